@@ -143,7 +143,8 @@ func TestRareWordsTellMore(t *testing.T) {
 }
 
 func TestSnippetHolds(t *testing.T) {
-	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n", "\xff", "<!--", "-->", "]]", "[[", "`", "~~~", "\n> ", "\r\n"}
+	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n", "\xff", "<!--", "-->", "]]", "[[", "`", "~~~", "\n> ", "\r\n",
+		"==", "%%", "\n%%\n", " ^red", "[^red]", "[^1]: ", "\n> [!red]- ", "\n- [ ] ", " {#red}", "\n# ", "[[red|", "\n\n- [x] "}
 	h := highlighter(t, sheaf.Match{Text: "red fox 数据 user"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 200).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))
@@ -156,6 +157,9 @@ func TestSnippetHolds(t *testing.T) {
 		for _, m := range s.Matches {
 			if m.Start < last || m.End <= m.Start || m.End > len(s.Text) {
 				t.Fatalf("matches %v in %q", s.Matches, s.Text)
+			}
+			if hit := s.Text[m.Start:m.End]; !strings.ContainsAny(hit, "数据") && !strings.Contains(hit, "red") && !strings.Contains(hit, "fox") && !strings.Contains(hit, "User") {
+				t.Fatalf("%q is marked in %q", hit, s.Text)
 			}
 			last = m.End
 		}
@@ -203,6 +207,7 @@ func FuzzSnippet(f *testing.F) {
 	f.Add("# A\n\n[x](y) **red** fox", "red fox", 40)
 	f.Add("数据库 a\r\n> |b| ![i](t)", "数据", 20)
 	f.Add("```\nred", "r*", 0)
+	f.Add("> [!red]- ==a== %%b%% [[red|c]] [^1] ^red\n- [ ] x\n# y {#red}", "red", 30)
 	f.Fuzz(func(t *testing.T, text, query string, width int) {
 		width = min(max(width, 0), 1000)
 		q := sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: query}, sheaf.Prefix{Text: query}, sheaf.Fuzzy{Text: query, Distance: 2}}}

@@ -9,7 +9,7 @@ const (
 	ColumnPath   = "path"   // text, one: the path inside the tree
 	ColumnFile   = "file"   // text, one: the last part of the path
 	ColumnFolder = "folder" // text, list: every folder above, "a", "a/b"; "" for the top
-	ColumnTag    = "tag"    // text, list: lower case; "a/b" is also present as "a"
+	ColumnTag    = "tag"    // text, list: lower case, letters composed; "a/b" is also present as "a"
 	ColumnDate   = "date"   // date, one: see Dated
 	ColumnDepth  = "depth"  // number, one: the chunk's depth
 	ColumnDoc    = "doc"    // text, one: the document's ID
@@ -23,7 +23,8 @@ const (
 const AccessPublic = "public"
 
 // PropertyColumn is the column that holds the values of the property called
-// name. Names compare without regard to case.
+// name. Names compare without regard to case; those of documents have their letters
+// composed (NFC).
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
 // Columns gives a filter what it needs to know about one chunk.

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -184,8 +185,17 @@ func (f *frontmatter) take(entries []yamlEntry) {
 // findLinks finds where in the file values stand that are wiki links and nothing else.
 // One that is written with escapes is not found.
 func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
-	at := f.inner.start
+	at, begin, line := f.inner.start, f.inner.start, 2
 	for _, e := range entries {
+		for ; line < e.line; line++ {
+			end := strings.IndexByte(src[begin:f.inner.end], '\n')
+			if end < 0 { // lines end with CR
+				line = math.MaxInt
+				break
+			}
+			begin += end + 1
+		}
+		at = max(at, begin)
 		for _, v := range e.values {
 			l, ok := wikilink.Whole(v.raw)
 			if !ok {

@@ -1,6 +1,7 @@
 package chunk_test
 
 import (
+	"strings"
 	"testing"
 
 	"sheaf"
@@ -36,6 +37,13 @@ func TestLinksInFrontmatter(t *testing.T) {
 		}
 	}
 	chunker, _ := chunk.New(chunk.Options{})
+	for _, before := range []string{"# as in [[Ann]]\n", "with: [[Ann]]\n", "with: {a: [[Ann]]}\n"} {
+		text := "---\n" + before + "author: '[[Ann]]'\n---\n"
+		doc := chunker.Chunk("t", "a.md", []byte(text))
+		if l := doc.Chunks[0].Links; len(l) != 1 || l[0].Span.Start != strings.LastIndex(text, "[[Ann]]") {
+			t.Errorf("%q has the links %v", text, l)
+		}
+	}
 	doc := chunker.Chunk("t", "a.md", []byte(text))
 	if l := doc.Chunks[0].Links[0]; l.Target != "People/Ann" || l.Text != "A" {
 		t.Errorf("the first is %v", l)

@@ -292,6 +292,19 @@ queries:
 	if got := c.Dataset.Qrels["1"]; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+	for _, expect := range []string{"C# and F#", "C# and F##types"} {
+		path := filepath.Join(dir, "one.yaml")
+		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - {query: x, expect: ['"+expect+"']}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d, err = dataset.Notes(path, ""); err != nil {
+			t.Fatal(err)
+		}
+		c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
+		if sections := expect != "C# and F#"; c.Dataset.Sections != sections {
+			t.Errorf("%s: sections %v", expect, c.Dataset.Sections)
+		}
+	}
 }
 
 // TestFaultsOfRuns: wrong parameters, a canceled context, nothing to compare.

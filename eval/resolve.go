@@ -19,6 +19,7 @@ import (
 // names the line.
 func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 	out := *d
+	out.Sections = false // what looked like a section may be a note with a # in its name
 	out.Qrels = make(map[string]metric.Judgements, len(d.Qrels))
 	for q, judged := range d.Qrels {
 		out.Qrels[q] = make(metric.Judgements, len(judged))
@@ -28,6 +29,7 @@ func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 				return nil, fmt.Errorf("%s: query %q: %w", d.Where[q], q, err)
 			}
 			out.Qrels[q][found] = judged[target]
+			out.Sections = out.Sections || strings.Contains(found, "\x00")
 		}
 	}
 	return &out, nil

@@ -122,6 +122,10 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 // are as long as the square of its depth.
 const maxTagsAbove = 32
 
+// PropertyColumn is the column of a property of a document: names that are the same but for
+// their case, or for how Unicode composes their letters, have one.
+func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
+
 // documentColumns are the columns that all chunks of a document share, sorted by
 // name. Tags and text of properties are folded, tags are present with those above
 // them, and a property that is a link has the name of the note.
@@ -156,7 +160,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	columns = append(columns, accessColumns(doc)...)
 	properties := map[string]*distinct.List[sheaf.Value]{} // by their columns, as names may be the same but for how they are written
 	for _, p := range doc.Properties {
-		name := sheaf.PropertyColumn(fold.Text(p.Name))
+		name := PropertyColumn(p.Name)
 		if properties[name] == nil {
 			properties[name] = &distinct.List[sheaf.Value]{}
 		}

@@ -188,7 +188,7 @@ func (g *Given) declare(doc *sheaf.Document) {
 		return
 	}
 	replaced := func(p sheaf.Property) bool {
-		return slices.ContainsFunc(g.Properties, func(q sheaf.Property) bool { return sheaf.PropertyColumn(p.Name) == sheaf.PropertyColumn(q.Name) })
+		return slices.ContainsFunc(g.Properties, func(q sheaf.Property) bool { return PropertyColumn(p.Name) == PropertyColumn(q.Name) })
 	}
 	doc.Properties = append(slices.DeleteFunc(slices.Clone(doc.Properties), replaced), g.Properties...)
 }

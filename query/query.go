@@ -119,7 +119,9 @@ type parser struct {
 	skipped    map[string]bool // of which it is not known whether they are properties
 	tokens     []token
 	at         int
-	mixed      bool // not all in capitals
+	mixed      bool                // not all in capitals
+	closing    int                 // bytes from the last mark that can close a phrase to the end
+	spelt      map[string][]string // what Spellings told
 	notes      []string
 	more       int // notes beyond maxNotes
 }
@@ -172,6 +174,7 @@ func (p *parser) lex(text string) []token {
 	// What follows the last closing bracket, in bytes: a bracket that opens
 	// there is never closed.
 	unclosed := len(text) - 1 - strings.LastIndexByte(text, ')')
+	p.closing = len(text) - strings.LastIndexAny(text, `"”`)
 	for text != "" {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if text == "" {
@@ -234,6 +237,9 @@ func (p *parser) startsProperty(s string, depth int) bool {
 	return ok
 }
 
+// isQuote reports whether a phrase can begin with a character.
+func isQuote(r rune) bool { return r == '"' || r == '“' }
+
 // inBrackets reads a property as Obsidian writes it: [status:draft], or with several values
 // [status:draft OR in review]. Name and values may be in quotation marks and hold spaces.
 // Each value is a token; rest is what follows.
@@ -275,7 +281,8 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 			continue
 		}
 		rest, ok = strings.CutPrefix(inner, "]")
-		return values, rest, ok && (rest == "" || rest[0] == '[' || rest[0] == ')' && depth > 0 || wordEnd(rest, depth) == 0)
+		behind, _ := utf8.DecodeRuneInString(rest)
+		return values, rest, ok && (rest == "" || behind == '[' || behind == ')' && depth > 0 || unicode.IsSpace(behind))
 	}
 	return nil, "", false
 }
@@ -289,9 +296,11 @@ const (
 
 // cutQuoted takes what stands in quotation marks at the start of text.
 func cutQuoted(text string) (inside, rest string, ok bool) {
-	if inner, quote := strings.CutPrefix(text, `"`); quote {
-		if inside, rest, ok = strings.Cut(inner, `"`); ok {
-			return inside, rest, true
+	if r, size := utf8.DecodeRuneInString(text); isQuote(r) {
+		inner := text[size:]
+		if end := strings.IndexAny(inner[:min(len(inner), maxBracket)], `"”`); end >= 0 {
+			_, size = utf8.DecodeRuneInString(inner[end:])
+			return inner[:end], inner[end+size:], true
 		}
 	}
 	return "", text, false
@@ -327,8 +336,11 @@ func (p *parser) bracketName(name string) (field string, ok bool) {
 // slashes, as /migr.tion[s]?/, that asks for more than the words in it.
 func isExpression(text string) bool {
 	inner, ok := strings.CutPrefix(text, "/")
+	if !ok {
+		return false
+	}
 	end := strings.IndexByte(inner, '/')
-	if !ok || end <= 0 || !strings.ContainsAny(inner[:end], `.*+?[]{}()|^$\`) {
+	if end <= 0 || !strings.ContainsAny(inner[:end], `.*+?[]{}()|^$\`) {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(inner[end+1:])
@@ -337,20 +349,21 @@ func isExpression(text string) bool {
 
 // operand reads a word or a phrase, with the field before it.
 func (p *parser) operand(t token, text string, depth int) (token, string) {
-	end := wordEnd(text, depth)
-	word := text[:end]
 	if isExpression(text) {
 		p.note("regular expressions are not read, their words were searched: conf* finds words that begin so, colour~ those that are spelt alike")
 	}
-	if quote := strings.IndexAny(word, `"“`); quote == 0 || quote > 1 && word[quote-1] == ':' {
-		if name, ok := p.fieldName(strings.TrimSuffix(word[:quote], ":")); ok || quote == 0 {
-			_, size := utf8.DecodeRuneInString(text[quote:])
+	quote := wordEnd(text, depth, isQuote)
+	if r, size := utf8.DecodeRuneInString(text[quote:]); !isQuote(r) {
+		quote = -1
+	} else if quote == 0 || quote > 1 && text[quote-1] == ':' {
+		if name, ok := p.fieldName(strings.TrimSuffix(text[:quote], ":")); ok || quote == 0 {
 			rest := text[quote+size:]
-			if closing := strings.IndexAny(rest, `"”`); closing >= 0 {
+			if len(rest) >= p.closing {
+				closing := strings.IndexAny(rest, `"”`)
 				_, size := utf8.DecodeRuneInString(rest[closing:])
 				t.kind, t.field, t.text = tokenPhrase, name, rest[:closing]
 				rest = rest[closing+size:]
-				if quote == 0 && strings.HasPrefix(rest, ":") && wordEnd(rest, depth) > 1 {
+				if quote == 0 && strings.HasPrefix(rest, ":") && wordEnd(rest, depth, nil) > 1 {
 					p.note("a phrase is no field: what stands before and behind the colon was searched as words")
 				}
 				return t, rest
@@ -358,7 +371,10 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 			p.note(`a quotation mark is not closed; it was left out`)
 			return t, text[:quote] + rest
 		}
-	} else if quote > 0 {
+	}
+	end := wordEnd(text, depth, nil)
+	word := text[:end]
+	if quote == 1 || quote > 1 && text[quote-1] != ':' {
 		p.note("the quotation mark in " + quoted(word) + " begins no phrase; it was searched as words")
 	}
 	t.text = word
@@ -371,13 +387,17 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		p.note(quoted(word) + ` was searched as a word: "+" requires the word or brackets that it stands before, "-" leaves out what has them`)
 	}
 	if name, value, ok := strings.Cut(word, ":"); ok && name != "" && value != "" {
+		bracket, bare := "", name
+		if inner, ok := strings.CutPrefix(strings.TrimLeft(name, "+-"), "["); ok {
+			bracket, bare = name[:len(name)-len(inner)], strings.Trim(inner, `"`)
+		}
 		if field, known := p.fieldName(name); known {
 			t.field, t.text = field, value
-		} else if !strings.HasPrefix(value, "/") && isName(name) {
-			if p.skipped[fold.Text(name)] {
-				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) + " was searched as words; did you mean " + quoted("prop."+name+":") + "?")
-			} else {
-				p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words" + p.meant(name))
+		} else if !strings.HasPrefix(value, "/") && isName(bare) {
+			if p.skipped[fold.Text(bare)] {
+				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) + " was searched as words; did you mean " + quoted(bracket+"prop."+bare+":") + "?")
+			} else if bracket == "" {
+				p.unknown(name, word)
 			}
 		}
 	} else if ok && name != "" {
@@ -401,13 +421,13 @@ func (p *parser) checkBrackets(word string) {
 	}
 }
 
-// wordEnd is where the word at the start of text ends: at white space, or at a
-// bracket that closes a group.
-func wordEnd(text string, depth int) int {
+// wordEnd is where the word at the start of text ends: at white space, at a
+// bracket that closes a group, or at what stops besides; nil is nothing.
+func wordEnd(text string, depth int, stops func(rune) bool) int {
 	open := 0
 	for i, r := range text {
 		switch {
-		case unicode.IsSpace(r):
+		case unicode.IsSpace(r) || stops != nil && stops(r):
 			return i
 		case r == '(':
 			open++
@@ -432,6 +452,18 @@ func isName(s string) bool {
 
 // fieldNames are the fields that everybody has, without their other names.
 var fieldNames = []string{"title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias"}
+
+// unknown says that a name before a colon is that of nothing.
+func (p *parser) unknown(name, word string) {
+	said := quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words"
+	if slices.ContainsFunc(p.notes, func(n string) bool { return strings.HasPrefix(n, said) }) {
+		return
+	}
+	if len(p.notes) < maxNotes { // others are only counted
+		said += p.meant(name)
+	}
+	p.note(said)
+}
 
 // meant asks for the field or property that a name nobody knows is near to.
 func (p *parser) meant(name string) string {
@@ -474,6 +506,9 @@ func (p *parser) fieldName(name string) (string, bool) {
 	}
 	if slices.Contains(fieldNames, low) {
 		return low, true
+	}
+	if strings.HasPrefix(strings.TrimLeft(low, "+-"), "[") { // of brackets that are none
+		return "", false
 	}
 	if p.isProperty(low) {
 		return "prop." + low, true

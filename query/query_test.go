@@ -71,6 +71,7 @@ func TestParse(t *testing.T) {
 		{`x ([status:draft][rating:>3])`, `any of "x", where (prop.status is draft and (prop.rating is after 3))`, ""},
 		{`[status:"In Review"] ["status":"dra*"]`, `everything, where (prop.status is in review and prop.status is dra*)`, ""},
 		{`[status: in review ] x`, `any of "x", where prop.status is in review`, ""},
+		{`[status:“In Review” OR "x”]`, `everything, where (prop.status is in review or prop.status is x)`, ""},
 		{`[next step:call Ann] ["next step":*]`, `everything, where (prop.next step is call ann and prop.next step is given)`, ""},
 		{`[status:Draft OR in review OR "x OR y"] z`, `any of "z", where (prop.status is draft or prop.status is in review or prop.status is x or y)`, ""},
 		{`z -[status:draft OR done]`, `any of "z", where not (prop.status is draft or prop.status is done)`, ""},
@@ -222,8 +223,13 @@ func TestBracketsInBrackets(t *testing.T) {
 // and with a handful of notes.
 func TestNotesAreBounded(t *testing.T) {
 	for _, text := range []string{strings.Repeat("( ", 1<<15), strings.Repeat("tag: ", 1<<13), manyFields(1 << 13), strings.Repeat("(a ", 1<<14),
-		strings.Repeat("[", 1<<16), strings.Repeat("[a ", 1<<14), strings.Repeat("[status:a ", 1<<12), "[status:a" + strings.Repeat(" OR [status:a", 1<<12)} {
+		strings.Repeat("[", 1<<16), strings.Repeat("[a ", 1<<14), strings.Repeat("[status:a ", 1<<12), "[status:a" + strings.Repeat(" OR [status:a", 1<<12),
+		strings.Repeat(`"`, 1<<16), strings.Repeat(`-"`, 1<<15), strings.Repeat("“", 1<<14), strings.Repeat(`title:"b"`, 1<<12), strings.Repeat("[“a ", 1<<13)} {
+		start := time.Now()
 		q := parse(text)
+		if took := time.Since(start); took > 3*time.Second { // milliseconds on a machine that does nothing else
+			t.Errorf("%v for %.20q", took, text)
+		}
 		total := 0
 		for _, n := range q.Notes {
 			total += len(n)
@@ -271,11 +277,31 @@ func TestSpellings(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
 	}
+	asked := 0
+	o.Spellings = func(string) []string { asked++; return nil }
+	var text strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&text, "path:a%d/ path:a0/ ", i)
+	}
+	if q := query.Parse(text.String(), o); asked != 16 || len(q.Notes) != 1 || !strings.Contains(q.Notes[0], "too many paths") {
+		t.Errorf("%d paths asked for, notes %q", asked, q.Notes)
+	}
+}
+
+// TestNotLookedUp: a property that is not looked up since there are too many is told, in
+// brackets too.
+func TestNotLookedUp(t *testing.T) {
+	o := query.Options{Look: func(string) (is, known bool) { return false, false }}
+	for text, near := range map[string]string{"a:b": `"prop.a:"`, "-[a:b]": `"-[prop.a:"`, `["a":b]`: `"[prop.a:"`} {
+		if notes := strings.Join(query.Parse(text, o).Notes, "\n"); !strings.Contains(notes, "was not looked up") || !strings.Contains(notes, near) {
+			t.Errorf("%s: %s", text, notes)
+		}
+	}
 }
 
 // TestNames: all that a query may ask of properties, and nothing that a field is.
 func TestNames(t *testing.T) {
-	const text = `a:b title:x [c:d][next step:e] -f:"g h" "i:j" prop.k:l (M:n path:o [path:p]) tag:q [tags:r] http://x a:s`
+	const text = `a:b A:b title:x [z:y] [c:d][next step:e] -f:"g h" "i:j" prop.k:l (M:n path:o [path:p]) tag:q [tags:r] http://x a:s`
 	want := []string{"a", "c", "next step", "f", "m", "path", "http"}
 	var got []string
 	query.Parse(text, query.Options{Look: func(name string) (is, known bool) {
@@ -287,7 +313,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is not asked for: %q", name, got)
 		}
 	}
-	for _, name := range []string{"title", "i", "prop.k", "tag", "tags"} {
+	if slices.Sort(got); len(slices.Compact(slices.Clone(got))) < len(got) {
+		t.Errorf("one is asked for twice: %q", got)
+	}
+	for _, name := range []string{"title", "i", "prop.k", "tag", "tags", "[z"} {
 		if slices.Contains(got, name) {
 			t.Errorf("%s is asked for: %q", name, got)
 		}

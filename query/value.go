@@ -148,17 +148,33 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
+// maxSpelt is how many paths of a query are looked for in any case: each is a look at all
+// that there are.
+const maxSpelt = 16
+
 // spellings are the ways in which documents may write a path, in the case in which it is
 // written, or where none has that, in any.
 func (p *parser) spellings(written string) []string {
-	all := fold.Spellings(written)
-	if p.o.Spellings != nil {
-		for _, s := range p.o.Spellings(written) {
-			if !slices.Contains(all, s) {
-				all = append(all, s)
-			}
+	all, asked := p.spelt[written]
+	if asked {
+		return all
+	}
+	all = fold.Spellings(written)
+	switch {
+	case p.o.Spellings == nil:
+		return all
+	case len(p.spelt) == maxSpelt:
+		p.note("the query asks for too many paths; the first " + strconv.Itoa(maxSpelt) + " were looked for in any case, the others as they are written")
+		return all
+	case p.spelt == nil:
+		p.spelt = map[string][]string{}
+	}
+	for _, s := range p.o.Spellings(written) {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
 		}
 	}
+	p.spelt[written] = all
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/internal/wikilink"
 )
 
 // FieldBoost raises hits of which a field has one of Values: one's own tree, a
@@ -14,7 +15,8 @@ type FieldBoost struct {
 	// Field is "tree", "folder" (the document's folder or one above it),
 	// "tag" (or a tag below it), or "prop." and the name of a property.
 	Field string
-	// Values compare without regard to case, at least one.
+	// Values compare without regard to case, at least one; a property that is a wiki
+	// link has the name of its note, too.
 	Values []string
 	Factor float64 // above 0; below 1 lowers
 	Blend  Blend
@@ -70,7 +72,9 @@ func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string
 	}
 	for _, p := range d.Properties {
 		if strings.EqualFold(p.Name, property) &&
-			slices.ContainsFunc(p.Values, func(v sheaf.Value) bool { return strings.EqualFold(v.String(), want) }) {
+			slices.ContainsFunc(p.Values, func(v sheaf.Value) bool {
+				return strings.EqualFold(v.String(), want) || v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
+			}) {
 			return true
 		}
 	}

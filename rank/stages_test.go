@@ -234,13 +234,13 @@ func TestFieldBoost(t *testing.T) {
 	l := newShelf()
 	d := l.add("mine:x/y/a.md")
 	d.Tags = []string{"Project/Alpha"}
-	d.Properties = []sheaf.Property{{Name: "status", Values: []sheaf.Value{sheaf.TextValue("Done")}}}
+	d.Properties = []sheaf.Property{{Name: "status", Values: []sheaf.Value{sheaf.TextValue("Done")}}, {Name: "author", Values: []sheaf.Value{sheaf.TextValue("[[People/Ann|A]]")}}}
 	in := ranking(hit(d.ID, 1))
 	for _, test := range []struct {
 		field, value string
 		want         float64
 	}{{"tree", "mine", 1.5}, {"tree", "other", 1}, {"folder", "x", 1.5}, {"folder", "x/y", 1.5}, {"folder", "x/", 1}, {"tag", "project", 1.5},
-		{"tag", "proj", 1}, {"prop.Status", "done", 1.5}, {"prop.status", "open", 1}} {
+		{"tag", "proj", 1}, {"prop.Status", "done", 1.5}, {"prop.status", "open", 1}, {"prop.author", "ann", 1.5}, {"prop.author", "A", 1}} {
 		out := apply(t, rank.FieldBoost{Field: test.field, Values: []string{test.value}, Factor: 1.5}, in, rank.Env{Facts: l})
 		if out[0].Score != test.want {
 			t.Errorf("%s is %s: got %v, want %v", test.field, test.value, out[0].Score, test.want)

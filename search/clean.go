@@ -7,12 +7,14 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/wikilink"
 )
 
 // cleaner copies Markdown as a reader sees it: line breaks become spaces, and
 // the marks of headings, quotes, lists, fences, tables, emphasis, links, footnotes and
-// highlights go, comments, kinds of callouts and names of blocks too, and tasks have a box; what is within code stays. It is deliberately simple: a snippet is no
-// rendering, and what is not recognized stays as written.
+// highlights go, comments, kinds of callouts and names of blocks too, and tasks have a
+// box; what is within code stays. It is deliberately simple: a snippet is no rendering,
+// and what is not recognized stays as written.
 type cleaner struct {
 	text    string
 	pos     int
@@ -287,17 +289,55 @@ func wordByte(text string, i int) bool {
 // comment, %%so%%, which begins at i; 0 when it does not.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
-	if sign == "==" {
-		rest = firstLine(rest[:min(len(rest), linkReach)])
-	}
-	end := strings.Index(rest, sign)
-	if end < 1 || wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest[0] == sign[0] || wordByte(text, i+2+end+2) {
+	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
 		return 0
 	}
-	if sign == "==" && (rest[0] == ' ' || rest[end-1] == ' ' || strings.HasPrefix(rest[end+2:], "=")) {
+	var end int
+	if sign == "%%" {
+		end = commentLength(text, i)
+	} else {
+		end = highlightLength(rest)
+	}
+	if end < 1 || wordByte(text, i+2+end+2) {
 		return 0
 	}
 	return i + 2 + end
+}
+
+// highlightLength is how much of its line a highlight holds that text begins with, as in
+// so==; 0 when it is none. Signs in code end none.
+func highlightLength(text string) int {
+	reach := len(firstLine(text[:min(len(text), linkReach)]))
+	for end := 0; end < reach; {
+		sign, tick := strings.Index(text[end:reach], "=="), strings.IndexByte(text[end:reach], '`')
+		if sign >= 0 && (tick < 0 || sign < tick) {
+			if end += sign; end < 1 || text[0] == ' ' || text[end-1] == ' ' || strings.HasPrefix(text[end+2:], "=") {
+				return 0
+			}
+			return end
+		}
+		if tick < 0 {
+			return 0
+		}
+		end += tick + codeSpan(text[end+tick:])
+	}
+	return 0
+}
+
+// commentLength is the length of what stands between the signs of a comment that begins at i;
+// 0 when it is none. It ends in its paragraph, unless it begins and ends as lines do.
+func commentLength(text string, i int) int {
+	rest := text[i+2:]
+	end := strings.Index(rest, "%%")
+	if end < 1 || !endsParagraph(rest[:end]) {
+		return max(end, 0)
+	}
+	before := strings.TrimRight(text[max(0, i-linkReach):i], " \t>")
+	begins := before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, "\r")
+	if begins && !strings.Contains(firstLine(rest), "%%") && strings.TrimSpace(firstLine(rest[end+2:])) == "" {
+		return end
+	}
+	return 0
 }
 
 // blockName is the length of ^name at the end of a line at i, by which links name the block
@@ -408,12 +448,16 @@ func (c *cleaner) mark() bool {
 // that stands at byte i, at the heading's end; 0 when none does.
 func headingID(text string, i int) int {
 	rest := firstLine(text[i:min(len(text), i+linkReach)])
-	id, behind, ok := strings.Cut(rest, "}")
-	named := strings.HasPrefix(id, "{#") || strings.HasPrefix(id, "{/*") && strings.HasSuffix(id, "*/")
-	if !ok || !named || strings.Trim(behind, " \t#") != "" || !strings.HasPrefix(strings.TrimLeft(text[lineBegin(text, i):i], " >\t"), "#") {
+	written, behind, ok := strings.Cut(rest, "}")
+	id, named := strings.CutPrefix(written, "{#")
+	if !named {
+		id = strings.TrimSuffix(strings.TrimPrefix(written, "{/*"), "*/")
+		named = len(id) == len(written)-len("{/**/")
+	}
+	if !ok || !named || id == "" || strings.ContainsAny(id, "{#/* \t") || strings.Trim(behind, " \t#") != "" || !strings.HasPrefix(strings.TrimLeft(text[lineBegin(text, i):i], " >\t"), "#") {
 		return 0
 	}
-	return len(id) + 1
+	return len(written) + 1
 }
 
 // reference is the length of the character reference that text begins with, such as
@@ -442,11 +486,14 @@ func linkAhead(rest string) bool {
 }
 
 // wikiTarget is the length of "[[target|" before the text of a wiki link, 0 when the link has
-// none or does not end in time.
+// none or does not end in time. Brackets with a space in them are those of programs.
 func wikiTarget(rest string) int {
-	rest = firstLine(rest[:min(len(rest), linkReach)])
-	end := strings.Index(rest, "]]")
-	return strings.IndexByte(rest[:max(0, end)], '|') + 1
+	rest = rest[:min(len(rest), linkReach)]
+	l, _, ok := wikilink.Parse(rest[len("[["):])
+	if !ok || l.Alias == "" || rest[len("[[")] == ' ' {
+		return 0
+	}
+	return strings.IndexByte(rest, '|') + 1
 }
 
 // linkTarget is the length of "](target)", 0 when it does not end in time.
@@ -513,8 +560,10 @@ func isDefinition(line string) bool {
 // besides, or in its label or definition, or in the identifier of a heading.
 func inTarget(text string, i int) bool {
 	before := text[max(0, i-linkReach):i]
-	if at := strings.LastIndexByte(before, '{'); at >= 0 && at+headingID(text, i-len(before)+at) > len(before) {
-		return true
+	if strings.IndexByte(before, '{') >= 0 { // which is far cheaper than to look from behind
+		if at := strings.LastIndexByte(before, '{'); at+headingID(text, i-len(before)+at) > len(before) {
+			return true
+		}
 	}
 	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 {
 		return false

@@ -5,11 +5,24 @@ import "strings"
 // codeReach bounds how far the ends of a code span are looked for.
 const codeReach = 1024
 
+// paragraphEnds are the ends of lines behind which no paragraph goes on.
+var paragraphEnds = [...]string{"\n\n", "\n\r\n", "\n```", "\n~~~"}
+
+// endsParagraph reports whether a paragraph ends in text.
+func endsParagraph(text string) bool {
+	for _, end := range paragraphEnds {
+		if strings.Contains(text, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // codeSpan is the length of the code span that text begins with, backticks
 // included; of the backticks alone when nothing closes them in the paragraph.
 func codeSpan(text string) int {
 	text = text[:min(len(text), codeReach)]
-	for _, end := range []string{"\n\n", "\n\r\n", "\n```", "\n~~~"} {
+	for _, end := range paragraphEnds {
 		if i := strings.Index(text, end); i >= 0 {
 			text = text[:i]
 		}

@@ -97,6 +97,11 @@ func TestSnippet(t *testing.T) {
 		{"names of blocks", sheaf.Match{Text: "red"}, "A red. ^para-1\n\n- fox ^a1\n\n10 ^3\nx^a ^b c\n^red\n^end", "A <red>. fox 10 ^3 x^a ^b c ^<red>"},
 		{"footnotes", sheaf.Match{Text: "red"}, "A red[^1] fox[^long note]. [^2]Of [^a-z]+, `[^1]`.\n\n[^1]: The first.\n[^long note]: Is red.", "A <red> fox. Of [^a-z]+, `[^1]`. The first. Is <red>."},
 		{"callouts", sheaf.Match{Text: "red"}, "> [!warning]- A *red* title\n> > [!NOTE]\n> fox [!x] y\n\n[!tip] no\n", "A *<red>* title fox [!x] y [!tip] no"},
+		{"marks and code", sheaf.Match{Text: "red"}, "A ==red `c== d`, ==a `==` b== ==c `d== e\nf` g", "A ==<red> `c== d`, a `==` b ==c `d== e f` g"},
+		{"comments end in their paragraph", sheaf.Match{Text: "red"}, "A red %% of\n\n```\n**x** %% y\n```\n**Done** %% it\n\n%%\n**so** %% on\n```\n%%\n```", "A <red> %% of **x** %% y Done %% it on %%"},
+		{"comments of several paragraphs", sheaf.Match{Text: "red"}, "A red\n> %%\n> a\n> ```\n> **a**\n> %%\n\n**b**\n%% c\n\nd %%\n**e**", "A <red> b e"},
+		{"brackets of programs", sheaf.Match{Text: "red"}, "If [[ red == y || z ]] [[a|]] [[b[[c|d]]", "If <red> == y z a bd"},
+		{"what is no identifier of a heading", sheaf.Match{Text: "red"}, "# Red {#if x}\n\n# Red {#}\n\n# Red {/*a b*/}\n\n# Red {#a{b}\n\n", "<Red> {#if x} <Red> {#} <Red> {/*a b*/} <Red> {#a{b}"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,7 +143,8 @@ func TestRareWordsTellMore(t *testing.T) {
 }
 
 func TestSnippetHolds(t *testing.T) {
-	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n", "\xff", "<!--", "-->", "]]", "[[", "`", "~~~", "\n> ", "\r\n"}
+	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n", "\xff", "<!--", "-->", "]]", "[[", "`", "~~~", "\n> ", "\r\n",
+		"==", "%%", "\n%%\n", " ^red", "[^red]", "[^1]: ", "\n> [!red]- ", "\n- [ ] ", " {#red}", "\n# ", "[[red|", "\n\n- [x] "}
 	h := highlighter(t, sheaf.Match{Text: "red fox 数据 user"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 200).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))
@@ -151,6 +157,9 @@ func TestSnippetHolds(t *testing.T) {
 		for _, m := range s.Matches {
 			if m.Start < last || m.End <= m.Start || m.End > len(s.Text) {
 				t.Fatalf("matches %v in %q", s.Matches, s.Text)
+			}
+			if hit := s.Text[m.Start:m.End]; !strings.ContainsAny(hit, "数据") && !strings.Contains(hit, "red") && !strings.Contains(hit, "fox") && !strings.Contains(hit, "User") {
+				t.Fatalf("%q is marked in %q", hit, s.Text)
 			}
 			last = m.End
 		}
@@ -198,6 +207,7 @@ func FuzzSnippet(f *testing.F) {
 	f.Add("# A\n\n[x](y) **red** fox", "red fox", 40)
 	f.Add("数据库 a\r\n> |b| ![i](t)", "数据", 20)
 	f.Add("```\nred", "r*", 0)
+	f.Add("> [!red]- ==a== %%b%% [[red|c]] [^1] ^red\n- [ ] x\n# y {#red}", "red", 30)
 	f.Fuzz(func(t *testing.T, text, query string, width int) {
 		width = min(max(width, 0), 1000)
 		q := sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: query}, sheaf.Prefix{Text: query}, sheaf.Fuzzy{Text: query, Distance: 2}}}

@@ -118,7 +118,7 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	}
 	d.Properties = maps.Clone(d.Properties)
 	for name, v := range p.Properties {
-		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return sheaf.PropertyColumn(old) == sheaf.PropertyColumn(name) })
+		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return ingest.PropertyColumn(old) == ingest.PropertyColumn(name) })
 		if len(v.Values) == 0 {
 			continue
 		}
@@ -191,8 +191,7 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
-// validProperties checks the names of properties, which compare without regard to
-// case.
+// validProperties checks the names of properties: two of one column are refused.
 func validProperties(properties map[string]Property) error {
 	names := slices.Sorted(maps.Keys(properties))
 	for i, name := range names {
@@ -206,8 +205,8 @@ func validProperties(properties map[string]Property) error {
 			}
 			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
 		}
-		if k := slices.IndexFunc(names[:i], func(other string) bool { return sheaf.PropertyColumn(other) == sheaf.PropertyColumn(name) }); k >= 0 {
-			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case: give one of them", names[k])
+		if k := slices.IndexFunc(names[:i], func(other string) bool { return ingest.PropertyColumn(other) == ingest.PropertyColumn(name) }); k >= 0 {
+			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case, or in how Unicode composes its letters: give one of them", names[k])
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 	"sheaf/internal/fold"
 	"sheaf/internal/suggest"
 	"sheaf/query"
@@ -41,7 +42,7 @@ func columnOf(name string) string {
 	if c, ok := columns[strings.ToLower(name)]; ok {
 		return c
 	}
-	return sheaf.PropertyColumn(fold.Text(name))
+	return ingest.PropertyColumn(name)
 }
 
 // order is the order that --sort asks for, nil for none.

@@ -9,15 +9,15 @@ import (
 )
 
 // Text is s in lower case with its letters composed, so that texts which look alike but
-// for their case are equal.
+// for their case are equal. Folding twice changes nothing.
 func Text(s string) string {
-	s = strings.ToLower(s)
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
-			return norm.NFC.String(s)
+			// Composed first, too: İ is i in lower case, but I and its dot are two letters.
+			return norm.NFC.String(strings.ToLower(norm.NFC.String(s)))
 		}
 	}
-	return s
+	return strings.ToLower(s)
 }
 
 // Spellings are s and the ways in which file systems write it, with letters composed and

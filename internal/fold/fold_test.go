@@ -3,6 +3,10 @@ package fold_test
 import (
 	"slices"
 	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"sheaf/internal/fold"
 )
@@ -11,6 +15,23 @@ func TestText(t *testing.T) {
 	for _, c := range [][2]string{{"Ann B", "ann b"}, {"CAF\u00c9", "caf\u00e9"}, {"CAFE\u0301", "caf\u00e9"}, {"", ""}, {"日本", "日本"}, {"か\u3099", "が"}} {
 		if got := fold.Text(c[0]); got != c[1] {
 			t.Errorf("%q is %q, not %q", c[0], got, c[1])
+		}
+	}
+}
+
+// TestTextOfEveryLetter: composed or not, each letter is the same, and stays so.
+func TestTextOfEveryLetter(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		s := "x" + string(r)
+		folded := fold.Text(s)
+		if got := fold.Text(norm.NFD.String(s)); got != folded {
+			t.Errorf("%U is %+q, decomposed %+q", r, folded, got)
+		}
+		if got := fold.Text(folded); got != folded {
+			t.Errorf("%U is %+q, and that %+q", r, folded, got)
 		}
 	}
 }

@@ -66,15 +66,19 @@ func (l Link) Text() string {
 }
 
 // Name is what a text that is a link to a note and nothing else calls it: the last part of
-// its target, without the ending ".md". It is "" for another text.
+// its target, without the ending of a Markdown file. It is "" for another text.
 func Name(s string) string {
 	l, ok := Whole(s)
 	if !ok || l.Target == "" {
 		return ""
 	}
 	name := path.Base(l.Target)
-	if plain := strings.TrimSuffix(name, ".md"); plain != "" {
-		return plain
+	ending := path.Ext(name)
+	switch strings.ToLower(ending) {
+	case ".md", ".markdown", ".mdx":
+		if len(ending) < len(name) {
+			return strings.TrimSuffix(name, ending)
+		}
 	}
 	return name
 }

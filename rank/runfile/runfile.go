@@ -333,13 +333,13 @@ func Word(id string) string {
 	return b.String()
 }
 
-// WriteTREC writes the run as a TREC run file under a name; scores are exact, and IDs
-// written as [Word] does.
+// WriteTREC writes the run as a TREC run file under a name; scores are exact, IDs
+// and the name written as [Word] does.
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {
 		for i, h := range r.Rankings[q] {
-			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", Word(q), Word(string(h.ID)), i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), name)
+			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", Word(q), Word(string(h.ID)), i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), Word(name))
 		}
 	}
 	return out.Flush()

@@ -228,10 +228,10 @@ func ExampleFuse() {
 func TestNamesWithSpaces(t *testing.T) {
 	r := read(t, `{"undo it": [{"id": "n:my note.md#a", "score": 3}, {"id": "n:new\nline.md", "score": 2}, {"id": "n:全　角.md", "score": 1}]}`)
 	var out bytes.Buffer
-	if err := r.WriteTREC(&out, "mine"); err != nil {
+	if err := r.WriteTREC(&out, "my run"); err != nil {
 		t.Fatal(err)
 	}
-	const want = "undo%20it Q0 n:my%20note.md#a 1 3 mine\nundo%20it Q0 n:new%0Aline.md 2 2 mine\nundo%20it Q0 n:全%E3%80%80角.md 3 1 mine\n"
+	const want = "undo%20it Q0 n:my%20note.md#a 1 3 my%20run\nundo%20it Q0 n:new%0Aline.md 2 2 my%20run\nundo%20it Q0 n:全%E3%80%80角.md 3 1 my%20run\n"
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}

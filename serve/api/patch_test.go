@@ -28,8 +28,17 @@ func TestPropertiesOfNamesThatLookAlike(t *testing.T) {
 			t.Errorf("%s: found %v", query, ids)
 		}
 	}
-	if res, body := s.ask(t, "PUT", path, `{"text": "Alike.\n", "properties": {"a": 1, "A": 2}}`); res.StatusCode != 409 {
-		t.Errorf("names that differ in case only: %d %s", res.StatusCode, body)
+	for _, same := range []string{`"a": 1, "A": 2`, `"caf\u00e9": 1, "Cafe\u0301": 2`} {
+		if res, body := s.ask(t, "PUT", path, `{"text": "Alike.\n", "properties": {`+same+`}}`); res.StatusCode != 409 {
+			t.Errorf("%s: %d %s", same, res.StatusCode, body)
+		}
+	}
+	s.get(t, "PATCH", path, `{"properties": {"caf\u00e9": "old"}}`, &stored)
+	s.get(t, "PATCH", path, `{"properties": {"cafe\u0301": "new"}}`, &stored)
+	for query, want := range map[string]int{"prop.caf\u00e9:old": 0, "prop.caf\u00e9:new": 1} {
+		if ids := found(t, s, query); len(ids) != want {
+			t.Errorf("%s: found %v", query, ids)
+		}
 	}
 }
 

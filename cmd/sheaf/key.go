@@ -91,6 +91,9 @@ func (a *app) keyAddCommand() *cobra.Command {
 			defer s.close()
 			if g.May(access.ScopeIngest) {
 				if err := serve.MayWrite(g.Tenant, catalog.Settings{Trees: s.trees()}); err != nil {
+					if g.Tenant == "" {
+						return sheaf.Invalidf("%w", err)
+					}
 					return sheaf.Invalidf("--tenant is %q: %w: take another name", g.Tenant, err)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,7 +76,12 @@ func TestTreeOfThoseWithoutFolder(t *testing.T) {
 	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api:b.md") {
 		t.Fatalf("an index of an earlier version holds %s", got)
 	}
+	out, err := exec.Command("sheaf", "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index", index).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "who has no tenant cannot write") {
+		t.Errorf("a key that can write nothing is made: %s", out)
+	}
 	inAnotherProcess(t, "index", "--rebuild", "--in", folder, "--index", index)
+	inAnotherProcess(t, "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index", index)
 	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api-2:b.md") || strings.Contains(got, "api:") {
 		t.Errorf("made anew it holds %s", got)
 	}

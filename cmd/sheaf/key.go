@@ -225,7 +225,7 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	s, err := a.open(cmd, openOptions{}) // no index is made
+	s, err := a.open(cmd, openOptions{asIs: true}) // nothing is made or made again
 	if err != nil {
 		return nil
 	}

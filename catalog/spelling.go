@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -19,15 +18,11 @@ func (v *View) Spellings(written string) (found []string) {
 	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool { return v.begins(t.Name + ":" + written) }) {
 		return nil
 	}
-	folded, plain := fold.Text(written), !strings.ContainsFunc(written, func(r rune) bool { return r >= 0x80 })
+	s := newSpelling(written)
 	w, err := v.walk("")
 	for ; err == nil && w.ok && len(found) < maxSpellings; err = w.next() {
 		_, text, _ := strings.Cut(view(w.bytes()), ":")
-		if plain && !strings.Contains(written, "/") {
-			if name := text[strings.LastIndexByte(text, '/')+1:]; !hasFold(text, written) && !strings.EqualFold(name, written) {
-				continue
-			}
-		} else if plain && !hasFold(text, written) {
+		if begins, called := s.compare(text, found); !begins && !called {
 			continue
 		}
 		st, fault := w.segment().state(w.number())
@@ -39,14 +34,14 @@ func (v *View) Spellings(written string) (found []string) {
 			continue
 		}
 		full := sheaf.ID(w.key()).Path()
-		name := path.Base(full)
-		if name == written {
+		name := baseName(full)
+		if name == written || strings.HasPrefix(full, written) {
 			return nil
 		}
-		if spelt := beginning(full, folded, found); spelt != "" {
+		if spelt := s.beginning(full, found); spelt != "" {
 			found = append(found, spelt)
 		}
-		if fold.Text(name) == folded && !slices.Contains(found, name) {
+		if fold.Text(name) == s.folded && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
 	}
@@ -54,24 +49,58 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// hasFold reports whether text begins with what is written, ASCII letters in any case.
-func hasFold(text, written string) bool {
-	return len(text) >= len(written) && strings.EqualFold(text[:len(written)], written)
+// spelling is a path that is compared with those of all documents: most are told apart
+// from it without folding them.
+type spelling struct {
+	written, folded string
+	ascii           bool // written and folded are
+	foldsToASCII    bool
+	name            bool // it may be a file's
 }
 
-// beginning is what text begins with that is the same as folded, "" when it does not begin so
+func newSpelling(written string) *spelling {
+	folded := fold.Text(written)
+	return &spelling{written, folded, isASCII(written), isASCII(folded), !strings.Contains(written, "/")}
+}
+
+// compare reports whether a path begins with what is written, and not with what was found
+// already, and whether its file is called so.
+func (s *spelling) compare(text string, found []string) (begins, called bool) {
+	name := baseName(text)
+	known := slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) })
+	switch {
+	case s.ascii:
+		return !known && len(text) >= len(s.written) && strings.EqualFold(text[:len(s.written)], s.written), s.name && strings.EqualFold(name, s.written)
+	case !s.foldsToASCII && isASCII(text): // which folds to nothing else
+		return false, false
+	}
+	return !known && strings.HasPrefix(fold.Text(text), s.folded), s.name && fold.Text(name) == s.folded
+}
+
+// beginning is what a path begins with that is the same as what is written, "" when it does not begin so
 // or as one of those that were found.
-func beginning(text, folded string, found []string) string {
-	if slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) || !strings.HasPrefix(fold.Text(text), folded) {
+func (s *spelling) beginning(text string, found []string) string {
+	if slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) || !strings.HasPrefix(fold.Text(text), s.folded) {
 		return ""
 	}
 	for i := range text {
-		if i > 0 && fold.Text(text[:i]) == folded {
+		if i > 0 && fold.Text(text[:i]) == s.folded {
 			return text[:i]
 		}
 	}
-	if fold.Text(text) == folded {
+	if fold.Text(text) == s.folded {
 		return text
 	}
 	return ""
+}
+
+func baseName(text string) string { return text[strings.LastIndexByte(text, '/')+1:] }
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }

@@ -29,6 +29,9 @@ func TestSpellings(t *testing.T) {
 			u.Put = append(u.Put, record(t, fmt.Sprintf("%s/x.md", name), "text\n"))
 		}
 	}
+	given := record(t, "Given/x.md", "text\n") // whose tree no settings name
+	given.Document.ID, given.Document.Tree = "acme:Given/x.md", "acme"
+	u.Put = append(u.Put, given, record(t, "given/y.md", "text\n"))
 	if err := c.Update(context.Background(), u); err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +57,8 @@ func TestSpellings(t *testing.T) {
 		{"exact.md", nil},
 		{"EXACT.md", []string{"Exact.md", "exact.md"}},
 		{"README.md", nil},
+		{"Given/", nil},
+		{"GIVEN/", []string{"Given/", "given/"}},
 		{"GONE/", nil},
 		{"none/", nil},
 		{"", nil},

@@ -185,9 +185,11 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 // MayWrite is why a tenant can write no documents to a collection of these settings; nil when
 // it can. Documents of a tenant are in the tree of its name: there is none for a name that no
 // identifier begins with, that of a folder, and [catalog.FreeTree], whose documents belong to no tenant.
-// The name "" is no tenant, access.All every one.
+// The name "" is no tenant, whose documents are in [catalog.FreeTree], access.All every one.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
+	case tenant == "" && settings.Root(catalog.FreeTree) != "": // as an earlier version called it
+		return fmt.Errorf("who has no tenant cannot write, since documents of the tree %s come from files: sheaf index --rebuild gives these another one", catalog.FreeTree)
 	case tenant == "", tenant == access.All:
 		return nil
 	case tenant == catalog.FreeTree:

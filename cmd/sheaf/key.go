@@ -91,6 +91,9 @@ func (a *app) keyAddCommand() *cobra.Command {
 			defer s.close()
 			if g.May(access.ScopeIngest) {
 				if err := serve.MayWrite(g.Tenant, catalog.Settings{Trees: s.trees()}); err != nil {
+					if g.Tenant == "" {
+						return sheaf.Invalidf("%w", err)
+					}
 					return sheaf.Invalidf("--tenant is %q: %w: take another name", g.Tenant, err)
 				}
 			}
@@ -222,7 +225,7 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	s, err := a.open(cmd, openOptions{}) // no index is made
+	s, err := a.open(cmd, openOptions{asIs: true}) // nothing is made or made again
 	if err != nil {
 		return nil
 	}
@@ -231,19 +234,17 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if err != nil {
 		return nil
 	}
-	list, err := keys.List()
+	list, err := keys.Active()
 	if err != nil {
 		return nil
 	}
-	list = slices.DeleteFunc(list, func(k access.Key) bool { return !k.Active(time.Now()) })
 	var names []string
 	for i := range list {
-		twin := slices.ContainsFunc(list, func(k access.Key) bool { return k.ID != list[i].ID && k.Name == list[i].Name })
-		if twin {
-			names = append(names, cobra.CompletionWithDesc(list[i].ID, terminal.Clean(list[i].Name)))
-		} else {
-			names = append(names, list[i].Name)
+		name := list[i].By
+		if name != list[i].Name {
+			name = cobra.CompletionWithDesc(name, terminal.Clean(list[i].Name))
 		}
+		names = append(names, name)
 	}
 	return names
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,6 +45,46 @@ func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
 	found("bears", "b.md")
 	found("apples", "a.md")
 	inAnotherProcess(t, "check", "--in", folder, "--index", index)
+}
+
+// TestTreeOfThoseWithoutFolder: an index whose folder has the tree of documents without one,
+// as an earlier version called that of a folder api, has another one when it is made anew.
+func TestTreeOfThoseWithoutFolder(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	write(folder, "b.md", "# B\n\nbears\n")
+	ids := func(change *catalog.Settings) (found []string) {
+		t.Helper()
+		c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if change != nil {
+			if err := c.Update(t.Context(), catalog.Update{Settings: change}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v := c.View()
+		defer v.Close()
+		for id := range v.Files() {
+			found = append(found, string(id))
+		}
+		return found
+	}
+	ids(&catalog.Settings{Trees: []catalog.Tree{{Name: catalog.FreeTree, Root: folder}}})
+	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api:b.md") {
+		t.Fatalf("an index of an earlier version holds %s", got)
+	}
+	out, err := exec.Command("sheaf", "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index", index).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "who has no tenant cannot write") {
+		t.Errorf("a key that can write nothing is made: %s", out)
+	}
+	inAnotherProcess(t, "index", "--rebuild", "--in", folder, "--index", index)
+	inAnotherProcess(t, "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index", index)
+	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api-2:b.md") || strings.Contains(got, "api:") {
+		t.Errorf("made anew it holds %s", got)
+	}
 }
 
 // TestDropWaits: an index that another process writes to is made anew when that is done.

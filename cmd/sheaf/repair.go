@@ -195,6 +195,9 @@ func (s *session) dropLocked(keep bool) error {
 		}
 		s.notice("%v: what was indexed of it is gone until it is back", err)
 	}
+	if !keep {
+		trees = ownNames(trees)
+	}
 	mark := remakingEngine
 	if s.target != nil && (s.rebuilds || w.Settings.Extra[remakingKey] == remakingServer) {
 		mark = remakingServer
@@ -213,6 +216,22 @@ func (s *session) dropLocked(keep bool) error {
 		})
 	}
 	return errors.Join(err, w.Close(), s.writeRecord())
+}
+
+// ownNames are the trees, with another name for a folder's that is called as that of
+// documents without one, as an earlier version called it.
+func ownNames(trees []catalog.Tree) []catalog.Tree {
+	trees = slices.Clone(trees)
+	var names []string
+	for _, t := range trees {
+		names = append(names, t.Name)
+	}
+	for i := range trees {
+		if t := &trees[i]; t.Name == catalog.FreeTree && t.Root != "" {
+			t.Name = catalog.TreeName(t.Name, names...)
+		}
+	}
+	return trees
 }
 
 // given reports whether a document has no source file.

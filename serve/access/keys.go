@@ -159,24 +159,26 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
+// called are the places of the keys that are meant by a name: that whose ID it is, whatever
+// others are called, or else the active ones that are called so.
+func called(keys []Key, name string, now time.Time) (at []int) {
+	for i := range keys {
+		if keys[i].ID == name && keys[i].Revoked.IsZero() {
+			return []int{i}
+		}
+		if keys[i].Name == name && keys[i].Active(now) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 // Revoke ends a key at once, by its ID, whatever others are called, or by its name when
 // one active key has it.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {
-		var at []int
-		find := func(is func(*Key) bool) bool {
-			for i := range keys {
-				if is(&keys[i]) {
-					at = append(at, i)
-				}
-			}
-			return len(at) > 0
-		}
-		if !find(func(key *Key) bool { return key.ID == name && key.Revoked.IsZero() }) {
-			find(func(key *Key) bool { return key.Name == name && key.Active(k.now()) })
-		}
-		switch len(at) {
+		switch at := called(keys, name, k.now()); len(at) {
 		case 0:
 			return nil, fmt.Errorf("%w: no active key is called %q", sheaf.ErrNotFound, name)
 		case 1:
@@ -187,6 +189,30 @@ func (k *Keys) Revoke(name string) (Key, error) {
 		return nil, sheaf.Invalidf("several keys are called %q: give an ID", name)
 	})
 	return revoked, err
+}
+
+// Named is a key with what [Keys.Revoke] finds it by.
+type Named struct {
+	Key
+	By string
+}
+
+// Active is the active keys, in the order in which they were made, each by its name or, where
+// that is another's name or ID, too, by its ID.
+func (k *Keys) Active() ([]Named, error) {
+	keys, err := k.List()
+	var active []Named
+	for i := range keys {
+		if !keys[i].Active(k.now()) {
+			continue
+		}
+		by := keys[i].Name
+		if at := called(keys, by, k.now()); len(at) != 1 || at[0] != i {
+			by = keys[i].ID
+		}
+		active = append(active, Named{keys[i], by})
+	}
+	return active, err
 }
 
 // lockPatience is how long a change waits for that of another process.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,33 +63,6 @@ func TestKeys(t *testing.T) {
 	}
 	if _, err := k.Revoke("ann"); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("revoked twice: %v", err)
-	}
-}
-
-// A key is revoked by its ID also when another one is called so.
-func TestRevokeByIDWhateverOthersAreCalled(t *testing.T) {
-	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
-	g := access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}}
-	ann, secret, err := k.Add(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Name = ann.ID
-	_, other, err := k.Add(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if revoked, err := k.Revoke(ann.ID); err != nil || revoked.ID != ann.ID {
-		t.Fatalf("revoked %q: %v", revoked.ID, err)
-	}
-	if _, err := k.Find(secret); !errors.Is(err, access.ErrKey) {
-		t.Errorf("the revoked key: %v", err)
-	}
-	if _, err := k.Find(other); err != nil {
-		t.Errorf("the key that is called so: %v", err)
-	}
-	if revoked, err := k.Revoke(ann.ID); err != nil || revoked.Name != ann.ID {
-		t.Errorf("by its name: %q, %v", revoked.ID, err)
 	}
 }
 
@@ -183,6 +157,19 @@ func TestRevokeFindsTheKeyThatIsMeant(t *testing.T) {
 	first := add("ann", time.Now().Add(-time.Second))
 	second := add("ann", time.Time{})
 	namesake := add(first.ID, time.Time{})
+	add("twin", time.Time{})
+	add("twin", time.Time{})
+	active, err := k.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var by []string
+	for _, named := range active {
+		by = append(by, named.By)
+	}
+	if want := []string{"ann", namesake.ID, active[2].ID, active[3].ID}; !slices.Equal(by, want) {
+		t.Errorf("active keys are found by %q, want %q", by, want)
+	}
 	for _, c := range []struct{ by, want string }{{"ann", second.ID}, {first.ID, first.ID}, {first.ID, namesake.ID}} {
 		if key, err := k.Revoke(c.by); err != nil || key.ID != c.want {
 			t.Errorf("revoke %s ends %s, %v; want %s", c.by, key.ID, err, c.want)

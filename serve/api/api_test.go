@@ -340,6 +340,8 @@ func TestNamesThatCannotBe(t *testing.T) {
 		"a host with a scheme":   {Hosts: []string{"https://notes.example"}},
 		"a host with a path":     {Hosts: []string{"notes.example/"}},
 		"no host":                {Hosts: []string{""}},
+		"a host as it is read":   {Hosts: []string{"b\u00fccher.example"}},
+		"a site as it is read":   {Origins: []string{"https://b\u00fccher.example"}},
 		"an origin with a path":  {Origins: []string{"https://app.example/"}},
 		"an origin in capitals":  {Origins: []string{"https://App.example"}},
 		"an origin's own port":   {Origins: []string{"https://app.example:443"}},

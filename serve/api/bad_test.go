@@ -332,10 +332,18 @@ func TestWhoHangsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(50*time.Millisecond, hangUp)
-	if res, err := s.Client().Do(req); err == nil {
-		res.Body.Close()
-		t.Fatalf("an answer: %d", res.StatusCode)
+	done := make(chan error, 1)
+	go func() {
+		res, err := s.Client().Do(req)
+		if err == nil {
+			res.Body.Close()
+		}
+		done <- err
+	}()
+	waitLoad(t, s, "sheaf_requests_running 1") // before, nobody knows of it
+	hangUp()
+	if <-done == nil {
+		t.Fatal("it is answered")
 	}
 	waitLoad(t, s, `sheaf_requests_total{operation="search",status="499"} 1`)
 	if s.log.Len() > 0 {
@@ -683,6 +691,7 @@ type slowEmbedder struct {
 	slow  *atomic.Bool
 	asked *atomic.Int32 // how often while it is slow
 	free  chan struct{}
+	let   func() // closes free, once
 }
 
 // Embed implements inference.Embedder.
@@ -698,6 +707,7 @@ func (e slowEmbedder) Embed(ctx context.Context, purpose inference.Purpose, text
 func slowModel(t *testing.T) (*servetest.Fixture, slowEmbedder) {
 	t.Helper()
 	model := slowEmbedder{slow: new(atomic.Bool), asked: new(atomic.Int32), free: make(chan struct{})}
+	model.let = sync.OnceFunc(func() { close(model.free) })
 	return servetest.Open(t, notes, func(o *serve.Options) {
 		ingest := *o.Ingest
 		model.Embedder = ingest.Embedder
@@ -709,6 +719,7 @@ func slowModel(t *testing.T) (*servetest.Fixture, slowEmbedder) {
 // While a long run writes, a document is refused in time, and nothing changes.
 func TestPutBesideARun(t *testing.T) {
 	f, model := slowModel(t)
+	defer model.let()
 	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Time: 200 * time.Millisecond} })
 	f.Write(t, "long.md", "# Long\n\nIt takes its time.\n")
 	model.slow.Store(true)
@@ -724,7 +735,7 @@ func TestPutBesideARun(t *testing.T) {
 	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
-	close(model.free)
+	model.let()
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -742,6 +753,7 @@ func TestPutBesideARun(t *testing.T) {
 // nobody from reading: two of them had the turns of two processors.
 func TestWritersThatWait(t *testing.T) {
 	f, model := slowModel(t)
+	defer model.let()
 	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: 5 * time.Second} })
 	model.slow.Store(true)
 	var writers sync.WaitGroup
@@ -758,7 +770,7 @@ func TestWritersThatWait(t *testing.T) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
-	close(model.free)
+	model.let()
 	writers.Wait()
 	waitLoad(t, s, "sheaf_requests_running 0")
 }

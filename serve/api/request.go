@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"sheaf"
 )
@@ -71,6 +72,11 @@ func (o *Options) checkNames() error {
 			return sheaf.Invalidf("collection %q: the name must be one of its own", name)
 		}
 		names[c.Name()] = true
+	}
+	for _, name := range slices.Concat(o.Hosts, o.Origins) {
+		if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+			return sheaf.Invalidf("%q: browsers write a name of other letters than ASCII as xn--...: give it so", name)
+		}
 	}
 	for _, host := range o.Hosts {
 		name := nameOf(host)

@@ -22,10 +22,15 @@ type written struct{}
 // Extend implements goldmark.Extender.
 func (written) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
-		parser.WithBlockParsers(util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)),
+		parser.WithBlockParsers(writtenBlocks()...),
 		parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0), util.Prioritized(footnoteLinkParser{}, 140),
 			util.Prioritized(highlightParser{}, 500), util.Prioritized(enclosedParser{}, 500), util.Prioritized(blockNameParser{}, 500)))
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500), util.Prioritized(writtenHTML{}, 500)))
+}
+
+// writtenBlocks are the parsers of what of it are blocks.
+func writtenBlocks() []util.PrioritizedValue {
+	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
 var (

@@ -230,8 +230,8 @@ func (fencedParser) CanInterruptParagraph() bool { return true }
 // CanAcceptIndentedLine implements parser.BlockParser.
 func (fencedParser) CanAcceptIndentedLine() bool { return false }
 
-// blockNameParser takes the name of a block away, ^this at the end of a line. A number
-// alone may be a power.
+// blockNameParser takes the name of a block away, ^this at its end. A number alone may be
+// a power, and what stands at the end of a line within a paragraph a key, as ^C.
 type blockNameParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -248,6 +248,13 @@ func (blockNameParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) as
 		if !wordByte(c) && c != '-' {
 			return nil
 		}
+	}
+	at, where := block.Position()
+	block.AdvanceLine()
+	next, _ := block.PeekLine()
+	block.SetPosition(at, where)
+	if next != nil {
+		return nil
 	}
 	block.Advance(1 + len(name))
 	return &inlineNode{}

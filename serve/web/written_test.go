@@ -29,7 +29,7 @@ func TestWritten(t *testing.T) {
 		{"comments of many paragraphs", "One.\n\n%%\n# A <b>\n\n- [[x]]\n%%\n\nTwo.", "<p>One.</p>\n" + `<div class="comment">%%` + "\n# A &lt;b&gt;\n\n- [[x]]\n%%\n</div>\n<p>Two.</p>"},
 		{"a comment that does not end", "%%\n\nOne.\n\n%%x", "<p>%%</p>\n<p>One.</p>\n<p>%%x</p>"},
 		{"names of blocks", "A paragraph. ^para-1\n\n- item ^a1\n\n> quote\n\n^quote-1", "<p>A paragraph. </p>\n<ul dir=\"auto\">\n<li>item </li>\n</ul>\n<blockquote dir=\"auto\"><p>quote</p>\n</blockquote>\n<p></p>"},
-		{"no names of blocks", "10 ^3\n\nx^a ^b c `^d`", "<p>10 ^3</p>\n<p>x^a ^b c <code>^d</code></p>"},
+		{"no names of blocks", "10 ^3\n\nx^a ^b c `^d`\n\nPress ^C\nto stop.", "<p>10 ^3</p>\n<p>x^a ^b c <code>^d</code></p>\n<p>Press ^C\nto stop.</p>"},
 		{"footnotes", "One[^1], two[^long note].\n\n[^1]: The *first*.\n[^long note]: https://example.org\n\n    More.\n\nText.", `<p>One<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup>, two<sup><a class="footnote" id="ref:long%20note" href="#note:long%20note" role="doc-noteref" aria-label="footnote long note">long note</a></sup>.</p>
 <div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
 <p>The <em>first</em>.</p>

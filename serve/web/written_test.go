@@ -43,6 +43,17 @@ func TestWritten(t *testing.T) {
 <div class="footnote" id="note:%22%3E%3Cb%3E" role="note" tabindex="-1"><a class="footnote" href="#ref:%22%3E%3Cb%3E" role="doc-backlink" aria-label="back from footnote &quot;&gt;&lt;b&gt;">&quot;&gt;&lt;b&gt;</a>
 <p>y</p>
 </div>`},
+		{"a footnote to which nothing leads", "[^<b>]: y", `<div class="footnote" id="note:%3Cb%3E" role="note" tabindex="-1"><span>&lt;b&gt;</span>
+<p>y</p>
+</div>`},
+		{"footnotes in a link", "[see *a[^1]* and ![b[^2]](c.png)[^2]](https://example.org).\n\n[^1]: y\n[^2]: z", `<p><a href="https://example.org" rel="noreferrer noopener" target="_blank">see <em>a</em> and <span class="image">b</span></a>` +
+			`<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup><sup><a class="footnote" id="ref:2" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup><sup><a class="footnote" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup>.</p>
+<div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
+<p>y</p>
+</div>
+<div class="footnote" id="note:2" role="note" tabindex="-1"><a class="footnote" href="#ref:2" role="doc-backlink" aria-label="back from footnote 2">2</a>
+<p>z</p>
+</div>`},
 		{"no footnotes", "A [^1] and [^a-z]+.", "<p>A [^1] and [^a-z]+.</p>"},
 		{"formulas", `So $a_1*b*c\,d$ and $$x \\ y$$.`, `<p>So <code class="math">$a_1*b*c\,d$</code> and <code class="math">$$x \\ y$$</code>.</p>`},
 		{"formulas of many lines", "Text\n$$\n\\begin{matrix} a \\\\\n- b\n\n= c\n$$\nbehind", "<p>Text</p>\n<pre class=\"math\">$$\n\\begin{matrix} a \\\\\n- b\n\n= c\n$$\n</pre>\n<p>behind</p>"},

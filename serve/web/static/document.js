@@ -243,7 +243,7 @@ function folded(text) {
 
 /** Marks words that begin as words of the query do; again where it was done before, and another passage is shown now. */
 function markWords(text, query, again) {
-  const words = folded(query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").replace(/(?<!\S)OR(?!\S)/g, " "))[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
+  const words = folded(query.replace(/-?\[[^[\]:]+:[^[\]]*\]/g, " ").replace(/\b[a-z.]+:(?:"[^"]*"|\S+)/gi, " ").replace(/(^|\s)-\S+/g, " ").replace(/(?<!\S)OR(?!\S)/g, " "))[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
   const stems = [...new Set(words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
   if (!stems.length) return;
   const any = (all) => all.join("|") || "(?!)";

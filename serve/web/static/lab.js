@@ -389,7 +389,8 @@ async function whyNot(lab) {
   const { not, signal } = lab, asking = () => lab.not === not && lab.signal === signal; // else something newer is asked
   lab.detail.ariaLive = "polite";
   try {
-    const { chunk } = await get("/ui/document", { id: not }, signal);
+    if (lab.named?.not !== not) lab.named = { not, chunk: (await get("/ui/document", { id: not }, signal)).chunk }; // which takes longer than a number to its lines
+    const { chunk } = lab.named;
     const sides = await Promise.all([[lab.profile.name, lab.values], lab.compare && [lab.compare, {}]].filter(Boolean).map(async ([profile, parameters]) => [profile,
       await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: chunk }, signal)]));
     const told = ([profile, a]) => {
@@ -399,7 +400,9 @@ async function whyNot(lab) {
     };
     if (asking()) lab.detail.replaceChildren(make("h2", {}, sides[0][1].id), make("div", { class: lab.compare ? "two" : "" }, ...sides.map(told)));
   } catch (e) {
-    if (e.name !== "AbortError" && asking()) lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
+    if (e.name === "AbortError" || !asking()) return;
+    lab.named = null; // it may be elsewhere now
+    lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
   }
 }
 

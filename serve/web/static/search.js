@@ -73,8 +73,8 @@ async function nothing(s, signal) {
   return "Nothing found. Fewer or other words may help.";
 }
 
-/** Words of a query that may be misspelt. */
-const doubtful = /(?<!\S)[\p{L}\p{M}]{4,}(?!\S)/gu;
+/** Words of a query that may be misspelt, and not between the brackets of a property. */
+const doubtful = /(?<!\S)[\p{L}\p{M}]{4,}(?!\S)(?![^[\]]*\])/gu;
 /** A query that finds words that are spelt alike, too; only those of which, if any are named; "" when there are none. */
 function alike(q = "", which = null) {
   const other = q.includes('"') ? q : q.replace(doubtful, (word) => (!which || which.includes(word) ? `${word}~` : word));

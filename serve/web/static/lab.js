@@ -431,7 +431,8 @@ function judgeList(lab) {
     buttons.push([make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-label": label, onclick: () => mark(id, value) }, text), id, value]);
     return buttons.at(-1)[0];
   };
-  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb ?? r.id}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb ?? r.id}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
+  const called = (r) => r.hierarchy?.join(" › ") ?? r.id;
+  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${called(r)}`), " ", button(r.id, 0, "wrong", `wrong: ${called(r)}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
   const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
   // What is right is often what is missing.
   const others = new Map(Object.keys(judged()[query] || {}).map((id) => [id, { id }]));

@@ -61,7 +61,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,
 		"set":     a.completeParameters, "param": a.completeParameters, "change": a.completeParameters, "what-if": a.completeParameters,
-		"language": cobra.FixedCompletions(append([]string{"auto", "none"}, analysis.Languages()...), cobra.ShellCompDirectiveNoFileComp),
+		"language": cobra.FixedCompletions(languages(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	for flag, key := range map[string]string{"chunker": "chunker", "boundary": "chunk.window_boundary"} {
 		if k, err := config.LookupOrError(key); err == nil {
@@ -90,6 +90,9 @@ func (a *app) completeValues(cmd *cobra.Command) {
 		a.completeValues(below)
 	}
 }
+
+// languages are what --language and the setting can be.
+func languages() []string { return append([]string{"auto", "none"}, analysis.Languages()...) }
 
 // completeParameters completes the names of the parameters of the profile that a command uses.
 func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

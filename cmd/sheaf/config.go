@@ -114,8 +114,33 @@ func (a *app) folderSettings(cmd *cobra.Command) (*config.Config, error) {
 	return a.settings(cmd, dir)
 }
 
-func completeKeys(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// completeKeys completes the one setting that a command takes.
+func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	return config.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSetting completes a setting and then what it can be: files where it may name some.
+func completeSetting(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return completeKeys(cmd, args, typed)
+	}
+	k, err := config.LookupOrError(args[0])
+	switch {
+	case err != nil:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	case k.Name == "profile":
+		return completeProfiles(cmd, nil, typed)
+	case k.Name == "language":
+		return languages(), cobra.ShellCompDirectiveNoFileComp
+	case k.Kind == config.KindBool:
+		return []string{"true", "false"}, cobra.ShellCompDirectiveNoFileComp
+	case k.Path, k.Name == "exclude", k.Name == "include":
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return k.Allowed, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (a *app) configGetCommand() *cobra.Command {
@@ -155,7 +180,7 @@ func (a *app) configSetCommand() *cobra.Command {
 		Example: `  sheaf config set limit 20
   sheaf config set --project exclude drafts/ '*.tmp'`,
 		Args:              arguments(cobra.MinimumNArgs(2)),
-		ValidArgsFunction: completeKeys,
+		ValidArgsFunction: completeSetting,
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := userConfigFile()
 			if project {

@@ -41,9 +41,9 @@ func TestTaskThatTheServerFails(t *testing.T) {
 	}
 }
 
-// TestResultsOfTasks: what became of the documents of a task that was done is read from its
-// file, also after a restart, and is kept in no memory.
-func TestResultsOfTasks(t *testing.T) {
+// batchDone is a collection after a task that gave it three hundred documents, and that task.
+func batchDone(t *testing.T) (serve.Options, serve.Task) {
+	t.Helper()
 	s := start(t, notes, nil)
 	var list []string
 	for i := range 300 {
@@ -52,7 +52,13 @@ func TestResultsOfTasks(t *testing.T) {
 	var answer api.BatchAnswer
 	s.get(t, "POST", "/v1/documents", `{"documents": [`+strings.Join(list, ",")+`]}`, &answer)
 	o := s.fixture.Options
-	first := workUntilDone(t, o, answer.Task.ID)
+	return o, workUntilDone(t, o, answer.Task.ID)
+}
+
+// TestResultsOfTasks: what became of the documents of a task that was done is read from its
+// file, also after a restart, and is kept in no memory.
+func TestResultsOfTasks(t *testing.T) {
+	o, first := batchDone(t)
 	if len(first.Results) != 300 || first.Results[299].ETag == "" {
 		t.Fatalf("%+v", first)
 	}
@@ -86,15 +92,7 @@ func TestResultsOfTasks(t *testing.T) {
 // their results, which may be very many, and finds out that those are damaged when
 // they are asked for.
 func TestStartReadsNoResults(t *testing.T) {
-	s := start(t, notes, nil)
-	var list []string
-	for i := range 300 {
-		list = append(list, fmt.Sprintf(`{"id": "api:many/%d.md", "text": "Dates number %d.\n"}`, i, i))
-	}
-	var answer api.BatchAnswer
-	s.get(t, "POST", "/v1/documents", `{"documents": [`+strings.Join(list, ",")+`]}`, &answer)
-	o := s.fixture.Options
-	first := workUntilDone(t, o, answer.Task.ID)
+	o, first := batchDone(t)
 	file := filepath.Join(o.Tasks, first.ID+".json")
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ func TestPageAlike(t *testing.T) {
 	step(t, ctx, "a misspelt word beside others", chromedp.Navigate(s.URL+"/?q=walrus+itineray"), said(`nothing has "itineray"`), until(`document.querySelector("#count a")?.textContent === "walrus itineray~"`), shoot("alike-beside"),
 		chromedp.Click("#count a"), until(`location.search === "?q=walrus+itineray%7E" && document.querySelectorAll("#result-0 mark").length === 2 && !document.querySelector("#count a")`))
 	step(t, ctx, "a word like no other", chromedp.Navigate(s.URL+"/?q=walrus+xyzzyxyzzy"), said(`nothing has "xyzzyxyzzy"`), until(`!document.querySelector("#count a")`))
+	step(t, ctx, "values of a property are no words", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("walrus xyzzyxyzzy OR [author:anna OR bobby OR cato]")), said(`nothing has "xyzzyxyzzy"`), until(`!document.getElementById("count").textContent.includes("bobby")`))
 	step(t, ctx, "words that are there", chromedp.Navigate(s.URL+"/?q=walrus+itiner"), until(`document.querySelectorAll("#result-0 mark").length > 0`), chromedp.Sleep(900*time.Millisecond), until(`!document.getElementById("count").textContent.includes("nothing has")`))
 }
 

@@ -22,9 +22,9 @@ const (
 	maxOpen = 2_000_000
 )
 
-// blocks finds a document's blocks and looks into none of them.
+// blocks finds a document's blocks, the same as rendering does, and looks into none of them.
 var blocks = parser.NewParser(
-	parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), writtenBlocks()...)...),
 	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(), util.Prioritized(extension.NewTableParagraphTransformer(), 200))...),
 )
 
@@ -32,8 +32,8 @@ var blocks = parser.NewParser(
 func intricate(source []byte) bool {
 	total, lines, definitions, open, columns, pipes, blank := 0, 0, 0, 0, 0, 0, true
 	for line := range bytes.Lines(source) {
-		if _, text, ok := footnoteLabel(line); ok {
-			line = text // in which quotes and lists may begin
+		if _, text, ok := footnoteLabel(bytes.TrimLeft(line, " ")); ok && bytes.HasPrefix(text, []byte(":")) {
+			line = text[1:] // in which quotes and lists may begin
 		}
 		quotes, items, indent, rest := nesting(line)
 		depth := quotes + items

@@ -45,9 +45,14 @@ func TestIntricate(t *testing.T) {
 		"columns in a quote": {func(n int) string {
 			return "> |" + strings.Repeat("a|", n) + "\n> |" + strings.Repeat("-|", n) + "\n" + strings.Repeat("> |a|\n", n)
 		}, 1000, 100},
-		"pipes in code of cells": {func(n int) string { return "|a|b|\n|-|-|\n" + repeated("|`a\\|b`|c|\n")(n) }, 40_000, 2000},
-		"addresses that begin":   {func(n int) string { return "a " + strings.Repeat("[a](<b", n) + strings.Repeat("word ", 100*n) }, 2000, 100},
-		"titles that begin":      {func(n int) string { return "a " + strings.Repeat("[a](b \"", n) + strings.Repeat("word\n", 100*n) }, 2000, 100},
+		"pipes in code of cells":             {func(n int) string { return "|a|b|\n|-|-|\n" + repeated("|`a\\|b`|c|\n")(n) }, 40_000, 2000},
+		"addresses that begin":               {func(n int) string { return "a " + strings.Repeat("[a](<b", n) + strings.Repeat("word ", 100*n) }, 2000, 100},
+		"titles that begin":                  {func(n int) string { return "a " + strings.Repeat("[a](b \"", n) + strings.Repeat("word\n", 100*n) }, 2000, 100},
+		"quotes in a footnote":               {func(n int) string { return "[^a]: " + repeated("> ")(n) }, 60_000, 500},
+		"lists in a footnote":                {func(n int) string { return "  [^a]: " + repeated("- ")(n) }, 60_000, 500},
+		"emphasis in a footnote":             {func(n int) string { return "[^a]: b\n\n    " + repeated("*a_ ")(n) }, 60_000, 2000},
+		"emphasis behind a comment of HTML":  {func(n int) string { return "%%\n<!--\n%%\n\n" + repeated("*a_ ")(n) }, 60_000, 2000},
+		"emphasis behind a formula of fence": {func(n int) string { return "$$\n```\n$$\n\n" + repeated("*a_ ")(n) }, 60_000, 2000},
 		"code that begins": {func(n int) string {
 			var s strings.Builder
 			for i := range n {

@@ -34,6 +34,7 @@ func TestDocumentMarksWords(t *testing.T) {
 	}
 	step(t, ctx, "Japanese", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
 	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색을"))
+	step(t, ctx, "properties", chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {`cafe [a:other OR resume] status:"in istanbul" -[b:other]`}}.Encode()), marks("caf\u00e9,cafe\u0301"))
 	for query, want := range map[string]string{"cafe": "caf\u00e9,cafe\u0301", "caf\u00e9": "caf\u00e9,cafe\u0301", "CAFE\u0301": "caf\u00e9,cafe\u0301", "resume": "re\u0301sume\u0301", "strasse": "Straße", "αθηνα": "Αθήνα",
 		"istanbul": "İstanbul", "мой": "мой", "مدرسة": "مَدْرَسَة", "שלום": "שָׁלוֹם", "हिन्दी": "हिन्दी", "ภาษา": "ภาษา", "한국": "\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165"} {
 		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {query}}.Encode()), marks(want))

@@ -180,11 +180,15 @@ func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	}
 }
 
-// unpicture turns an image into a link to it: the page loads nothing from
-// elsewhere, and files of the folder are not served.
+// unpicture turns an image into a link to it, or what it is called where it is in a link
+// already: the page loads nothing from elsewhere, and files of the folder are not served.
 func (t *transformer) unpicture(n *ast.Image) {
-	link := ast.NewLink()
-	t.lead(link, string(n.Destination))
+	var link ast.Node = &inlineNode{open: `<span class="image">`, close: `</span>`}
+	if !inLink(n) {
+		to := ast.NewLink()
+		t.lead(to, string(n.Destination))
+		link = to
+	}
 	for c := n.FirstChild(); c != nil; {
 		next := c.NextSibling()
 		link.AppendChild(link, c)
@@ -197,6 +201,16 @@ func (t *transformer) unpicture(n *ast.Image) {
 	if parent := n.Parent(); parent != nil {
 		parent.ReplaceChild(parent, n, link)
 	}
+}
+
+// inLink reports whether an element stands in a link.
+func inLink(n ast.Node) bool {
+	for p := n.Parent(); p != nil && p.Type() == ast.TypeInline; p = p.Parent() {
+		if p.Kind() == ast.KindLink {
+			return true
+		}
+	}
+	return false
 }
 
 // plainHTML shows HTML as the text that it is.

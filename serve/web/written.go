@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -22,10 +24,16 @@ type written struct{}
 // Extend implements goldmark.Extender.
 func (written) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
-		parser.WithBlockParsers(util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)),
+		parser.WithBlockParsers(writtenBlocks()...),
 		parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0), util.Prioritized(footnoteLinkParser{}, 140),
 			util.Prioritized(highlightParser{}, 500), util.Prioritized(enclosedParser{}, 500), util.Prioritized(blockNameParser{}, 500)))
+	m.Parser().AddOptions(parser.WithASTTransformers(util.Prioritized(footnotePlaces{}, 200)))
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500), util.Prioritized(writtenHTML{}, 500)))
+}
+
+// writtenBlocks are the parsers of what of it are blocks.
+func writtenBlocks() []util.PrioritizedValue {
+	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
 var (
@@ -37,6 +45,7 @@ var (
 type inlineNode struct {
 	ast.BaseInline
 	open, close string // HTML around what is in it
+	footnote    bool   // leads to one
 }
 
 func (*inlineNode) Kind() ast.NodeKind           { return kindInline }
@@ -48,6 +57,7 @@ type blockNode struct {
 	open, close string // HTML around what is in it
 	sign        string // that ends its lines
 	ended       bool
+	footnote    string // its label
 }
 
 func (*blockNode) Kind() ast.NodeKind           { return kindBlock }
@@ -225,8 +235,8 @@ func (fencedParser) CanInterruptParagraph() bool { return true }
 // CanAcceptIndentedLine implements parser.BlockParser.
 func (fencedParser) CanAcceptIndentedLine() bool { return false }
 
-// blockNameParser takes the name of a block away, ^this at the end of a line. A number
-// alone may be a power.
+// blockNameParser takes the name of a block away, ^this at its end. A number alone may be
+// a power, and what stands at the end of a line within a paragraph a key, as ^C.
 type blockNameParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -243,6 +253,13 @@ func (blockNameParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) as
 		if !wordByte(c) && c != '-' {
 			return nil
 		}
+	}
+	at, where := block.Position()
+	block.AdvanceLine()
+	next, _ := block.PeekLine()
+	block.SetPosition(at, where)
+	if next != nil {
+		return nil
 	}
 	block.Advance(1 + len(name))
 	return &inlineNode{}
@@ -294,7 +311,7 @@ func (footnoteParser) Open(parent ast.Node, reader text.Reader, pc parser.Contex
 		notes[string(label)] = false
 		id = fmt.Sprintf(` id="note:%s"`, address)
 	}
-	node := &blockNode{close: `</div>`, open: fmt.Sprintf(`<div class="footnote"%s role="note" tabindex="-1"><a class="footnote" href="#ref:%s" role="doc-backlink" aria-label="back from footnote %s">%s</a>`+"\n", id, address, name, name)}
+	node := &blockNode{footnote: string(label), close: `</div>`, open: fmt.Sprintf(`<div class="footnote"%s role="note" tabindex="-1"><a class="footnote" href="#ref:%s" role="doc-backlink" aria-label="back from footnote %s">%s</a>`+"\n", id, address, name, name)}
 	reader.Advance(len(line) - len(rest) + 1)
 	return node, parser.HasChildren
 }
@@ -348,7 +365,43 @@ func (footnoteLinkParser) Parse(_ ast.Node, block text.Reader, pc parser.Context
 		id = fmt.Sprintf(` id="ref:%s"`, address)
 	}
 	block.Advance(len(line) - len(rest))
-	return &inlineNode{open: fmt.Sprintf(`<sup><a class="footnote"%s href="#note:%s" role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
+	return &inlineNode{footnote: true, open: fmt.Sprintf(`<sup><a class="footnote"%s href="#note:%s" role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
+}
+
+// footnotePlaces has a footnote to which nothing leads lead nowhere back, and what leads to one
+// stand behind the link that it is in, since no link holds another one.
+type footnotePlaces struct{}
+
+// Transform implements parser.ASTTransformer.
+func (footnotePlaces) Transform(doc *ast.Document, _ text.Reader, pc parser.Context) {
+	var links []*ast.Link
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *blockNode:
+			if entering && n.footnote != "" && !footnotesOf(pc)[n.footnote] {
+				begin, _, _ := strings.Cut(n.open, "<a ")
+				n.open = fmt.Sprintf("%s<span>%s</span>\n", begin, util.EscapeHTML([]byte(n.footnote)))
+			}
+		case *ast.Link:
+			if entering {
+				links = append(links, n)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, link := range links {
+		var within []ast.Node
+		_ = ast.Walk(link, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if n, ok := n.(*inlineNode); ok && entering && n.footnote {
+				within = append(within, n)
+			}
+			return ast.WalkContinue, nil
+		})
+		for _, n := range slices.Backward(within) {
+			n.Parent().RemoveChild(n.Parent(), n)
+			link.Parent().InsertAfter(link.Parent(), link, n)
+		}
+	}
 }
 
 // taskParser reads the boxes of tasks, behind which a space stands: [X](https://x.org) is a link.

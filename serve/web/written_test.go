@@ -29,7 +29,7 @@ func TestWritten(t *testing.T) {
 		{"comments of many paragraphs", "One.\n\n%%\n# A <b>\n\n- [[x]]\n%%\n\nTwo.", "<p>One.</p>\n" + `<div class="comment">%%` + "\n# A &lt;b&gt;\n\n- [[x]]\n%%\n</div>\n<p>Two.</p>"},
 		{"a comment that does not end", "%%\n\nOne.\n\n%%x", "<p>%%</p>\n<p>One.</p>\n<p>%%x</p>"},
 		{"names of blocks", "A paragraph. ^para-1\n\n- item ^a1\n\n> quote\n\n^quote-1", "<p>A paragraph. </p>\n<ul dir=\"auto\">\n<li>item </li>\n</ul>\n<blockquote dir=\"auto\"><p>quote</p>\n</blockquote>\n<p></p>"},
-		{"no names of blocks", "10 ^3\n\nx^a ^b c `^d`", "<p>10 ^3</p>\n<p>x^a ^b c <code>^d</code></p>"},
+		{"no names of blocks", "10 ^3\n\nx^a ^b c `^d`\n\nPress ^C\nto stop.", "<p>10 ^3</p>\n<p>x^a ^b c <code>^d</code></p>\n<p>Press ^C\nto stop.</p>"},
 		{"footnotes", "One[^1], two[^long note].\n\n[^1]: The *first*.\n[^long note]: https://example.org\n\n    More.\n\nText.", `<p>One<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup>, two<sup><a class="footnote" id="ref:long%20note" href="#note:long%20note" role="doc-noteref" aria-label="footnote long note">long note</a></sup>.</p>
 <div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
 <p>The <em>first</em>.</p>
@@ -42,6 +42,17 @@ func TestWritten(t *testing.T) {
 		{"a footnote of hostile name", "x[^\"><b>]\n\n[^\"><b>]: y", `<p>x<sup><a class="footnote" id="ref:%22%3E%3Cb%3E" href="#note:%22%3E%3Cb%3E" role="doc-noteref" aria-label="footnote &quot;&gt;&lt;b&gt;">&quot;&gt;&lt;b&gt;</a></sup></p>
 <div class="footnote" id="note:%22%3E%3Cb%3E" role="note" tabindex="-1"><a class="footnote" href="#ref:%22%3E%3Cb%3E" role="doc-backlink" aria-label="back from footnote &quot;&gt;&lt;b&gt;">&quot;&gt;&lt;b&gt;</a>
 <p>y</p>
+</div>`},
+		{"a footnote to which nothing leads", "[^<b>]: y", `<div class="footnote" id="note:%3Cb%3E" role="note" tabindex="-1"><span>&lt;b&gt;</span>
+<p>y</p>
+</div>`},
+		{"footnotes in a link", "[see *a[^1]* and ![b[^2]](c.png)[^2]](https://example.org).\n\n[^1]: y\n[^2]: z", `<p><a href="https://example.org" rel="noreferrer noopener" target="_blank">see <em>a</em> and <span class="image">b</span></a>` +
+			`<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup><sup><a class="footnote" id="ref:2" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup><sup><a class="footnote" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup>.</p>
+<div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
+<p>y</p>
+</div>
+<div class="footnote" id="note:2" role="note" tabindex="-1"><a class="footnote" href="#ref:2" role="doc-backlink" aria-label="back from footnote 2">2</a>
+<p>z</p>
 </div>`},
 		{"no footnotes", "A [^1] and [^a-z]+.", "<p>A [^1] and [^a-z]+.</p>"},
 		{"formulas", `So $a_1*b*c\,d$ and $$x \\ y$$.`, `<p>So <code class="math">$a_1*b*c\,d$</code> and <code class="math">$$x \\ y$$</code>.</p>`},

@@ -174,7 +174,7 @@ export function size(bytes) {
   const units = ["B", "kB", "MB", "GB"];
   let i = 0;
   for (; bytes >= 1000 && i < units.length - 1; i++) bytes /= 1000;
-  return `${i ? bytes.toFixed(bytes < 10 ? 1 : 0) : bytes}\u00a0${units[i]}`;
+  return `${bytes.toFixed(i && bytes < 10 ? 1 : 0)}\u00a0${units[i]}`;
 }
 export const score = (s) => (Math.abs(s) < 0.01 && s !== 0 ? s.toExponential(2) : s.toFixed(3));
 

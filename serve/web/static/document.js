@@ -210,13 +210,30 @@ const hangul = /[\uac00-\ud7af]/;
 /** Letters whose accents and vowel marks searches do not look at. */
 const bare = /^(?!й|Й|[иИ]\u0306)[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{sc=Hebrew}]/u;
 
-/** Text as searches compare it, however it is composed, and where in it each letter stood. */
+const folds = new Map();
+/** A letter with its marks, as searches compare it. */
+function fold(letter) {
+  let one = folds.get(letter);
+  if (one === undefined) folds.set(letter, (one = (bare.test(letter) ? letter.normalize("NFD").replace(/\p{M}/gu, "") : letter.normalize("NFC")).toLowerCase().replace("ς", "σ").replace("ß", "ss")));
+  return one;
+}
+
+/** Text as searches compare it, however it is composed, and where in it each letter stood: null where that is where it stands. */
 function folded(text) {
   if (/^[\x00-\x7f]*$/.test(text)) return [text.toLowerCase(), null];
+  if (!/[\p{M}\u1100-\u11ff]/u.test(text)) { // most texts, in less time
+    let same = true;
+    const plain = text.replace(/[^\x00-\x7f]/gu, (c) => {
+      const one = fold(c);
+      same &&= one.length === c.length;
+      return one;
+    }).toLowerCase();
+    if (same) return [plain, null];
+  }
   let plain = "";
   const at = [];
   for (const { 0: letter, index } of text.matchAll(/[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^]\p{M}*/gu)) {
-    const one = (bare.test(letter) ? letter.normalize("NFD").replace(/\p{M}/gu, "") : letter.normalize("NFC")).toLowerCase().replace("ς", "σ").replace("ß", "ss");
+    const one = fold(letter);
     for (let i = 0; i < one.length; i++) at.push(index);
     plain += one;
   }
@@ -226,7 +243,7 @@ function folded(text) {
 
 /** Marks words that begin as words of the query do; again where it was done before, and another passage is shown now. */
 function markWords(text, query, again) {
-  const words = folded(query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").replace(/(?<!\S)OR(?!\S)/g, " "))[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
+  const words = folded(query.replace(/-?\[[^[\]:]+:[^[\]]*\]/g, " ").replace(/\b[a-z.]+:(?:"[^"]*"|\S+)/gi, " ").replace(/(^|\s)-\S+/g, " ").replace(/(?<!\S)OR(?!\S)/g, " "))[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
   const stems = [...new Set(words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
   if (!stems.length) return;
   const any = (all) => all.join("|") || "(?!)";

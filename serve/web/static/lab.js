@@ -389,7 +389,8 @@ async function whyNot(lab) {
   const { not, signal } = lab, asking = () => lab.not === not && lab.signal === signal; // else something newer is asked
   lab.detail.ariaLive = "polite";
   try {
-    const { chunk } = await get("/ui/document", { id: not }, signal);
+    if (lab.named?.not !== not) lab.named = { not, chunk: (await get("/ui/document", { id: not }, signal)).chunk }; // which takes longer than a number to its lines
+    const { chunk } = lab.named;
     const sides = await Promise.all([[lab.profile.name, lab.values], lab.compare && [lab.compare, {}]].filter(Boolean).map(async ([profile, parameters]) => [profile,
       await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: chunk }, signal)]));
     const told = ([profile, a]) => {
@@ -399,7 +400,9 @@ async function whyNot(lab) {
     };
     if (asking()) lab.detail.replaceChildren(make("h2", {}, sides[0][1].id), make("div", { class: lab.compare ? "two" : "" }, ...sides.map(told)));
   } catch (e) {
-    if (e.name !== "AbortError" && asking()) lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
+    if (e.name === "AbortError" || !asking()) return;
+    lab.named = null; // it may be elsewhere now
+    lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
   }
 }
 
@@ -428,7 +431,8 @@ function judgeList(lab) {
     buttons.push([make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-label": label, onclick: () => mark(id, value) }, text), id, value]);
     return buttons.at(-1)[0];
   };
-  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb ?? r.id}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb ?? r.id}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
+  const called = (r) => r.hierarchy?.join(" › ") ?? r.id;
+  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${called(r)}`), " ", button(r.id, 0, "wrong", `wrong: ${called(r)}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
   const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
   // What is right is often what is missing.
   const others = new Map(Object.keys(judged()[query] || {}).map((id) => [id, { id }]));

@@ -35,7 +35,7 @@ export async function show(main, s, thePage, signal) {
   last = s;
   if (!same) selected = -1;
   const took = performance.now() - began;
-  const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more" : ""} result${found.total.value === 1 ? "" : "s"} in ${took.toFixed(0)} ms${found.answerable === false ? "; nothing here seems to answer it" : ""}`;
+  const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more results" : found.total.value === 1 ? " result" : " results"} in ${took.toFixed(0)} ms${found.answerable === false ? "; nothing here seems to answer it" : ""}`;
   page.count(count);
   page.notes([...found.warnings, ...found.notes]);
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
@@ -73,8 +73,8 @@ async function nothing(s, signal) {
   return "Nothing found. Fewer or other words may help.";
 }
 
-/** Words of a query that may be misspelt. */
-const doubtful = /(?<!\S)[\p{L}\p{M}]{4,}(?!\S)/gu;
+/** Words of a query that may be misspelt, and not between the brackets of a property. */
+const doubtful = /(?<!\S)[\p{L}\p{M}]{4,}(?!\S)(?![^[\]]*\])/gu;
 /** A query that finds words that are spelt alike, too; only those of which, if any are named; "" when there are none. */
 function alike(q = "", which = null) {
   const other = q.includes('"') ? q : q.replace(doubtful, (word) => (!which || which.includes(word) ? `${word}~` : word));
@@ -91,7 +91,7 @@ async function nowhere(list, count, s, signal) {
   const unseen = [...new Set(s.q?.includes('"') ? [] : s.q?.match(doubtful))].filter((w) => !unspaced.test(w) && !found.some((m) => m.includes(w.toLowerCase().slice(0, 4)))).slice(0, 3);
   const none = [];
   for (const word of unseen) {
-    const there = (q) => finds({ ...s, q, filter: "" }, signal);
+    const there = (q) => finds({ q, profile: "tree" }, signal); // which asks no model
     if ((await there(`+${word}`)) === false && (await there(`+${word}*`)) === false) none.push(word); // one may be half typed
   }
   if (!none.length) return;

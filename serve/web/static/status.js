@@ -42,7 +42,7 @@ export async function show(main, s, page, signal, again) {
       row("documents", `${number(st.documents)}, ${number(st.chunks)} chunks, ${size(st.source_bytes)}`),
       row("index", `${size(parts.reduce((n, p) => n + p[1], 0))}: ${parts.map(([k, v]) => `${k} ${size(v)}`).join(", ")}`),
       row("chunker", st.chunker), row("analyzer", st.analyzer), row("language", st.language || "unknown"),
-      row("model", st.model ? `${st.model}, ${st.dims} dimensions, ${number(st.vectors)} vectors` : "none: only words are searched"),
+      row("model", st.model ? `${st.model}, ${st.dims} dimensions, ${number(st.vectors)} vectors` : st.chunks ? "none: only words are searched" : "not known before something is indexed"),
       row("generation", String(st.generation)),
       row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`),
       row("state", unwell || "ready, the store answers"),

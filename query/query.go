@@ -325,8 +325,7 @@ func valueEnd(text string) int {
 // bracketName is what a name in brackets means: a property, also one that is called like a
 // field, or tags.
 func (p *parser) bracketName(name string) (field string, ok bool) {
-	field, ok = p.fieldName(name)
-	if field == "tag" || strings.HasPrefix(field, "prop.") {
+	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true
 	}
 	return "prop." + fold.Text(name), p.isProperty(name)

@@ -96,7 +96,7 @@ func TestPageDirection(t *testing.T) {
 func TestPageMostLetters(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
-		"fa.md": "# ملاحظات\n\nObsidian به‌گونه‌ای طراحی شده که به‌صورت آفلاین کار کند\n\n- Obsidian به‌گونه‌ای طراحی شده\n\n| Git | ملاحظات |\n|---|---|\n| Obsidian به‌گونه‌ای طراحی شده | ملاحظات ملاحظات |\n",
+		"fa.md": "# ملاحظات\n\nObsidian به\u200cگونه\u200cای طراحی شده که به\u200cصورت آفلاین کار کند\n\n- Obsidian به\u200cگونه\u200cای طراحی شده\n\n| Git | ملاحظات |\n|---|---|\n| Obsidian به\u200cگونه\u200cای طراحی شده | ملاحظات ملاحظات |\n",
 		"en.md": "# Words\n\nשלום is a word of Hebrew that means peace.\n",
 	})
 	runs := func(way string, elements ...string) chromedp.Action {

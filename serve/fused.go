@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"sheaf"
@@ -31,7 +32,9 @@ type Fused struct {
 // FusedResult is a chunk with its rank in each leg; 0 where the leg did not find
 // it.
 type FusedResult struct {
-	ID                   sheaf.ID
+	ID sheaf.ID
+	// Content is the chunk's own text, without that of sections within it; its title where
+	// that is blank.
 	Content              string
 	Score                float64
 	VectorRank, TextRank int
@@ -78,6 +81,9 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 			out.Degraded = true
 		} else {
 			f.Content = string(content[min(h.Body.Start, len(content)):min(max(h.Body.Start, h.Body.End), len(content))])
+			if strings.TrimSpace(f.Content) == "" {
+				f.Content = f.Chunk.Title
+			}
 		}
 		out.Results = append(out.Results, f)
 	}

@@ -112,7 +112,7 @@ type RRFData struct {
 // RRFResult is one result.
 type RRFResult struct {
 	ID         sheaf.ID    `json:"id" doc:"The chunk's identifier."`
-	Content    string      `json:"content" doc:"The chunk's text."`
+	Content    string      `json:"content" doc:"The chunk's own text; its title where it has none."`
 	Score      float64     `json:"rrf_score" doc:"What the results are ordered by: the sum of 1 / (k + rank), or the weighted sum."`
 	VectorRank *int        `json:"vector_rank" doc:"The rank by meaning, from 1; null when it was not found so."`
 	TextRank   *int        `json:"text_rank" doc:"The rank by words, from 1; null when it was not found so."`

@@ -3,6 +3,7 @@
 package fold
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -25,7 +26,7 @@ func Text(s string) string {
 func Spellings(s string) []string {
 	all := []string{s}
 	for _, form := range [...]norm.Form{norm.NFC, norm.NFD} {
-		if t := form.String(s); t != s {
+		if t := form.String(s); !slices.Contains(all, t) {
 			all = append(all, t)
 		}
 	}

@@ -43,12 +43,17 @@ func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+	keys, err := s.keys()
 	if err != nil {
 		s.close()
 		return nil, nil, err
 	}
 	return s, keys, nil
+}
+
+// keys opens the keys of the index.
+func (s *session) keys() (*access.Keys, error) {
+	return access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
 }
 
 func (a *app) keyAddCommand() *cobra.Command {
@@ -230,7 +235,7 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 		return nil
 	}
 	defer s.close()
-	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+	keys, err := s.keys()
 	if err != nil {
 		return nil
 	}

@@ -116,7 +116,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	if err := vfs.Sweep(s.where.Dir, vfs.UnfinishedAge); err != nil {
 		s.notice("what a process left that was killed is not removed: %v", err)
 	}
-	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+	keys, err := s.keys()
 	if err != nil {
 		return err
 	}

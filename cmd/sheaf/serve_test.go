@@ -141,17 +141,8 @@ func TestServeAFolderCalledAPI(t *testing.T) {
 	}
 	address := serving(t, folder, t.TempDir())
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
-	req, err := http.NewRequest("PUT", address+"/v1/documents/api:git.md", strings.NewReader(`{"text": "# Undo a commit\n"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res.Body.Close(); res.StatusCode != http.StatusCreated {
-		t.Errorf("%d", res.StatusCode)
+	if status := change(t, "PUT", address+"/v1/documents/api:git.md", `{"text": "# Undo a commit\n"}`); status != http.StatusCreated {
+		t.Errorf("%d", status)
 	}
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
 }
@@ -354,35 +345,38 @@ func TestSlowConnections(t *testing.T) {
 	}
 }
 
+// change asks a server to change a document, which it does, and returns the status.
+func change(t *testing.T, method, address, body string) (status int) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Body.Close(); res.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s", method, address, res.Status)
+	}
+	return res.StatusCode
+}
+
 // TestIndexMendsGiven: a document that a server was given and killed before it was indexed is
 // indexed by sheaf index as by the next server, but not while another one has it.
 func TestIndexMendsGiven(t *testing.T) {
 	_, folder, _, index := notesFor(t)
 	documents := filepath.Join(index, collection.DocumentsName)
-	ask := func(method, address, body string) {
-		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res.Body.Close(); res.StatusCode >= 300 {
-			t.Fatalf("%s %s: %s", method, address, res.Status)
-		}
-	}
 	kept := t.TempDir()
 	t.Run("given", func(t *testing.T) {
 		address := serving(t, folder, index)
 		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
-		ask("PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
+		change(t, "PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
 		if err := os.CopyFS(filepath.Join(kept, "documents"), os.DirFS(documents)); err != nil {
 			t.Fatal(err)
 		}
-		ask("DELETE", address+"/v1/documents/api:g.md", "")
+		change(t, "DELETE", address+"/v1/documents/api:g.md", "")
 		if err := os.CopyFS(documents, os.DirFS(filepath.Join(kept, "documents"))); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 // contrast lists what is too faint by WCAG 2.2: text below 4.5 to 1 (3 to 1 when it
 // is large), edges of fields and lines of the lab below 3 to 1.
 const contrast = `(() => {
+	document.getAnimations().forEach((a) => a.finish()); // also what began since the picture was taken
 	const rgba = (text) => { const n = text.match(/[\d.]+/g).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };
 	const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a), 1];
 	const light = (c) => c.slice(0, 3).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);

@@ -127,6 +127,10 @@ type Result struct {
 	// Notes say what a reader may want to know and what is no fault: how
 	// the query was read, which branches were left out.
 	Notes []string
+	// Unmet say, when nothing was found, which values that the query's filter wants nothing
+	// has, and which values there are; of filters that ask for a value of a property, a tag,
+	// an extension, a folder or a file's name.
+	Unmet []string
 	// Legs are the names of the branches that were fused, in the order of
 	// Hit.Legs.
 	Legs []string
@@ -245,7 +249,11 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := r.follow(ctx, retrieval); err != nil {
 		return nil, err
 	}
-	return r.widened(ctx, retrieval, q, asked)
+	if r, err = r.widened(ctx, retrieval, q, asked); err != nil {
+		return nil, err
+	}
+	r.unmet(retrieval)
+	return r, nil
 }
 
 // newRun is a search by a plan, which is followed once.

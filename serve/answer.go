@@ -21,7 +21,7 @@ type Answer struct {
 	Answerable *bool              `json:"answerable,omitempty" doc:"Whether something found is likely to answer the query; absent when that is not known."`
 	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed and the others answer."`
 	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
-	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise."`
+	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise; when nothing is found, which values of its filter nothing has, and which there are."`
 
 	// Timings are the times of the steps, in the order in which they ended: those
 	// of the ranking on its first page only, then that of showing the page, which

@@ -39,6 +39,7 @@ func TestHiddenChangesNothing(t *testing.T) {
 		return own.ReplaceAllString(string(text), "")
 	}
 	words := strings.Fields("budget salary offer merger lawsuit payroll bonus contract roadmap launch secret memo buget secrt lawsut")
+	words = append(words, "budget tag:fianance", "tag:zzz", "salary prop.owner:zzz", "prop.owner:zzz path:zzz/", "path:zzz.md offer", "ext:zzz launch")
 	profiles := []string{"", "sheaf", "rrf", "bench", "tree", "sonar", "onyx-vespa", "onyx-elastic", "tiered"}
 	compared := 0
 	for round := 0; compared < 4; round++ {

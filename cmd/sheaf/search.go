@@ -141,6 +141,8 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		notes := q.Notes
 		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
 			notes = out.Notes // who chose a ranking is told what of it could not be
+		} else {
+			notes = append(notes, out.unmet...)
 		}
 		for _, n := range notes {
 			s.notice("%s", n)

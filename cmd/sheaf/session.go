@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -281,7 +282,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total, Degraded: result.Degraded,
-		Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Results: []resultJSON{}, Facets: facetsJSON(result.Facets)}
+		Warnings: orEmpty(result.Warnings), Notes: orEmpty(slices.Concat(result.Notes, result.Unmet)), unmet: result.Unmet, Results: []resultJSON{}, Facets: facetsJSON(result.Facets)}
 	if o.label != "" {
 		out.Query = o.label
 	}

@@ -1,0 +1,139 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/internal/suggest"
+	"sheaf/query"
+)
+
+const (
+	// mostAsked is how many values that nothing has are looked into, for each of which the
+	// store is asked twice.
+	mostAsked = 4
+	// leastMeant is the least number of characters of a value that may be a typing error.
+	leastMeant = 3
+	// mostTold is how many values that there are are told instead, and longestTold how many
+	// characters of one.
+	mostTold, longestTold = 5, 60
+)
+
+// unmet finds Result.Unmet.
+func (r *run) unmet(ctx context.Context) {
+	counter, counts := r.searcher.Backend.(backend.Counter)
+	faceter, lists := r.searcher.Backend.(backend.Faceter)
+	if len(r.result.Hits) > 0 || r.result.Degraded || !counts || !lists {
+		return
+	}
+	for _, w := range wants(r.query.Filter) {
+		req := backend.Request{Filter: w.filter, Limit: 1, Text: &backend.TextRequest{Query: everything, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
+		if n, err := counter.Count(ctx, req); err != nil || n > 0 {
+			continue
+		}
+		req.Filter = nil
+		if there, err := faceter.Facets(ctx, req, []string{w.column}, maxFacetValues); err == nil && len(there) == 1 {
+			r.result.Unmet = append(r.result.Unmet, w.unmet(there[0]))
+		}
+	}
+}
+
+// want is a part of a filter that wants a value of a column.
+type want struct {
+	filter        sheaf.Filter
+	column, value string
+}
+
+// wants are the first parts of a filter that want a value each, all of which must be had.
+func wants(f sheaf.Filter) []want {
+	var out []want
+	if all, ok := f.(sheaf.And); ok {
+		for _, part := range all {
+			out = append(out, wants(part)...)
+		}
+	} else if column, value := wanted(f); value != "" && named(column) != "" {
+		out = append(out, want{f, column, value})
+	}
+	return out[:min(len(out), mostAsked)]
+}
+
+// wanted is the column and the value that a filter wants, as it was written; "" of others. One
+// value may be read in several ways, of which the first is text.
+func wanted(f sheaf.Filter) (column, value string) {
+	switch f := f.(type) {
+	case sheaf.In:
+		if len(f.Values) > 0 && f.Values[0].Kind == sheaf.KindText {
+			return f.Column, f.Values[0].String()
+		}
+	case sheaf.HasPrefix:
+		return f.Column, f.Prefix + "*"
+	case sheaf.Or:
+		for _, part := range f { // a file's name says more than a folder that is called so
+			if c, v := wanted(part); column == "" || c == sheaf.ColumnFile {
+				column, value = c, v
+			}
+		}
+	}
+	return column, value
+}
+
+// named is how a query names a column whose values can be told; "" of others.
+func named(column string) string {
+	switch column {
+	case sheaf.ColumnTag:
+		return "tag"
+	case sheaf.ColumnFolder, sheaf.ColumnFile:
+		return "path"
+	case query.ColumnExtension:
+		return "ext"
+	}
+	name, property := strings.CutPrefix(column, "prop.")
+	if !property {
+		return ""
+	}
+	return name
+}
+
+// unmet says that nothing has the value, and what there is.
+func (w want) unmet(there backend.Facet) string {
+	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
+	values := make([]string, 0, len(there.Values))
+	for _, v := range there.Values {
+		if text := v.Value.String(); text != "" { // the folder above all has no name
+			values = append(values, text)
+		}
+	}
+	switch {
+	case len(values) > 0:
+	case w.column == sheaf.ColumnFolder:
+		return said + "; there are no folders"
+	default:
+		return said + ", or any other"
+	}
+	name := strings.TrimSuffix(w.value, "*")
+	if near := suggest.Nearest(name, values); near != "" && utf8.RuneCountInString(name) >= leastMeant {
+		return said + fmt.Sprintf("; did you mean %q?", short(near))
+	}
+	told := values[:min(len(values), mostTold)]
+	quotes := make([]string, len(told))
+	for i, v := range told {
+		quotes[i] = fmt.Sprintf("%q", short(v))
+	}
+	said += "; there is " + strings.Join(quotes, ", ")
+	if more := there.Distinct - len(told) - (len(there.Values) - len(values)); more > 0 {
+		said += fmt.Sprintf(", and %d more", more)
+	}
+	return said
+}
+
+// short is a value with what is too long to be told left out.
+func short(value string) string {
+	if utf8.RuneCountInString(value) <= longestTold {
+		return value
+	}
+	return string([]rune(value)[:longestTold]) + "…"
+}

@@ -1,0 +1,74 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	language "sheaf/query"
+	"sheaf/search"
+)
+
+// TestUnmet: who asks for a value that nothing has is told so, and which there are.
+func TestUnmet(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(a)
+	texts := func(values ...string) []sheaf.Value {
+		var out []sheaf.Value
+		for _, v := range values {
+			out = append(out, sheaf.TextValue(v))
+		}
+		return out
+	}
+	long := strings.Repeat("ü", 80)
+	write := func(id sheaf.ID, columns ...backend.Column) {
+		t.Helper()
+		columns = append(columns, backend.Column{Name: sheaf.ColumnPath, Values: texts("cats.md")}, backend.Column{Name: sheaf.ColumnFile, Values: texts("cats.md")})
+		batch := backend.Batch{Chunks: []backend.Chunk{{ID: id, Doc: "t:cats.md", Fields: []backend.Field{{Name: sheaf.FieldBody, Text: "a cat"}}, Columns: columns}}}
+		if err := store.Write(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("t:cats.md#Food", backend.Column{Name: "prop.author", Values: texts("ann lee")}, backend.Column{Name: "prop.note", Values: texts(long)}, backend.Column{Name: sheaf.ColumnFolder, Values: texts("")})
+	for i, value := range []string{"draft", "draft", "final", "open", "shut", "old", "new", "odd"} {
+		write(sheaf.ID("t:cats.md#"+string(rune('A'+i))), backend.Column{Name: "prop.status", Values: append(texts(value), sheaf.NumberValue(float64(i)))})
+	}
+	s, p := searcher(animals()), load(t, "rrf")
+	s.Backend = store
+	ask := func(text string) *search.Result {
+		t.Helper()
+		q := language.Parse(text, language.Options{Look: func(name string) (bool, bool) { return name == "status", true }})
+		q.Limit = 5
+		return mustSearch(t, s, q, p, search.Options{})
+	}
+	tests := []struct{ query, want string }{
+		{"cat status:draft", ""},
+		{"dinosaur", ""},
+		{"cat status:done", `nothing has status "done"; there is "draft", "final", "new", "odd", "old", and 10 more`},
+		{"cat status:finl", `nothing has status "finl"; did you mean "final"?`},
+		{"status:dra*", ""},
+		{"cat status:x*", `nothing has status "x*"; there is "draft", "final", "new", "odd", "old", and 10 more`},
+		{"cat status:2031", `nothing has status "2031"; there is "draft", "final", "new", "odd", "old", and 10 more`},
+		{"cat prop.author:ann", `nothing has author "ann"; did you mean "ann lee"?`},
+		{"cat prop.author:x (prop.author:y OR tag:z)", `nothing has author "x"; there is "ann lee"` + "\n" + `nothing has author "y"; there is "ann lee"`},
+		{"cat prop.note:" + long + long, `nothing has note "` + long[:120] + `…"; there is "` + long[:120] + `…"`},
+		{"cat tag:pet", `nothing has tag "pet", or any other`},
+		{"cat path:kats.md", `nothing has path "kats.md"; did you mean "cats.md"?`},
+		{"cat path:pets/", `nothing has path "pets"; there are no folders`},
+		{"cat -tag:pet", ""},
+		{"cat -status:draft status:draft", ""},
+		{"cat status:>99", ""},
+	}
+	for _, tt := range tests {
+		r := ask(tt.query)
+		if got := strings.Join(r.Unmet, "\n"); got != tt.want || got != "" && len(r.Hits) > 0 {
+			t.Errorf("%s: found %v and said\n%s\nwant\n%s", tt.query, found(r), got, tt.want)
+		}
+	}
+}

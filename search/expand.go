@@ -326,7 +326,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	x, err := r.searcher.Expander.Expand(ctx, r.query.Text, *plan.Expand)
 	r.took("expand", start)
 	if err != nil {
-		r.warn("expand the query: %v", err)
+		r.failed("expanding the query", fmt.Errorf("expand the query: %w", err))
 		return
 	}
 	r.expansion, r.result.Expansion = x, &x

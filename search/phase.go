@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -217,7 +216,7 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 		return out, nil
 	}
 	if r.result.Degraded {
-		return nil, fmt.Errorf("%w: %s", sheaf.ErrUnavailable, strings.Join(r.result.Warnings, "; "))
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, errors.Join(r.failures...))
 	}
 	return nil, nil
 }
@@ -337,7 +336,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 		if err != nil {
 			err = fmt.Errorf("branch %s on %s: %w", at, store, err)
 			failures = append(failures, err)
-			r.warn("%v", err)
+			r.failed("branch "+at.String(), err)
 			continue
 		}
 		out = append(out, *o)

@@ -121,9 +121,11 @@ type Result struct {
 	// cannot tell, and for a query without words, such as one of filters alone.
 	Answerable *bool
 	// Degraded says that a branch failed and the answer is that of the
-	// others; Warnings say which and why.
+	// others; Warnings say which and why. Bare are the warnings, one for one, without the
+	// words of what failed, which may name machines, accounts and files.
 	Degraded bool
 	Warnings []string
+	Bare     []string
 	// Notes say what a reader may want to know and what is no fault: how
 	// the query was read, which branches were left out.
 	Notes []string
@@ -282,7 +284,7 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 	}
 	r.finish(ranking[:min(r.query.Limit, len(ranking))])
 	if f, ok := r.searcher.Facts.(interface{ Err() error }); ok && f.Err() != nil {
-		r.warn("facts about documents are missing: %v", f.Err())
+		r.failed("reading facts about documents", fmt.Errorf("facts about documents are missing: %w", f.Err()))
 	}
 	return nil
 }
@@ -299,7 +301,8 @@ type run struct {
 	facts    *memo
 	now      func() time.Time
 	result   *Result
-	noted    int // notes that the snapshots so far have
+	failures []error // those that the search survives
+	noted    int     // notes that the snapshots so far have
 	// crowded is how many hits others of their documents left no room for, spread how many
 	// had room.
 	crowded, spread int
@@ -387,7 +390,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			r.warn("embed the query: %v", err)
+			r.failed("embedding the query", fmt.Errorf("embed the query: %w", err))
 			return nil
 		}
 		if len(vector) == 0 {
@@ -407,7 +410,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	if r.expansion.Passage != "" && r.passage == nil {
 		var err error
 		if r.passage, err = r.searcher.Embed(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
-			r.warn("embed the invented answer: %v", err)
+			r.failed("embedding the invented answer", fmt.Errorf("embed the invented answer: %w", err))
 		}
 	}
 	return ctx.Err()
@@ -439,8 +442,22 @@ func (r *run) note(format string, args ...any) {
 
 // warn records a failure that the search survives.
 func (r *run) warn(format string, args ...any) {
-	r.result.Degraded = true
-	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
+	err := fmt.Errorf(format, args...)
+	r.failures = append(r.failures, err)
+	r.result.Warn(err.Error(), err.Error())
+}
+
+// failed records a failure that the search survives: what failed, and the error, which
+// says so too.
+func (r *run) failed(what string, err error) {
+	r.failures = append(r.failures, err)
+	r.result.Warn(err.Error(), what+" failed")
+}
+
+// Warn records a failure that the answer survives, also as bare says it.
+func (r *Result) Warn(text, bare string) {
+	r.Degraded = true
+	r.Warnings, r.Bare = append(r.Warnings, text), append(r.Bare, bare)
 }
 
 // clock is what steps are timed by.

@@ -27,6 +27,8 @@ type Answer struct {
 	// of the ranking on its first page only, then that of showing the page, which
 	// reads texts and cuts snippets of them.
 	Timings []search.Timing `json:"-"`
+	// Failures are why it is degraded, for the log: callers may be told less.
+	Failures []string `json:"-"`
 }
 
 // Total is a number of results and whether there may be more.

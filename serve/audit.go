@@ -400,7 +400,7 @@ func (t *trial) lacks(warnings ...string) {
 // degraded says so of an answer that may be.
 func (t *trial) degraded(a *Answer) {
 	if a.Degraded {
-		t.lacks(a.Warnings...)
+		t.lacks(a.Failures...)
 	}
 }
 

@@ -26,6 +26,7 @@ type Fused struct {
 	Results  []FusedResult
 	Degraded bool
 	Warnings []string
+	Failures []string // as those of an [Answer]
 	Timings  []search.Timing
 }
 
@@ -59,7 +60,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	}
 	result := found.result
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
-	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(slices.Clone(result.Warnings), r.outdated()...), Timings: steps}
+	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(r.warnings(result), r.outdated()...), Failures: result.Warnings, Timings: steps}
 	if vector < 0 || words < 0 { // one leg answers alone, and that is no fault
 		out.Warnings = append(out.Warnings, result.Notes...)
 	}

@@ -427,7 +427,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	}
 	_, err := ingest.Change(ctx, o, puts, deletes)
 	c.seen(err)
-	return backend.Gone(err)
+	return fromBehind(backend.Gone(err))
 }
 
 // patched is a document as it is kept, with the changes of a patch. It must be the

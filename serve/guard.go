@@ -132,14 +132,16 @@ func (g *guard) refused(req backend.Request) error {
 
 // fromStore runs ask, which asks the store of g; others work meanwhile if that is on
 // another machine. See backend.Gone of its error.
-func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (out T, err error) {
+func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
 	ctx = backend.WithViewer(ctx, g.viewer)
-	if g.distant {
-		out, err = elsewhere(ctx, func() (T, error) { return ask(ctx) })
-	} else {
-		out, err = ask(ctx)
+	asked := func() (T, error) {
+		out, err := ask(ctx)
+		return out, fromBehind(backend.Gone(err))
 	}
-	return out, backend.Gone(err)
+	if g.distant {
+		return elsewhere(ctx, asked)
+	}
+	return asked()
 }
 
 // Retrieve implements backend.Backend.

@@ -200,8 +200,7 @@ func (r *Reader) countInto(ctx context.Context, found *ranked, q sheaf.Query) er
 	case err == nil:
 		found.matches = &n
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sheaf.ErrUnavailable):
-		found.result.Degraded = true
-		found.result.Warnings = append(found.result.Warnings, fmt.Sprintf("what matches was not counted: %v", err))
+		found.result.Warn(fmt.Sprintf("what matches was not counted: %v", err), "what matches was not counted")
 	default:
 		return err
 	}

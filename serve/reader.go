@@ -335,7 +335,10 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-			return elsewhere(ctx, func() ([]float32, error) { return embed(ctx, text) })
+			return elsewhere(ctx, func() ([]float32, error) {
+				vector, err := embed(ctx, text)
+				return vector, fromBehind(err)
+			})
 		}
 	}
 	if reranker := r.c.o.Rerank; reranker != nil {
@@ -437,10 +440,13 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
 	result, hits, start := k.result, k.len(), time.Now()
 	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
-		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(slices.Clone(result.Warnings)), Notes: orEmpty(slices.Concat(result.Notes, result.Unmet)), Facets: k.facets, Matches: k.matches,
+		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.warnings(result)), Notes: orEmpty(slices.Concat(result.Notes, result.Unmet)), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: hits, Relation: "eq"}}
 	if from == 0 { // further pages are cut from a ranking that was made then
 		a.Timings = slices.Clone(k.steps)
+	}
+	if result.Degraded {
+		a.Failures = result.Warnings
 	}
 	a.Warnings = append(a.Warnings, r.outdated()...)
 	if k.request.label != "" {
@@ -483,8 +489,8 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 }
 
 // outdated says, when the last look for changed files failed, that what is shown
-// is older, and during the first one that there will be more; callers from whom
-// something is kept are not told why.
+// is older, and during the first one that there will be more; callers from whom something is
+// kept, or who lack the scope admin, are not told why.
 func (r *Reader) outdated() []string {
 	w := r.c.watching.Load()
 	switch {
@@ -492,7 +498,7 @@ func (r *Reader) outdated() []string {
 		return []string{"the folder is indexed for the first time: what is not indexed yet is not found"}
 	case w == nil || w.Err == nil:
 		return nil
-	case r.guard.filter != nil:
+	case r.guard.filter != nil, !tells(&r.grant):
 		return []string{"the index could not be brought up to date: the answer is as of the last time it was"}
 	}
 	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Err)}

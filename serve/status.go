@@ -112,7 +112,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if reporter, ok := r.guard.store.(backend.Reporter); ok {
 		stats, err := reporter.Stats(ctx)
 		if err != nil {
-			return nil, backend.Gone(err)
+			return nil, fromBehind(backend.Gone(err))
 		}
 		s.Vectors = stats.Vectors
 		for part, n := range stats.Parts {
@@ -137,19 +137,25 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	s.Tasks = r.c.given.counts()
 	s.Recall = r.c.recall.shown()
 	if w := r.c.watching.Load(); w != nil {
-		s.Watch = w.shown()
+		s.Watch = w.shown(tells(&r.grant))
 	}
 	return s, r.Err()
 }
 
-func (w *watchState) shown() *Watching {
+func (w *watchState) shown(why bool) *Watching {
 	out := &Watching{At: w.At, Changed: w.Changed}
+	tell := func(text string) string {
+		if text == "" || why {
+			return text
+		}
+		return "a key with the scope admin is told why"
+	}
 	if w.Err != nil {
-		out.Error = w.Err.Error()
+		out.Error = tell(w.Err.Error())
 	}
 	if w.Report != nil {
 		out.Took = float64(w.Report.Took.Microseconds()) / 1000
-		out.Embed, out.Gone = w.Report.EmbedError, w.Report.Gone
+		out.Embed, out.Gone = tell(w.Report.EmbedError), w.Report.Gone
 		if seconds := w.Report.Took.Seconds(); w.Report.Bytes > 0 && seconds > 0 {
 			out.Rate = float64(w.Report.Bytes) / seconds
 		}

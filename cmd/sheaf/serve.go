@@ -151,7 +151,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		return err
 	}
 	defer func() { _ = handler.Close() }() // every answer is written when it is given
-	if err := mountDoors(handler, door); err != nil {
+	if err := mountDoors(handler, door, slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
 		return err
 	}
 	door.WillWork()
@@ -203,7 +203,7 @@ func writable(dir string) bool {
 }
 
 // mountDoors adds the page at / and the tools of assistants at /mcp.
-func mountDoors(handler *api.API, door *serve.Collection) error {
+func mountDoors(handler *api.API, door *serve.Collection, log *slog.Logger) error {
 	page, err := web.Handler(web.Options{Collection: handler.Collection, Grant: api.GrantOf})
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func mountDoors(handler *api.API, door *serve.Collection) error {
 	handler.Mount("/", "", page)
 	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
-	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version, Time: api.DefaultTime}, func(r *http.Request) (access.Grant, error) {
+	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version, Time: api.DefaultTime, Log: log}, func(r *http.Request) (access.Grant, error) {
 		grant, ok := api.GrantOf(r.Context())
 		if !ok {
 			return grant, errors.New("a key is needed")

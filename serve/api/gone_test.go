@@ -14,13 +14,18 @@ import (
 	"sheaf/serve/servetest"
 )
 
-// vanishing is a store whose place on a server somebody removes.
+// vanishing is a store whose place on a server somebody removes, or that fails otherwise
+// when why says how.
 type vanishing struct {
 	backend.Backend
+	why  error
 	gone atomic.Bool
 }
 
 func (v *vanishing) err() error {
+	if v.gone.Load() && v.why != nil {
+		return v.why
+	}
 	if v.gone.Load() {
 		return fmt.Errorf("the store: there is no such index: %w", sheaf.ErrNotFound)
 	}

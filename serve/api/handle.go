@@ -51,8 +51,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		a.metrics.request(name, status, time.Since(began), steps)
 		connectionOf(req).wrote()
 	}()
+	c := &call{api: a, header: h, request: req}
 	fail := func(err error, r *route) {
-		p := problemOf(err, r)
+		p := problemOf(serve.Told(err, &c.grant), r)
+		if own := (*Problem)(nil); !errors.As(err, &own) {
+			p.cause = err // whole
+		}
 		status = p.Status
 		switch {
 		case errors.Is(err, context.Canceled) && req.Context().Err() != nil:
@@ -97,7 +101,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	name = r.id
-	c := &call{api: a, header: h, request: req, status: r.status}
+	c.status = r.status
 	out, err := a.answer(c, r, values)
 	steps = c.timings
 	if err != nil {

@@ -159,9 +159,7 @@ func (c *call) rrf(ctx context.Context, in *rrfPost) (*RRFAnswer, error) {
 		out.Data.Results = append(out.Data.Results, RRFResult{ID: f.ID, Content: f.Content, Score: f.Score, VectorRank: orNull(f.VectorRank), TextRank: orNull(f.TextRank),
 			Metadata: RRFMetadata{Doc: f.Chunk.Doc, Path: f.Document.Path, Title: f.Chunk.Title, Breadcrumb: f.Chunk.Breadcrumb, Tags: f.Chunk.Tags}})
 	}
-	if found.Degraded {
-		c.api.o.Log.Warn("search degraded", "warnings", strings.Join(found.Warnings, "; "))
-	}
+	c.degraded(found.Failures)
 	return out, nil
 }
 

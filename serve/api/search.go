@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"sheaf"
 	"sheaf/search"
@@ -79,7 +80,15 @@ func (c *call) search(ctx context.Context, w Where, cursor string, q serve.Searc
 		return nil, err
 	}
 	c.took(a.Timings)
+	c.degraded(a.Failures)
 	return a, nil
+}
+
+// degraded logs what failed of a search that was answered.
+func (c *call) degraded(failures []string) {
+	if len(failures) > 0 {
+		c.api.o.Log.Warn("search degraded", "warnings", strings.Join(failures, "; "))
+	}
 }
 
 // took notes the steps of a search, under names that a header can hold.
@@ -215,6 +224,7 @@ func searchRoutes() []*route {
 					return nil, err
 				}
 				c.took(e.Timings)
+				c.degraded(e.Failures)
 				return e, nil
 			}),
 		operation(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence", example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among the results", scope: access.ScopeSearch, fails: []int{422}},
@@ -256,5 +266,6 @@ func (c *call) similar(ctx context.Context, w Where, cursor string, id sheaf.ID,
 		return nil, err
 	}
 	c.took(a.Timings)
+	c.degraded(a.Failures)
 	return a, nil
 }

@@ -116,7 +116,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 			unread := missing{ID: short(id), Reason: budgetUsed}
 			switch {
 			case err != nil:
-				unread.Reason = advise(err).Error()
+				unread.Reason = advise(s.told(err)).Error()
 			case seen[place{found.Doc, found.Span}]:
 				continue
 			case len(out.Parts) == 0 || out.least(found) < left:

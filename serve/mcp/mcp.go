@@ -294,9 +294,17 @@ func search[T any](ctx context.Context, s *server, collection string, f func(con
 		return none, fmt.Errorf("%w: it took more than %v: ask for less, or name another profile", sheaf.ErrUnavailable, s.o.Time)
 	}
 	if err != nil {
-		return none, advise(err)
+		return none, advise(s.told(err))
 	}
 	return out, nil
+}
+
+// told is an error as the caller is told of it; the log has it whole.
+func (s *server) told(err error) error {
+	if s.o.Log != nil && errors.Is(err, sheaf.ErrUnavailable) {
+		s.o.Log.Warn("a call failed", "error", err.Error())
+	}
+	return serve.Told(err, &s.grant)
 }
 
 // advise adds what an error has to say to whoever asked.

@@ -179,7 +179,8 @@ func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	case errors.Is(err, sheaf.ErrUnavailable):
-		refuse(w, http.StatusServiceUnavailable, err.Error())
+		grant, _ := o.Grant(r.Context())
+		refuse(w, http.StatusServiceUnavailable, serve.Told(err, &grant).Error())
 		return
 	default:
 		refuse(w, http.StatusInternalServerError, "the document could not be read")

@@ -1,0 +1,57 @@
+package serve
+
+import (
+	"errors"
+	"slices"
+
+	"sheaf"
+	"sheaf/search"
+	"sheaf/serve/access"
+)
+
+// behind is a failure of what stands behind the server, a store or a model, which in its
+// words may name machines, accounts and files.
+type behind struct{ error }
+
+// Unwrap is for errors.Is and errors.As.
+func (e behind) Unwrap() error { return e.error }
+
+// fromBehind marks what a store or a model returned.
+func fromBehind(err error) error {
+	if err == nil {
+		return nil
+	}
+	return behind{err}
+}
+
+// told is an error in other words.
+type told struct {
+	text  string
+	cause error
+}
+
+// Error is what a caller is told.
+func (e *told) Error() string { return e.text }
+
+// Unwrap is for errors.Is and errors.As.
+func (e *told) Unwrap() error { return e.cause }
+
+// tells reports whether a caller is told why what stands behind the server fails.
+func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
+
+// Told is err as a caller is told of it: the same, but that only the scope admin is told how
+// a store or a model behind the server cannot be reached. The log is to have err itself.
+func Told(err error, grant *access.Grant) error {
+	if !errors.Is(err, sheaf.ErrUnavailable) || tells(grant) || !errors.As(err, new(behind)) {
+		return err
+	}
+	return &told{"unavailable: what the server asks does not answer, a store or a model: a key with the scope admin is told why", err}
+}
+
+// warnings are those of a result, as the caller is told of them.
+func (r *Reader) warnings(result *search.Result) []string {
+	if tells(&r.grant) {
+		return slices.Clone(result.Warnings)
+	}
+	return slices.Clone(result.Bare)
+}

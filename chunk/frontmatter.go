@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -93,7 +94,11 @@ func (f *frontmatter) read(src string) {
 		if entries, err = f.parse(inner); err != nil {
 			f.useless = true
 			f.warnings = append(f.warnings, sheaf.Warning{Line: lineOf(err), Message: "frontmatter: " + message(err) + "; it is indexed as text"})
-			return
+			// What nobody can read whole keeps readers away, and lets none in.
+			entries = slices.DeleteFunc(looseYAML(inner), func(e yamlEntry) bool { return IsAccessProperty(e.key) && !strings.EqualFold(e.key, "tenant") })
+			if len(entries) == 0 {
+				return
+			}
 		}
 	}
 	if len(entries) == 0 {

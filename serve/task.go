@@ -312,6 +312,9 @@ func (c *Collection) Work(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("index what was accepted: %w", err)
 	}
+	var aside sync.WaitGroup
+	defer aside.Wait()
+	aside.Go(func() { c.keepVectors(ctx) })
 	for ctx.Err() == nil {
 		select {
 		case <-c.given.broken:
@@ -556,7 +559,10 @@ func (c *Collection) Recover(ctx context.Context) error {
 		return nil
 	}
 	defer c.disown()
-	return c.recoverDocuments(ctx)
+	if err := c.recoverDocuments(ctx); err != nil {
+		return err
+	}
+	return c.embedPending(ctx)
 }
 
 func (c *Collection) recoverDocuments(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -182,6 +183,9 @@ const maxTags = 20
 func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serve.Answer) (*searchOut, error) {
 	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{}, Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Tokens: in.Budget, Notice: dataNotice}
 	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
+	if s.o.Log != nil && len(a.Failures) > 0 {
+		s.o.Log.Warn("search degraded", "warnings", strings.Join(a.Failures, "; "))
+	}
 	if len(a.Results) == 0 {
 		note, err := nothingHere(ctx, r)
 		if err != nil {

@@ -1,0 +1,87 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"sheaf"
+	"sheaf/inference"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// awayModel is a model on another machine that answers while it is there.
+type awayModel struct {
+	inference.Embedder
+	away  *atomic.Bool
+	texts *atomic.Int64
+}
+
+// Embed implements inference.Embedder.
+func (m awayModel) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
+	if m.away.Load() {
+		return nil, errors.New("the model is away")
+	}
+	m.texts.Add(int64(len(texts)))
+	return m.Embedder.Embed(ctx, purpose, texts)
+}
+
+// TestVectorsThatWereMissing: a document that was given while the model was away, or half of
+// whose chunks brought no vectors of their own, has its vectors when the model is back, once, and
+// is the same version.
+func TestVectorsThatWereMissing(t *testing.T) {
+	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}}
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *serve.Options) {
+		m.Embedder = o.Ingest.Embedder
+		o.Ingest.Embedder, o.Model = m, nil
+	})
+	own := make([]float32, m.Dims())
+	own[0] = 1
+	m.away.Store(true)
+	var before []string
+	for _, ch := range []serve.Change{
+		{ID: "api:text.md", Put: &serve.DocumentInput{Text: "# Boats\n\nA boat.\n", Access: []string{"public"}}},
+		{ID: "api:chunks.md", Put: &serve.DocumentInput{Chunks: []serve.ChunkInput{{Text: "A ship.", Vectors: [][]float32{own}}, {Text: "A quay."}}}},
+	} {
+		stored, err := f.Collection.Write(t.Context(), access.Unrestricted(), []serve.Change{ch})
+		if err != nil || stored[0].Pending != "vectors" {
+			t.Fatalf("%+v, %v", stored, err)
+		}
+		before = append(before, stored[0].ETag)
+	}
+	pending := func() (list []serve.Pending) {
+		st, err := reader(t, f, access.Unrestricted()).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Pending
+	}
+	recover := func() {
+		if err := f.Collection.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if recover(); len(pending()) != 2 {
+		t.Errorf("the model is away: %+v wait", pending())
+	}
+	m.away.Store(false)
+	if recover(); len(pending()) != 0 {
+		t.Errorf("the model is back: %+v wait", pending())
+	}
+	asked := m.texts.Load()
+	if recover(); m.texts.Load() != asked {
+		t.Errorf("the model is asked for %d texts when nothing waits", m.texts.Load()-asked)
+	}
+	for i, id := range []sheaf.ID{"api:text.md", "api:chunks.md"} {
+		d, err := reader(t, f, access.Unrestricted()).Document(t.Context(), id)
+		if err != nil || d.ETag != before[i] || d.Pending != "" {
+			t.Errorf("%s: %+v, %v", id, d, err)
+		}
+	}
+	if a := find(t, reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), serve.SearchRequest{Text: "boat"}); len(a.Results) != 1 {
+		t.Errorf("%d results: who may see it is lost", len(a.Results))
+	}
+}

@@ -134,14 +134,14 @@ func (g *guard) refused(req backend.Request) error {
 // another machine. See backend.Gone of its error.
 func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
 	ctx = backend.WithViewer(ctx, g.viewer)
-	asked := func() (T, error) {
-		out, err := ask(ctx)
-		return out, fromBehind(backend.Gone(err))
-	}
 	if g.distant {
-		return elsewhere(ctx, asked)
+		return elsewhere(ctx, func() (T, error) {
+			out, err := ask(ctx)
+			return out, fromBehind(backend.Gone(err))
+		})
 	}
-	return asked()
+	out, err := ask(ctx)
+	return out, fromBehind(backend.Gone(err))
 }
 
 // Retrieve implements backend.Backend.

@@ -52,6 +52,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	outer, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	clients, opened := errgroup.Group{}, make(chan struct{})
+	grant := access.Unrestricted() // changed before it is opened
 	clients.Go(func() error {
 		defer stop()
 		select {
@@ -61,9 +62,9 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		}
 		o.Collections = *served.Load()
 		if address != "" {
-			return a.mcpHTTP(outer, o, address)
+			return a.mcpHTTP(outer, o, grant, address)
 		}
-		server, err := mcp.New(o, access.Unrestricted())
+		server, err := mcp.New(o, grant)
 		if err != nil {
 			return err
 		}
@@ -75,6 +76,10 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			return err
 		}
 		defer s.close()
+		if !again {
+			grant.Tree, grant.Folder = s.place()
+		}
+		s.shared = true // how rare words are above the folder is no secret
 		door, err := s.door()
 		if err != nil {
 			return err
@@ -103,8 +108,8 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 }
 
 // mcpHTTP serves at an address of this machine only: everybody who reaches it
-// sees everything.
-func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, address string) error {
+// sees the folder.
+func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return sheaf.Invalidf("--http %q: must be HOST:PORT, such as 127.0.0.1:8765", address)
@@ -113,7 +118,7 @@ func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, address string) error 
 		return withHint(sheaf.Invalidf("--http %q: must be an address of the loopback, such as 127.0.0.1", address), "sheaf serve serves others, with keys")
 	}
 	o.Time = api.DefaultTime
-	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })
 	if err != nil {
 		return err
 	}

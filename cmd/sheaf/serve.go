@@ -16,6 +16,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -129,6 +130,9 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 			"make one with sheaf key add, or let everybody read everything with --without-keys")
 	}
 	first := o.front == nil
+	if tree, _ := s.place(); first && tree != "" {
+		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.where.Root, s.folder, terminal.ShellQuoted(s.folder))
+	}
 	if first { // before anything is told of a server that cannot be
 		listener, err := listen("--addr", o.addr)
 		if err != nil {

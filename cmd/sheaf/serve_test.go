@@ -91,6 +91,32 @@ func TestServeSaysThatNothingIsIndexed(t *testing.T) {
 	}
 }
 
+// TestServeSaysWhatItServes: a server that is started in a folder that the index of one above
+// serves says that it shows all of that.
+func TestServeSaysWhatItServes(t *testing.T) {
+	folder, index := t.TempDir(), t.TempDir()
+	part := filepath.Join(folder, "part")
+	if err := os.Mkdir(part, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.md", "part/b.md"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("apples\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	for in, want := range map[string]bool{folder: false, part: true} {
+		_, aloud := servingAloud(t, in, index)
+		text, err := os.ReadFile(aloud)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(text), "not of "+part+" alone"); got != want {
+			t.Errorf("in %s: told %v, want %v: %s", in, got, want, text)
+		}
+	}
+}
+
 // waitFor asks until check is content, at most ten seconds. A server that opens its index
 // again is not there for a moment.
 func waitFor(t *testing.T, address string, check func(status int, body string) bool) {

@@ -170,23 +170,31 @@ func (s *session) named(tree, docPath string) string {
 	return filepath.ToSlash(full)
 }
 
+// place is the searched folder, as documents have it, when the index covers more
+// than it; "" when it does not.
+func (s *session) place() (tree, folder string) {
+	if s.folder == s.where.Root {
+		return "", ""
+	}
+	for _, t := range s.view.Settings().Trees {
+		if rel, ok := collection.Under(t.Root, s.folder); ok {
+			return t.Name, rel
+		}
+	}
+	return "", ""
+}
+
 // scope bounds a query to the searched folder when the index covers more than
 // it; nil when it does not.
 func (s *session) scope() sheaf.Filter {
-	if s.folder == s.where.Root {
+	tree, folder := s.place()
+	switch {
+	case tree == "":
 		return nil
+	case folder == "":
+		return textIn(sheaf.ColumnTree, tree)
 	}
-	for _, t := range s.view.Settings().Trees {
-		rel, ok := collection.Under(t.Root, s.folder)
-		switch {
-		case !ok:
-			continue
-		case rel == "":
-			return textIn(sheaf.ColumnTree, t.Name)
-		}
-		return sheaf.And{textIn(sheaf.ColumnTree, t.Name), textIn(sheaf.ColumnFolder, rel)}
-	}
-	return nil
+	return sheaf.And{textIn(sheaf.ColumnTree, tree), textIn(sheaf.ColumnFolder, folder)}
 }
 
 func textIn(column, value string) sheaf.Filter {

@@ -62,6 +62,10 @@ type Grant struct {
 	// Baked is a filter in the query language that always holds, as in
 	// "path:handbook/ -tag:draft"; "" for none.
 	Baked string `json:"filter,omitempty"`
+	// Tree is the only tree whose documents are seen, "" for all, and Folder the only
+	// folder of it. A key has neither.
+	Tree   string `json:"-"`
+	Folder string `json:"-"`
 	// Expires is when the grant ends; the zero time is never.
 	Expires time.Time `json:"expires,omitzero"`
 }
@@ -79,7 +83,7 @@ func (g *Grant) May(s Scope) bool {
 
 // SeesAll reports whether nothing is kept from the caller.
 func (g *Grant) SeesAll() bool {
-	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == ""
+	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == "" && g.Tree == ""
 }
 
 // maxEntries bounds the lists of a grant.
@@ -184,6 +188,12 @@ func (g *Grant) Filter() sheaf.Filter {
 	if len(g.Sets) > 0 {
 		parts = append(parts, in(sheaf.ColumnSet, g.Sets))
 	}
+	if g.Tree != "" {
+		parts = append(parts, in(sheaf.ColumnTree, []string{g.Tree}))
+		if g.Folder != "" {
+			parts = append(parts, in(sheaf.ColumnFolder, []string{g.Folder}))
+		}
+	}
 	if g.Baked != "" {
 		baked, err := Filter(g.Baked)
 		if err != nil || baked == nil {
@@ -215,7 +225,7 @@ func (g *Grant) Fingerprint() string {
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	text, err := json.Marshal([]any{g.Tenant, sorted(g.Access), sorted(g.Sets), g.Baked})
+	text, err := json.Marshal([]any{g.Tenant, sorted(g.Access), sorted(g.Sets), g.Baked, g.Tree, g.Folder})
 	if err != nil {
 		panic(fmt.Sprintf("a grant of texts is no JSON: %v", err))
 	}

@@ -23,6 +23,8 @@ func (c columns) Values(name string) []sheaf.Value {
 
 func TestGrantFilter(t *testing.T) {
 	docs := map[string]columns{
+		"inner":   {"tree": {"notes"}, "folder": {"", "public", "public/a"}},
+		"other":   {"tree": {"more"}, "folder": {"", "public"}},
 		"unknown": {},
 		"public":  {"access": {"public"}},
 		"ann":     {"access": {"user:ann"}, "set": {"finance"}},
@@ -34,17 +36,20 @@ func TestGrantFilter(t *testing.T) {
 		want  string
 	}{
 		"zero":          {access.Grant{}, "public"},
-		"unrestricted":  {access.Unrestricted(), "acme ann public secret unknown"},
+		"unrestricted":  {access.Unrestricted(), "acme ann inner other public secret unknown"},
 		"ann":           {access.Grant{Access: []string{"user:ann"}}, "ann public"},
 		"case counts":   {access.Grant{Access: []string{"USER:ANN"}}, "public"},
 		"tenant":        {access.Grant{Tenant: "acme"}, "acme"},
 		"ops of tenant": {access.Grant{Tenant: "acme", Access: []string{"group:ops"}}, "acme secret"},
-		"no list":       {access.Grant{Access: []string{access.All}}, "ann public unknown"},
+		"no list":       {access.Grant{Access: []string{access.All}}, "ann inner other public unknown"},
 		"set":           {access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: []string{"finance"}}, "acme ann"},
+		"tree":          {within("notes", ""), "inner"},
+		"folder":        {within("notes", "public"), "inner"},
+		"other folder":  {within("notes", "publi"), ""},
 		"bad filter":    {access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "just words"}, ""},
 	} {
 		var got []string
-		for _, doc := range []string{"acme", "ann", "public", "secret", "unknown"} {
+		for _, doc := range []string{"acme", "ann", "inner", "other", "public", "secret", "unknown"} {
 			if f := test.grant.Filter(); f == nil || f.Match(docs[doc]) {
 				got = append(got, doc)
 			}
@@ -53,6 +58,13 @@ func TestGrantFilter(t *testing.T) {
 			t.Errorf("%s sees %v, want %q", name, got, test.want)
 		}
 	}
+}
+
+// within is a grant that sees a folder of a tree.
+func within(tree, folder string) access.Grant {
+	g := access.Unrestricted()
+	g.Tree, g.Folder = tree, folder
+	return g
 }
 
 func TestGrantValidate(t *testing.T) {

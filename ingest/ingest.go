@@ -105,6 +105,9 @@ type Report struct {
 	// Gone are the folders that are not there while others are, or whose disk is not
 	// mounted: what is indexed of them stays as it is.
 	Gone []string `json:"gone,omitempty"`
+	// Unseen is why the system does not tell of all changes, so that [Watch] looks for
+	// them again and again; "" when it does, and of a run that is no watch's.
+	Unseen string `json:"unseen,omitempty"`
 	// EmbedError is why vectors are missing, "" when none are.
 	EmbedError string `json:"embed_error,omitempty"`
 }

@@ -3,9 +3,11 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -56,8 +58,12 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	w.run = func() error {
 		f.begin()
 		report, err := Run(ctx, o)
+		unseen := f.end(err == nil)
+		if report != nil {
+			report.Unseen = unseen
+		}
 		// Nothing tells that a folder is back.
-		w.polls = f.end(err == nil) || report != nil && len(report.Gone) > 0
+		w.polls = unseen != "" || report != nil && len(report.Gone) > 0
 		if !errors.Is(err, vfs.ErrLocked) {
 			locked = time.Time{}
 		} else if locked.IsZero() {
@@ -95,15 +101,15 @@ type watched struct {
 	whole  map[string]bool // folders that were entered
 	files  map[string]bool // that links lead to
 	silent map[string]bool // those of them that do not tell of all changes
-	fault  bool            // in this walk, events do not come from everywhere
-	polls  bool            // nor in the last one that went to its end
+	fault  string          // why in this walk events do not come from everywhere
+	unseen string          // and why in the last one that went to its end
 }
 
 // begin is to be called before a walk.
 func (f *watched) begin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.fault = false
+	f.fault = ""
 }
 
 // add has the events of a folder come, or those of a file that a link leads to. What was
@@ -124,23 +130,35 @@ func (f *watched) add(path string, isDir bool) {
 	if !known {
 		silent = vfs.Silent(folder) != ""
 	}
+	why := "other machines may write there"
 	if !silent {
-		if err := f.watch(folder); err == nil || errors.Is(err, fs.ErrNotExist) {
+		err := f.watch(folder)
+		switch {
+		case err == nil || errors.Is(err, fs.ErrNotExist):
 			return
+		case errors.Is(err, syscall.ENOSPC):
+			why = "there are more folders than it watches, on Linux fs.inotify.max_user_watches of them for all programs together"
+		default:
+			why = err.Error()
 		}
 	}
 	f.mu.Lock()
-	f.fault, f.silent[path] = true, silent
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	f.silent[path] = silent
+	if f.fault == "" {
+		f.fault = fmt.Sprintf("%s: %s", folder, why)
+	}
 }
 
-// end is to be called after a walk, and reports whether events do not come from everywhere.
-// One that was not whole, or was none, tells only of faults.
-func (f *watched) end(whole bool) bool {
+// end is to be called after a walk, and says why events do not come from everywhere, "" when
+// they do. One that was not whole, or was none, tells only of faults.
+func (f *watched) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.polls = f.fault || !whole && f.polls
-	return f.polls
+	if f.fault != "" || whole {
+		f.unseen = f.fault
+	}
+	return f.unseen
 }
 
 // pass gives what happens to a watch until the watcher is closed. It never waits for a

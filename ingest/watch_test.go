@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,8 +201,8 @@ func TestWatchLinks(t *testing.T) {
 			t.Skipf("the system does not tell of changes: %v", err)
 		}
 		f := watched{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
-		if _, err := walk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add}); err != nil || f.end(true) {
-			t.Errorf("%v, failed %v", err, f.end(true))
+		if _, err := walk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add}); err != nil || f.end(true) != "" {
+			t.Errorf("%v, unseen %q", err, f.end(true))
 		}
 		got := w.WatchList()
 		slices.Sort(got)
@@ -290,15 +292,18 @@ func TestWatchedAgain(t *testing.T) {
 	root := t.TempDir()
 	var fault error
 	f := watched{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
-	for i, want := range []error{nil, fs.ErrPermission, fs.ErrPermission, nil} {
+	for i, want := range []error{nil, fs.ErrPermission, syscall.ENOSPC, nil} {
 		fault = want
-		before := f.polls
+		before := f.unseen
 		if f.begin(); f.end(false) != before {
 			t.Errorf("walk %d: what comes before it, and walks nothing, changes what is known", i+1)
 		}
 		f.begin()
-		if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil || f.end(true) != (want != nil) {
-			t.Errorf("walk %d: %v, failed %v, want it for %v", i+1, err, f.end(true), want)
+		if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil || (f.end(true) != "") != (want != nil) {
+			t.Errorf("walk %d: %v, unseen %q, want it for %v", i+1, err, f.end(true), want)
+		}
+		if strings.Contains(f.unseen, "max_user_watches") != (want == syscall.ENOSPC) {
+			t.Errorf("walk %d: it says %q of %v", i+1, f.unseen, want)
 		}
 	}
 }

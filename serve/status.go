@@ -67,6 +67,7 @@ type Watching struct {
 	Error   string    `json:"error,omitempty" doc:"Why it failed."`
 	Embed   string    `json:"embed_error,omitempty" doc:"Why vectors are missing."`
 	Gone    []string  `json:"gone,omitempty" doc:"Folders that are not there, while others are, or whose disk is not mounted: what was indexed of them stays."`
+	Unseen  string    `json:"unseen,omitempty" doc:"Why the system does not tell of all changes: they are looked for again and again instead."`
 }
 
 // TaskCounts are the numbers of tasks by state.
@@ -155,7 +156,7 @@ func (w *watchState) shown(why bool) *Watching {
 	}
 	if w.Report != nil {
 		out.Took = float64(w.Report.Took.Microseconds()) / 1000
-		out.Embed, out.Gone = tell(w.Report.EmbedError), w.Report.Gone
+		out.Embed, out.Gone, out.Unseen = tell(w.Report.EmbedError), w.Report.Gone, tell(w.Report.Unseen)
 		if seconds := w.Report.Took.Seconds(); w.Report.Bytes > 0 && seconds > 0 {
 			out.Rate = float64(w.Report.Bytes) / seconds
 		}

@@ -359,6 +359,7 @@ func someFolder(trees []catalog.Tree) error {
 // again because of it.
 func (s *session) ran(ctx context.Context, report *ingest.Report, err error) {
 	s.noteGone(report)
+	s.noteUnseen(report)
 	s.noteMoved()
 	if err == nil && report.Changes() && s.languageGrows(ctx) {
 		select {
@@ -382,6 +383,17 @@ func (s *session) noteGone(report *ingest.Report) {
 		}
 	}
 	s.gone = report.Gone
+}
+
+// noteUnseen tells, once until it is over, that a watch is not told of all changes.
+func (s *session) noteUnseen(report *ingest.Report) {
+	if report == nil {
+		return
+	}
+	if report.Unseen != "" && s.unseen == "" {
+		s.notice("the system does not tell of all changes (%s): they are looked for again and again, and may be found later than a second after they were saved", report.Unseen)
+	}
+	s.unseen = report.Unseen
 }
 
 // noteMoved tells, once, that the link by which the folder was named leads to another one now.

@@ -70,6 +70,8 @@ type session struct {
 	outdated error
 	// gone are the folders that were told to be not there.
 	gone []string
+	// unseen is why a watch was told not to hear of all changes.
+	unseen string
 	// shared is serve.Options.SharedStatistics.
 	shared bool
 	// language and detected are those of a new index, sampled is how much text

@@ -55,6 +55,7 @@ export async function show(main, s, page, signal, again) {
       row("last look", make("span", { id: "looked" }, looked)),
       ...(st.watch.changed ? [row("last change", new Date(st.watch.changed).toLocaleString())] : []),
       ...(st.watch.bytes_per_second ? [row("indexing", `${size(st.watch.bytes_per_second)}/s`)] : []),
+      ...(st.watch.unseen ? [row("changes are looked for", st.watch.unseen)] : []),
       ...(st.watch.embed_error ? [row("vectors are missing", st.watch.embed_error)] : []),
     ]));
   }

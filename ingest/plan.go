@@ -148,6 +148,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	}
 	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
+	unread := map[string]unreadPaths{}
 	if err := p.findGone(view, o); err != nil {
 		return nil, err
 	}
@@ -160,6 +161,9 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 			return nil, err
 		}
 		files[tree.Name] = w.files
+		if !o.Rebuild {
+			unread[tree.Name] = unreadOf(w.unread)
+		}
 		if at := w.seenUntil(); at > 0 {
 			p.seen[tree.Name] = at
 		}
@@ -175,7 +179,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 			p.skipped = append(p.skipped, s)
 		}
 	}
-	if err := p.compare(view, o, files); err != nil {
+	if err := p.compare(view, o, files, unread); err != nil {
 		return nil, err
 	}
 	if err := p.findBegun(view); err != nil {
@@ -256,9 +260,34 @@ func (o *Options) walk(ctx context.Context, root string) (*walked, error) {
 	return walk(ctx, root, o.Walk)
 }
 
+// unreadPaths are those of a tree of which it is not known what is there, as walked has them.
+type unreadPaths map[string]bool
+
+func unreadOf(paths []string) unreadPaths {
+	u := make(unreadPaths, len(paths))
+	for _, path := range paths {
+		u[path] = true
+	}
+	return u
+}
+
+// holds reports whether a file may be there: it, or a folder above it, could not be read.
+func (u unreadPaths) holds(path string) bool {
+	if len(u) == 0 {
+		return false
+	}
+	for i := range len(path) {
+		if path[i] == '/' && u[path[:i+1]] {
+			return true
+		}
+	}
+	return u[""] || u[path]
+}
+
 // compare finds what is new, changed and gone. Both sides are sorted: the
-// catalog by ID, the files by tree and path.
-func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found) error {
+// catalog by ID, the files by tree and path. What is indexed of files that may be there
+// stays.
+func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found, unread map[string]unreadPaths) error {
 	type candidate struct {
 		id   sheaf.ID
 		tree catalog.Tree
@@ -325,6 +354,10 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 			i++
 		}
 		if i == len(present) || present[i].id != id {
+			if unread[id.Tree()].holds(id.Path()) {
+				p.unchanged++
+				continue
+			}
 			p.removed = append(p.removed, id)
 			p.removedBy[state.Hash]++
 			continue

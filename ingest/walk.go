@@ -92,6 +92,9 @@ type walked struct {
 	began   time.Time
 	files   []found
 	skipped []catalog.Skip
+	// unread are the paths of which it is not known what is there: of folders they end
+	// with a slash, and that of the top is "".
+	unread  []string
 	ignored int // files and folders that ignore files leave out
 	// byRule are what rules leave out, and files that are no documents and
 	// hidden, when they are to be listed: the first maxIgnored of allByRule.
@@ -228,10 +231,18 @@ func skipTwice(path string) catalog.Skip {
 	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink, Detail: "leads to a folder that is indexed under another path"}
 }
 
+// mayHold notes paths that could not be looked at, unless they are gone.
+func (w *walked) mayHold(err error, paths ...string) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		w.unread = append(w.unread, paths...)
+	}
+}
+
 // gather adds what one worker found to what all did.
 func (w *walker) gather(out *walked) {
 	w.out.files = append(w.out.files, out.files...)
 	w.out.skipped = append(w.out.skipped, out.skipped...)
+	w.out.unread = append(w.out.unread, out.unread...)
 	w.out.ignored += out.ignored
 	w.out.allByRule += out.allByRule
 	w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
@@ -249,6 +260,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	list, entries, err := openListing(full)
 	if err != nil {
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
+		out.mayHold(err, dir.path)
 	}
 	defer list.close()
 	if dir.path != "" && isIndex(full, entries) {
@@ -277,6 +289,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			}
 			if info, err = os.Stat(filepath.Join(full, name)); err != nil {
 				skip(path, ReasonUnreadable, reasonOf(err))
+				out.mayHold(err, path, path+"/")
 				continue
 			}
 			mode = info.Mode().Type()
@@ -386,6 +399,7 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 	} else if err := list.stat(e, &file); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) { // else it vanished meanwhile
 			skip(path, ReasonUnreadable, reasonOf(err))
+			out.mayHold(err, path)
 		}
 		return
 	}

@@ -1,0 +1,95 @@
+//go:build unix
+
+package ingest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"sheaf/analysis"
+	"sheaf/backend/memory"
+	"sheaf/catalog"
+	"sheaf/vfs"
+)
+
+// TestUnreadFolder: what is indexed of a folder that cannot be listed stays until it is
+// known what is there, and goes when the folder is gone, or all is made anew. Too many open
+// files keep every user from listing it, rights only some.
+func TestUnreadFolder(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		folder  string // that cannot be listed
+		rebuild bool
+		removed int
+	}{
+		"a folder":         {folder: "sub", removed: 1},
+		"of like names":    {folder: "su", removed: 1},
+		"below another":    {folder: "sub/deep", removed: 1},
+		"the top":          {folder: ".", removed: 0},
+		"none":             {folder: "none", removed: 1},
+		"all is made anew": {folder: "sub", rebuild: true, removed: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			for _, file := range []string{"sub/deep/a.md", "sub/b.md", "su/d.md", "gone.md"} {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(root, file), []byte("words of "+file+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			b := memory.New(a)
+			defer b.Close()
+			o := Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
+			if r, err := Run(t.Context(), o); err != nil || r.Added != 4 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if err := os.Remove(filepath.Join(root, "gone.md")); err != nil {
+				t.Fatal(err)
+			}
+			o.Rebuild = test.rebuild
+			o.Walked = walkWithout(t, root, test.folder)
+			r, err := Run(t.Context(), o)
+			if err != nil || r.Removed != test.removed {
+				t.Errorf("%+v, %v: want %d removed", r, err, test.removed)
+			}
+		})
+	}
+}
+
+// walkWithout is a walk that cannot open one folder.
+func walkWithout(t *testing.T, root, folder string) *Walk {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(to syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &to); err != nil {
+			t.Error(err)
+		}
+	}
+	defer limit(before)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one folder after another
+	w, err := NewWalk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
+		if limit(before); isDir && path == realPath(filepath.Join(root, folder)) {
+			limit(syscall.Rlimit{Cur: 0, Max: before.Max})
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}

@@ -124,7 +124,7 @@ func (f *watched) add(path string, isDir bool) {
 	if !isDir {
 		set, folder = f.files, filepath.Dir(path)
 	}
-	known, silent := set[path], f.silent[path]
+	known, silent, above := set[path], f.silent[path], isDir && f.whole[filepath.Dir(path)]
 	set[path] = true
 	f.mu.Unlock()
 	if !known {
@@ -136,6 +136,8 @@ func (f *watched) add(path string, isDir bool) {
 		switch {
 		case err == nil || errors.Is(err, fs.ErrNotExist):
 			return
+		case errors.Is(err, fs.ErrPermission) && above:
+			return // the folder above tells when its rights change
 		case errors.Is(err, syscall.ENOSPC):
 			why = "there are more folders than it watches, on Linux fs.inotify.max_user_watches of them for all programs together"
 		default:

@@ -307,3 +307,25 @@ func TestWatchedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A folder that may not be looked into is no reason to look again and again where the one
+// above it tells when its rights change.
+func TestWatchForbidden(t *testing.T) {
+	top := t.TempDir()
+	for below, want := range map[string]bool{"root/sub": false, "root": true, "linked": true} {
+		forbidden := filepath.Join(top, below)
+		f := watched{watch: func(folder string) error {
+			if folder == forbidden {
+				return fs.ErrPermission
+			}
+			return nil
+		}, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
+		f.begin()
+		for _, folder := range []string{"root", "root/sub", "linked"} { // as a walk comes upon them
+			f.add(filepath.Join(top, folder), true)
+		}
+		if unseen := f.end(true); (unseen != "") != want {
+			t.Errorf("%s may not be looked into: %q", below, unseen)
+		}
+	}
+}

@@ -219,8 +219,12 @@ type Catalog struct {
 	writing sync.Mutex // held during Update
 	mu      sync.Mutex
 	current *View
+	closed  bool
 	held    io.Closer // lock taken by Hold
 }
+
+// errClosed is what a catalog answers that was closed.
+var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
 // Open opens the catalog in a folder, and makes an empty one when there is none
 // and ReadOnly is not set. Errors wrap sheaf.ErrNotFound (nothing there and
@@ -368,6 +372,9 @@ func (c *Catalog) newer() (bool, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return false, errClosed
+	}
 	return generation != c.current.generation, nil
 }
 
@@ -389,7 +396,11 @@ func (c *Catalog) Follow() error {
 func (c *Catalog) replace(view *View) {
 	c.mu.Lock()
 	old := c.current
-	c.current = view
+	if c.closed { // meanwhile
+		old = view
+	} else {
+		c.current = view
+	}
 	c.mu.Unlock()
 	old.Close()
 }
@@ -429,8 +440,11 @@ func (c *Catalog) Hold() (release func() error, err error) {
 // sweeping fails matters to nobody: the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
-	m := c.current.manifest
+	m, closed := c.current.manifest, c.closed
 	c.mu.Unlock()
+	if closed {
+		return // what is current is not known any more
+	}
 	m.Files = slices.Concat(m.Files, before.Files)
 	_, _ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
@@ -458,6 +472,9 @@ func (c *Catalog) Update(ctx context.Context, u Update) error {
 	}
 	view := c.View()
 	defer view.Close()
+	if err := view.Err(); errors.Is(err, errClosed) {
+		return fmt.Errorf("update catalog: %w", err)
+	}
 	next, err := c.publish(view, u)
 	if err != nil {
 		return fmt.Errorf("update catalog: %w", translate(err))
@@ -467,10 +484,16 @@ func (c *Catalog) Update(ctx context.Context, u Update) error {
 	return nil
 }
 
-// Close ends the use of the catalog. Views that are open stay valid.
+// Close ends the use of the catalog. Views that are open stay valid; those that are asked
+// for from then on are empty, and their Err says so.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
 	c.current.Close()
+	c.closed, c.current = true, newView(c, manifest.Manifest{}, payload{Format: format}, nil)
+	c.current.note(errClosed)
 	return c.watch.Close()
 }

@@ -488,3 +488,52 @@ func TestTreeNames(t *testing.T) {
 		t.Errorf("a third folder is called %q", got)
 	}
 }
+
+// TestClosed: a catalog that was closed, also twice and while it is changed, answers with an
+// error and touches no file; views that were open stay valid.
+func TestClosed(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir)
+	put(t, c, record(t, "a.md", sample))
+	before := c.View()
+	changing := make(chan struct{})
+	go func() {
+		defer close(changing)
+		for i := 0; ; i++ {
+			err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, fmt.Sprintf("n%d.md", i), sample)}})
+			if errors.Is(err, sheaf.ErrUnavailable) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for range 2 {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	<-changing
+	if _, ok := before.Document("notes:a.md"); !ok || before.Docs() != 1 || before.Err() != nil {
+		t.Errorf("a view that was open: %d documents, %v", before.Docs(), before.Err())
+	}
+	before.Close()
+	after := c.View()
+	defer after.Close()
+	for id := range after.Files() {
+		t.Errorf("a view of a closed catalog has %s", id)
+	}
+	_, hold := c.Hold()
+	for name, err := range map[string]error{"View": after.Err(), "Follow": c.Follow(), "Hold": hold, "Update": c.Update(context.Background(), catalog.Update{})} {
+		if !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s of a closed catalog: %v", name, err)
+		}
+	}
+	again := open(t, dir).View()
+	defer again.Close()
+	if _, ok := again.Document("notes:a.md"); !ok || again.Err() != nil {
+		t.Errorf("opened again: %v", again.Err())
+	}
+}

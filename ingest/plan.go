@@ -143,6 +143,9 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	o.Progress(Progress{Phase: PhaseScan})
+	if err := checkTrees(o.Trees); err != nil {
+		return nil, err
+	}
 	if err := o.treesNow(view); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -48,6 +50,22 @@ func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, err
 		case <-time.After(emptyingStep):
 		}
 	}
+}
+
+// checkTrees returns an error that wraps sheaf.ErrInvalid unless each tree has a name of its
+// own that an ID can begin with, and a folder that is found from everywhere.
+func checkTrees(trees []catalog.Tree) error {
+	for i, t := range trees {
+		switch {
+		case t.Name == "" || strings.Contains(t.Name, ":"):
+			return sheaf.Invalidf("trees: name %q of %s: must not be empty or hold a colon", t.Name, t.Root)
+		case t.Root != "" && !filepath.IsAbs(t.Root):
+			return sheaf.Invalidf("trees: root %q of %s: must be an absolute path", t.Root, t.Name)
+		case slices.ContainsFunc(trees[:i], func(other catalog.Tree) bool { return other.Name == t.Name }):
+			return sheaf.Invalidf("trees: name %q of %s: another tree has it", t.Name, t.Root)
+		}
+	}
+	return nil
 }
 
 // treesNow chooses the trees to index: those that were chosen, as another process added, moved

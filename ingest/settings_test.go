@@ -407,3 +407,21 @@ func TestModelOfWhatIsMadeAgain(t *testing.T) {
 		v.Close()
 	}
 }
+
+// TestTreesAreChecked: trees of which documents could not be told apart, or not be found by
+// a program that works in another folder, are refused before anything is indexed.
+func TestTreesAreChecked(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "alpha\n")
+	for want, trees := range map[string][]catalog.Tree{
+		"must not be empty or hold a colon": {{Root: w.root}},
+		"hold a colon":                      {{Name: "a:b", Root: w.root}},
+		"must be an absolute path":          {{Name: "t", Root: "."}},
+		"another tree has it":               {{Name: "t", Root: w.root}, {Name: "t", Root: t.TempDir()}},
+	} {
+		w.o.Trees = trees
+		if r, err := ingest.Run(t.Context(), w.o); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %+v, %v; want %q", trees, r, err, want)
+		}
+	}
+}

@@ -22,7 +22,8 @@ var builtin embed.FS
 const Default = "sheaf"
 
 // Source finds the text of the profile called name, and the file it is in. A
-// profile that does not exist is sheaf.ErrNotFound.
+// profile that does not exist is sheaf.ErrNotFound. Where one is asked for, nil is that of
+// the built-in profiles.
 type Source func(name string) (file string, text []byte, err error)
 
 // maxExtends is the most profiles that may extend one another in a row.
@@ -153,6 +154,9 @@ func isFile(name string) bool {
 // Load reads the profile called name from find. A name that ends in .yaml or
 // .yml is a file; what it extends is looked up beside it, then in find.
 func Load(name string, find Source) (*Profile, error) {
+	if find == nil {
+		find = In()
+	}
 	if isFile(name) {
 		text, err := readFile(name)
 		if err != nil {
@@ -171,6 +175,9 @@ func Load(name string, find Source) (*Profile, error) {
 // gives the profiles that it may extend. Everything wrong with it is
 // sheaf.ErrInvalid with file, line and column.
 func Parse(file string, text []byte, find Source) (*Profile, error) {
+	if find == nil {
+		find = In()
+	}
 	n, err := parseYAML(file, text)
 	if err != nil {
 		return nil, err

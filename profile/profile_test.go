@@ -73,6 +73,18 @@ func limitOf(t *testing.T, p *profile.Profile) int {
 	return 1000
 }
 
+// TestWithoutSource: who names no source means the built-in profiles.
+func TestWithoutSource(t *testing.T) {
+	if p, err := profile.Parse("mine.yaml", []byte("name: mine\nextends: sonar\n"), nil); err != nil || p.Name != "mine" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for name, want := range map[string]error{"sonar": nil, "sonnar": sheaf.ErrNotFound} {
+		if _, err := profile.Load(name, nil); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+}
+
 func TestBuiltin(t *testing.T) {
 	infos, err := profile.List()
 	if err != nil {

@@ -253,7 +253,18 @@ func (s *session) parse(text string) sheaf.Query {
 			}
 		}
 	}
-	return query.Parse(text, query.Options{Properties: properties, Spellings: s.view.Spellings, Now: time.Now(), Limit: s.config.Limit})
+	return query.Parse(text, query.Options{Properties: properties, Spellings: s.spellings, Now: time.Now(), Limit: s.config.Limit})
+}
+
+// spellings are the ways in which documents write a path that a person typed: from the
+// searched folder, as results show it, or from the top of the index.
+func (s *session) spellings(written string) []string {
+	_, folder := s.place()
+	if folder == "" {
+		return s.view.Spellings(written)
+	}
+	below := folder + "/" + written
+	return slices.Concat([]string{below}, s.view.Spellings(below), s.view.Spellings(written))
 }
 
 // searchOptions are the flags that every searching command has.

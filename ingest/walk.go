@@ -267,7 +267,11 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		w.byRule(out, dir.path, ReasonFolder, nil, nil)
 		return nil
 	}
-	dir.ignores = withIgnores(dir, full, entries)
+	if dir.ignores, err = withIgnores(dir, full, entries); err != nil { // nobody knows what it leaves out
+		skip(cmp.Or(dir.path, "."), ReasonUnreadable, "its ignore file: "+reasonOf(err))
+		out.mayHold(err, dir.path)
+		return nil
+	}
 	for _, e := range entries {
 		name := e.Name()
 		path := dir.path + name
@@ -470,20 +474,26 @@ func realPath(path string) string {
 	return real
 }
 
-// withIgnores adds the ignore files of a folder to those above it.
-func withIgnores(dir folder, full string, entries []fs.DirEntry) []ignoreFile {
+// withIgnores adds the ignore files of a folder to those above it. One that cannot be read
+// is an error.
+func withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores := dir.ignores
 	for _, name := range ignoreNames {
 		if !named(full, entries, name) {
 			continue
 		}
-		if content, err := os.ReadFile(filepath.Join(full, name)); err == nil {
-			if f := parseIgnore(dir.path, dir.path+name, string(content)); len(f.rules) > 0 {
-				ignores = append(ignores[:len(ignores):len(ignores)], f)
-			}
+		content, err := os.ReadFile(filepath.Join(full, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue // it is gone
+		case err != nil:
+			return nil, err
+		}
+		if f := parseIgnore(dir.path, dir.path+name, string(content)); len(f.rules) > 0 {
+			ignores = append(ignores[:len(ignores):len(ignores)], f)
 		}
 	}
-	return ignores
+	return ignores, nil
 }
 
 // outerIgnores are the ignore files above root, up to the top of the repository

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -160,6 +161,9 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 			continue // its texts were given, or stay as they are
 		}
 		w, err := o.walk(ctx, tree.Root)
+		if err == nil && p.mounted[tree.Name] && !isMount(tree.Root) {
+			err = fmt.Errorf("index folder: %s: its disk was unmounted meanwhile: %w", tree.Root, fs.ErrNotExist)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -144,6 +144,9 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(root); err != nil { // it went away meanwhile: what was not found is not gone
+		return nil, fmt.Errorf("index folder: %w", err)
+	}
 	slices.SortFunc(w.out.files, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	sortSkips(w.out.skipped)
 	sortSkips(w.out.byRule)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -327,5 +328,25 @@ func TestWatchForbidden(t *testing.T) {
 		if unseen := f.end(true); (unseen != "") != want {
 			t.Errorf("%s may not be looked into: %q", below, unseen)
 		}
+	}
+}
+
+// A folder that goes away while it is walked is one that is not there: what was not found
+// any more was not removed.
+func TestWalkedAway(t *testing.T) {
+	top := t.TempDir()
+	root := filepath.Join(top, "root")
+	if err := os.MkdirAll(filepath.Join(root, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := walk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
+		if isDir && filepath.Base(path) == "sub" {
+			if err := os.Rename(root, root+" away"); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, want that it is not there", err)
 	}
 }

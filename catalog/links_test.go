@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -447,18 +446,25 @@ func TestEndsOfPaths(t *testing.T) {
 }
 
 // TestManyOfOneName: of thousands of documents of one name that link to it, all links are
-// found in time that grows as they do, also where the nearest may not be seen.
+// found in time that grows as they do, also where the nearest may not be seen. In one try
+// of ten at least: the machine has other work.
 func TestManyOfOneName(t *testing.T) {
-	const few, times = 750, 16
-	small, large := linksOfOneName(t, few), linksOfOneName(t, times*few)
-	if large > 6*times*small {
-		t.Errorf("%d documents take %v, %d times as many %v", few, small, times, large)
+	const few, times, tries = 750, 16, 10
+	ofFew, ofMany := linksOfOneName(t, few), linksOfOneName(t, times*few)
+	for try := 1; ; try++ {
+		small, large := ofFew(), ofMany()
+		if large <= 6*times*small {
+			return
+		}
+		if try == tries {
+			t.Fatalf("%d documents take %v, %d times as many %v", few, small, times, large)
+		}
 	}
 }
 
-// linksOfOneName finds the links and back-links of so many documents called readme, and
-// tells the least time of three that it took.
-func linksOfOneName(t *testing.T, many int) time.Duration {
+// linksOfOneName makes so many documents called readme. It returns what finds their links
+// and back-links, and tells the least time of three that it took.
+func linksOfOneName(t *testing.T, many int) func() time.Duration {
 	c := openIn(t, vfs.NewMem(), "/c")
 	links := many / 6
 	var u catalog.Update
@@ -476,9 +482,9 @@ func linksOfOneName(t *testing.T, many int) time.Duration {
 	half := many / 200 * 100 // a multiple of the folders
 	top, next := sheaf.ID("notes:00/00000/readme.md"), sheaf.ID(fmt.Sprintf("notes:00/%05d/readme.md", half))
 	visible := func(id sheaf.ID) bool { return id >= next || !strings.HasPrefix(string(id), "notes:00/") }
-	least := time.Duration(math.MaxInt64)
-	for range 3 {
+	once := func() time.Duration {
 		v := c.View()
+		defer v.Close()
 		began := time.Now()
 		for _, among := range []catalog.Among{nil, visible} {
 			want := top
@@ -495,8 +501,7 @@ func linksOfOneName(t *testing.T, many int) time.Duration {
 		if got := v.LinksAmong(visible, "notes:none.md"); len(got) > 0 {
 			t.Errorf("links are %q, want none", got)
 		}
-		least = min(least, time.Since(began))
-		v.Close()
+		return time.Since(began)
 	}
-	return least
+	return func() time.Duration { return min(once(), once(), once()) }
 }

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// TestMarksAroundMarks: a text of nothing but marks is quoted in time that grows as it does.
+// TestMarksAroundMarks: a text of nothing but marks is quoted in time that grows as it does,
+// in one try of ten at least: the machine has other work.
 func TestMarksAroundMarks(t *testing.T) {
-	const few, times = 20_000, 16
+	const few, times, tries = 20_000, 16, 10
 	took := func(marks int) time.Duration {
 		text, least := strings.Repeat("<", marks), time.Duration(math.MaxInt64)
 		for range 5 {
@@ -23,7 +24,13 @@ func TestMarksAroundMarks(t *testing.T) {
 		}
 		return least
 	}
-	if small, large := took(few), took(times*few); large > 6*times*small {
-		t.Errorf("%d marks take %v, %d times as many %v", few, small, times, large)
+	for try := 1; ; try++ {
+		small, large := took(few), took(times*few)
+		if large <= 6*times*small {
+			return
+		}
+		if try == tries {
+			t.Fatalf("%d marks take %v, %d times as many %v", few, small, times, large)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"sheaf"
@@ -95,6 +96,9 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 		} else {
 			delete(next.Extra, mountedKey(tree))
 		}
+	}
+	if p.reads {
+		next.Extra[readingKey] = strconv.Itoa(Reading)
 	}
 	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
 	a, errA := json.Marshal(old)

@@ -170,6 +170,8 @@ func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 		}
 	case o.updates && s.first():
 		err = s.refuseStrangers(ctx, s.trees())
+	case o.refresh:
+		s.noteReading(false)
 	}
 	return err
 }

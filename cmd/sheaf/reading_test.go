@@ -243,3 +243,37 @@ func TestReadingKilled(t *testing.T) {
 	}
 	t.Logf("%d of 12 were stopped before their end", stopped)
 }
+
+// TestOtherAnalyzer: of an index that was made with an analyzer of another version, what only
+// looks says what to do, and a search makes it again.
+func TestOtherAnalyzer(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	in := []string{"--in", folder, "--index", index}
+	inAnotherProcess(t, append([]string{"index"}, in...)...)
+	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	v := c.View()
+	settings := v.Settings()
+	v.Close()
+	settings.Analyzer = "sheaf-0 language=en"
+	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(binary, append([]string{"check"}, in...)...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `unknown analyzer: "sheaf-0 language=en"`) || !strings.Contains(string(out), "hint: another version of sheaf made it: ") {
+		t.Errorf("check: %s, %v", out, err)
+	}
+	if got := said(t, append([]string{"search", "apples"}, in...)...); !strings.Contains(got, "a.md") || !strings.Contains(got, "it is made again from the files") {
+		t.Errorf("search: %s", got)
+	}
+	if got := said(t, append([]string{"check"}, in...)...); !strings.Contains(got, ": 0 faults") {
+		t.Errorf("then check: %s", got)
+	}
+}

@@ -403,7 +403,8 @@ var readAs = map[int]string{
 
 // TestReading: how texts are read is what ingest.Reading stands for. When this fails, documents
 // are read in another way than before: raise ingest.Reading and put the digest here, so that
-// indexes that are there come to be as new ones are.
+// indexes that are there come to be as new ones are. Where only what the digest is made of has
+// another form, as a record with one more member, the digest alone is another.
 func TestReading(t *testing.T) {
 	w := newWorld(t)
 	for path, text := range map[string]string{

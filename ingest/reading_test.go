@@ -175,6 +175,43 @@ func TestReadingStopped(t *testing.T) {
 	}
 }
 
+// TestReadingRelist: where the list of what waits is damaged nobody knows which documents were
+// read again, so that all are.
+func TestReadingRelist(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.o.Catalog = openCatalog(t, dir)
+	for i := range 6 {
+		w.write(fmt.Sprintf("n%d.md", i), "# N\n\nalpha\n")
+	}
+	w.run()
+	w.readOtherwise()
+	ctx, stop := context.WithCancel(t.Context())
+	o := w.o
+	o.CommitBytes, o.Backend = 1, &stopping{w.o.Backend, 2, stop}
+	if _, err := ingest.Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	lists, err := filepath.Glob(filepath.Join(dir, "catalog-pending-*"))
+	if err != nil || len(lists) == 0 {
+		t.Fatalf("%v, %v", lists, err)
+	}
+	for _, list := range lists {
+		if err := os.WriteFile(list, []byte("damaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.o.Catalog = openCatalog(t, dir)
+	if changed, err := ingest.Relist(t.Context(), w.o.Catalog); !changed || err != nil {
+		t.Fatalf("a damaged list stays: %v", err)
+	}
+	if n := ingest.Outdated(w.view()); n != 6 {
+		t.Errorf("%d are outdated", n)
+	}
+	w.run()
+	w.readAgain("after a damaged list")
+}
+
 // TestReadAgainLater: what cannot be read when all else is read again stays as it was, and is
 // read again when it can be.
 func TestReadAgainLater(t *testing.T) {

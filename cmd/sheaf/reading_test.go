@@ -22,6 +22,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/vfs"
+	"sheaf/vfs/manifest"
 	"sheaf/vfs/sectionfile"
 )
 
@@ -193,6 +194,17 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	}
 	if got := said(t, "ls", "--in", folder, "--index", index); strings.Contains(got, "Otherwise") || strings.Count(got, "\n") < 21 {
 		t.Errorf("there are %s", got)
+	}
+	// A search that makes a damaged index anew knows how it was given, too.
+	if err := os.Remove(filepath.Join(collection.EngineDir(index), manifest.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, "search", "by:Ann", "--in", folder, "--index", index); !strings.Contains(got, "text.md") || !strings.Contains(got, "made again") {
+		t.Errorf("made anew it holds %s", got)
+	}
+	c = startCrashing(t, binary, folder, index)
+	if after := shown(c); after != before {
+		t.Errorf("made anew, what was given was\n%s\nand is\n%s", before, after)
 	}
 }
 

@@ -134,7 +134,7 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 		return report, err
 	}
 	p.skipped = report.Skipped
-	p.reads, p.newer = readBefore(view) && view.Docs() == 0 && len(p.skipped) == 0, Newer(view)
+	p.reads, p.newer = ReadBefore(view) && view.Docs() == 0 && len(p.skipped) == 0, Newer(view)
 	p.outdated = waitsFor(p.pending, ReasonReading)
 	if err := p.findBegun(view); err != nil {
 		return report, err

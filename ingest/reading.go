@@ -29,9 +29,9 @@ const readingKey = "reading"
 // ReasonReading is why a document waits that was read in another way than that of [Reading].
 const ReasonReading = "reading"
 
-// readBefore reports whether everything in a catalog was read with a lower version, or nobody
-// knows with which.
-func readBefore(view *catalog.View) bool {
+// ReadBefore reports whether everything in a catalog was read with a lower version, or nobody
+// knows with which. Once a run has begun to read it again, that is so no longer: see Outdated.
+func ReadBefore(view *catalog.View) bool {
 	version, err := strconv.Atoi(view.Settings().Extra[readingKey])
 	return err != nil || version < Reading
 }
@@ -47,7 +47,7 @@ func Newer(view *catalog.View) bool {
 // them. They are found so until the next [Run] has read them again, unless the index is one
 // that a newer version made: then they wait for that.
 func Outdated(view *catalog.View) int {
-	if readBefore(view) {
+	if ReadBefore(view) {
 		return view.Docs()
 	}
 	return waitsFor(view.Pending(), ReasonReading)
@@ -65,7 +65,7 @@ func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 
 // planReading finds the documents that are to be read again.
 func (p *plan) planReading(view *catalog.View) {
-	p.reads, p.newer, p.remaking = readBefore(view), Newer(view), view.Settings().Extra[RemakingKey] != ""
+	p.reads, p.newer, p.remaking = ReadBefore(view), Newer(view), view.Settings().Extra[RemakingKey] != ""
 	if p.reads && view.Docs() > 0 {
 		pending := make(map[sheaf.ID]string, view.Docs())
 		for id := range view.Files() {

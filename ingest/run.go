@@ -221,7 +221,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	}
 	view := r.o.Catalog.View()
 	settings, waiting := view.Settings(), view.Pending()
-	reads := r.plan.reads && readBefore(view) // this is the first commit
+	reads := r.plan.reads && ReadBefore(view) // this is the first commit
 	view.Close()
 	u := r.update
 	r.update = catalog.Update{}

@@ -287,7 +287,8 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	progress := terminal.NewProgress(s.err, "indexing")
 	defer progress.Done()
 	var adjust, restore func()
-	held, outdated := s.view.Docs(), !s.remaking() && !ingest.Newer(s.view) && ingest.Outdated(s.view) > 0
+	held := s.view.Docs()
+	outdated := held > 0 && !s.remaking() && ingest.ReadBefore(s.view) // later it is known
 	o.Progress = func(p ingest.Progress) {
 		if outdated && p.Phase == ingest.PhaseIndex {
 			s.notice("%s: they are read again", readOtherwise)

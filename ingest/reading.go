@@ -26,6 +26,8 @@ const Reading = 1
 // being read: those that wait for it are pending.
 const readingKey = "reading"
 
+var readingText = strconv.Itoa(Reading)
+
 // ReasonReading is why a document waits that was read in another way than that of [Reading].
 const ReasonReading = "reading"
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"sheaf"
@@ -98,7 +97,7 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 		}
 	}
 	if p.reads {
-		next.Extra[readingKey] = strconv.Itoa(Reading)
+		next.Extra[readingKey] = readingText
 	}
 	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
 	a, errA := json.Marshal(old)

@@ -39,6 +39,10 @@ import (
 // indexing again there is a text.
 var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
 
+// ErrMisfiled says that a table is not what this program would make of the records: it is
+// damaged, or another version of the program filed them. It wraps sheaf.ErrCorrupt.
+var ErrMisfiled = fmt.Errorf("%w: filed otherwise", sheaf.ErrCorrupt)
+
 // Hash is the hash of a file's content: XXH3, 128 bits. It tells versions of a
 // file apart; it is no protection against somebody who wants two files to agree.
 type Hash [16]byte
@@ -144,6 +148,9 @@ type Update struct {
 	Skipped  *[]Skip
 	Settings *Settings
 	Pending  *map[sheaf.ID]string
+	// Whole writes what was there once more, as one segment with the changes: nothing is
+	// left of documents that were replaced.
+	Whole bool
 }
 
 // payload is the manifest's payload, as JSON.

@@ -10,7 +10,7 @@ import (
 )
 
 // Check reads everything and returns one error for each fault, each wrapping
-// sheaf.ErrCorrupt.
+// sheaf.ErrCorrupt, and ErrMisfiled too where all that is wrong is how documents are filed.
 func (v *View) Check() []error {
 	var faults []error
 	for _, s := range v.segments {
@@ -79,7 +79,11 @@ func (s *segment) check() []error {
 		want    []byte
 	}{{s.names.data, encodeKeys(names)}, {s.targets.data, encodeKeys(targets)}, {s.labels, labels.encode()}} {
 		if got, err := table.section.All(); err != nil || !bytes.Equal(got, table.want) {
-			faults = append(faults, table.section.Corrupt(0, "it does not fit the records"))
+			fault := table.section.Corrupt(0, "it does not fit the records")
+			if err == nil {
+				fault = sheaf.WithCategory(ErrMisfiled, fault)
+			}
+			faults = append(faults, fault)
 		}
 	}
 	return faults

@@ -36,9 +36,9 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	if err := p.count(view, changes); err != nil {
 		return nil, err
 	}
-	if len(changes) > 0 {
+	if len(changes) > 0 || u.Whole {
 		keep := len(view.segments)
-		for size := len(changes); keep > 0 && view.segments[keep-1].n < 2*size; keep-- {
+		for size := len(changes); keep > 0 && (u.Whole || view.segments[keep-1].n < 2*size); keep-- {
 			size += view.segments[keep-1].n
 		}
 		name := fmt.Sprintf("%s%012x", prefix, generation)

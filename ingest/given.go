@@ -134,6 +134,8 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 		return report, err
 	}
 	p.skipped = report.Skipped
+	p.reads, p.newer = ReadBefore(view) && view.Docs() == 0 && len(p.skipped) == 0, Newer(view)
+	p.outdated = waitsFor(p.pending, ReasonReading)
 	if err := p.findBegun(view); err != nil {
 		return report, err
 	}
@@ -252,55 +254,7 @@ func (j *job) content() (content, error) {
 	return read(j.full)
 }
 
-// PutStored indexes the documents of trees without a folder again, from the
-// texts that the catalog keeps: into a backend that was made anew. Errors are
-// those of [Run].
-func PutStored(ctx context.Context, o Options) (*Report, error) {
-	o.defaults()
-	o.Rebuild = true // the catalog has them already
-	view := o.Catalog.View()
-	defer view.Close()
-	total := &Report{}
-	var docs []Given
-	size := int64(0)
-	flush := func() error {
-		if len(docs) == 0 {
-			return nil
-		}
-		report, err := Put(ctx, o, docs)
-		if err != nil {
-			return err
-		}
-		total.Changed += report.Changed
-		total.Chunks += report.Chunks
-		total.Bytes += report.Bytes
-		total.Pending, total.EmbedError = report.Pending, report.EmbedError
-		docs, size = nil, 0
-		return nil
-	}
-	settings := view.Settings()
-	for id, state := range view.Files() {
-		if settings.Root(id.Tree()) != "" {
-			continue
-		}
-		g, err := stored(view, id, state)
-		if err != nil {
-			return total, err
-		}
-		docs = append(docs, g)
-		if size += state.Size; size >= o.CommitBytes {
-			if err := flush(); err != nil {
-				return total, err
-			}
-		}
-	}
-	if err := view.Err(); err != nil {
-		return total, err
-	}
-	return total, flush()
-}
-
-// stored is a document as it was given.
+// stored is a document as it was given, as far as the catalog tells.
 func stored(view *catalog.View, id sheaf.ID, state catalog.FileState) (Given, error) {
 	doc, ok := view.Document(id)
 	if !ok {

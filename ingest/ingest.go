@@ -39,6 +39,10 @@ type Options struct {
 	// committed, at most; commits of one run are of about the same size. 0 is
 	// DefaultCommitBytes.
 	CommitBytes int64
+	// Kept is a document without a folder as it was given, by the hash that the catalog has
+	// of it; false where that is kept nowhere. Nil is nowhere: then what the catalog kept of
+	// its text must do.
+	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
 	// Settings change what is recorded of the collection, besides the trees;
 	// nil changes nothing.
 	Settings func(*catalog.Settings)
@@ -182,7 +186,7 @@ func (o *Options) scanWork(p *plan, report *Report) error {
 	for _, s := range skipped {
 		before[sheaf.DocumentID(s.Tree, s.Path)] = s
 	}
-	r := &runner{o: o, plan: p}
+	r := &runner{o: o, plan: p, pending: p.pending}
 	for i := range p.work {
 		j := &p.work[i]
 		s, left := before[j.doc]

@@ -30,6 +30,9 @@ type job struct {
 	known bool // the catalog has it
 	old   catalog.FileState
 	given *Given // instead of a file
+	// stored says that it is a document without a folder, to be indexed again from what is
+	// kept of it: given comes with its turn.
+	stored bool
 	// unsure says that size and time are as they were, and that the system says
 	// that something changed: the time was set back, or only rights are others.
 	unsure bool
@@ -51,8 +54,10 @@ type plan struct {
 	// run left out once it had read them and that did not change since.
 	skipped []catalog.Skip
 	// listed says that the catalog lists exactly those.
-	listed  bool
-	pending map[sheaf.ID]string
+	listed bool
+	// pending are the documents that wait, before those that did when not everything was to be
+	// read again.
+	pending, before map[sheaf.ID]string
 	// begun are documents that the catalog does not have and the store may have a part
 	// of, because a run was stopped: that part goes before anything is written.
 	begun []sheaf.ID
@@ -63,6 +68,11 @@ type plan struct {
 	// settings are those to record, when they differ from what is recorded.
 	settings *catalog.Settings
 	gone     []catalog.Tree // whose folders are not there
+	// reads says that everything is to be read as [Reading] says from this run on, which is to
+	// be recorded; outdated is how many documents wait for that, newer that it was read with a
+	// higher version. remaking says that the store was emptied, and is filled again.
+	reads, newer, remaking bool
+	outdated               int
 	// mounted says of each folder that is there whether a disk is mounted in its place.
 	mounted map[string]bool
 }
@@ -98,21 +108,17 @@ func (p *plan) findBegun(view *catalog.View) error {
 	return nil
 }
 
-// againFor reports whether a document that waits for a reason, "" for none, is to be
+// again reports whether a document that waits for a reason, "" for none, is to be
 // indexed again though its file is as the catalog has it.
-func againFor(reason string, o *Options) bool {
+func (p *plan) again(reason string, o *Options) bool {
+	if reason == ReasonReading {
+		return !p.newer
+	}
 	return reason == ReasonBegun || reason != "" && o.Embedder != nil
 }
 
 // wantVectors is how many of the documents that wait do so for vectors.
-func wantVectors(pending map[sheaf.ID]string) (n int) {
-	for _, reason := range pending {
-		if reason != ReasonBegun {
-			n++
-		}
-	}
-	return n
-}
+func wantVectors(pending map[sheaf.ID]string) int { return waitsFor(pending, ReasonVectors) }
 
 // skippedKey is where the settings keep a hash of the list of skipped files, so
 // that the list need not be read to see whether it changed.
@@ -151,6 +157,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
+	p.planReading(view)
 	files := make(map[string][]found, len(o.Trees))
 	unread := map[string]unreadPaths{}
 	if err := p.findGone(view, o); err != nil {
@@ -328,7 +335,7 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found,
 	}
 	refused := sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
 	takeNew := func(c candidate) error {
-		if !o.Rebuild {
+		if !o.Rebuild && !p.reads {
 			before, err := refused()
 			if err != nil {
 				return err
@@ -344,14 +351,26 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found,
 		take(c, false, catalog.FileState{})
 		return nil
 	}
-	stays := map[string]bool{} // trees without a folder
+	given, stays := map[string]bool{}, map[string]bool{} // trees without a folder
 	for _, tree := range o.Trees {
+		given[tree.Name] = tree.Root == ""
 		stays[tree.Name] = tree.Root == "" || p.isGone(tree)
 	}
 	i := 0
 	for id, state := range view.Files() {
 		if stays[id.Tree()] {
-			p.unchanged++
+			takes, err := false, error(nil)
+			if given[id.Tree()] {
+				takes, err = p.takesStored(id, &state, o)
+			}
+			if err != nil {
+				return err
+			}
+			if takes {
+				p.work = append(p.work, job{doc: id, tree: id.Tree(), path: id.Path(), size: state.Size, known: true, old: state, stored: true})
+			} else {
+				p.unchanged++
+			}
 			continue
 		}
 		for i < len(present) && present[i].id < id {
@@ -371,7 +390,7 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found,
 		}
 		f := present[i].file
 		switch {
-		case o.Rebuild || againFor(p.pending[id], o) || f.size != state.Size || f.modTime != state.ModTime:
+		case o.Rebuild || p.again(p.pending[id], o) || f.size != state.Size || f.modTime != state.ModTime:
 			take(present[i], true, state)
 		case changed(present[i]):
 			take(present[i], true, state).unsure = true

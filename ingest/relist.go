@@ -12,9 +12,9 @@ import (
 // Relist writes the lists of skipped and of pending documents and the copy of the
 // settings anew when they are damaged, from what the rest of the catalog says;
 // the next Run finds again what is skipped. When it cannot be known which
-// documents want vectors, all of them do; which were begun is forgotten, so that what a store
-// has of those whose files are gone stays. It reports whether there was anything
-// to write.
+// documents want vectors, all of them do, and which wait to be read again, all are read; which
+// were begun is forgotten, so that what a store has of those whose files are gone stays. It
+// reports whether there was anything to write.
 func Relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	release, err := c.Hold()
 	if err != nil {
@@ -39,6 +39,8 @@ func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 		delete(settings.Extra, skippedKey) // so that the next run writes the list
 	}
 	if pendingErr != nil {
+		settings.Extra = maps.Clone(settings.Extra)
+		delete(settings.Extra, readingKey) // nobody knows which documents wait to be read again
 		pending := map[sheaf.ID]string{}
 		for id := range view.Files() {
 			if settings.Embedder != "" {

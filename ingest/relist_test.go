@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/catalog"
 	"sheaf/ingest"
 	"sheaf/vfs"
@@ -25,37 +23,6 @@ func finds(t *testing.T, b backend.Backend, word string) int {
 		t.Fatal(err)
 	}
 	return len(r)
-}
-
-// TestPutStored: texts that were given live beside folders, and can be indexed
-// into a backend that was made anew.
-func TestPutStored(t *testing.T) {
-	w, ctx := newWorld(t), context.Background()
-	w.write("a.md", "# A\n\nfile words\n")
-	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
-	w.run()
-	if _, err := ingest.Put(ctx, w.o, []ingest.Given{{Tree: "given", Path: "1", Title: "One", Text: []byte("given words")}, {Tree: "given", Path: "2", Text: []byte("more words")}}); err != nil {
-		t.Fatal(err)
-	}
-	if r := w.run(); r.Removed != 0 || finds(t, w.o.Backend, "words") != 3 {
-		t.Fatalf("a run over the folders removes what was given: %+v", r)
-	}
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fresh := memory.New(a)
-	defer fresh.Close()
-	w.o.Backend = fresh
-	r, err := ingest.PutStored(ctx, w.o)
-	if err != nil || r.Changed != 2 || finds(t, fresh, "words") != 2 {
-		t.Errorf("%+v, %v: %d found", r, err, finds(t, fresh, "words"))
-	}
-	v := w.o.Catalog.View()
-	defer v.Close()
-	if d, ok := v.Document("given:1"); !ok || d.Title != "One" || v.Docs() != 3 {
-		t.Errorf("%+v in %d documents", d, v.Docs())
-	}
 }
 
 // TestRelist: lists that are damaged are written anew from what the records and

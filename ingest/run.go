@@ -221,6 +221,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	}
 	view := r.o.Catalog.View()
 	settings, waiting := view.Settings(), view.Pending()
+	reads := r.plan.reads && ReadBefore(view) // this is the first commit
 	view.Close()
 	u := r.update
 	r.update = catalog.Update{}
@@ -255,7 +256,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	if settings.Extra == nil {
 		settings.Extra = map[string]string{}
 	}
-	if last && settings.Extra[skippedKey] != skipped {
+	if reads || last && settings.Extra[skippedKey] != skipped { // files that were left out are to be read again, too
 		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped
 	}
@@ -266,6 +267,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	}
 	pending := maps.Clone(r.pending)
 	u.Settings, u.Pending = &settings, &pending
+	u.Whole = last && r.plan.outdated > 0 && waitsFor(pending, ReasonReading) == 0 // nothing stays as it was filed
 	r.recording = make(chan error, 1)
 	// A run that is stopped now still records what the backend has.
 	ctx = context.WithoutCancel(ctx)
@@ -379,6 +381,14 @@ func (r *runner) tell(phase Phase, now bool) {
 
 // file indexes one file.
 func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
+	if j.stored {
+		if whole, err := r.takeStored(j); err != nil {
+			return err
+		} else if !whole {
+			return r.refile(j)
+		}
+		defer func() { j.given = nil }() // not all texts at once
+	}
 	c, err := j.content()
 	if err != nil {
 		return r.unreadable(ctx, w, j, err)
@@ -468,7 +478,7 @@ var spaces = sync.Pool{New: func() any { return &space{} }}
 func (r *runner) isPending(doc sheaf.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return againFor(r.pending[doc], r.o)
+	return r.plan.again(r.pending[doc], r.o)
 }
 
 // touched records that a file has another time but the content that is indexed.
@@ -567,7 +577,7 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	if r.written == nil {
 		r.written = map[sheaf.ID]writtenFile{}
 	}
-	r.written[j.doc] = writtenFile{catalog.Skip{Tree: j.tree, Path: j.path, Reason: ReasonRefused, Size: c.state.Size, ModTime: c.state.ModTime}, j.known, j.given != nil, chunks}
+	r.written[j.doc] = writtenFile{catalog.Skip{Tree: j.tree, Path: j.path, Reason: ReasonRefused, Size: c.state.Size, ModTime: c.state.ModTime}, j.known, j.given != nil && !j.stored, chunks}
 	switch {
 	case j.known:
 		r.report.Changed++
@@ -585,7 +595,10 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 		}
 	}
 	delete(r.pending, j.doc)
-	if embedFault != nil {
+	switch {
+	case r.plan.newer:
+		r.pending[j.doc] = ReasonReading
+	case embedFault != nil:
 		r.pending[j.doc] = ReasonVectors
 	}
 	r.count(c)

@@ -114,6 +114,9 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 			delete(next.Extra, mountedKey(tree))
 		}
 	}
+	if p.reads {
+		next.Extra[readingKey] = readingText
+	}
 	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
 	a, errA := json.Marshal(old)
 	b, errB := json.Marshal(next)

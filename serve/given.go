@@ -455,18 +455,37 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 
 // stored reads a document as it is kept.
 func (c *Collection) stored(name string) ([]byte, storedDocument, error) {
+	return readStored(c.o.Documents, name)
+}
+
+func readStored(dir, name string) ([]byte, storedDocument, error) {
 	var stored storedDocument
-	content, err := os.ReadFile(filepath.Join(c.o.Documents, name))
+	content, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, stored, err
 	}
 	switch err := json.Unmarshal(content, &stored); {
 	case err != nil:
-		return nil, stored, fmt.Errorf("read document: %w: %s: %w", sheaf.ErrCorrupt, filepath.Join(c.o.Documents, name), err)
+		return nil, stored, fmt.Errorf("read document: %w: %s: %w", sheaf.ErrCorrupt, filepath.Join(dir, name), err)
 	case stored.Document == nil || !strings.HasPrefix(name, fileKey(stored.ID)+"-"):
-		return nil, stored, fmt.Errorf("read document: %w: %s: it holds %q", sheaf.ErrCorrupt, filepath.Join(c.o.Documents, name), stored.ID)
+		return nil, stored, fmt.Errorf("read document: %w: %s: it holds %q", sheaf.ErrCorrupt, filepath.Join(dir, name), stored.ID)
 	}
 	return content, stored, nil
+}
+
+// Kept finds documents that were given as they are kept in a folder, for ingest.Options.Kept.
+// Of one that is not there, or cannot be read, the catalog's text must do.
+func Kept(dir string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
+	return func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
+		content, stored, err := readStored(dir, fileName(doc, hash))
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, sheaf.ErrCorrupt):
+			return ingest.Given{}, false, nil
+		case err != nil:
+			return ingest.Given{}, false, fmt.Errorf("read document: %w", err)
+		}
+		return stored.Document.given(doc, content), true, nil
+	}
 }
 
 // check holds the changes' conditions against the documents as they are.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -104,6 +105,9 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if r.guard.filter != nil {
 		return s, nil
 	}
+	if n := ingest.Outdated(r.view); n > 0 && !ingest.Newer(r.view) {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d documents are as an older version of sheaf read them, until they are read again", n, r.view.Docs()))
+	}
 	settings := r.view.Settings()
 	for _, t := range settings.Trees {
 		s.Trees = append(s.Trees, Tree(t))
@@ -129,8 +133,8 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	}
 	s.Skipped = append(s.Skipped, r.c.given.leftOut()...)
 	for id, reason := range r.view.Pending() {
-		if reason == ingest.ReasonBegun {
-			continue // it is new, changed or gone, and is with the next run
+		if reason == ingest.ReasonBegun || reason == ingest.ReasonReading {
+			continue // it is new, changed, gone, or to be read again, and is with the next run
 		}
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}

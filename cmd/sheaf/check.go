@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
 )
 
@@ -23,7 +24,8 @@ func (a *app) checkCommand() *cobra.Command {
 the documents and the chunks that can be found agree. Nothing is changed.
 
 A run that was killed can leave them apart until the next command goes on with it:
-that is said, but is no fault, and the exit status is 0.
+that is said, but is no fault, and the exit status is 0. So is it of documents that
+an older version of sheaf read in another way, which the next search reads again.
 
 With --repair, what is damaged is made again from the files, with the settings the
 index was made with: a list of skipped files by itself, everything else by indexing
@@ -55,11 +57,15 @@ time: the next command goes on.`,
 }
 
 // faults reads everything and lists what is wrong. s.stopped says afterwards
-// whether a run was stopped before its end.
+// whether a run was stopped before its end, s.outdatedRead whether an older version of the
+// program read documents, which it may have filed otherwise.
 func (s *session) faults(ctx context.Context) ([]error, error) {
-	s.stopped = ""
+	s.stopped, s.outdatedRead = "", s.outdatedText()
 	progress := terminal.NewProgress(s.err, "checking")
 	faults := s.view.Check()
+	if s.outdatedRead != "" {
+		faults = slices.DeleteFunc(faults, func(err error) bool { return errors.Is(err, catalog.ErrMisfiled) })
+	}
 	if c, ok := s.backend.(backend.Checker); ok {
 		faults = append(faults, c.Check(ctx, func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") })...)
 	}
@@ -75,7 +81,7 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 
 // checked is what a check found.
 func (s *session) checked(faults []error) checkJSON {
-	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}, Stopped: s.stopped}
+	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}, Stopped: s.stopped, Outdated: s.outdatedRead}
 	for _, f := range faults {
 		out.Faults = append(out.Faults, f.Error())
 	}
@@ -114,6 +120,9 @@ type checkJSON struct {
 	Faults    []string `json:"faults"`
 	// Stopped says that a run was stopped before its end; "" when none was.
 	Stopped string `json:"stopped,omitempty"`
+	// Outdated says that an older or a newer version of the program read documents; "" when
+	// none did.
+	Outdated string `json:"outdated,omitempty"`
 	// Repair is what --repair did; nil without it.
 	Repair *repairJSON `json:"repair,omitempty"`
 }
@@ -132,6 +141,9 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 	}
 	if out.Stopped != "" {
 		fmt.Fprintln(a.stdout, out.Stopped)
+	}
+	if out.Outdated != "" {
+		fmt.Fprintln(a.stdout, out.Outdated)
 	}
 	if done != nil && done.Repaired {
 		fmt.Fprintln(a.stdout, "repaired")

@@ -147,5 +147,8 @@ func (s *session) examineCatalog(ctx context.Context) backend.Finding {
 	}
 	out.Found = fmt.Sprintf("%s, %s in %s", terminal.Plural(s.view.Docs(), "document", "documents"), terminal.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
 	out.Found = strings.Join(append([]string{out.Found}, s.otherSettings()...), "; ")
+	if outdated := s.outdatedText(); outdated != "" {
+		out.Found += "; " + outdated
+	}
 	return out
 }

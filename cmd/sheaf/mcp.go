@@ -85,6 +85,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			return err
 		}
 		defer func() { _ = door.Close() }()
+		s.noteReading(true)
 		door.WillWatch()
 		served.Store(&[]*serve.Collection{door})
 		if !again {

@@ -170,6 +170,8 @@ func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 		}
 	case o.updates && s.first():
 		err = s.refuseStrangers(ctx, s.trees())
+	case o.refresh:
+		s.noteReading(false)
 	}
 	return err
 }
@@ -208,7 +210,7 @@ func (s *session) advise(err error) error {
 		return withHint(err, "repair it: sheaf check --repair --in %s", terminal.ShellQuoted(s.where.Root))
 	case errors.Is(err, backend.ErrMadeOtherwise):
 		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
-	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat):
+	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat), errors.Is(err, errAnalyzer):
 		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
 	case readOnly(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
@@ -346,6 +348,9 @@ func (s *session) openChunker() error {
 	return nil
 }
 
+// errAnalyzer says that an index was made with an analyzer that this program does not have.
+var errAnalyzer = fmt.Errorf("%w: the words of the index are cut otherwise", sheaf.ErrUnsupported)
+
 func (s *session) openAnalyzer(ctx context.Context) error {
 	name := s.view.Settings().Analyzer
 	if name == "" {
@@ -354,7 +359,7 @@ func (s *session) openAnalyzer(ctx context.Context) error {
 	s.language, s.detected = s.view.Settings().Language, s.view.Settings().LanguageDetected
 	a, err := analysis.Parse(name)
 	if err != nil {
-		return fmt.Errorf("open index: %w: %w", sheaf.ErrUnsupported, err)
+		return fmt.Errorf("open index: %w: %w", errAnalyzer, err)
 	}
 	s.analyzer = a
 	return nil

@@ -22,6 +22,7 @@ import (
 	"sheaf/inference/cache"
 	"sheaf/ingest"
 	"sheaf/internal/offheap"
+	"sheaf/serve"
 	"sheaf/vfs"
 )
 
@@ -147,7 +148,7 @@ func (s *session) refresh(ctx context.Context) error {
 	case errors.Is(err, backend.ErrForbidden) && !must:
 		s.warn("%v: the answer is as of the last time it was indexed", err)
 	case (readOnly(err) || vfs.NoSpace(err)) && !must:
-		s.warn("the index cannot be written (%v): the answer is as of the last time it was indexed", err)
+		s.warn("the index cannot be written (%v): the answer is as of the last time it was indexed%s", err, s.byAnotherVersion())
 	default:
 		return fmt.Errorf("index %s: %w", s.where.Root, err)
 	}
@@ -220,7 +221,7 @@ func (s *session) ingestOptions() ingest.Options {
 	return ingest.Options{
 		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Known: append([]catalog.Tree{}, s.view.Settings().Trees...), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  s.walkOptions(),
-		Chunk: s.cutting,
+		Chunk: s.cutting, Kept: serve.Kept(filepath.Join(s.where.Dir, collection.DocumentsName)),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
 			settings.Chunker = s.chunker
@@ -287,7 +288,12 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	defer progress.Done()
 	var adjust, restore func()
 	held := s.view.Docs()
+	outdated := held > 0 && !s.remaking() && ingest.ReadBefore(s.view) // later it is known
 	o.Progress = func(p ingest.Progress) {
+		if outdated && p.Phase == ingest.PhaseIndex {
+			s.notice("%s: they are read again", readOtherwise)
+			outdated = false
+		}
 		if s.elsewhere && held > 0 && p.AllFiles > 0 && !s.json && !s.jsonl {
 			s.notice("going on: %s holds %s (%s) already; %s new or changed", s.storeName(), terminal.Plural(held, "document", "documents"),
 				terminal.Plural(s.view.Chunks(), "chunk", "chunks"), terminal.Plural(p.AllFiles, "file is", "files are"))
@@ -310,7 +316,7 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	report, err := ingest.Run(ctx, o)
 	s.noteGone(report)
 	if err == nil && making {
-		err = s.finish(ctx, o)
+		err = s.finish(ctx)
 	}
 	return report, err
 }
@@ -479,8 +485,8 @@ func (s *session) pending(ctx context.Context) (pendingJSON, *ingest.Report, err
 	s.noteGone(report)
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
-		if reason == ingest.ReasonBegun {
-			continue // it is new, changed or gone, and counted so
+		if reason == ingest.ReasonBegun || reason == ingest.ReasonReading {
+			continue // it is new, changed or gone, and counted so, as one that is to be read again
 		}
 		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})
 	}

@@ -68,7 +68,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 	defer s.close()
 	before := faults
 	s.asIs = false
-	if len(faults) > 0 || s.stopped != "" {
+	if len(faults) > 0 || s.stopped != "" || s.outdatedRead != "" {
 		if faults, err = s.mend(ctx); err != nil {
 			return s.advise(err)
 		}
@@ -311,20 +311,13 @@ func (s *session) mark(ctx context.Context, mark string) error {
 	return s.reload()
 }
 
-// finish is the end of making an index again: the files are indexed, the texts
-// without files are still to be.
-func (s *session) finish(ctx context.Context, o ingest.Options) error {
+// finish is the end of making an index again: files and texts without files are indexed.
+func (s *session) finish(ctx context.Context) error {
 	if err := s.reload(); err != nil {
 		return err
 	}
 	if !s.remaking() {
 		return nil
-	}
-	if _, err := ingest.PutStored(ctx, o); err != nil {
-		return err
-	}
-	if err := s.reload(); err != nil {
-		return err
 	}
 	if err := s.mark(ctx, ""); err != nil {
 		return err

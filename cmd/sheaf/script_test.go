@@ -35,6 +35,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"tool":         callTool,
 	"unprivileged": unprivileged,
 	"reformat":     reformat,
+	"misread":      misread,
 	"words":        words,
 	"copies":       copies,
 	"give":         give,

@@ -162,6 +162,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	if !o.noWatch {
 		door.WillWatch()
 	}
+	s.noteReading(!o.noWatch)
 	if o.noWatch && s.view.Chunks() == 0 {
 		s.notice("nothing is indexed, and with --no-watch the server looks for no files: sheaf index makes the index, and it is searched at once")
 	}

@@ -145,6 +145,9 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		maps.Copy(out.Parts, stats.Parts)
 	}
 	out.Bytes = s.where.Bytes()
+	if outdated := s.outdatedText(); outdated != "" {
+		out.Notes = append(out.Notes, outdated)
+	}
 	out.Ignored = []skipJSON{}
 	pending, report, err := s.pending(cmd.Context())
 	if err != nil {

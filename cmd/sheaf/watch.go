@@ -46,6 +46,7 @@ func (a *app) watch(cmd *cobra.Command, first *bool) error {
 	if err := someFolder(o.Trees); err != nil {
 		return err
 	}
+	s.noteReading(true)
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	err = ingest.Watch(ctx, o, func(report *ingest.Report, err error) {

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/vfs"
+	"sheaf/vfs/manifest"
+	"sheaf/vfs/sectionfile"
+)
+
+// misread runs "misread INDEX VERSION": it makes an index, which a pattern names, look as though
+// a program had made it that reads documents in the way VERSION, 0 for one that did not say.
+func misread(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: misread INDEX VERSION")
+	}
+	dirs, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(dirs) != 1 {
+		ts.Fatalf("%q are the folders of %d indexes", args[0], len(dirs))
+	}
+	ts.Check(readAsBy(dirs[0], args[1]))
+}
+
+// readAsBy does so: all titles are others, and the documents are filed under other names.
+func readAsBy(index, version string) error {
+	dir := collection.CatalogDir(index)
+	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	v := c.View()
+	defer v.Close()
+	settings := v.Settings()
+	settings.Extra = maps.Clone(settings.Extra)
+	delete(settings.Extra, "reading")
+	if version != "0" {
+		settings.Extra["reading"] = version
+	}
+	u := catalog.Update{Settings: &settings, Whole: true}
+	for id := range v.Files() {
+		rec, err := v.Record(id)
+		if err != nil {
+			return err
+		}
+		was := *rec
+		was.Document.Title = "Otherwise " + was.Document.Path
+		if was.HasText {
+			if was.Text, err = v.Text(id); err != nil {
+				return err
+			}
+		}
+		u.Put = append(u.Put, was)
+	}
+	if err := c.Update(context.Background(), u); err != nil {
+		return err
+	}
+	now := c.View()
+	defer now.Close()
+	segment := filepath.Join(dir, fmt.Sprintf("catalog-%012x", now.Generation()))
+	r, err := sectionfile.Open(vfs.Disk{}, segment, "catalog", 2)
+	if err != nil {
+		return err
+	}
+	w, err := sectionfile.Create(vfs.Disk{}, segment+".new", "catalog", 2)
+	if err != nil {
+		return err
+	}
+	for _, name := range r.Names() {
+		p, err := r.Paged(name)
+		if err != nil {
+			return err
+		}
+		b, err := p.All()
+		if err != nil {
+			return err
+		}
+		if b = append([]byte{}, b...); name == "names" {
+			b[8]++ // the lowest hash of a name: still in order
+		}
+		w.Section(name, b)
+	}
+	_, err = w.Close()
+	return errors.Join(err, r.Close(), os.Rename(segment+".new", segment))
+}
+
+// said runs the program and returns what it says, on both streams.
+func said(t *testing.T, args ...string) string {
+	t.Helper()
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(binary, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// TestReadAgainEmbedsNothing: documents that an older version read are read again by a server,
+// nothing is embedded again, and what was given is as it was given.
+func TestReadAgainEmbedsNothing(t *testing.T) {
+	var texts atomic.Int64
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var request struct{ Input []string }
+		if err == nil {
+			err = json.Unmarshal(body, &request)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		texts.Add(int64(len(request.Input)))
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		embeddings(w, r)
+	}))
+	defer model.Close()
+	t.Setenv("SHEAF_EMBEDDER_URL", model.URL+"/v1")
+	t.Setenv("SHEAF_EMBEDDER_MODEL", "small")
+	write, folder, _, index := notesFor(t)
+	for i := range 20 {
+		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nwords of %d\n", i, i))
+	}
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startCrashing(t, binary, folder, index)
+	given := map[string]string{
+		"api:text.md": `{"text":"---\ntags: [own]\n---\n# T\n\ngiven words\n","title":"Text","access":["user:ann"],"properties":{"by":"Ann"}}`,
+		"api:cut.md":  `{"title":"Cut","chunks":[{"slug":"a","title":"A","text":"first given"},{"slug":"b","text":"second given"}]}`,
+	}
+	for id, body := range given {
+		c.send(t, http.MethodPut, "/v1/documents/"+id, id, body)
+	}
+	shown := func(c *crashing) string {
+		t.Helper()
+		all := ""
+		for _, id := range []string{"api:text.md", "api:cut.md"} {
+			res, err := http.Get(c.address + "/v1/documents/" + id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != http.StatusOK {
+				t.Fatalf("%s: %d %s, %v", id, res.StatusCode, body, err)
+			}
+			all += string(body)
+		}
+		return all
+	}
+	before := shown(c)
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	if err := readAsBy(index, "0"); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, "check", "--in", folder, "--index", index); !strings.Contains(got, "of 23 documents 23 are as an older version of sheaf read them") || !strings.Contains(got, ": 0 faults") {
+		t.Errorf("check says %s", got)
+	}
+	embedded := texts.Load()
+	c = startCrashing(t, binary, folder, index)
+	waitFor(t, c.address+"/v1/status", func(_ int, body string) bool { return !strings.Contains(body, "older version") })
+	if after := shown(c); after != before {
+		t.Errorf("what was given was\n%s\nand is\n%s", before, after)
+	}
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	if n := texts.Load() - embedded; n != 0 {
+		t.Errorf("%d texts are embedded again", n)
+	}
+	if got := said(t, "check", "--in", folder, "--index", index); strings.Contains(got, "version") || !strings.Contains(got, ": 0 faults") {
+		t.Errorf("then check says %s", got)
+	}
+	if got := said(t, "ls", "--in", folder, "--index", index); strings.Contains(got, "Otherwise") || strings.Count(got, "\n") < 21 {
+		t.Errorf("there are %s", got)
+	}
+	// A search that makes a damaged index anew knows how it was given, too.
+	if err := os.Remove(filepath.Join(collection.EngineDir(index), manifest.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, "search", "by:Ann", "--in", folder, "--index", index); !strings.Contains(got, "text.md") || !strings.Contains(got, "made again") {
+		t.Errorf("made anew it holds %s", got)
+	}
+	c = startCrashing(t, binary, folder, index)
+	if after := shown(c); after != before {
+		t.Errorf("made anew, what was given was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// TestReadingKilled: whenever a program is killed that reads documents again, nothing is damaged or
+// lost, and the next one goes on.
+func TestReadingKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	write, folder, _, index := notesFor(t)
+	for i := range 300 {
+		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nwords of [[n%d]]\n\n## More\n\n%s\n", i, i+1, strings.Repeat("more words ", i)))
+	}
+	in := []string{"--in", folder, "--index", index}
+	inAnotherProcess(t, append([]string{"index"}, in...)...)
+	all := func() string { return said(t, append([]string{"ls", "--json"}, in...)...) }
+	want := all()
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := 0
+	for round := range 12 {
+		if err := readAsBy(index, "0"); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(binary, append([]string{"search", "words"}, in...)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(round*round) * 2 * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		got := said(t, append([]string{"check"}, in...)...)
+		if !strings.Contains(got, ": 301 documents, 901 chunks: 0 faults") {
+			t.Errorf("round %d: check says %s", round, got)
+		}
+		if strings.Contains(got, "older version") {
+			stopped++
+		}
+		inAnotherProcess(t, append([]string{"search", "words"}, in...)...)
+		if got := all(); got != want {
+			t.Errorf("round %d: there are\n%s\nand were\n%s", round, got, want)
+		}
+	}
+	if got := said(t, append([]string{"check"}, in...)...); strings.Contains(got, "older version") {
+		t.Errorf("then check says %s", got)
+	}
+	t.Logf("%d of 12 were stopped before their end", stopped)
+}
+
+// TestOtherAnalyzer: of an index that was made with an analyzer of another version, what only
+// looks says what to do, and a search makes it again.
+func TestOtherAnalyzer(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	in := []string{"--in", folder, "--index", index}
+	inAnotherProcess(t, append([]string{"index"}, in...)...)
+	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	v := c.View()
+	settings := v.Settings()
+	v.Close()
+	settings.Analyzer = "sheaf-0 language=en"
+	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(binary, append([]string{"check"}, in...)...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `unknown analyzer: "sheaf-0 language=en"`) || !strings.Contains(string(out), "hint: another version of sheaf made it: ") {
+		t.Errorf("check: %s, %v", out, err)
+	}
+	if got := said(t, append([]string{"search", "apples"}, in...)...); !strings.Contains(got, "a.md") || !strings.Contains(got, "it is made again from the files") {
+		t.Errorf("search: %s", got)
+	}
+	if got := said(t, append([]string{"check"}, in...)...); !strings.Contains(got, ": 0 faults") {
+		t.Errorf("then check: %s", got)
+	}
+}

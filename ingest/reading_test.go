@@ -1,0 +1,520 @@
+package ingest_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/inference/hashed"
+	"sheaf/ingest"
+	"sheaf/vfs"
+	"sheaf/vfs/manifest"
+	"sheaf/vfs/sectionfile"
+)
+
+// readOtherwise makes an index one that another version made: everything has another title
+// and other properties, and nothing says how it was read.
+func (w *world) readOtherwise() {
+	w.t.Helper()
+	v := w.o.Catalog.View()
+	defer v.Close()
+	settings := v.Settings()
+	settings.Extra = maps.Clone(settings.Extra)
+	delete(settings.Extra, "reading")
+	u := catalog.Update{Settings: &settings}
+	for id := range v.Files() {
+		rec, err := v.Record(id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		was := *rec
+		was.Document.Title, was.Document.Properties = "As it was", []sheaf.Property{{Name: "before"}}
+		if was.HasText {
+			if was.Text, err = v.Text(id); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		u.Put = append(u.Put, was)
+	}
+	if err := w.o.Catalog.Update(w.t.Context(), u); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) view() *catalog.View {
+	v := w.o.Catalog.View()
+	w.t.Cleanup(v.Close)
+	return v
+}
+
+// readAgain holds an index against one that is made of the folder anew, and looks that nothing
+// is left of how it was read before.
+func (w *world) readAgain(what string) {
+	w.t.Helper()
+	w.sameAsClean(what)
+	v := w.view()
+	if ingest.Outdated(v) > 0 || len(v.Pending()) > 0 {
+		w.t.Errorf("%s: %d are outdated, %v wait", what, ingest.Outdated(v), v.Pending())
+	}
+	if counted, err := v.Properties(); err != nil || len(counted) > 0 {
+		w.t.Errorf("%s: properties of before: %v, %v", what, counted, err)
+	}
+	if faults := v.Check(); len(faults) > 0 {
+		w.t.Errorf("%s: %v", what, faults)
+	}
+	generation := w.generation()
+	if r := w.run(); r.Changes() || w.generation() != generation {
+		w.t.Errorf("%s: then a run does something: %+v", what, r)
+	}
+}
+
+// TestReadAgain: what another version of the program read is read again by the next run, also
+// what it could not read; whatever the sizes of files and commits, nothing is left in the
+// catalog of how it was filed.
+func TestReadAgain(t *testing.T) {
+	for _, commit := range []int64{0, 40, 100, 300} {
+		w := newWorld(t)
+		w.o.CommitBytes = commit
+		for i := range 20 {
+			w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta\n%s", i, strings.Repeat("x", i*i%50)))
+		}
+		w.write("left.md", "\x7fELF\x00\x01\x02")
+		w.run()
+		w.readOtherwise()
+		if n := ingest.Outdated(w.view()); n != 20 {
+			t.Errorf("%d are outdated", n)
+		}
+		scanned, err := ingest.Scan(t.Context(), w.o)
+		if err != nil || scanned.Changed != 20 || len(scanned.Waiting) != 20 {
+			t.Errorf("%+v, %v: want that all wait", scanned, err)
+		}
+		if r := w.run(); r.Changed != 20 || r.Added+r.Removed > 0 || len(r.Skipped) != 1 {
+			t.Errorf("%+v", r)
+		}
+		w.readAgain(fmt.Sprintf("commits of %d bytes", commit))
+	}
+}
+
+// TestReadAgainWhatWasLeftOut: a file that another version left out is looked at again, also
+// when the first run with this one is stopped before its turn.
+func TestReadAgainWhatWasLeftOut(t *testing.T) {
+	w := newWorld(t)
+	for i := range 9 {
+		w.write(fmt.Sprintf("n%d.md", i), "# N\n\nalpha\n")
+	}
+	w.write("z.md", "# Z\n\nalpha\n")
+	w.run()
+	w.readOtherwise()
+	info, err := os.Stat(filepath.Join(w.root, "z.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := []catalog.Skip{{Tree: "t", Path: "z.md", Reason: ingest.ReasonBinary, Size: info.Size(), ModTime: info.ModTime().UnixNano()}}
+	if err := w.o.Catalog.Update(t.Context(), catalog.Update{Skipped: &left, Delete: []sheaf.ID{"t:z.md"}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	o := w.o
+	o.CommitBytes, o.Backend = 20, &stopping{w.o.Backend, 2, stop}
+	if _, err := ingest.Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	w.run()
+	w.readAgain("what was left out")
+}
+
+// TestReadingStopped: wherever a run is ended that reads documents again, nothing is lost, and
+// the next one reads those that are left, and only those.
+func TestReadingStopped(t *testing.T) {
+	const docs = 12
+	for after := 1; after <= docs; after++ {
+		w := newWorld(t)
+		for i := range docs {
+			w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
+		}
+		w.run()
+		w.readOtherwise()
+		o, ctx := w.o, t.Context()
+		o.CommitBytes = 1
+		ctx, stop := context.WithCancel(ctx)
+		o.Backend = &stopping{w.o.Backend, after, stop}
+		if _, err := ingest.Run(ctx, o); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		v := w.view()
+		if v.Docs() != docs || v.Chunks() != 2*docs && v.Chunks() != docs {
+			t.Errorf("ended after %d commits: %d documents, %d chunks", after, v.Docs(), v.Chunks())
+		}
+		if got := ingest.Outdated(v); got != docs-after {
+			t.Errorf("ended after %d of %d commits: %d are outdated", after, docs, got)
+		}
+		o.Backend = killed{w.o.Backend} // and once more, before the catalog knows what the store has
+		if _, err := ingest.Run(t.Context(), o); after < docs && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		if r := w.run(); r.Changed != docs-after {
+			t.Errorf("ended after %d commits: the next run reads %d again", after, r.Changed)
+		}
+		w.readAgain(fmt.Sprintf("ended after %d commits", after))
+	}
+}
+
+// TestReadingRelist: where the list of what waits is damaged nobody knows which documents were
+// read again, so that all are.
+func TestReadingRelist(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.o.Catalog = openCatalog(t, dir)
+	for i := range 6 {
+		w.write(fmt.Sprintf("n%d.md", i), "# N\n\nalpha\n")
+	}
+	w.run()
+	w.readOtherwise()
+	ctx, stop := context.WithCancel(t.Context())
+	o := w.o
+	o.CommitBytes, o.Backend = 1, &stopping{w.o.Backend, 2, stop}
+	if _, err := ingest.Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	lists, err := filepath.Glob(filepath.Join(dir, "catalog-pending-*"))
+	if err != nil || len(lists) == 0 {
+		t.Fatalf("%v, %v", lists, err)
+	}
+	for _, list := range lists {
+		if err := os.WriteFile(list, []byte("damaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.o.Catalog = openCatalog(t, dir)
+	if changed, err := ingest.Relist(t.Context(), w.o.Catalog); !changed || err != nil {
+		t.Fatalf("a damaged list stays: %v", err)
+	}
+	if n := ingest.Outdated(w.view()); n != 6 {
+		t.Errorf("%d are outdated", n)
+	}
+	w.run()
+	w.readAgain("after a damaged list")
+}
+
+// TestReadAgainLater: what cannot be read when all else is read again stays as it was, and is
+// read again when it can be.
+func TestReadAgainLater(t *testing.T) {
+	w := newWorld(t)
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.Mkdir(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(other, "o.md"), []byte("# O\n\nalpha\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(other, "o.md"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	w.write("a.md", "# A\n\nalpha\n")
+	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "u", Root: other})
+	for i := range 9 {
+		w.write(fmt.Sprintf("n%d.md", i), "# N\n\nalpha\n")
+	}
+	dir := t.TempDir()
+	w.o.Catalog = openCatalog(t, dir)
+	w.run()
+	w.readOtherwise()
+	away := other + "-away"
+	if err := os.Rename(other, away); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	v := w.view()
+	a, _ := v.Document("t:a.md")
+	o, there := v.Document("u:o.md")
+	if a.Title != "A" || !there || o.Title != "As it was" || ingest.Outdated(v) != 1 {
+		t.Errorf("%q, and %q, which is not there", a.Title, o.Title)
+	}
+	if err := os.Rename(away, other); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	if o, _ := w.view().Document("u:o.md"); o.Title != "O" || ingest.Outdated(w.view()) > 0 {
+		t.Errorf("when it is back: %q", o.Title)
+	}
+	m, err := manifest.Read(vfs.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if segments := slices.DeleteFunc(m.Files, func(name string) bool { return strings.Count(name, "-") > 1 }); len(segments) != 1 {
+		t.Errorf("how they were filed before is there still, in %v", segments)
+	}
+}
+
+// TestReadByNewer: what a newer version of the program read stays as it is, and what this one
+// reads meanwhile is read again by that one, and nothing else.
+func TestReadByNewer(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a.md", "b.md", "c.md"} {
+		w.write(name, "# "+name+"\n\nalpha\n")
+	}
+	w.run()
+	w.readOtherwise()
+	mark := func(version int) {
+		t.Helper()
+		settings := w.view().Settings()
+		settings.Extra = maps.Clone(settings.Extra)
+		settings.Extra["reading"] = strconv.Itoa(version)
+		if err := w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark(ingest.Reading + 1)
+	if r := w.run(); r.Changes() || !ingest.Newer(w.view()) {
+		t.Errorf("what a newer version read is read again: %+v", r)
+	}
+	w.write("b.md", "# Another\n\nalpha\n")
+	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
+	put := w.o
+	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
+	if _, err := ingest.Put(t.Context(), put, []ingest.Given{g}); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := w.run(); r.Changes() {
+		t.Errorf("again: %+v", r)
+	}
+	if got := fmt.Sprint(w.view().Pending()); got != "map[g:g.md:reading t:b.md:reading]" {
+		t.Errorf("%s wait", got)
+	}
+	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
+	mark(ingest.Reading) // so it is for the newer one
+	if r := w.run(); r.Changed != 2 || ingest.Outdated(w.view()) > 0 {
+		t.Errorf("by the newer version: %+v", r)
+	}
+	if r := w.run(); r.Changes() {
+		t.Errorf("by the newer version again: %+v", r)
+	}
+}
+
+// TestGivenReadAgain: documents without a file are read again as they were given, with
+// everything that came beside the text; where that is not kept they stay as they are.
+func TestGivenReadAgain(t *testing.T) {
+	property := func(name, value string) sheaf.Property {
+		return sheaf.Property{Name: name, Values: []sheaf.Value{sheaf.TextValue(value)}}
+	}
+	given := map[sheaf.ID]ingest.Given{
+		"g:plain.md": {Tree: "g", Path: "plain.md", Title: "Plain", Text: []byte("alpha words\n"), Hash: catalog.HashOf([]byte("as kept")), Properties: []sheaf.Property{property("by", "Ann")}},
+		"g:cut.md":   {Tree: "g", Path: "cut.md", Title: "Cut", Chunks: []ingest.GivenChunk{{Slug: "one", Text: "alpha"}, {Slug: "two", Text: "beta"}}},
+		"g:lost.md":  {Tree: "g", Path: "lost.md", Title: "Lost", Text: []byte("# Alpha\n\nalpha\n"), Properties: []sheaf.Property{property("by", "Bob")}},
+	}
+	w := newWorld(t)
+	w.write("a.md", "# A\n\nalpha\n")
+	w.run()
+	var docs []ingest.Given
+	for id, g := range given {
+		if g.Chunks != nil {
+			g.Text = ingest.JoinChunks(g.Chunks)
+			given[id] = g
+		}
+		docs = append(docs, g)
+	}
+	put := w.o
+	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
+	if _, err := ingest.Put(t.Context(), put, docs); err != nil {
+		t.Fatal(err)
+	}
+	w.o.Kept = func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
+		g := given[doc]
+		if want := g.Hash; want != (catalog.Hash{}) && want != hash {
+			t.Errorf("%s is asked for by another hash", doc)
+		}
+		return g, doc != "g:lost.md", nil
+	}
+	before, want := w.view(), state(t, w.o)
+	w.readOtherwise()
+	w.run()
+	now := w.view()
+	if got := state(t, w.o); got != strings.Replace(want, `doc g:lost.md "Alpha"`, `doc g:lost.md "As it was"`, 1) {
+		t.Errorf("now:\n%s\nbefore:\n%s", got, want)
+	}
+	for id := range given {
+		was, err := before.Record(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := now.Record(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := now.Text(id)
+		if id == "g:lost.md" {
+			was.Document.Properties = []sheaf.Property{{Name: "before"}} // as readOtherwise made it
+		}
+		if is.File != was.File || string(text) != string(given[id].Text) || err != nil || fmt.Sprint(is.Document.Properties) != fmt.Sprint(was.Document.Properties) {
+			t.Errorf("%s was %+v, is %+v, %q, %v", id, was, is, text, err)
+		}
+	}
+	if faults := now.Check(); len(faults) > 0 || ingest.Outdated(now) > 0 {
+		t.Error(faults)
+	}
+}
+
+// TestRemadeStore: into a store that was emptied texts that were given go again, from the
+// catalog where they are kept nowhere else.
+func TestRemadeStore(t *testing.T) {
+	w := newWorld(t)
+	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
+	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "1", Title: "One", Text: []byte("given words")}, {Tree: "given", Path: "2", Text: []byte("more words")}}); err != nil {
+		t.Fatal(err)
+	}
+	w.write("a.md", "# A\n\nfile words\n")
+	w.run()
+	settings := catalog.Settings{Trees: w.o.Trees, Extra: map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}}
+	if err := w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings, Delete: []sheaf.ID{"t:a.md"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.o.Backend = w.fresh().Backend
+	if r := w.run(); r.Changed != 2 || r.Added != 1 || finds(t, w.o.Backend, "words") != 3 {
+		t.Errorf("%+v: %d found", r, finds(t, w.o.Backend, "words"))
+	}
+	if d, ok := w.view().Document("given:1"); !ok || d.Title != "One" || w.view().Docs() != 3 {
+		t.Errorf("%+v in %d documents", d, w.view().Docs())
+	}
+}
+
+// TestGivenWithoutVectors: a document that was given while the model was down gets its vectors
+// from the next run in which it is there.
+func TestGivenWithoutVectors(t *testing.T) {
+	w := newWorld(t)
+	m := &model{Embedder: hashed.New(64), broken: errors.New("the model is down")}
+	w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
+	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
+	put := w.o
+	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
+	if r, err := ingest.Put(t.Context(), put, []ingest.Given{g}); err != nil || r.Pending != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
+	if r := w.run(); r.Pending != 1 || r.EmbedError == "" {
+		t.Errorf("while it is down: %+v", r)
+	}
+	m.broken = nil
+	if r := w.run(); r.Pending != 0 || r.Changed != 1 {
+		t.Errorf("when it is there: %+v", r)
+	}
+}
+
+// collecting is a store that keeps what is written to it, for somebody to look at.
+type collecting struct {
+	backend.Backend
+	mu     sync.Mutex
+	chunks []backend.Chunk
+}
+
+func (c *collecting) Write(_ context.Context, b backend.Batch) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.chunks = append(c.chunks, b.Chunks...)
+	return nil
+}
+
+// readAs is a digest of how these texts are read: see TestReading.
+var readAs = map[int]string{
+	1: "d10b4bb1323a9a56",
+}
+
+// TestReading: how texts are read is what ingest.Reading stands for. When this fails, documents
+// are read in another way than before: raise ingest.Reading and put the digest here, so that
+// indexes that are there come to be as new ones are. Where only what the digest is made of has
+// another form, as a record with one more member, the digest alone is another.
+func TestReading(t *testing.T) {
+	w := newWorld(t)
+	for path, text := range map[string]string{
+		"site/_index.md":      "---\ntitle: Site\ntags: [Ä, a\u0308, \"#three\"]\nweight: 3\ndate: 2024-05-06\nrelated: \"[[Note One]]\"\nsee: [\"[[b]]\", https://example.org]\naliases: [/old/, Home]\n---\n\nWelcome to [one](notes/one.md) and {{< ref \"two\" >}}.\n",
+		"site/notes/index.md": "# Notes\n\nAll [[One|of them]], ![[pic.png]], [abs](/site/notes/two/#part).\n\n## Part {#part}\n\nText #inline/tag and `#no`.\n",
+		"site/notes/one.md":   "+++\ntitle = \"One\"\ndraft = true\n+++\n\nSetext\n======\n\nA footnote[^1].\n\n[^1]: the note [here](two.md).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\n# no heading\nfunc main() {}\n```\n",
+		"vault/Daily.md":      "due:: 2024-01-02\nowner:: [[Ann]]\n\n# Daily\n\n- [ ] task ^block\n\n> [!note] Callout\n> text [[Daily#^block]]\n\n%% hidden %%\n\n<!-- hidden too -->\n",
+		"vault/page.mdx":      "import X from './x'\n\n# Page\n\n<X prop={1}>inside</X>\n\n{/* no */}\n",
+		"plain.txt":           "A first line\n\nand a paragraph.\n",
+		"main.go":             "package main\n\nfunc main() {\n}\n",
+		"empty.md":            "---\ntitle: Nothing\n---\n",
+		"none.md":             "",
+		"binary.md":           "\x7fELF\x00\x01",
+		"utf16.md":            "\xff\xfe#\x00 \x00U\x00\n\x00",
+	} {
+		w.write(path, text)
+		at := time.Date(2024, 7, 8, 9, 10, 11, 0, time.UTC)
+		if err := os.Chtimes(filepath.Join(w.root, filepath.FromSlash(path)), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := sha256.New()
+	for _, o := range []chunk.Options{{}, {Chunker: "sections"}} {
+		dir, store := t.TempDir(), &collecting{}
+		in := w.o
+		in.Catalog, in.Backend, in.Chunk = openCatalog(t, dir), store, o
+		report, err := ingest.Run(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := in.Catalog.View()
+		defer v.Close()
+		slices.SortFunc(store.chunks, func(a, b backend.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		for i := range report.Skipped {
+			report.Skipped[i].ModTime = 0
+		}
+		parts := []any{report.Skipped, store.chunks}
+		for id := range v.Files() {
+			rec, err := v.Record(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, rec.Document, rec.Date.Time.UTC(), rec.Date.Source)
+		}
+		for _, p := range parts {
+			b, err := json.Marshal(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(b)
+		}
+		segments, err := filepath.Glob(filepath.Join(dir, "catalog-[0-9a-f]*"))
+		if err != nil || len(segments) != 1 {
+			t.Fatalf("%v, %v", segments, err)
+		}
+		r, err := sectionfile.Open(vfs.Disk{}, segments[0], "catalog", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for _, table := range []string{"names", "targets", "labels"} {
+			p, err := r.Paged(table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := p.All()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(b)
+		}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != readAs[ingest.Reading] {
+		t.Errorf("texts are read as %s, version %d read them as %s: raise ingest.Reading", got, ingest.Reading, readAs[ingest.Reading])
+	}
+}

@@ -56,6 +56,9 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	w.run = func() error {
 		f.begin()
 		report, err := Run(ctx, o)
+		if o.Progress != nil {
+			o.Progress(Progress{})
+		}
 		// Nothing tells that a folder is back.
 		w.polls = f.end(err == nil) || report != nil && len(report.Gone) > 0
 		if !errors.Is(err, vfs.ErrLocked) {

@@ -173,6 +173,21 @@ func TestPageAgain(t *testing.T) {
 	step(t, ctx, "a new note", until(`document.querySelector("main table") !== table && document.querySelector("main").textContent.includes("8,")`))
 }
 
+// TestLabCleared: when the query is taken away nothing of its ranking stays, beside it and below: a
+// mark would be one of no query. What is marked in another window is marked here.
+func TestLabCleared(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "two rankings", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown))
+	other, closeIt := chromedp.NewContext(ctx)
+	defer closeIt()
+	step(t, other, "a mark elsewhere", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery), until(`document.querySelector(".judge table")`))
+	step(t, ctx, "is seen here", until(`document.querySelector(".judge ol [aria-pressed=true]") && document.querySelector(".judge table")?.textContent.includes("commit1.000")`))
+	step(t, ctx, "no query", do(`{ const q = document.getElementById("query"); q.focus(); q.value = ""; q.dispatchEvent(new Event("input", {bubbles: true})); }`), until(`location.search === "?view=lab&compare=rrf" && `+shown),
+		until(`document.querySelector(".empty") && !document.querySelector("svg.lab, .judge li, .arithmetic *") && document.getElementById("count").textContent === ""`))
+	step(t, ctx, "another one", chromedp.SendKeys("#query", "stash"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li")`))
+}
+
 // TestPageIndexing: the status says how far a run is that indexes files, and no longer when it has ended.
 func TestPageIndexing(t *testing.T) {
 	ctx := browser(t)

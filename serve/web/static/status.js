@@ -35,16 +35,18 @@ export async function show(main, s, page, signal, again) {
   page.notes([unwell, st.watch?.error && `the last look for changes failed: ${st.watch.error}`,
     ...(st.watch?.gone ?? []).map((folder) => `the folder ${folder} is not there, or its disk is not mounted: what was indexed of it stays`)].filter(Boolean));
   const parts = Object.entries(st.bytes).sort((a, b) => b[1] - a[1]);
+  const whole = Boolean(st.chunker); // else nothing is indexed yet, or what a key may see is all that is told
   const sections = [
     table("Collection", [
       row("name", st.name),
-      row("folders", st.trees.map((t) => t.root || t.name).join(", ")),
-      row("documents", `${number(st.documents)}, ${number(st.chunks)} chunks, ${size(st.source_bytes)}`),
-      row("index", `${size(parts.reduce((n, p) => n + p[1], 0))}: ${parts.map(([k, v]) => `${k} ${size(v)}`).join(", ")}`),
-      row("chunker", st.chunker), row("analyzer", st.analyzer), row("language", st.language || "unknown"),
-      row("model", st.model ? `${st.model}, ${st.dims} dimensions, ${number(st.vectors)} vectors` : st.chunks ? "none: only words are searched" : "not known before something is indexed"),
+      ...(whole ? [row("folders", st.trees.map((t) => t.root || t.name).join(", "))] : []),
+      row("documents", `${number(st.documents)}, ${number(st.chunks)} chunks${whole ? `, ${size(st.source_bytes)}` : ""}`),
+      ...(whole ? [row("index", `${size(parts.reduce((n, p) => n + p[1], 0))}: ${parts.map(([k, v]) => `${k} ${size(v)}`).join(", ")}`),
+        row("chunker", st.chunker), row("analyzer", st.analyzer)] : []),
+      row("language", st.language || "unknown"),
+      row("model", st.model ? `${st.model}${whole ? `, ${st.dims} dimensions, ${number(st.vectors)} vectors` : ""}` : st.chunks ? "none: only words are searched" : "not known before something is indexed"),
       row("generation", String(st.generation)),
-      row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`),
+      ...(whole || st.tasks.waiting || st.tasks.failed ? [row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`)] : []),
       ...(doing ? [row("indexing", make("span", { id: "doing" }, doing))] : []),
       row("state", unwell || "ready, the store answers"),
       ...(metrics ? [row("searches", make("span", { id: "searches" }, searches))] : []),

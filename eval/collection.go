@@ -96,7 +96,7 @@ type Collection struct {
 // Open indexes d as a person's folder is indexed (cut into chunks, analyzed,
 // embedded), or opens the index of an earlier run.
 func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, error) {
-	a, err := o.analyzer(d)
+	a, err := o.analyzer(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -264,9 +264,17 @@ func given(d *dataset.Dataset) []ingest.Given {
 // sampleTexts is how many documents are looked at to find out the language.
 const sampleTexts = 60
 
-func (o *Indexing) analyzer(d *dataset.Dataset) (*analysis.Analyzer, error) {
+func (o *Indexing) analyzer(ctx context.Context, d *dataset.Dataset) (*analysis.Analyzer, error) {
 	language := o.Language
-	if language == "auto" {
+	switch {
+	case language != "auto":
+	case d.Folder != "": // as its own index has it
+		walk, err := ingest.NewWalk(ctx, d.Folder, o.Walk)
+		if err != nil {
+			return nil, fmt.Errorf("index data set: %w", err)
+		}
+		language = analysis.Detect(walk.LanguageSample())
+	default:
 		language = analysis.Detect(sample(d))
 	}
 	a, err := analysis.New(analysis.Options{Language: language, StopWords: o.StopWords})
@@ -285,36 +293,7 @@ func sample(d *dataset.Dataset) string {
 		b.WriteString(strings.ToValidUTF8(text[:min(head, len(text))], " "))
 		b.WriteByte('\n')
 	}
-	if d.Folder != "" {
-		for _, file := range sampleFiles(d.Folder) {
-			if text, err := os.ReadFile(file); err == nil {
-				b.WriteString(strings.ToValidUTF8(string(text[:min(head, len(text))]), " "))
-				b.WriteByte('\n')
-			}
-		}
-	}
 	return b.String()
-}
-
-// sampleFiles are some Markdown and text files spread over a folder.
-func sampleFiles(folder string) []string {
-	var files []string
-	_ = filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil
-		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && path != folder:
-			return filepath.SkipDir
-		case e.Type().IsRegular() && slices.Contains([]string{".md", ".markdown", ".mdx", ".txt"}, strings.ToLower(filepath.Ext(path))):
-			files = append(files, path)
-		}
-		return nil
-	})
-	var some []string
-	for i := 0; i < len(files); i += max(1, len(files)/sampleTexts) {
-		some = append(some, files[i])
-	}
-	return some
 }
 
 // keyDigits is the length of the part of a folder's name that tells indexes of

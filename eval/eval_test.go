@@ -272,8 +272,29 @@ queries:
 	}
 }
 
+// TestNotesLanguage: the language of a folder of notes is that which its own index has: what
+// is left out of the folder tells nothing of it.
+func TestNotesLanguage(t *testing.T) {
+	german := "Die Katze schläft auf dem Sofa, und der Hund liegt neben ihr auf dem Boden; am Abend gehen wir mit ihm in den Wald.\n"
+	english := "The cat sleeps on the sofa, and the dog lies beside her on the floor; in the evening we walk with him to the woods.\n"
+	files := map[string]string{".gitignore": "packages/\n", "notes.yaml": "folder: .\nqueries:\n  - query: katze\n    expect: [a0.md]\n"}
+	for i := range 5 {
+		files[fmt.Sprintf("a%d.md", i)] = "# Tiere\n\n" + strings.Repeat(german, 5)
+	}
+	for i := range 40 {
+		files[fmt.Sprintf("packages/p%02d.md", i)] = "# Animals\n\n" + strings.Repeat(english, 20)
+	}
+	d, err := dataset.Notes(filepath.Join(write(t, files), "notes.yaml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0], Language: "auto"}); !strings.Contains(c.Analyzer.Name(), "=de") {
+		t.Errorf("the analyzer is %q", c.Analyzer.Name())
+	}
+}
+
 // TestNotesWithSignsInTheirNames: the name of a note may hold what stands before a heading.
-func TestNotesWithSignsInTheirNames(t *testing.T) {
+func TestNotesWithSigns(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/C.md":             "# C\n\nA language.\n",
 		"notes/C# and F#.md":     "# Sharp\n\nTwo languages.\n\n## Types\n\nOf both.\n",

@@ -52,7 +52,8 @@ type Options struct {
 	// process do; nil when only one does.
 	Turn *Turn
 	// Progress is told how far it is, at most ten times a second and at the
-	// end of every phase, from one goroutine at a time; nil is told nothing.
+	// end of every phase, from one goroutine at a time, and by Watch with none
+	// of it when a run has ended; nil is told nothing.
 	Progress func(Progress)
 }
 

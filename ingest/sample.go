@@ -46,6 +46,16 @@ func (w *Walk) Sample(n, size int) string {
 	return sample.String()
 }
 
+// Bounds of what is read to find out the language of a folder.
+const (
+	languageFiles = 40
+	languageBytes = 4 << 10
+)
+
+// LanguageSample is what the language of the folder is found out from: the beginnings of
+// some of its documents.
+func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
+
 // readHead reads the beginning of a file into buffer.
 func readHead(name string, buffer []byte) ([]byte, error) {
 	f, err := os.Open(name)

@@ -58,6 +58,9 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	w.run = func() error {
 		f.begin()
 		report, err := Run(ctx, o)
+		if o.Progress != nil {
+			o.Progress(Progress{})
+		}
 		unseen := f.end(err == nil)
 		if report != nil {
 			report.Unseen = unseen

@@ -104,6 +104,7 @@ type Collection struct {
 	rankings *rankings
 	profiles profileCache
 	watching atomic.Pointer[watchState]
+	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
 	closed   atomic.Bool
 	given    given
 	words    wordCounts
@@ -291,7 +292,7 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
 	c.WillWatch()
-	return ingest.Watch(ctx, *c.o.Ingest, func(report *ingest.Report, err error) {
+	return ingest.Watch(ctx, c.telling(), func(report *ingest.Report, err error) {
 		c.ran(report, err)
 		if onRun != nil {
 			onRun(report, err)
@@ -299,12 +300,30 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 	})
 }
 
+// telling are the options of runs of which Status says how far they are.
+func (c *Collection) telling() ingest.Options {
+	o := *c.o.Ingest
+	told := o.Progress
+	o.Progress = func(p ingest.Progress) {
+		if p.AllFiles > 0 {
+			c.indexing.Store(&p)
+		} else { // it looks for changed files, or has ended
+			c.indexing.Store(nil)
+		}
+		if told != nil {
+			told(p)
+		}
+	}
+	return o
+}
+
 // Refresh brings the collection up to date with its folders once.
 func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 	if c.o.Ingest == nil {
 		return nil, fmt.Errorf("refresh %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
-	report, err := ingest.Run(ctx, *c.o.Ingest)
+	report, err := ingest.Run(ctx, c.telling())
+	c.indexing.Store(nil)
 	if ctx.Err() == nil {
 		c.ran(report, err)
 	}

@@ -2,6 +2,8 @@ package serve_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -56,4 +58,72 @@ func TestReadyUnwatched(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// TestStatusIndexing: while files are indexed the status says how many there are and how many
+// are done, never less than before, to who may see everything; when the run has ended, also by
+// a fault, it says nothing of that.
+func TestStatusIndexing(t *testing.T) {
+	var c *servetest.Fixture
+	var told []serve.Indexing
+	var fault error
+	var stop func()
+	c = servetest.Unindexed(t, map[string]string{"a.md": "# A\n\none\n", "b.md": "# B\n\ntwo\n", "c.md": "# C\n\nthree\n"}, func(o *serve.Options) {
+		o.Ingest.CommitBytes = 1 // each file is told of
+		o.Ingest.Progress = func(p ingest.Progress) {
+			if p.AllFiles == 0 {
+				return
+			}
+			if stop != nil {
+				stop()
+				return
+			}
+			for _, grant := range []access.Grant{access.Unrestricted(), {Tenant: access.All, Access: []string{"ann"}}} {
+				r, err := c.For(grant)
+				if err != nil {
+					fault = err
+					return
+				}
+				st, err := r.Status(context.Background())
+				r.Close()
+				switch whole := grant.Access[0] == access.All; {
+				case err != nil:
+					fault = err
+				case whole && st.Indexing != nil:
+					told = append(told, *st.Indexing)
+				case whole:
+					fault = errors.New("the status does not say how far the run is")
+				case st.Indexing != nil:
+					fault = fmt.Errorf("a caller from whom something is kept is told %+v", *st.Indexing)
+				}
+			}
+		}
+	})
+	c.Index(t)
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	if len(told) < 2 || told[0].Files != 0 || told[len(told)-1].Files != 3 || !slices.IsSortedFunc(told, func(a, b serve.Indexing) int { return a.Files - b.Files }) {
+		t.Errorf("told %+v", told)
+	}
+	for _, is := range told {
+		if is.AllFiles != 3 || is.AllBytes != 29 {
+			t.Errorf("of all it says %+v", is)
+		}
+	}
+	ended := func(when string) {
+		t.Helper()
+		st, err := reader(t, c, access.Unrestricted()).Status(t.Context())
+		if err != nil || st.Indexing != nil {
+			t.Errorf("%s: %+v, %v", when, st.Indexing, err)
+		}
+	}
+	ended("when it has ended")
+	c.Write(t, "d.md", "# D\n\nfour\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	stop = cancel
+	if err := c.Watch(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	ended("when it was stopped")
 }

@@ -34,6 +34,7 @@ type Status struct {
 	Pending     []Pending        `json:"pending" doc:"Documents of which something is still to be done."`
 	Skipped     []Skip           `json:"skipped" doc:"Files that were not indexed, and why."`
 	Warnings    []string         `json:"warnings" doc:"Why answers lack what is in the folders: they are indexed for the first time, or could not be looked at."`
+	Indexing    *Indexing        `json:"indexing,omitempty" doc:"How far the run is that indexes new and changed files, while there is one."`
 	Watch       *Watching        `json:"watch,omitempty" doc:"How the watching of the folders goes."`
 	Tasks       TaskCounts       `json:"tasks" doc:"Accepted work."`
 	Recall      *Recall          `json:"recall,omitempty" doc:"How many of the nearest passages searches find, when that was measured."`
@@ -57,6 +58,15 @@ type Skip struct {
 	Path   string `json:"path" doc:"Its path from the folder of that tree."`
 	Reason string `json:"reason" doc:"Why it was not indexed."`
 	Detail string `json:"detail,omitempty" doc:"More about that."`
+}
+
+// Indexing is how far a run is that indexes files.
+type Indexing struct {
+	Files    int     `json:"files" doc:"How many files were read and cut."`
+	AllFiles int     `json:"all_files" doc:"How many there are to index."`
+	Bytes    int64   `json:"bytes" doc:"The size of those that were."`
+	AllBytes int64   `json:"all_bytes" doc:"The size of all of them."`
+	Left     float64 `json:"left_ms,omitempty" doc:"How long it takes yet, in milliseconds; absent where that is not known."`
 }
 
 // Watching is how the last look for changed files went.
@@ -141,6 +151,9 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	sortPending(s.Pending)
 	s.Tasks = r.c.given.counts()
 	s.Recall = r.c.recall.shown()
+	if p := r.c.indexing.Load(); p != nil {
+		s.Indexing = &Indexing{Files: p.Files, AllFiles: p.AllFiles, Bytes: p.Bytes, AllBytes: p.AllBytes, Left: float64(p.Remaining.Microseconds()) / 1000}
+	}
 	if w := r.c.watching.Load(); w != nil {
 		s.Watch = w.shown(tells(&r.grant))
 	}

@@ -66,7 +66,7 @@ func (s *session) languageGrows(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	now := analysis.Detect(walk.Sample(sampleFiles, sampleBytes))
+	now := analysis.Detect(walk.LanguageSample())
 	return now != "" && now != view.Settings().Language
 }
 
@@ -84,12 +84,6 @@ func (s *session) recordLanguage(settings *catalog.Settings) {
 	}
 }
 
-// Bounds of what is read to find out the language of a folder.
-const (
-	sampleFiles = 40
-	sampleBytes = 4 << 10
-)
-
 // detectLanguage finds out the language of the folder from the beginnings of some
 // of its documents; "" when they do not tell. The walk is kept for the run that
 // indexes what it found.
@@ -101,7 +95,7 @@ func (s *session) detectLanguage(ctx context.Context) (string, error) {
 		}
 		s.walk = walk
 	}
-	sample := s.walk.Sample(sampleFiles, sampleBytes)
+	sample := s.walk.LanguageSample()
 	s.sampled = len(sample)
 	return analysis.Detect(sample), nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -14,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -169,6 +171,52 @@ func TestPageAgain(t *testing.T) {
 	f.Write(t, "new.md", "# New\n\nOne more.\n")
 	f.Index(t)
 	step(t, ctx, "a new note", until(`document.querySelector("main table") !== table && document.querySelector("main").textContent.includes("8,")`))
+}
+
+// TestLabCleared: when the query is taken away nothing of its ranking stays, beside it and below: a
+// mark would be one of no query. What is marked in another window is marked here.
+func TestLabCleared(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "two rankings", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown))
+	other, closeIt := chromedp.NewContext(ctx)
+	defer closeIt()
+	step(t, other, "a mark elsewhere", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery), until(`document.querySelector(".judge table")`))
+	step(t, ctx, "is seen here", until(`document.querySelector(".judge ol [aria-pressed=true]") && document.querySelector(".judge table")?.textContent.includes("commit1.000")`))
+	step(t, ctx, "no query", do(`{ const q = document.getElementById("query"); q.focus(); q.value = ""; q.dispatchEvent(new Event("input", {bubbles: true})); }`), until(`location.search === "?view=lab&compare=rrf" && `+shown),
+		until(`document.querySelector(".empty") && !document.querySelector("svg.lab, .judge li, .arithmetic *") && document.getElementById("count").textContent === ""`))
+	step(t, ctx, "another one", chromedp.SendKeys("#query", "stash"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li")`))
+}
+
+// TestPageIndexing: the status says how far a run is that indexes files, and no longer when it has ended.
+func TestPageIndexing(t *testing.T) {
+	ctx := browser(t)
+	begun, on := make(chan struct{}), make(chan struct{})
+	f := servetest.Unindexed(t, notes, func(o *serve.Options) {
+		o.Ingest.Progress = func(p ingest.Progress) {
+			if p.AllFiles > 0 && p.Files == 0 && begun != nil {
+				close(begun)
+				begun = nil
+				<-on
+			}
+		}
+	})
+	goOn := sync.OnceFunc(func() { close(on) })
+	t.Cleanup(goOn)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	waits, ended := begun, make(chan error, 1)
+	go func() {
+		_, err := f.Refresh(context.Background())
+		ended <- err
+	}()
+	<-waits
+	step(t, ctx, "while it runs", chromedp.Navigate(s.URL+"/?view=status"), until(`document.getElementById("doing")?.textContent.startsWith("0 of 7 new and changed files, 0") && `+shown), shoot("indexing"))
+	goOn()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	step(t, ctx, "when it has ended", until(`!document.getElementById("doing") && document.querySelector("main").textContent.includes("documents7,")`))
 }
 
 // TestPageForbidden: a browser that keeps nothing for pages, which is how some are set, shows this one.

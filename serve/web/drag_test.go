@@ -55,7 +55,7 @@ func TestLabDrag(t *testing.T) {
 func TestDocumentEmbeds(t *testing.T) {
 	f := servetest.Open(t, map[string]string{
 		"far.md":  "# Far\n\n## Part\n\nText.\n",
-		"near.md": "# Near\n\nSee ![[far]] and ![[far#Part|300]], ![[ ![[]] !\\[[far]] no!\n\n![b](https://example.org/b.png)\n",
+		"near.md": "# Near\n\nSee ![[far]] and ![[far#Part|300]], ![[ ![[]] !\\[[far]] no!\n\n![b](https://example.org/b.png)\n\n![[some/Cat.PNG|300]] [[cat.png]]\n",
 	}, nil)
 	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
@@ -64,6 +64,7 @@ func TestDocumentEmbeds(t *testing.T) {
 	for _, want := range []string{
 		`See <a href="/?id=notes%3Afar.md&amp;view=document">far</a> and <a href="/?id=notes%3Afar.md%23part&amp;view=document">far#Part</a>, ![[ ![[]] `,
 		`<a href="https://example.org/b.png" rel="noreferrer noopener" target="_blank" class="image">b</a>`,
+		`<a href="#" class="image">some/Cat.PNG</a> <a href="#">cat.png</a>`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the document lacks %s:\n%s", want, body)

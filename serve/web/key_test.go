@@ -98,6 +98,33 @@ func TestPageKey(t *testing.T) {
 		chromedp.Click("#another"), chromedp.Click("#forget"), until(`!document.querySelector("#results > li") && sessionStorage.getItem("sheaf-key") === null`))
 }
 
+// TestPageKeyStatus: the status tells who may see a part what there is of that, and no sizes of
+// nothing; where what is asked for is not to be seen the keyboard goes on within the view.
+func TestPageKeyStatus(t *testing.T) {
+	ctx := browser(t)
+	s, keys := keyed(t)
+	_, part, err := keys.Add(access.Grant{Name: "part", Scopes: []access.Scope{access.ScopeSearch}, Tenant: access.All, Access: []string{access.All}, Baked: "-path:git.md"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told string
+	step(t, ctx, "the status", chromedp.Navigate(s.URL), do(`sessionStorage.setItem("sheaf-key", `+quote(part)+`)`), chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main table") && `+shown), shoot("status-part"), chromedp.Evaluate(`document.querySelector("main").innerText`, &told))
+	for _, row := range []string{"documents\t6, ", "model\thashed"} {
+		if !strings.Contains(told, row) {
+			t.Errorf("it lacks %q", row)
+		}
+	}
+	for _, nothing := range []string{"0 B", "0\u00a0B", "folders", "index", "chunker", "analyzer", "dimensions", "tasks"} {
+		if strings.Contains(told, nothing) {
+			t.Errorf("it has %q", nothing)
+		}
+	}
+	step(t, ctx, "what is hidden", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(`document.getElementById("notes").textContent.includes("not found")`), until(`document.activeElement.id === "main"`))
+	if t.Failed() {
+		t.Log(told)
+	}
+}
+
 // TestPageOutage: a page whose server stops says so, and goes on when it is back.
 func TestPageOutage(t *testing.T) {
 	ctx := browser(t)

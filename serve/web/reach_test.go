@@ -143,6 +143,9 @@ func TestPagePrint(t *testing.T) {
 		emulation.SetEmulatedMedia().WithMedia("print"), shoot("print"), until(`getComputedStyle(document.body).color === "rgb(0, 0, 0)" && getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`),
 		until(`document.querySelector("article").getBoundingClientRect().width > 900`), until(`(() => { const p = document.querySelector("pre"); return p.scrollWidth <= p.clientWidth; })()`),
 		until(`!document.querySelector("header").checkVisibility() && !document.querySelector(".outline").checkVisibility()`))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=text&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && `+shown), shoot("print-lab"),
+		until(`document.documentElement.scrollWidth <= innerWidth`), until(`[...document.querySelectorAll(".scroll, .lab-controls")].every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)`),
+		until(`[...document.querySelectorAll("svg.lab")].every((e) => e.getBoundingClientRect().left >= 0 && e.getBoundingClientRect().right <= innerWidth)`))
 }
 
 // TestPageLongTitle: a title as long as a text leaves room for the other results, and a store that does

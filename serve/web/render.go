@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 
@@ -280,5 +281,11 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 	link := ast.NewLink()
 	link.Destination = []byte(target)
 	link.AppendChild(link, ast.NewString([]byte(shown)))
+	if name, _, _ := strings.Cut(target, "#"); embeds && picture[strings.ToLower(path.Ext(name))] {
+		link.SetAttributeString("class", []byte("image"))
+	}
 	return link
 }
+
+// picture are the extensions of files that notes embed as pictures.
+var picture = map[string]bool{".avif": true, ".bmp": true, ".gif": true, ".jpeg": true, ".jpg": true, ".png": true, ".svg": true, ".webp": true}

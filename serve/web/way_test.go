@@ -33,6 +33,8 @@ func TestPageEnterWaits(t *testing.T) {
 	step(t, ctx, "a letter after Enter", chromedp.Navigate(s.URL+"/?q=hostile"), until(`document.querySelector("#result-0") && `+shown), slow("/v1/search", 300), typed("undo"), chromedp.KeyEvent(kb.Enter), typed("undo commit"), until(`location.search === "?q=undo+commit" && `+shown))
 	step(t, ctx, "a slow answer", slow("/v1/search", 1500), typed("stash"), until(`document.getElementById("count").textContent === "Waiting for the server…" && document.getElementById("main").ariaBusy === "true"`), shoot("slow"),
 		until(`document.getElementById("count").textContent.includes("results in") && document.getElementById("main").ariaBusy !== "true" && `+shown))
+	step(t, ctx, "an answer overtakes a slow one", slow("/v1/search", 1500), typed("st"), do(`window.fetch = window.real; window.begun = performance.now()`), typed("stash"), until(`document.getElementById("count").textContent.includes("results in") && `+shown),
+		until(`performance.now() - begun > 1700`), until(`document.getElementById("count").textContent.includes("results in")`))
 	step(t, ctx, "a slow document", slow("/ui/document", 1500), chromedp.Click("#result-0 h2 a"), until(`document.getElementById("count").textContent === "Waiting for the server…"`), until(`document.getElementById("count").textContent === "" && `+shown))
 }
 

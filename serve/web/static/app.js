@@ -88,6 +88,7 @@ async function show(y) {
   const { signal } = (running = new AbortController());
   const count = document.getElementById("count"), waiting = "Waiting for the server…";
   const slow = setTimeout(() => { // what is shown is not what is asked for
+    if (signal.aborted) return;
     main.ariaBusy = "true";
     page.count(waiting);
   }, 700);
@@ -103,12 +104,7 @@ async function show(y) {
     const shown = location.search;
     await views[name].show(main, s, page, signal);
     main.dataset.shown = shown; // for whoever waits until the view is that of the address
-    // What had the focus may be gone: the keyboard goes on at the chosen result, or where the view begins.
-    if ([document.body, main].includes(document.activeElement)) {
-      const chosen = main.querySelector("li.selected h2 a");
-      if (chosen) chosen.focus({ preventScroll: y !== undefined });
-      else main.focus({ preventScroll: true });
-    }
+    refocus(y);
     if (y !== undefined) scrollTo(0, y);
     if (entering === signal) views[name].enter?.();
   } catch (e) {
@@ -118,11 +114,22 @@ async function show(y) {
     page.count("");
     if (passing(e)) setTimeout(() => signal.aborted || show(), 1000);
     page.notes([telling(e)]);
+    refocus();
   } finally {
     clearTimeout(slow);
-    if (running.signal === signal) main.ariaBusy = null;
-    if (count.textContent === waiting) page.count("");
+    if (running.signal === signal) {
+      main.ariaBusy = null;
+      if (count.textContent === waiting) page.count("");
+    }
   }
+}
+
+/** What had the focus may be gone: the keyboard goes on at the chosen result, or where the view begins. */
+function refocus(y) {
+  if (![document.body, main].includes(document.activeElement)) return;
+  const chosen = main.querySelector("li.selected h2 a");
+  if (chosen) chosen.focus({ preventScroll: y !== undefined });
+  else main.focus({ preventScroll: true });
 }
 
 /** Opens what is chosen, of what is asked for: where that is not there yet, when it is. */

@@ -97,7 +97,10 @@ function build(main, profiles, profile, s) {
   lab.update = async (signal) => {
     lab.signal = signal;
     if (!lab.query && !lab.filter) {
+      page.count("");
       page.notes([]);
+      lab.answer = lab.scores = lab.judging = lab.asked = null; // of another query, also beside it and below
+      for (const part of [lab.beside, lab.detail, lab.judge]) part.replaceChildren();
       lab.chart.replaceChildren(make("p", { class: "empty" }, "Type a query to see how it is ranked."));
       return;
     }
@@ -409,6 +412,8 @@ async function whyNot(lab) {
 // Judgements: what is right and wrong, kept in the browser.
 const judged = () => JSON.parse(kept.getItem(judgedKey) || "{}");
 const keep = (all) => kept.setItem(judgedKey, JSON.stringify(all));
+// What is marked in another window of the browser is marked here.
+addEventListener("storage", (e) => e.key === judgedKey && current?.main.contains(current.root) && current.answer && judgeList(current));
 
 function judgeList(lab) {
   const { query } = asked(lab);

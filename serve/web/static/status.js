@@ -22,11 +22,11 @@ export async function show(main, s, page, signal, again) {
     if (passing(e)) later(1000);
   });
   const later = (pause) => { clearTimeout(timer); timer = setTimeout(look, pause); };
-  later(unwell || st.pending.length || st.tasks.waiting || st.recall?.measuring ? 1000 : 5000);
-  const looked = st.watch ? `${new Date(st.watch.at).toLocaleString()}, in ${st.watch.took_ms.toFixed(0)} ms` : "", searches = speed(metrics);
-  const now = JSON.stringify([{ ...st, watch: { ...st.watch, at: 0, took_ms: 0 } }, unwell]);
+  later(unwell || st.indexing || st.pending.length || st.tasks.waiting || st.recall?.measuring ? 1000 : 5000);
+  const looked = st.watch ? `${new Date(st.watch.at).toLocaleString()}, in ${st.watch.took_ms.toFixed(0)} ms` : "", searches = speed(metrics), doing = st.indexing ? progress(st.indexing) : "";
+  const now = JSON.stringify([{ ...st, indexing: Boolean(doing), watch: { ...st.watch, at: 0, took_ms: 0 } }, unwell]);
   if (again && now === drawn) { // whoever reads is not disturbed
-    for (const [id, said] of [["looked", looked], ["searches", searches]]) if (document.getElementById(id)) document.getElementById(id).textContent = said;
+    for (const [id, said] of [["looked", looked], ["searches", searches], ["doing", doing]]) if (document.getElementById(id)) document.getElementById(id).textContent = said;
     return;
   }
   drawn = now;
@@ -35,16 +35,19 @@ export async function show(main, s, page, signal, again) {
   page.notes([unwell, st.watch?.error && `the last look for changes failed: ${st.watch.error}`,
     ...(st.watch?.gone ?? []).map((folder) => `the folder ${folder} is not there, or its disk is not mounted: what was indexed of it stays`)].filter(Boolean));
   const parts = Object.entries(st.bytes).sort((a, b) => b[1] - a[1]);
+  const whole = Boolean(st.chunker); // else nothing is indexed yet, or what a key may see is all that is told
   const sections = [
     table("Collection", [
       row("name", st.name),
-      row("folders", st.trees.map((t) => t.root || t.name).join(", ")),
-      row("documents", `${number(st.documents)}, ${number(st.chunks)} chunks, ${size(st.source_bytes)}`),
-      row("index", `${size(parts.reduce((n, p) => n + p[1], 0))}: ${parts.map(([k, v]) => `${k} ${size(v)}`).join(", ")}`),
-      row("chunker", st.chunker), row("analyzer", st.analyzer), row("language", st.language || "unknown"),
-      row("model", st.model ? `${st.model}, ${st.dims} dimensions, ${number(st.vectors)} vectors` : st.chunks ? "none: only words are searched" : "not known before something is indexed"),
+      ...(whole ? [row("folders", st.trees.map((t) => t.root || t.name).join(", "))] : []),
+      row("documents", `${number(st.documents)}, ${number(st.chunks)} chunks${whole ? `, ${size(st.source_bytes)}` : ""}`),
+      ...(whole ? [row("index", `${size(parts.reduce((n, p) => n + p[1], 0))}: ${parts.map(([k, v]) => `${k} ${size(v)}`).join(", ")}`),
+        row("chunker", st.chunker), row("analyzer", st.analyzer)] : []),
+      row("language", st.language || "unknown"),
+      row("model", st.model ? `${st.model}${whole ? `, ${st.dims} dimensions, ${number(st.vectors)} vectors` : ""}` : st.chunks ? "none: only words are searched" : "not known before something is indexed"),
       row("generation", String(st.generation)),
-      row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`),
+      ...(whole || st.tasks.waiting || st.tasks.failed ? [row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`)] : []),
+      ...(doing ? [row("indexing", make("span", { id: "doing" }, doing))] : []),
       row("state", unwell || "ready, the store answers"),
       ...(metrics ? [row("searches", make("span", { id: "searches" }, searches))] : []),
     ]),
@@ -67,6 +70,12 @@ export async function show(main, s, page, signal, again) {
   main.replaceChildren(make("h1", { class: "hidden" }, "Status"), ...sections);
   for (const summary of main.querySelectorAll("summary")) if (open.includes(said(summary))) summary.parentElement.open = true;
   if (focused) [...main.querySelectorAll("summary, button")].find((e) => said(e) === focused)?.focus({ preventScroll: true });
+}
+
+/** How far the run is that indexes files. */
+function progress({ files, all_files: all, bytes, all_bytes: most, left_ms: left }) {
+  const minutes = Math.ceil(left / 60000);
+  return `${number(files)} of ${number(all)} new and changed files, ${size(bytes)} of ${size(most)}${left ? `; ${minutes > 1 ? `about ${minutes} minutes` : "less than a minute"} to go` : ""}`;
 }
 
 /** How many searches there were since the server started, and how long they took, by its metrics. */

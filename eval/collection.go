@@ -224,9 +224,15 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	if err != nil {
 		return err
 	}
+	root := "" // what is given has none
+	if d.Folder != "" {
+		if root, err = filepath.Abs(d.Folder); err != nil {
+			return err
+		}
+	}
 	in := ingest.Options{
 		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Embedder: o.Embedder, Workers: o.Workers, Progress: o.Progress,
-		Trees: []catalog.Tree{{Name: tree, Root: d.Folder}}, CommitBytes: 32 << 20,
+		Trees: []catalog.Tree{{Name: tree, Root: root}}, CommitBytes: 32 << 20,
 		Settings: func(s *catalog.Settings) {
 			s.Analyzer, s.Chunker = c.Analyzer.Name(), cut.Name()
 			if o.Embedder != nil {

@@ -45,7 +45,7 @@ type Lifter interface {
 type Env struct {
 	// Facts describe the documents. Stages that need none work without.
 	Facts Facts
-	// Query is what was asked; the text as it was typed.
+	// Query is what was asked for, in the words of who asked, without marks of a query language.
 	Query string
 	// Now is the time of the query, against which ages are measured.
 	Now time.Time

@@ -320,7 +320,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		_, telling := r.tokens(text)
 		length = len(telling)
 	}
-	asked := rank.Called(r.facts, r.query.Text)
+	asked := rank.Called(r.facts, wording(r.query))
 	called := sync.OnceValue(func() int {
 		return r.documents(asked)
 	})

@@ -323,7 +323,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 		return
 	}
 	start := clock()
-	x, err := r.searcher.Expander.Expand(ctx, r.query.Text, *plan.Expand)
+	x, err := r.searcher.Expander.Expand(ctx, wording(r.query), *plan.Expand)
 	r.took("expand", start)
 	if err != nil {
 		r.failed("expanding the query", fmt.Errorf("expand the query: %w", err))

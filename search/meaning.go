@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,14 +21,17 @@ func meaning(q sheaf.Query) string {
 	if b, ok := q.Words.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 || inPaths(q.Words) {
 		return ""
 	}
-	text := strings.TrimSpace(q.Meaning)
-	if text == "" {
-		text = strings.TrimSpace(q.Text)
-	}
+	text := wording(q)
 	if !strings.ContainsFunc(text, telling) {
 		return ""
 	}
 	return text
+}
+
+// wording is what a query asks for in the words of who asks, without the marks of the query
+// language and what must not be found.
+func wording(q sheaf.Query) string {
+	return cmp.Or(strings.TrimSpace(q.Meaning), strings.TrimSpace(q.Text))
 }
 
 // inPaths reports whether a query looks at nothing but the names of folders and files.

@@ -79,7 +79,7 @@ func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rer
 		}
 		texts[i] = c.Breadcrumb + "\n\n" + text
 	}
-	scores, err := r.searcher.Rerank(ctx, r.query.Text, texts)
+	scores, err := r.searcher.Rerank(ctx, wording(r.query), texts)
 	if err != nil {
 		return nil, err
 	}

@@ -186,6 +186,11 @@ func TestHeadersOfTheDocument(t *testing.T) {
 	}
 	for path, operations := range doc.Paths {
 		for method, o := range operations {
+			for status, r := range o.Responses {
+				if r.Headers["X-Request-Id"] == nil || status < "400" && r.Headers["Server-Timing"] == nil {
+					t.Errorf("%s %s: %s has the headers %v", method, path, status, r.Headers)
+				}
+			}
 			for _, status := range []string{"429", "503"} {
 				if r, ok := o.Responses[status]; ok && r.Headers["Retry-After"] == nil {
 					t.Errorf("%s %s: %s has no Retry-After", method, path, status)

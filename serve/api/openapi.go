@@ -100,7 +100,7 @@ func (a *API) openAPI(of known) ([]byte, error) {
 		}
 		paths[r.path][strings.ToLower(r.method)] = a.describe(r, s, failure, plain)
 	}
-	components := schema{"schemas": s.named}
+	components := schema{"schemas": s.named, "headers": answerHeaders}
 	document := schema{
 		"openapi": "3.1.0",
 		"info": schema{"title": "Sheaf", "version": versionText(a.o.Version),
@@ -274,19 +274,19 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 		if r.plainErrors {
 			content["application/json"] = schema{"schema": plain}
 		}
-		told := schema{"description": http.StatusText(status), "content": content}
+		told := schema{"description": http.StatusText(status), "content": content, "headers": headers()}
 		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-			told["headers"] = header("Retry-After", "After how many seconds to ask again.", schema{"type": "integer", "minimum": 1})
+			told["headers"] = headers("Retry-After")
 		}
 		responses[strconv.Itoa(status)] = told
 	}
 	if f, ok := r.set.byName["If-None-Match"]; ok && !f.rules.unlisted {
-		responses["304"] = schema{"description": "The caller has this version."}
+		responses["304"] = schema{"description": "The caller has this version.", "headers": headers("ETag", "Server-Timing")}
 	}
 	for _, status := range r.also {
 		told := a.success(r, s)
 		if status == http.StatusAccepted {
-			told["headers"] = header("Location", "Where the task is.", schema{"type": "string"})
+			told["headers"] = headers("Location", "Server-Timing")
 		}
 		responses[strconv.Itoa(status)] = told
 	}
@@ -294,15 +294,28 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	return out
 }
 
-// header describes the one header of an answer that a client acts on.
-func header(name, about string, of schema) schema {
-	return schema{name: schema{"description": about, "schema": of}}
+// answerHeaders are the headers of answers that a client may act on.
+var answerHeaders = schema{
+	"X-Request-Id":  schema{"description": "The request's own, as it was sent when it is sensible: the log names it.", "schema": schema{"type": "string"}},
+	"Server-Timing": schema{"description": "How long each step took, in milliseconds, and all of them.", "schema": schema{"type": "string"}},
+	"ETag":          schema{"description": "The version of the document: for If-Match and If-None-Match.", "schema": schema{"type": "string"}},
+	"Location":      schema{"description": "Where the task is.", "schema": schema{"type": "string"}},
+	"Retry-After":   schema{"description": "After how many seconds to ask again.", "schema": schema{"type": "integer", "minimum": 1}},
+}
+
+// headers are the headers of an answer: X-Request-Id, which all have, and others.
+func headers(others ...string) schema {
+	out := schema{}
+	for _, name := range append(others, "X-Request-Id") {
+		out[name] = schema{"$ref": "#/components/headers/" + name}
+	}
+	return out
 }
 
 func (a *API) success(r *route, s *schemas) schema {
-	out := schema{"description": r.summary}
+	out := schema{"description": r.summary, "headers": headers("Server-Timing")}
 	if r.set.byName["If-None-Match"] != nil && r.method != http.MethodDelete {
-		out["headers"] = header("ETag", "The version of the document: for If-Match and If-None-Match.", schema{"type": "string"})
+		out["headers"] = headers("ETag", "Server-Timing")
 	}
 	switch {
 	case r.status == http.StatusNoContent:

@@ -127,8 +127,10 @@ type Result struct {
 	Warnings []string
 	Bare     []string
 	// Notes say what a reader may want to know and what is no fault: how
-	// the query was read, which branches were left out.
-	Notes []string
+	// the query was read, which branches were left out. BareNotes has those that say how a
+	// store failed, each with what remains of it without the words of that.
+	Notes     []string
+	BareNotes map[string]string
 	// Unmet say, when nothing was found, which values that the query's filter wants nothing
 	// has, and which values there are; of filters that ask for a value of a property, a tag,
 	// an extension, a folder or a file's name.
@@ -438,6 +440,16 @@ func (r *run) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(r.result.Notes, text) {
 		r.result.Notes = append(r.result.Notes, text)
 	}
+}
+
+// noteFailed is note of a failure that takes nothing from the answer.
+func (r *run) noteFailed(what string, err error) {
+	text := fmt.Sprintf("%s: %v", what, err)
+	if r.result.BareNotes == nil {
+		r.result.BareNotes = map[string]string{}
+	}
+	r.result.BareNotes[text] = what
+	r.note("%s", text)
 }
 
 // warn records a failure that the search survives.

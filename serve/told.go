@@ -2,9 +2,11 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/search"
 	"sheaf/serve/access"
 )
@@ -16,10 +18,14 @@ type behind struct{ error }
 // Unwrap is for errors.Is and errors.As.
 func (e behind) Unwrap() error { return e.error }
 
-// fromBehind marks what a store or a model returned.
+// fromBehind marks what a store or a model returned. That it does not let the server in, or
+// not do what it does, is nothing that the caller asked wrong, or can mend.
 func fromBehind(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, backend.ErrForbidden), errors.Is(err, backend.ErrKeptOut):
+		err = fmt.Errorf("%w: %v", sheaf.ErrUnavailable, err)
 	}
 	return behind{err}
 }
@@ -54,4 +60,18 @@ func (r *Reader) warnings(result *search.Result) []string {
 		return slices.Clone(result.Warnings)
 	}
 	return slices.Clone(result.Bare)
+}
+
+// notes are those of a result, as the caller is told of them, and what is unmet.
+func (r *Reader) notes(result *search.Result) []string {
+	notes := slices.Concat(result.Notes, result.Unmet)
+	if tells(&r.grant) {
+		return notes
+	}
+	for i, note := range notes {
+		if bare, ok := result.BareNotes[note]; ok {
+			notes[i] = bare
+		}
+	}
+	return notes
 }

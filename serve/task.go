@@ -562,7 +562,7 @@ func (c *Collection) Recover(ctx context.Context) error {
 	if err := c.recoverDocuments(ctx); err != nil {
 		return err
 	}
-	return c.embedPending(ctx)
+	return c.embedPending(ctx, &vectorLooks{})
 }
 
 func (c *Collection) recoverDocuments(ctx context.Context) error {

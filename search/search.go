@@ -94,6 +94,9 @@ type Options struct {
 	// Facets are the columns by whose values everything that the words and
 	// filters match is counted.
 	Facets []string
+	// Scope is the part of the query's filter that nobody wrote, as the folder that a person
+	// is in: Result.Unmet is what nothing has there.
+	Scope sheaf.Filter
 	// Timeout bounds embedding and retrieval; what has not answered by then
 	// counts as failed. 0 is no bound but that of the context.
 	Timeout time.Duration

@@ -517,7 +517,8 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 		from = append(from, name)
 		content, fault := readOuter(name)
 		if fault != nil {
-			err = fault
+			at, _ := filepath.Rel(root, name) // where the folder is, is not for everybody
+			err = fmt.Errorf("%s: %s", filepath.ToSlash(at), reasonOf(fault))
 		} else if f := inside(parseIgnore("", name, string(content)), suffix); len(f.rules) > 0 {
 			ignores = append([]ignoreFile{f}, ignores...)
 		}

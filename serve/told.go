@@ -48,6 +48,12 @@ func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 // Told is err as a caller is told of it: the same, but that only the scope admin is told how
 // a store or a model behind the server cannot be reached. The log is to have err itself.
 func Told(err error, grant *access.Grant) error {
+	var rejected *RejectedError
+	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(behind)) && !tells(grant) {
+		bare := *rejected
+		bare.Lost = errors.New("a key with the scope admin is told why")
+		return &bare
+	}
 	if !errors.Is(err, sheaf.ErrUnavailable) || tells(grant) || !errors.As(err, new(behind)) {
 		return err
 	}

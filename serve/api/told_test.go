@@ -106,6 +106,46 @@ func TestNotesNameNoStore(t *testing.T) {
 	}
 }
 
+// TestLostVersionsNameNoStore: nor where a store that did not take a version goes away before
+// it has the one before it again.
+func TestLostVersionsNameNoStore(t *testing.T) {
+	const place = "postgres://sheaf@db.internal:5432"
+	for scopes, told := range map[string]bool{"ingest": false, "ingest,admin": true} {
+		store := &vanishing{why: fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}
+		var noticed []string
+		s := startOf(t, servetest.Open(t, notes, func(o *serve.Options) {
+			store.Backend = o.Backend
+			o.Notice = func(err error) { noticed = append(noticed, err.Error()) }
+			o.Backend = rejectsLast{picky{store}, store}
+		}), func(o *api.Options) { o.SignOn = scoped })
+		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Scopes", scopes); res.StatusCode >= 300 {
+			t.Fatal(res.StatusCode, string(body))
+		}
+		res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`, "Scopes", scopes)
+		if res.StatusCode != 422 || !strings.Contains(string(body), "put them again") || strings.Contains(string(body), place) != told {
+			t.Errorf("by %s: %d %s", scopes, res.StatusCode, body)
+		}
+		if !strings.Contains(strings.Join(noticed, "\n"), place) {
+			t.Errorf("by %s: the log says %q", scopes, noticed)
+		}
+	}
+}
+
+// rejectsLast is a store that goes away once it did not take something.
+type rejectsLast struct {
+	picky
+	store *vanishing
+}
+
+// Write implements backend.Backend.
+func (r rejectsLast) Write(ctx context.Context, batch backend.Batch) error {
+	err := r.picky.Write(ctx, batch)
+	if errors.As(err, new(*backend.PartialError)) {
+		r.store.gone.Store(true)
+	}
+	return err
+}
+
 // halfGone is a store that finds, and fails at what a search can do without.
 type halfGone struct {
 	backend.Backend

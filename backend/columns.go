@@ -20,6 +20,16 @@ type Faceter interface {
 	Facets(ctx context.Context, req Request, columns []string, limit int) ([]Facet, error)
 }
 
+// Lists is b where it counts by values: it is a Faceter, and when it stands in front of
+// another backend, as one that has a method Lists says, that one is too. Else it is nil.
+func Lists(b Backend) Faceter {
+	if front, ok := b.(interface{ Lists() bool }); ok && !front.Lists() {
+		return nil
+	}
+	f, _ := b.(Faceter)
+	return f
+}
+
 // Facet is how often the values of a column occur.
 type Facet struct {
 	Column string

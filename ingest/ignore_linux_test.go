@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,5 +38,45 @@ func TestUnreadIgnoreFile(t *testing.T) {
 	}
 	if r := w.run(); r.Added != 1 || r.Removed != 0 {
 		t.Errorf("without the ignore file: %+v", r)
+	}
+}
+
+// TestUnreadIgnoreFileAbove: so it is with those above the folder, of the repository that it
+// lies in, and not with what only has the name of one.
+func TestUnreadIgnoreFileAbove(t *testing.T) {
+	for name, changes := range map[string]bool{".gitignore": false, ".git/info/exclude": false, ".sheafignore": false, "elsewhere": true} {
+		for _, dir := range []bool{false, true} {
+			w := newWorld(t)
+			top := w.root
+			w.root = filepath.Join(top, "docs")
+			w.o.Trees[0].Root = w.root
+			w.write("a.md", "alpha\n")
+			for _, folder := range []string{".git/info", "docs/private"} {
+				if err := os.MkdirAll(filepath.Join(top, folder), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r := w.run(); r.Added != 1 {
+				t.Fatalf("%+v", r)
+			}
+			w.write("private/c.md", "gamma\n")
+			var err error
+			if dir {
+				err = os.Mkdir(filepath.Join(top, name), 0o755)
+			} else {
+				err = os.Symlink("/proc/self/mem", filepath.Join(top, name))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dir { // as in a second worktree of git
+				if err := errors.Join(os.RemoveAll(filepath.Join(top, ".git")), os.WriteFile(filepath.Join(top, ".git"), []byte("gitdir: elsewhere\n"), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r := w.run(); r.Changes() != (changes || dir) || r.Removed != 0 || !r.Changes() && (len(r.Skipped) != 1 || !strings.HasSuffix(r.Skipped[0].Detail, ": ../"+name+": input/output error")) {
+				t.Errorf("%s, a folder %v: %+v", name, dir, r)
+			}
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -118,7 +119,8 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
-	ignores, from := outerIgnores(root)
+	ignores, from, err := outerIgnores(root)
+	w.outer = err
 	if o.watch != nil {
 		for _, name := range from { // also those that are not there: somebody may make them
 			if dir := realPath(filepath.Dir(name)); dir != "" {
@@ -170,6 +172,7 @@ type walker struct {
 	root, real       string // real is without links, when it is asked for
 	o                WalkOptions
 	include, exclude ignoreFile
+	outer            error // why it is not known what ignore files above root leave out
 
 	mu      sync.Mutex
 	more    *sync.Cond
@@ -259,6 +262,11 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	}
 	if w.o.watch != nil {
 		w.o.watch(cmp.Or(dir.real, filepath.Join(w.real, filepath.FromSlash(dir.path))), true)
+	}
+	if w.outer != nil {
+		skip(".", ReasonUnreadable, "an ignore file above it: "+w.outer.Error())
+		out.mayHold(w.outer, "")
+		return nil
 	}
 	list, entries, err := openListing(full)
 	if err != nil {
@@ -502,32 +510,49 @@ func withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, 
 // outerIgnores are the ignore files above root, up to the top of the repository
 // that it lies in, and that repository's own excludes. Their rules are turned
 // into ones relative to root where they can say something about it. from are the names of
-// all of them, there or not.
-func outerIgnores(root string) (ignores []ignoreFile, from []string) {
+// all of them, there or not. One that cannot be read is an error.
+func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
 	suffix := ""
+	add := func(name string) {
+		from = append(from, name)
+		content, fault := readOuter(name)
+		if fault != nil {
+			at, _ := filepath.Rel(root, name) // where the folder is, is not for everybody
+			err = fmt.Errorf("%s: %s", filepath.ToSlash(at), reasonOf(fault))
+		} else if f := inside(parseIgnore("", name, string(content)), suffix); len(f.rules) > 0 {
+			ignores = append([]ignoreFile{f}, ignores...)
+		}
+	}
 	for dir := root; ; {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			name := filepath.Join(dir, ".git", "info", "exclude")
-			from = append(from, name)
-			if content, err := os.ReadFile(name); err == nil {
-				ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
-			}
-			return ignores, from
+		if _, none := os.Stat(filepath.Join(dir, ".git")); none == nil {
+			add(filepath.Join(dir, ".git", "info", "exclude"))
+			return ignores, from, err
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return nil, nil // no repository
+			return nil, nil, nil // no repository
 		}
 		suffix = filepath.Base(dir) + "/" + suffix
 		for _, own := range slices.Backward(ignoreNames[:]) {
-			name := filepath.Join(parent, own)
-			from = append(from, name)
-			if content, err := os.ReadFile(name); err == nil {
-				ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
-			}
+			add(filepath.Join(parent, own))
 		}
 		dir = parent
 	}
+}
+
+// readOuter reads an ignore file; nothing where there is none, or a folder of that name.
+func readOuter(name string) ([]byte, error) {
+	switch info, err := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), err == nil && !info.Mode().IsRegular():
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it is gone
+	}
+	return content, err
 }
 
 // inside are the rules of a file in a folder above as they hold in the folder

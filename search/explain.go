@@ -25,7 +25,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) {
 	if explainer, ok := r.searcher.Backend.(backend.Explainer); ok {
 		var err error
 		if parts, err = explainer.Explain(ctx, o.request, ids); err != nil {
-			r.note("the store cannot explain the scores of branch %s: %v", o.branch.Name, err)
+			r.noteFailed("the store cannot explain the scores of branch "+o.branch.Name, err)
 			parts = nil
 		}
 		for _, req := range o.more {

@@ -37,7 +37,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 	case errors.Is(err, sheaf.ErrInvalid), errors.Is(err, sheaf.ErrCorrupt):
 		return nil, false, fmt.Errorf("%s on %s: %w", ph.FusionText, r.searcher.Store, err)
 	case err != nil:
-		r.note("not pushed down: %v", err)
+		r.noteFailed("not pushed down", err)
 		return nil, false, nil
 	}
 	if err := found.Hits.Valid("scores of " + r.searcher.Store); err != nil {

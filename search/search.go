@@ -94,6 +94,9 @@ type Options struct {
 	// Facets are the columns by whose values everything that the words and
 	// filters match is counted.
 	Facets []string
+	// Scope is the part of the query's filter that nobody wrote, as the folder that a person
+	// is in: Result.Unmet is what nothing has there.
+	Scope sheaf.Filter
 	// Timeout bounds embedding and retrieval; what has not answered by then
 	// counts as failed. 0 is no bound but that of the context.
 	Timeout time.Duration
@@ -127,8 +130,10 @@ type Result struct {
 	Warnings []string
 	Bare     []string
 	// Notes say what a reader may want to know and what is no fault: how
-	// the query was read, which branches were left out.
-	Notes []string
+	// the query was read, which branches were left out. BareNotes has those that say how a
+	// store failed, each with what remains of it without the words of that.
+	Notes     []string
+	BareNotes map[string]string
 	// Unmet say, when nothing was found, which values that the query's filter wants nothing
 	// has, and which values there are; of filters that ask for a value of a property, a tag,
 	// an extension, a folder or a file's name.
@@ -438,6 +443,16 @@ func (r *run) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(r.result.Notes, text) {
 		r.result.Notes = append(r.result.Notes, text)
 	}
+}
+
+// noteFailed is note of a failure that takes nothing from the answer.
+func (r *run) noteFailed(what string, err error) {
+	text := fmt.Sprintf("%s: %v", what, err)
+	if r.result.BareNotes == nil {
+		r.result.BareNotes = map[string]string{}
+	}
+	r.result.BareNotes[text] = what
+	r.note("%s", text)
 }
 
 // warn records a failure that the search survives.

@@ -26,18 +26,28 @@ const (
 // unmet finds Result.Unmet.
 func (r *run) unmet(ctx context.Context) {
 	counter, counts := r.searcher.Backend.(backend.Counter)
-	faceter, lists := r.searcher.Backend.(backend.Faceter)
-	if len(r.result.Hits) > 0 || r.result.Degraded || !counts || !lists {
+	faceter := backend.Lists(r.searcher.Backend)
+	if len(r.result.Hits) > 0 || r.result.Degraded || !counts || faceter == nil {
 		return
 	}
+	folder := "" // of the scope
+	for _, w := range wants(r.opt.Scope) {
+		if w.column == sheaf.ColumnFolder {
+			folder = w.value + "/"
+		}
+	}
 	for _, w := range wants(r.query.Filter) {
-		req := backend.Request{Filter: w.filter, Limit: 1, Text: &backend.TextRequest{Query: everything, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
+		filter := w.filter
+		if r.opt.Scope != nil {
+			filter = sheaf.And{r.opt.Scope, filter}
+		}
+		req := backend.Request{Filter: filter, Limit: 1, Text: &backend.TextRequest{Query: everything, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
 		if n, err := counter.Count(ctx, req); err != nil || n > 0 {
 			continue
 		}
-		req.Filter = nil
+		req.Filter = r.opt.Scope
 		if there, err := faceter.Facets(ctx, req, []string{w.column}, maxFacetValues); err == nil && len(there) == 1 {
-			r.result.Unmet = append(r.result.Unmet, w.unmet(there[0]))
+			r.result.Unmet = append(r.result.Unmet, w.unmet(there[0], folder))
 		}
 	}
 }
@@ -98,12 +108,17 @@ func named(column string) string {
 	return name
 }
 
-// unmet says that nothing has the value, and what there is.
-func (w want) unmet(there backend.Facet) string {
+// unmet says that nothing has the value, and what there is: of folders those below the one of
+// the scope, by their paths from there.
+func (w want) unmet(there backend.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))
 	for _, v := range there.Values {
-		if text := v.Value.String(); text != "" { // the folder above all has no name
+		text, below := v.Value.String(), true
+		if w.column == sheaf.ColumnFolder {
+			text, below = strings.CutPrefix(text, scope)
+		}
+		if below && text != "" { // the folder above all has no name
 			values = append(values, text)
 		}
 	}

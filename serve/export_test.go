@@ -22,3 +22,9 @@ func AuditIncomplete(ctx context.Context, c *Collection, o AuditOptions) (map[st
 	}
 	return out.lacking, nil
 }
+
+// VectorLooks is what a server does now and then for documents that lack vectors.
+func VectorLooks(c *Collection) func(context.Context) error {
+	var looks vectorLooks
+	return func(ctx context.Context) error { return c.embedPending(ctx, &looks) }
+}

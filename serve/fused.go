@@ -62,7 +62,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
 	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(r.warnings(result), r.outdated()...), Failures: result.Warnings, Timings: steps}
 	if vector < 0 || words < 0 { // one leg answers alone, and that is no fault
-		out.Warnings = append(out.Warnings, result.Notes...)
+		out.Warnings = append(out.Warnings, r.notes(result)...)
 	}
 	rank := func(h *search.Hit, leg int) int {
 		if leg < 0 || leg >= len(h.Legs) {

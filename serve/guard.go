@@ -298,6 +298,9 @@ func (g *guard) countKey(req *backend.Request) countKey {
 	return countKey{}
 }
 
+// Lists reports whether the store counts by values.
+func (g *guard) Lists() bool { return backend.Lists(g.store) != nil }
+
 // Facets implements backend.Faceter, as far as the store does.
 func (g *guard) Facets(ctx context.Context, req backend.Request, columns []string, limit int) ([]backend.Facet, error) {
 	f, ok := g.store.(backend.Faceter)

@@ -15,18 +15,70 @@ import (
 // documents were given.
 const vectorsStep = time.Minute
 
+// vectorLooks are the looks for documents that lack vectors, of which the model may refuse
+// one for good, as a text that is too long for it.
+type vectorLooks struct {
+	looks int
+	tries map[string]*vectorTries // by the file that a version of a document is kept in
+}
+
+// vectorTries are how often a model that answered was asked for the vectors of a document,
+// and in which look it is next.
+type vectorTries struct{ times, next int }
+
+const (
+	// longestRest is in how many looks at most a document is tried again.
+	longestRest = 64
+	// triesTogether is how often a document is tried together with others: a run asks for
+	// no more vectors once some were refused.
+	triesTogether = 2
+)
+
+// due are those of the documents that wait whose turn it is. It forgets all others that
+// wait no more.
+func (v *vectorLooks) due(waiting map[sheaf.ID]string) map[sheaf.ID]string {
+	known := make(map[string]*vectorTries, len(v.tries))
+	for id, name := range waiting {
+		if t := v.tries[name]; t != nil {
+			known[name] = t
+			if t.next > v.looks {
+				delete(waiting, id)
+			}
+		}
+	}
+	v.tries = known
+	return waiting
+}
+
+// tried notes that a document is tried.
+func (v *vectorLooks) tried(name string) {
+	t := v.tries[name]
+	if t == nil {
+		t = &vectorTries{}
+		v.tries[name] = t
+	}
+	t.next = v.looks + min(1<<min(t.times, 10), longestRest)
+	t.times++
+}
+
+// alone reports whether a document is to be tried by itself.
+func (v *vectorLooks) alone(name string) bool {
+	t := v.tries[name]
+	return t != nil && t.times >= triesTogether
+}
+
 // embedPending gives vectors to documents that were given while the model did not answer, if
 // it does now. Documents of folders have theirs with the next look at these.
-func (c *Collection) embedPending(ctx context.Context) error {
-	tried := map[sheaf.ID]bool{}
-	if c.o.Ingest.Embedder == nil || len(c.unembedded(tried)) == 0 {
+func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
+	v.looks++
+	if c.o.Ingest.Embedder == nil || len(v.due(c.unembedded())) == 0 {
 		return nil
 	}
 	if _, err := c.o.Ingest.Embedder.Embed(ctx, inference.Passage, []string{"vectors"}); err != nil {
 		return nil // another time
 	}
 	for ctx.Err() == nil {
-		if more, err := c.embedSome(ctx, tried); err != nil || !more {
+		if more, err := c.embedSome(ctx, v); err != nil || !more {
 			return err
 		}
 	}
@@ -35,10 +87,11 @@ func (c *Collection) embedPending(ctx context.Context) error {
 
 // keepVectors is embedPending at once and now and then, until ctx ends.
 func (c *Collection) keepVectors(ctx context.Context) {
+	var looks vectorLooks
 	step := time.NewTicker(vectorsStep)
 	defer step.Stop()
 	for ctx.Err() == nil {
-		if err := c.embedPending(ctx); err != nil && ctx.Err() == nil {
+		if err := c.embedPending(ctx, &looks); err != nil && ctx.Err() == nil {
 			c.notice(fmt.Errorf("give documents the vectors that they lack: %w: it is tried again in %v", err, vectorsStep))
 		}
 		select {
@@ -48,15 +101,15 @@ func (c *Collection) keepVectors(ctx context.Context) {
 	}
 }
 
-// unembedded are given documents that wait for vectors and were not tried, with the names of
-// the files in which they are kept.
-func (c *Collection) unembedded(tried map[sheaf.ID]bool) map[sheaf.ID]string {
+// unembedded are given documents that wait for vectors, with the names of the files in which
+// they are kept.
+func (c *Collection) unembedded() map[sheaf.ID]string {
 	names := map[sheaf.ID]string{}
 	view := c.o.Catalog.View()
 	defer view.Close()
 	settings := view.Settings()
 	for id, reason := range view.Pending() {
-		if reason != ingest.ReasonVectors || settings.Root(id.Tree()) != "" || tried[id] {
+		if reason != ingest.ReasonVectors || settings.Root(id.Tree()) != "" {
 			continue
 		}
 		if rec, err := view.Record(id); err == nil {
@@ -66,9 +119,9 @@ func (c *Collection) unembedded(tried map[sheaf.ID]bool) map[sheaf.ID]string {
 	return names
 }
 
-// embedSome indexes some of them, and reports whether there were any. Others may write
-// before and after.
-func (c *Collection) embedSome(ctx context.Context, tried map[sheaf.ID]bool) (more bool, err error) {
+// embedSome indexes some of those whose turn it is, and reports whether there were any. Others
+// may write before and after.
+func (c *Collection) embedSome(ctx context.Context, v *vectorLooks) (more bool, err error) {
 	give, err := c.take(ctx)
 	if err != nil {
 		return false, err
@@ -76,11 +129,12 @@ func (c *Collection) embedSome(ctx context.Context, tried map[sheaf.ID]bool) (mo
 	defer give()
 	var puts []ingest.Given
 	size := 0
-	for id, name := range c.unembedded(tried) {
-		if size >= ingest.DefaultCommitBytes {
-			break
+	for id, name := range v.due(c.unembedded()) {
+		alone := v.alone(name)
+		if alone && len(puts) > 0 {
+			continue
 		}
-		tried[id] = true
+		v.tried(name)
 		content, stored, err := c.stored(name)
 		if err != nil {
 			c.notice(err)
@@ -88,7 +142,9 @@ func (c *Collection) embedSome(ctx context.Context, tried map[sheaf.ID]bool) (mo
 			continue
 		}
 		puts = append(puts, stored.Document.given(id, content))
-		size += len(content)
+		if size += len(content); alone || size >= ingest.DefaultCommitBytes {
+			break
+		}
 	}
 	if len(puts) == 0 {
 		return false, nil

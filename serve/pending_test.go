@@ -3,6 +3,9 @@ package serve_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -18,12 +21,17 @@ type awayModel struct {
 	inference.Embedder
 	away  *atomic.Bool
 	texts *atomic.Int64
+	// refuses is a word in texts that it gives no vectors; "" for none.
+	refuses string
 }
 
 // Embed implements inference.Embedder.
 func (m awayModel) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
 	if m.away.Load() {
 		return nil, errors.New("the model is away")
+	}
+	if m.refuses != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, m.refuses) }) {
+		return nil, errors.New("the text is too long")
 	}
 	m.texts.Add(int64(len(texts)))
 	return m.Embedder.Embed(ctx, purpose, texts)
@@ -83,5 +91,46 @@ func TestVectorsThatWereMissing(t *testing.T) {
 	}
 	if a := find(t, reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), serve.SearchRequest{Text: "boat"}); len(a.Results) != 1 {
 		t.Errorf("%d results: who may see it is lost", len(a.Results))
+	}
+}
+
+// TestTextsThatAModelRefuses: a document that the model gives no vectors, while it does give
+// others theirs, keeps none of these from having them, and is tried again less and less often.
+func TestTextsThatAModelRefuses(t *testing.T) {
+	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}, refuses: "granite"}
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *serve.Options) {
+		m.Embedder = o.Ingest.Embedder
+		o.Ingest.Embedder, o.Model = m, nil
+	})
+	m.away.Store(true)
+	changes := []serve.Change{{ID: "api:refused.md", Put: &serve.DocumentInput{Text: "Of granite.\n"}}}
+	for i := range 20 {
+		changes = append(changes, serve.Change{ID: sheaf.ID(fmt.Sprintf("api:n%d.md", i)), Put: &serve.DocumentInput{Text: fmt.Sprintf("Of marble %d.\n", i)}})
+	}
+	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), changes); err != nil {
+		t.Fatal(err)
+	}
+	m.away.Store(false)
+	state := func() (waits int, generation uint64) {
+		st, err := reader(t, f, access.Unrestricted()).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(st.Pending), st.Generation
+	}
+	embed := serve.VectorLooks(f.Collection)
+	const looks = 200
+	tries := 0
+	for range looks {
+		_, before := state()
+		if err := embed(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, after := state(); after != before {
+			tries++
+		}
+	}
+	if waits, _ := state(); waits != 1 || tries < 3 || tries > 20 {
+		t.Errorf("%d wait, and %d of %d looks indexed again", waits, tries, looks)
 	}
 }

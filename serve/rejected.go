@@ -61,5 +61,8 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, names []ver
 	if len(before) > 0 {
 		out.Lost = errors.Join(out.Lost, c.index(ctx, before, nil))
 	}
+	if out.Lost != nil {
+		c.notice(fmt.Errorf("versions of documents are lost until they are put again, or the server starts anew: %w", out.Lost))
+	}
 	return out
 }

@@ -438,7 +438,7 @@ func (c *Collection) do(ctx context.Context, id string) {
 func (c *Collection) toldOwner(id string, why error) string {
 	var rejected *RejectedError
 	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported, ErrConflict, ErrForbidden, ErrPrecondition}, func(kind error) bool { return errors.Is(why, kind) }) {
-		return why.Error()
+		return Told(why, &access.Grant{}).Error()
 	}
 	c.notice(fmt.Errorf("the task %s is given up: %w", id, why))
 	return "the server failed; its log says why"
@@ -562,7 +562,7 @@ func (c *Collection) Recover(ctx context.Context) error {
 	if err := c.recoverDocuments(ctx); err != nil {
 		return err
 	}
-	return c.embedPending(ctx)
+	return c.embedPending(ctx, &vectorLooks{})
 }
 
 func (c *Collection) recoverDocuments(ctx context.Context) error {

@@ -2,9 +2,11 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/search"
 	"sheaf/serve/access"
 )
@@ -16,10 +18,14 @@ type behind struct{ error }
 // Unwrap is for errors.Is and errors.As.
 func (e behind) Unwrap() error { return e.error }
 
-// fromBehind marks what a store or a model returned.
+// fromBehind marks what a store or a model returned. That it does not let the server in, or
+// not do what it does, is nothing that the caller asked wrong, or can mend.
 func fromBehind(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, backend.ErrForbidden), errors.Is(err, backend.ErrKeptOut):
+		err = fmt.Errorf("%w: %v", sheaf.ErrUnavailable, err)
 	}
 	return behind{err}
 }
@@ -42,6 +48,12 @@ func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 // Told is err as a caller is told of it: the same, but that only the scope admin is told how
 // a store or a model behind the server cannot be reached. The log is to have err itself.
 func Told(err error, grant *access.Grant) error {
+	var rejected *RejectedError
+	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(behind)) && !tells(grant) {
+		bare := *rejected
+		bare.Lost = errors.New("a key with the scope admin is told why")
+		return &bare
+	}
 	if !errors.Is(err, sheaf.ErrUnavailable) || tells(grant) || !errors.As(err, new(behind)) {
 		return err
 	}
@@ -54,4 +66,18 @@ func (r *Reader) warnings(result *search.Result) []string {
 		return slices.Clone(result.Warnings)
 	}
 	return slices.Clone(result.Bare)
+}
+
+// notes are those of a result, as the caller is told of them, and what is unmet.
+func (r *Reader) notes(result *search.Result) []string {
+	notes := slices.Concat(result.Notes, result.Unmet)
+	if tells(&r.grant) {
+		return notes
+	}
+	for i, note := range notes {
+		if bare, ok := result.BareNotes[note]; ok {
+			notes[i] = bare
+		}
+	}
+	return notes
 }

@@ -286,6 +286,7 @@ func Refused(status int, reason string) error {
 	category, hint := sheaf.ErrInvalid, ""
 	switch {
 	case status == http.StatusUnauthorized:
+		category = backend.ErrKeptOut
 		hint = " (check user and password, API key or token: the user is in the address, the secret where store_key_env or store_key_file says)"
 	case status == http.StatusForbidden:
 		category = backend.ErrForbidden

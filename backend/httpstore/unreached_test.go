@@ -122,7 +122,7 @@ func TestRefusals(t *testing.T) {
 		hint     string
 	}{
 		400: {sheaf.ErrInvalid, ": no"},
-		401: {sheaf.ErrInvalid, "check user and password"},
+		401: {backend.ErrKeptOut, "check user and password"},
 		403: {backend.ErrForbidden, "grant it"},
 		404: {sheaf.ErrNotFound, ": no"},
 		413: {httpstore.ErrTooLarge, "raise the limit"},

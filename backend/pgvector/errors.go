@@ -64,7 +64,9 @@ func category(code string) error {
 		return backend.ErrForbidden
 	case code == "42P01": // a table that was there when the store was opened
 		return sheaf.ErrNotFound
-	case strings.HasPrefix(code, "28"), code == "3D000", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+	case strings.HasPrefix(code, "28"), code == "3D000":
+		return backend.ErrKeptOut
+	case strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
 		return sheaf.ErrInvalid
 	case code == "58P01", code == "0A000":
 		return sheaf.ErrUnsupported

@@ -22,7 +22,7 @@ func TestLetIn(t *testing.T) {
 		`role "nobody" is not permitted to log in`:                                                     "check user and password",
 	} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: "28000", Message: message})
-		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, says) || !strings.Contains(text, message) {
+		if text := fmt.Sprint(err); !errors.Is(err, backend.ErrKeptOut) || !strings.Contains(text, says) || !strings.Contains(text, message) {
 			t.Errorf("%v: want one that says %q", err, says)
 		}
 	}

@@ -72,7 +72,7 @@ func refuse(status int, body []byte) error {
 	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		category := sheaf.ErrInvalid
+		category := backend.ErrKeptOut
 		if status == http.StatusForbidden {
 			category = backend.ErrForbidden
 		}

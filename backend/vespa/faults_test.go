@@ -84,7 +84,7 @@ func TestBackPressure(t *testing.T) {
 		"starting":           {503, 8, "", nil, "", 0},
 		"timed out":          {504, 2, "", nil, "", 0},
 		"out of space":       {507, 1, "", sheaf.ErrUnavailable, "short of memory or disk", 0},
-		"no rights":          {401, 1, "", sheaf.ErrInvalid, "check the certificate", 0},
+		"no rights":          {401, 1, "", backend.ErrKeptOut, "check the certificate", 0},
 		"no document API":    {404, 1, "", sheaf.ErrNotFound, "404", 0},
 		"an internal fault":  {500, 1, "", sheaf.ErrUnavailable, "500", 0},
 		"away for very long": {429, 1 << 20, "", sheaf.ErrUnavailable, "no answer in time", time.Second},

@@ -289,12 +289,13 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	q.Filter = both(q.Filter, s.scope())
+	scope := s.scope()
+	q.Filter = both(q.Filter, scope)
 	order, err := o.columns.order()
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms, Order: order, Facets: o.columns.names()})
+	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms, Order: order, Facets: o.columns.names(), Scope: scope})
 	if err != nil {
 		return nil, err
 	}

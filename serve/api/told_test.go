@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -31,47 +33,133 @@ func scoped(r *http.Request) (access.Grant, error) {
 // does not.
 func TestStoreIsNotNamed(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
-	store := &vanishing{why: fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}
+	writes := []string{"PUT /v1/documents/api:pear.md " + `{"text": "Pears.\n"}`, "POST /v1/documents " + `{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`}
+	for i, kind := range []error{sheaf.ErrUnavailable, backend.ErrForbidden, backend.ErrKeptOut} {
+		why := fmt.Errorf("%w: failed to connect to %s", kind, place)
+		storeIsNotNamed(t, place, why, "search,ingest", false, writes[i%2])
+		storeIsNotNamed(t, place, why, "admin", true, writes[(i+1)%2])
+	}
+}
+
+func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told bool, write string) {
+	t.Helper()
+	store := &vanishing{why: why}
 	open := servetest.Open(t, notes, func(o *serve.Options) {
 		store.Backend, o.Backend, o.Distant = o.Backend, store, true
 	})
 	s := start(t, notes, func(o *api.Options) {
 		o.Collections, o.SignOn = []*serve.Collection{open.Collection}, scoped
 	})
-	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{open.Collection}}, func(r *http.Request) (access.Grant, error) { return scoped(r) })
+	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{open.Collection}, Time: 2 * time.Second}, func(r *http.Request) (access.Grant, error) { return scoped(r) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.api.Mount("/mcp", access.ScopeSearch, tools)
 	store.gone.Store(true)
-	for _, c := range []struct {
-		method, path, body string
-		status             int
-	}{
-		{"GET", "/v1/search?query=undo", "", 503},
-		{"GET", "/v1/search?query=what+tags:vcs&facets=tag&count=true", "", 503},
-		{"GET", "/v1/search?query=commit&sort=path", "", 503},
-		{"GET", "/v1/similar?id=notes:git.md%23undo-a-commit", "", 503},
-		{"POST", "/v1/explain", `{"query": "undo commit"}`, 503},
-		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:hg.md"}`, 503},
-		{"POST", "/v1/explain/changes", `{"query": "rollback", "change": {"meaning": "1"}}`, 503},
-		{"GET", "/v1/status", "", 503},
-		{"GET", "/readyz?verbose=true", "", 503},
-		{"PUT", "/v1/documents/api:pear.md", `{"text": "Pears.\n"}`, 503},
-		{"POST", "/v1/documents", `{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`, 503},
-		{"POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "undo"}}}`, 200},
+	for _, asks := range []string{
+		"GET /v1/search?query=undo",
+		"GET /v1/search?query=what+tags:vcs&facets=tag&count=true",
+		"GET /v1/search?query=commit&sort=path",
+		"GET /v1/similar?id=notes:git.md%23undo-a-commit",
+		"POST /v1/explain " + `{"query": "undo commit"}`,
+		"POST /v1/explain/absence " + `{"query": "undo", "id": "notes:hg.md"}`,
+		"POST /v1/explain/changes " + `{"query": "rollback", "change": {"meaning": "1"}}`,
+		"GET /v1/status",
+		"GET /readyz?verbose=true",
+		"POST /mcp " + `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "undo"}}}`,
+		write, // those behind it would wait for what it leaves half made
 	} {
-		for scopes, told := range map[string]bool{"search,ingest": false, "admin": true} {
-			s.log.Reset()
-			res, body := s.ask(t, c.method, c.path, c.body, "Scopes", scopes, "Accept", "application/json, text/event-stream")
-			if res.StatusCode != c.status || strings.Contains(string(body), place) != told || !told && !strings.Contains(string(body), "a key with the scope admin is told why") {
-				t.Errorf("%s %s by %s: %d %s", c.method, c.path, scopes, res.StatusCode, body)
-			}
-			if logged := strings.Contains(s.log.String(), place); !logged && c.path != "/mcp" && !strings.HasPrefix(c.path, "/readyz") {
-				t.Errorf("%s %s by %s: the log says %q", c.method, c.path, scopes, s.log)
+		method, rest, _ := strings.Cut(asks, " ")
+		path, body, _ := strings.Cut(rest, " ")
+		status := 503
+		if path == "/mcp" {
+			status = 200
+		}
+		s.log.Reset()
+		res, text := s.ask(t, method, path, body, "Scopes", scopes, "Accept", "application/json, text/event-stream")
+		if res.StatusCode != status || strings.Contains(string(text), place) != told || !told && !strings.Contains(string(text), "a key with the scope admin is told why") {
+			t.Errorf("%v, %s by %s: %d %s", why, asks, scopes, res.StatusCode, text)
+		}
+		if logged := strings.Contains(s.log.String(), place); !logged && path != "/mcp" && !strings.HasPrefix(path, "/readyz") {
+			t.Errorf("%v, %s by %s: the log says %q", why, asks, scopes, s.log)
+		}
+	}
+}
+
+// TestNotesNameNoStore: nor is it told in what an answer notes of a step that others stand in
+// for.
+func TestNotesNameNoStore(t *testing.T) {
+	const place = "postgres://sheaf@db.internal:5432"
+	s := startOf(t, servetest.Open(t, notes, func(o *serve.Options) {
+		o.Backend, o.Distant = halfGone{o.Backend, fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}, true
+	}), func(o *api.Options) { o.SignOn = scoped })
+	for _, c := range []struct{ path, body, said string }{
+		{"/v1/explain", `{"query": "undo commit"}`, "cannot explain the scores"},
+		{"/v1/search", `{"query": "undo commit", "profile": "rrf", "parameters": {"push_down": "equal"}}`, "not pushed down"},
+	} {
+		for scopes, told := range map[string]bool{"search": false, "admin": true} {
+			res, body := s.ask(t, "POST", c.path, c.body, "Scopes", scopes)
+			if res.StatusCode != 200 || strings.Contains(string(body), place) != told || !strings.Contains(string(body), c.said) || strings.Contains(string(body), `"degraded":true`) {
+				t.Errorf("%s by %s: %d %s", c.path, scopes, res.StatusCode, body)
 			}
 		}
 	}
+}
+
+// TestLostVersionsNameNoStore: nor where a store that did not take a version goes away before
+// it has the one before it again.
+func TestLostVersionsNameNoStore(t *testing.T) {
+	const place = "postgres://sheaf@db.internal:5432"
+	for scopes, told := range map[string]bool{"ingest": false, "ingest,admin": true} {
+		store := &vanishing{why: fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}
+		var noticed []string
+		s := startOf(t, servetest.Open(t, notes, func(o *serve.Options) {
+			store.Backend = o.Backend
+			o.Notice = func(err error) { noticed = append(noticed, err.Error()) }
+			o.Backend = rejectsLast{picky{store}, store}
+		}), func(o *api.Options) { o.SignOn = scoped })
+		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Scopes", scopes); res.StatusCode >= 300 {
+			t.Fatal(res.StatusCode, string(body))
+		}
+		res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`, "Scopes", scopes)
+		if res.StatusCode != 422 || !strings.Contains(string(body), "put them again") || strings.Contains(string(body), place) != told {
+			t.Errorf("by %s: %d %s", scopes, res.StatusCode, body)
+		}
+		if !strings.Contains(strings.Join(noticed, "\n"), place) {
+			t.Errorf("by %s: the log says %q", scopes, noticed)
+		}
+	}
+}
+
+// rejectsLast is a store that goes away once it did not take something.
+type rejectsLast struct {
+	picky
+	store *vanishing
+}
+
+// Write implements backend.Backend.
+func (r rejectsLast) Write(ctx context.Context, batch backend.Batch) error {
+	err := r.picky.Write(ctx, batch)
+	if errors.As(err, new(*backend.PartialError)) {
+		r.store.gone.Store(true)
+	}
+	return err
+}
+
+// halfGone is a store that finds, and fails at what a search can do without.
+type halfGone struct {
+	backend.Backend
+	why error
+}
+
+// Explain implements backend.Explainer.
+func (h halfGone) Explain(context.Context, backend.Request, []sheaf.ID) ([]*sheaf.Explanation, error) {
+	return nil, h.why
+}
+
+// Fuse implements backend.Fuser.
+func (h halfGone) Fuse(context.Context, backend.FuseRequest) (backend.Fused, error) {
+	return backend.Fused{}, h.why
 }
 
 // TestFailedBranchIsNotNamed: an answer that lacks a part says which part to everybody, and

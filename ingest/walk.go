@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -118,7 +119,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
-	ignores, from := outerIgnores(root)
+	ignores, from, unknown := outerIgnores(root)
 	if o.watch != nil {
 		for _, name := range from { // also those that are not there: somebody may make them
 			if dir := realPath(filepath.Dir(name)); dir != "" {
@@ -126,7 +127,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 			}
 		}
 	}
-	top := folder{ignores: ignores}
+	top := folder{ignores: ignores, unknown: unknown}
 	if o.FollowLinks || o.watch != nil {
 		top.real = realPath(root)
 	}
@@ -164,6 +165,7 @@ type folder struct {
 	path    string // "" for the top, else ending with a slash
 	real    string // without links; "" below the top unless FollowLinks is set
 	ignores []ignoreFile
+	unknown error // why it is not known what the ignore files above the top leave out
 }
 
 type walker struct {
@@ -261,18 +263,22 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		w.o.watch(cmp.Or(dir.real, filepath.Join(w.real, filepath.FromSlash(dir.path))), true)
 	}
 	list, entries, err := openListing(full)
-	if err != nil {
+	defer list.close()
+	if err != nil { // what could be listed may be what an ignore file leaves out that could not
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
 		out.mayHold(err, dir.path)
+		return nil
 	}
-	defer list.close()
 	if dir.path != "" && isIndex(full, entries) {
 		w.byRule(out, dir.path, ReasonFolder, nil, nil)
 		return nil
 	}
-	if dir.ignores, err = withIgnores(dir, full, entries); err != nil { // nobody knows what it leaves out
-		skip(cmp.Or(dir.path, "."), ReasonUnreadable, "its ignore file: "+reasonOf(err))
-		out.mayHold(err, dir.path)
+	if dir.unknown == nil {
+		dir.ignores, dir.unknown = withIgnores(dir, full, entries)
+	}
+	if dir.unknown != nil { // nobody knows what is left out
+		skip(cmp.Or(dir.path, "."), ReasonUnreadable, dir.unknown.Error())
+		out.unread = append(out.unread, dir.path)
 		return nil
 	}
 	for _, e := range entries {
@@ -331,7 +337,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 // isIndex reports whether a folder is an index: every run that writes one changes its
 // files, so that a run that looked at them would always find something new.
 func isIndex(full string, entries []fs.DirEntry) bool {
-	if !named(full, entries, indexRecord) {
+	if !listed(entries, indexRecord) || !isFile(filepath.Join(full, indexRecord)) {
 		return false
 	}
 	file, err := os.Open(filepath.Join(full, indexRecord))
@@ -347,14 +353,16 @@ func isIndex(full string, entries []fs.DirEntry) bool {
 	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 && filepath.IsAbs(record.Root)
 }
 
-// named reports whether one of entries, which are in the order of names, is a file of that
-// name, or a link to one: opening a pipe would wait for who writes into it.
-func named(full string, entries []fs.DirEntry, name string) bool {
-	i, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
-	if !ok || entries[i].Type().IsRegular() {
-		return ok
-	}
-	info, err := os.Stat(filepath.Join(full, name))
+// listed reports whether one of entries, which are in the order of names, has a name.
+func listed(entries []fs.DirEntry, name string) bool {
+	_, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	return ok
+}
+
+// isFile reports whether a name is that of a file, or of a link to one: opening a pipe would
+// wait for who writes into it.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -482,49 +490,80 @@ func realPath(path string) string {
 func withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores := dir.ignores
 	for _, name := range ignoreNames {
-		if !named(full, entries, name) {
+		if !listed(entries, name) {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(full, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // it is gone
-		case err != nil:
-			return nil, err
+		content, err := readIgnore(filepath.Join(full, name))
+		if err != nil {
+			return nil, fmt.Errorf("its ignore file: %s", reasonOf(err))
 		}
-		if f := parseIgnore(dir.path, dir.path+name, string(content)); len(f.rules) > 0 {
+		if f := parseIgnore(dir.path, dir.path+name, content); len(f.rules) > 0 {
 			ignores = append(ignores[:len(ignores):len(ignores)], f)
 		}
 	}
 	return ignores, nil
 }
 
+// readIgnore is what an ignore file says; "" when there is none: what has its name and is no
+// file leaves nothing out. Of a link that leads nowhere, as to a disk that is not mounted,
+// nobody knows what it does.
+func readIgnore(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return "", nil
+	}
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(name)
+	}
+	if err == nil && int64(len(content)) < info.Size() {
+		err = errChanging
+	}
+	if err != nil && isAbsent(name) {
+		return "", nil
+	}
+	return string(content), err
+}
+
+// isAbsent reports whether nothing has a name, not even a link that leads nowhere.
+func isAbsent(name string) bool {
+	_, err := os.Lstat(name)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // outerIgnores are the ignore files above root, up to the top of the repository
 // that it lies in, and that repository's own excludes. Their rules are turned
 // into ones relative to root where they can say something about it. from are the names of
-// all of them, there or not.
-func outerIgnores(root string) (ignores []ignoreFile, from []string) {
+// all of them, there or not. err says that one cannot be read, or that it is not known
+// where the repository begins; what nobody may look for there is no repository.
+func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
 	suffix := ""
+	take := func(name string) {
+		from = append(from, name)
+		content, fault := readIgnore(name)
+		if fault != nil && err == nil {
+			err = fmt.Errorf("the ignore file %s: %s", name, reasonOf(fault))
+		}
+		if fault == nil {
+			ignores = append([]ignoreFile{inside(parseIgnore("", name, content), suffix)}, ignores...)
+		}
+	}
 	for dir := root; ; {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			name := filepath.Join(dir, ".git", "info", "exclude")
-			from = append(from, name)
-			if content, err := os.ReadFile(name); err == nil {
-				ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
-			}
-			return ignores, from
+		git := filepath.Join(dir, ".git")
+		switch _, fault := os.Stat(git); {
+		case fault == nil:
+			take(filepath.Join(git, "info", "exclude"))
+			return ignores, from, err
+		case !isAbsent(git) && !errors.Is(fault, fs.ErrPermission):
+			return nil, from, fmt.Errorf("the repository %s: %s", git, reasonOf(fault))
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return nil, nil // no repository
+			return nil, nil, nil // no repository
 		}
 		suffix = filepath.Base(dir) + "/" + suffix
 		for _, own := range slices.Backward(ignoreNames[:]) {
-			name := filepath.Join(parent, own)
-			from = append(from, name)
-			if content, err := os.ReadFile(name); err == nil {
-				ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
-			}
+			take(filepath.Join(parent, own))
 		}
 		dir = parent
 	}

@@ -95,8 +95,11 @@ type walked struct {
 	skipped []catalog.Skip
 	// unread are the paths of which it is not known what is there: of folders they end
 	// with a slash, and that of the top is "".
-	unread  []string
-	ignored int // files and folders that ignore files leave out
+	unread []string
+	// disks are the folders that lie on another device than the one above, empty those that
+	// hold nothing and links that lead nowhere; both end with a slash.
+	disks, empty []string
+	ignored      int // files and folders that ignore files leave out
 	// byRule are what rules leave out, and files that are no documents and
 	// hidden, when they are to be listed: the first maxIgnored of allByRule.
 	byRule    []catalog.Skip
@@ -148,6 +151,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if _, err := os.Stat(root); err != nil { // it went away meanwhile: what was not found is not gone
 		return nil, fmt.Errorf("index folder: %w", err)
 	}
+	slices.Sort(w.out.disks)
 	slices.SortFunc(w.out.files, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	sortSkips(w.out.skipped)
 	sortSkips(w.out.byRule)
@@ -165,7 +169,8 @@ type folder struct {
 	path    string // "" for the top, else ending with a slash
 	real    string // without links; "" below the top unless FollowLinks is set
 	ignores []ignoreFile
-	unknown error // why it is not known what the ignore files above the top leave out
+	device  uint64 // of the folder above; 0 for the top, or where that is not known
+	unknown error  // why it is not known what the ignore files above the top leave out
 }
 
 type walker struct {
@@ -248,6 +253,8 @@ func (w *walker) gather(out *walked) {
 	w.out.files = append(w.out.files, out.files...)
 	w.out.skipped = append(w.out.skipped, out.skipped...)
 	w.out.unread = append(w.out.unread, out.unread...)
+	w.out.disks = append(w.out.disks, out.disks...)
+	w.out.empty = append(w.out.empty, out.empty...)
 	w.out.ignored += out.ignored
 	w.out.allByRule += out.allByRule
 	w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
@@ -273,6 +280,14 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		w.byRule(out, dir.path, ReasonFolder, nil, nil)
 		return nil
 	}
+	device := list.device()
+	if dir.device != 0 && device != 0 && device != dir.device {
+		out.disks = append(out.disks, dir.path)
+	}
+	if len(entries) == 0 {
+		out.empty = append(out.empty, dir.path)
+	}
+	dir.device = device
 	if dir.unknown == nil {
 		dir.ignores, dir.unknown = withIgnores(dir, full, entries)
 	}
@@ -303,6 +318,9 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			if info, err = os.Stat(filepath.Join(full, name)); err != nil {
 				skip(path, ReasonUnreadable, reasonOf(err))
 				out.mayHold(err, path, path+"/")
+				if _, r := w.ignoredBy(dir.ignores, path, name, true); r == nil {
+					out.empty = append(out.empty, path+"/")
+				}
 				continue
 			}
 			mode = info.Mode().Type()
@@ -459,7 +477,7 @@ func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) 
 // enter prepares a folder that is to be read now; ok is false for one that a link leads to,
 // which is read later, and for one, without a path, that was entered before.
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
-	next = folder{path: path + "/", ignores: dir.ignores}
+	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {
 		return next, true
 	}

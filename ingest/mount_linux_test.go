@@ -170,3 +170,58 @@ func TestUnmountedBelow(t *testing.T) {
 		})
 	}
 }
+
+// TestAwayWhileRead: what is indexed of a folder stays when that goes away, or its disk, while
+// its files are read; what is gone alone goes.
+func TestAwayWhileRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		disk    string // where one is mounted, below the folder
+		away    func(root string) error
+		removed int
+	}{
+		"the folder":       {away: func(root string) error { return os.Rename(root, root+"-away") }},
+		"its disk":         {disk: ".", away: func(root string) error { return syscall.Unmount(root, 0) }},
+		"a disk below":     {disk: "sub", away: func(root string) error { return syscall.Unmount(filepath.Join(root, "sub"), 0) }},
+		"files":            {away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) }, removed: 2},
+		"files of a disk":  {disk: "sub", away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub", "deep")) }, removed: 1},
+		"all of the files": {disk: ".", away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) }, removed: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.root = filepath.Join(w.root, "vault")
+			if err := os.MkdirAll(filepath.Join(w.root, "sub"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if test.disk != "" {
+				disk := filepath.Join(w.root, test.disk)
+				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
+					t.Skipf("it needs the right to mount: %v", err)
+				}
+				t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
+			}
+			w.o.Trees[0].Root = w.root
+			w.write("a.md", "words\n")
+			w.write("sub/b.md", "words\n")
+			w.write("sub/deep/c.md", "words\n")
+			if r := w.run(); r.Added != 3 {
+				t.Fatalf("%+v", r)
+			}
+			w.o.Rebuild = true // all are read
+			w.o.Progress = func(p ingest.Progress) {
+				if p.Phase != ingest.PhaseIndex {
+					return
+				}
+				w.o.Progress = nil
+				if test.away != nil {
+					if err := test.away(w.root); err != nil {
+						t.Error(err)
+					}
+					test.away = nil
+				}
+			}
+			if r := w.run(); r.Removed != test.removed || finds(t, w.o.Backend, "words") != 3-test.removed {
+				t.Errorf("%+v, %d found: want %d removed", r, finds(t, w.o.Backend, "words"), test.removed)
+			}
+		})
+	}
+}

@@ -240,12 +240,17 @@ func (p *plan) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *w
 		}
 	}
 	for _, disk := range w.disks {
-		full := filepath.Join(tree.Root, filepath.FromSlash(disk))
-		if !o.Rebuild && !isApart(full, filepath.Join(tree.Root, filepath.FromSlash(path.Dir(path.Clean(disk))))) { // since it was walked
+		if !o.Rebuild && !isDisk(tree.Root, disk) { // since it was walked
 			unread[disk] = true
 		}
 	}
 	p.disks[tree.Name] = slices.Compact(slices.Sorted(slices.Values(disks)))
+}
+
+// isDisk reports whether a folder below root lies on another device than the one above it.
+func isDisk(root, dir string) bool {
+	above := path.Dir(path.Clean(dir))
+	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
 }
 
 // findGone finds the folders that are not there while others are, as when a disk is not

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -243,6 +244,9 @@ func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 		return err
 	}
 	if err := vfs.WriteFile(k.path, append(content, '\n'), 0); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	if err := (vfs.Disk{}).SyncDir(filepath.Dir(k.path)); err != nil {
 		return fmt.Errorf("write keys: %w", err)
 	}
 	return k.read()

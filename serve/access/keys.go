@@ -67,6 +67,10 @@ func OpenKeys(path string) (*Keys, error) {
 	return k, k.read()
 }
 
+// errGone says that there is no file of keys any more. Where it was is for nobody to know who
+// asks from elsewhere.
+var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
+
 // read takes the newest version of the file; k.mu must be held. After an error
 // the version before stays.
 func (k *Keys) read() error {
@@ -74,6 +78,8 @@ func (k *Keys) read() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && k.state == nil:
 		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return errGone
 	case err != nil:
 		return fmt.Errorf("read keys: %w", err)
 	case k.state != nil && os.SameFile(state, k.state) && state.ModTime().Equal(k.state.ModTime()) && state.Size() == k.state.Size():

@@ -368,21 +368,26 @@ func (c *Catalog) Reload() error {
 	return nil
 }
 
+// errGone says that a catalog is not there any more that was. Where it was is for nobody to
+// know who asks from elsewhere.
+var errGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
+
 // newer reports whether the newest generation is not the one that is known here.
 func (c *Catalog) newer() (bool, error) {
 	generation, err := c.watch.Generation()
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
+	none := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !none {
 		return false, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	switch {
+	case c.closed:
 		return false, errClosed
+	case none && c.current.generation != 0:
+		return false, errGone
 	}
-	return generation != c.current.generation, nil
+	return !none && generation != c.current.generation, nil
 }
 
 // Follow is Reload for many at once, while this process may change the catalog, too. It

@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,42 +40,80 @@ func TestUnreadIgnoreFile(t *testing.T) {
 	}
 }
 
-// TestUnreadIgnoreFileAbove: so it is with those above the folder, of the repository that it
-// lies in, and not with what only has the name of one.
-func TestUnreadIgnoreFileAbove(t *testing.T) {
-	for name, changes := range map[string]bool{".gitignore": false, ".git/info/exclude": false, ".sheafignore": false, "elsewhere": true} {
-		for _, dir := range []bool{false, true} {
+// TestUnknownIgnores: while it is not known what is left out, as when an ignore file above the
+// folder cannot be read or a link to one leads nowhere, nothing is looked at, and what was
+// indexed stays. What is no file leaves nothing out.
+func TestUnknownIgnores(t *testing.T) {
+	const unreadable, nowhere = "/proc/self/mem", "not-mounted/ignore" // nobody can read the former from its beginning
+	for name, test := range map[string]struct {
+		file, leadsTo string
+		known         bool
+	}{
+		"above":                        {file: ".gitignore", leadsTo: unreadable},
+		"above, of its own":            {file: "folder/.sheafignore", leadsTo: unreadable},
+		"excludes of the repository":   {file: ".git/info/exclude", leadsTo: unreadable},
+		"a link above leads nowhere":   {file: ".sheafignore", leadsTo: nowhere},
+		"a link leads nowhere":         {file: "folder/vault/.sheafignore", leadsTo: nowhere},
+		"a link leads to itself":       {file: "folder/vault/.gitignore", leadsTo: ".gitignore"},
+		"the repository leads nowhere": {file: "folder/.git", leadsTo: nowhere},
+		"a folder":                     {file: "folder/.gitignore", leadsTo: "vault", known: true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			top := w.root
-			w.root = filepath.Join(top, "docs")
+			top := t.TempDir()
+			w.root = filepath.Join(top, "folder", "vault")
 			w.o.Trees[0].Root = w.root
-			w.write("a.md", "alpha\n")
-			for _, folder := range []string{".git/info", "docs/private"} {
-				if err := os.MkdirAll(filepath.Join(top, folder), 0o755); err != nil {
+			for _, dir := range []string{w.root, filepath.Join(top, ".git", "info")} {
+				if err := os.MkdirAll(dir, 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}
+			file := filepath.Join(top, test.file)
+			if test.file != "folder/.git" && !test.known {
+				if err := os.WriteFile(file, []byte("secret.md\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := os.WriteFile(filepath.Join(top, ".gitignore"), []byte("secret.md\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w.write("a.md", "alpha\n")
+			w.write("secret.md", "beta\n")
 			if r := w.run(); r.Added != 1 {
 				t.Fatalf("%+v", r)
 			}
-			w.write("private/c.md", "gamma\n")
-			var err error
-			if dir {
-				err = os.Mkdir(filepath.Join(top, name), 0o755)
-			} else {
-				err = os.Symlink("/proc/self/mem", filepath.Join(top, name))
-			}
-			if err != nil {
+			w.write("b.md", "beta\n")
+			_ = os.Remove(file) // the repository is not there yet
+			if err := os.Symlink(test.leadsTo, file); err != nil {
 				t.Fatal(err)
 			}
-			if dir { // as in a second worktree of git
-				if err := errors.Join(os.RemoveAll(filepath.Join(top, ".git")), os.WriteFile(filepath.Join(top, ".git"), []byte("gitdir: elsewhere\n"), 0o600)); err != nil {
-					t.Fatal(err)
-				}
+			r := w.run()
+			if unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable && !strings.Contains(r.Skipped[0].Detail, top); unknown == test.known || r.Changes() != test.known {
+				t.Errorf("%+v", r)
 			}
-			if r := w.run(); r.Changes() != (changes || dir) || r.Removed != 0 || !r.Changes() && (len(r.Skipped) != 1 || !strings.HasSuffix(r.Skipped[0].Detail, ": ../"+name+": input/output error")) {
-				t.Errorf("%s, a folder %v: %+v", name, dir, r)
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
 			}
-		}
+			want := 2
+			if test.known {
+				want = 0
+			} else if test.file == "folder/.git" {
+				want = 1
+			}
+			if r := w.run(); r.Added != want || r.Removed != 0 {
+				t.Errorf("when it is gone: %+v: want %d added", r, want)
+			}
+		})
+	}
+}
+
+// TestWorktreeIsNoFault: where .git is a file, as in a second worktree of git, or an ignore
+// file a folder, nothing is left out and nothing is wrong.
+func TestWorktreeIsNoFault(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "alpha\n")
+	w.write(".git", "gitdir: elsewhere\n")
+	w.write(".gitignore/b.md", "beta\n")
+	if r := w.run(); r.Added != 2 || len(r.Skipped) != 0 {
+		t.Errorf("%+v", r)
 	}
 }

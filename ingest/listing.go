@@ -10,8 +10,7 @@ import (
 // listing is a folder that is being read.
 type listing struct{ dir *os.File }
 
-// openListing opens a folder and lists it in the order of names. Of a folder that
-// cannot be read to its end the entries are those that could be. The listing is
+// openListing opens a folder and lists it in the order of names. The listing is
 // never nil, and to be closed.
 func openListing(path string) (*listing, []fs.DirEntry, error) {
 	dir, err := os.Open(path)

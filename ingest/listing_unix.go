@@ -25,9 +25,21 @@ func (l *listing) stat(e fs.DirEntry, to *found) error {
 	return nil
 }
 
+// device is that on which the folder lies; 0 when it is not known.
+func (l *listing) device() uint64 {
+	var st unix.Stat_t
+	if unix.Fstat(int(l.dir.Fd()), &st) != nil {
+		return 0
+	}
+	return uint64(st.Dev)
+}
+
 // isMount reports whether a disk is mounted in the place of a folder: what it holds lies on
 // another device than the folder above.
-func isMount(dir string) bool {
-	var here, above unix.Stat_t
-	return unix.Stat(dir, &here) == nil && unix.Stat(dir+"/..", &above) == nil && here.Dev != above.Dev
+func isMount(dir string) bool { return isApart(dir, dir+"/..") }
+
+// isApart reports whether two folders lie on different devices.
+func isApart(dir, above string) bool {
+	var a, b unix.Stat_t
+	return unix.Stat(dir, &a) == nil && unix.Stat(above, &b) == nil && a.Dev != b.Dev
 }

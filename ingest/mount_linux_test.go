@@ -83,3 +83,145 @@ func TestUnmounted(t *testing.T) {
 		}
 	}
 }
+
+// TestUnmountedBelow: a folder below the one that is indexed, or one that a link there leads to,
+// keeps what is indexed of it while its disk is not mounted; not when it is emptied while that
+// is there, is left out by then, or is gone.
+func TestUnmountedBelow(t *testing.T) {
+	for name, test := range map[string]struct {
+		linked  bool
+		while   func(w *world, disk string) error // it is not mounted
+		removed int
+	}{
+		"a folder":                 {},
+		"a link":                   {linked: true},
+		"it is left out":           {while: func(w *world, _ string) error { w.write(".sheafignore", "disk\n"); return nil }, removed: 1},
+		"it is gone":               {while: func(_ *world, disk string) error { return os.Remove(disk) }, removed: 1},
+		"it holds something else":  {while: func(w *world, _ string) error { w.write("disk/e.md", "words\n"); return nil }, removed: 1},
+		"the link is gone":         {linked: true, while: func(w *world, _ string) error { return os.Remove(filepath.Join(w.root, "disk")) }, removed: 1},
+		"a link that is left out":  {linked: true, while: func(w *world, _ string) error { w.write(".sheafignore", "disk\n"); return nil }, removed: 1},
+		"it may not be looked for": {while: func(_ *world, disk string) error { return os.Chmod(disk, 0) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.o.Walk.FollowLinks = true
+			disk := filepath.Join(w.root, "disk")
+			if test.linked {
+				elsewhere := t.TempDir()
+				disk = filepath.Join(elsewhere, "place")
+				if err := os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, "disk")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Mkdir(disk, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			mount := func() {
+				t.Helper()
+				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
+					t.Skipf("TestUnmountedBelow needs the right to mount: %v", err)
+				}
+				notes := filepath.Join(disk, "notes")
+				if err := os.Mkdir(notes, 0o755); err != nil {
+					t.Error(err)
+				}
+				if err := os.WriteFile(filepath.Join(notes, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+			t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
+			mount()
+			w.write("a.md", "# A\n\nwords\n")
+			if r := w.run(); r.Added != 2 {
+				t.Fatalf("%+v", r)
+			}
+			if err := syscall.Unmount(disk, 0); err != nil {
+				t.Fatal(err)
+			}
+			if test.while != nil {
+				if err := test.while(w, disk); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				r := w.run()
+				said := slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool { return s.Reason == ingest.ReasonUnreadable && s.Path == "disk/" })
+				if r.Removed != test.removed || said != (test.removed == 0) {
+					t.Errorf("unmounted: %+v: want %d removed", r, test.removed)
+				}
+				test.removed = 0
+				if test.while != nil {
+					break
+				}
+			}
+			if test.while != nil {
+				return
+			}
+			mount()
+			if r := w.run(); r.Added != 0 || r.Removed != 0 || len(r.Skipped) != 0 {
+				t.Errorf("mounted again: %+v", r)
+			}
+			if err := os.RemoveAll(filepath.Join(disk, "notes", "d.md")); err != nil {
+				t.Fatal(err)
+			}
+			if r := w.run(); r.Removed != 1 {
+				t.Errorf("emptied: %+v", r)
+			}
+		})
+	}
+}
+
+// TestAwayWhileRead: what is indexed of a folder stays when that goes away, or its disk, while
+// its files are read; what is gone alone goes.
+func TestAwayWhileRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		disk    string // where one is mounted, below the folder
+		away    func(root string) error
+		removed int
+	}{
+		"the folder":       {away: func(root string) error { return os.Rename(root, root+"-away") }},
+		"its disk":         {disk: ".", away: func(root string) error { return syscall.Unmount(root, 0) }},
+		"a disk below":     {disk: "sub", away: func(root string) error { return syscall.Unmount(filepath.Join(root, "sub"), 0) }},
+		"files":            {away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) }, removed: 2},
+		"files of a disk":  {disk: "sub", away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub", "deep")) }, removed: 1},
+		"all of the files": {disk: ".", away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) }, removed: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.root = filepath.Join(w.root, "vault")
+			if err := os.MkdirAll(filepath.Join(w.root, "sub"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if test.disk != "" {
+				disk := filepath.Join(w.root, test.disk)
+				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
+					t.Skipf("it needs the right to mount: %v", err)
+				}
+				t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
+			}
+			w.o.Trees[0].Root = w.root
+			w.write("a.md", "words\n")
+			w.write("sub/b.md", "words\n")
+			w.write("sub/deep/c.md", "words\n")
+			if r := w.run(); r.Added != 3 {
+				t.Fatalf("%+v", r)
+			}
+			w.o.Rebuild = true // all are read
+			w.o.Progress = func(p ingest.Progress) {
+				if p.Phase != ingest.PhaseIndex {
+					return
+				}
+				w.o.Progress = nil
+				if test.away != nil {
+					if err := test.away(w.root); err != nil {
+						t.Error(err)
+					}
+					test.away = nil
+				}
+			}
+			if r := w.run(); r.Removed != test.removed || finds(t, w.o.Backend, "words") != 3-test.removed {
+				t.Errorf("%+v, %d found: want %d removed", r, finds(t, w.o.Backend, "words"), test.removed)
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -75,6 +76,9 @@ type plan struct {
 	outdated               int
 	// mounted says of each folder that is there whether a disk is mounted in its place.
 	mounted map[string]bool
+	// disks are, for each of them, the folders below it that lie on disks of their own, or did
+	// when those were there last.
+	disks map[string][]string
 }
 
 // nothing reports whether everything is up to date.
@@ -163,6 +167,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	if err := p.findGone(view, o); err != nil {
 		return nil, err
 	}
+	p.disks = map[string][]string{}
 	for _, tree := range o.Trees {
 		if tree.Root == "" || p.isGone(tree) {
 			continue // its texts were given, or stay as they are
@@ -178,6 +183,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 		if !o.Rebuild {
 			unread[tree.Name] = unreadOf(w.unread)
 		}
+		p.findDisks(view, o, tree, w, unread[tree.Name])
 		if at := w.seenUntil(); at > 0 {
 			p.seen[tree.Name] = at
 		}
@@ -209,6 +215,43 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 // mountedKey is where the settings keep that a disk was mounted in the place of a tree's
 // folder.
 func mountedKey(tree string) string { return "mounted:" + tree }
+
+// disksKey is where the settings keep which folders of a tree lie on disks of their own, with
+// diskBreak between them.
+func disksKey(tree string) string { return "disks:" + tree }
+
+const diskBreak = "\x00"
+
+// findDisks finds the folders of a tree that lie on disks of their own, and those that are empty,
+// or that a link leads to and that are not there, since theirs is not mounted: what is indexed
+// of them stays.
+func (p *plan) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *walked, unread unreadPaths) {
+	disks := w.disks
+	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
+		for disk := range strings.SplitSeq(before, diskBreak) {
+			away := slices.Contains(w.empty, disk) && !slices.Contains(w.disks, disk)
+			if away {
+				unread[disk] = true
+				p.skipped = append(p.skipped, catalog.Skip{Tree: tree.Name, Path: disk, Reason: ReasonUnreadable, Detail: "its disk is not mounted"})
+			}
+			if away || unread.holds(disk) {
+				disks = append(disks, disk)
+			}
+		}
+	}
+	for _, disk := range w.disks {
+		if !o.Rebuild && !isDisk(tree.Root, disk) { // since it was walked
+			unread[disk] = true
+		}
+	}
+	p.disks[tree.Name] = slices.Compact(slices.Sorted(slices.Values(disks)))
+}
+
+// isDisk reports whether a folder below root lies on another device than the one above it.
+func isDisk(root, dir string) bool {
+	above := path.Dir(path.Clean(dir))
+	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
+}
 
 // findGone finds the folders that are not there while others are, as when a disk is not
 // mounted, and those that are empty in place of the disk that was mounted there: what is
@@ -250,11 +293,12 @@ func (p *plan) findGone(view *catalog.View, o *Options) error {
 	return err
 }
 
-// isEmpty reports whether a folder holds nothing at all, not even what is hidden.
+// isEmpty reports whether a folder holds nothing at all, not even what is hidden, or may not
+// be looked into, as the places of disks often are.
 func isEmpty(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
-		return false
+		return errors.Is(err, fs.ErrPermission)
 	}
 	defer f.Close()
 	_, err = f.Readdirnames(1)

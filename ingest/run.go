@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -633,10 +636,20 @@ func (r *runner) forget(ctx context.Context, w backend.BulkWriter, j *job) error
 	return nil
 }
 
+// stands reports whether the folder of a file's tree, and the disks that it lies on, are there:
+// else it is not known whether the file is.
+func (r *runner) stands(j *job) bool {
+	root := strings.TrimSuffix(j.full, filepath.FromSlash(j.path))
+	if _, err := os.Stat(root); err != nil || r.plan.mounted[j.tree] && !isMount(root) {
+		return false
+	}
+	return !slices.ContainsFunc(r.plan.disks[j.tree], func(disk string) bool { return strings.HasPrefix(j.path, disk) && !isDisk(root, disk) })
+}
+
 // unreadable skips a file. What was indexed of it before stays when it may come
 // back, and goes when the file is gone.
 func (r *runner) unreadable(ctx context.Context, w backend.BulkWriter, j *job, err error) error {
-	gone := errors.Is(err, fs.ErrNotExist)
+	gone := errors.Is(err, fs.ErrNotExist) && r.stands(j)
 	if gone {
 		if err := r.forget(ctx, w, j); err != nil {
 			return err

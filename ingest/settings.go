@@ -114,6 +114,13 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 			delete(next.Extra, mountedKey(tree))
 		}
 	}
+	for tree, disks := range p.disks {
+		if len(disks) > 0 {
+			next.Extra[disksKey(tree)] = strings.Join(disks, diskBreak)
+		} else {
+			delete(next.Extra, disksKey(tree))
+		}
+	}
 	if p.reads {
 		next.Extra[readingKey] = readingText
 	}

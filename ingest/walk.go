@@ -95,8 +95,11 @@ type walked struct {
 	skipped []catalog.Skip
 	// unread are the paths of which it is not known what is there: of folders they end
 	// with a slash, and that of the top is "".
-	unread  []string
-	ignored int // files and folders that ignore files leave out
+	unread []string
+	// disks are the folders that lie on another device than the one above, empty those that
+	// hold nothing and links that lead nowhere; both end with a slash.
+	disks, empty []string
+	ignored      int // files and folders that ignore files leave out
 	// byRule are what rules leave out, and files that are no documents and
 	// hidden, when they are to be listed: the first maxIgnored of allByRule.
 	byRule    []catalog.Skip
@@ -119,8 +122,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
-	ignores, from, err := outerIgnores(root)
-	w.outer = err
+	ignores, from, unknown := outerIgnores(root)
 	if o.watch != nil {
 		for _, name := range from { // also those that are not there: somebody may make them
 			if dir := realPath(filepath.Dir(name)); dir != "" {
@@ -128,7 +130,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 			}
 		}
 	}
-	top := folder{ignores: ignores}
+	top := folder{ignores: ignores, unknown: unknown}
 	if o.FollowLinks || o.watch != nil {
 		top.real = realPath(root)
 	}
@@ -149,6 +151,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if _, err := os.Stat(root); err != nil { // it went away meanwhile: what was not found is not gone
 		return nil, fmt.Errorf("index folder: %w", err)
 	}
+	slices.Sort(w.out.disks)
 	slices.SortFunc(w.out.files, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	sortSkips(w.out.skipped)
 	sortSkips(w.out.byRule)
@@ -166,13 +169,14 @@ type folder struct {
 	path    string // "" for the top, else ending with a slash
 	real    string // without links; "" below the top unless FollowLinks is set
 	ignores []ignoreFile
+	device  uint64 // of the folder above; 0 for the top, or where that is not known
+	unknown error  // why it is not known what the ignore files above the top leave out
 }
 
 type walker struct {
 	root, real       string // real is without links, when it is asked for
 	o                WalkOptions
 	include, exclude ignoreFile
-	outer            error // why it is not known what ignore files above root leave out
 
 	mu      sync.Mutex
 	more    *sync.Cond
@@ -249,6 +253,8 @@ func (w *walker) gather(out *walked) {
 	w.out.files = append(w.out.files, out.files...)
 	w.out.skipped = append(w.out.skipped, out.skipped...)
 	w.out.unread = append(w.out.unread, out.unread...)
+	w.out.disks = append(w.out.disks, out.disks...)
+	w.out.empty = append(w.out.empty, out.empty...)
 	w.out.ignored += out.ignored
 	w.out.allByRule += out.allByRule
 	w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
@@ -263,24 +269,31 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	if w.o.watch != nil {
 		w.o.watch(cmp.Or(dir.real, filepath.Join(w.real, filepath.FromSlash(dir.path))), true)
 	}
-	if w.outer != nil {
-		skip(".", ReasonUnreadable, "an ignore file above it: "+w.outer.Error())
-		out.mayHold(w.outer, "")
-		return nil
-	}
 	list, entries, err := openListing(full)
-	if err != nil {
+	defer list.close()
+	if err != nil { // what could be listed may be what an ignore file leaves out that could not
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
 		out.mayHold(err, dir.path)
+		return nil
 	}
-	defer list.close()
 	if dir.path != "" && isIndex(full, entries) {
 		w.byRule(out, dir.path, ReasonFolder, nil, nil)
 		return nil
 	}
-	if dir.ignores, err = withIgnores(dir, full, entries); err != nil { // nobody knows what it leaves out
-		skip(cmp.Or(dir.path, "."), ReasonUnreadable, "its ignore file: "+reasonOf(err))
-		out.mayHold(err, dir.path)
+	device := list.device()
+	if dir.device != 0 && device != 0 && device != dir.device {
+		out.disks = append(out.disks, dir.path)
+	}
+	if len(entries) == 0 {
+		out.empty = append(out.empty, dir.path)
+	}
+	dir.device = device
+	if dir.unknown == nil {
+		dir.ignores, dir.unknown = withIgnores(dir, full, entries)
+	}
+	if dir.unknown != nil { // nobody knows what is left out
+		skip(cmp.Or(dir.path, "."), ReasonUnreadable, dir.unknown.Error())
+		out.unread = append(out.unread, dir.path)
 		return nil
 	}
 	for _, e := range entries {
@@ -305,6 +318,9 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			if info, err = os.Stat(filepath.Join(full, name)); err != nil {
 				skip(path, ReasonUnreadable, reasonOf(err))
 				out.mayHold(err, path, path+"/")
+				if _, r := w.ignoredBy(dir.ignores, path, name, true); r == nil {
+					out.empty = append(out.empty, path+"/")
+				}
 				continue
 			}
 			mode = info.Mode().Type()
@@ -339,7 +355,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 // isIndex reports whether a folder is an index: every run that writes one changes its
 // files, so that a run that looked at them would always find something new.
 func isIndex(full string, entries []fs.DirEntry) bool {
-	if !named(full, entries, indexRecord) {
+	if !listed(entries, indexRecord) || !isFile(filepath.Join(full, indexRecord)) {
 		return false
 	}
 	file, err := os.Open(filepath.Join(full, indexRecord))
@@ -355,14 +371,16 @@ func isIndex(full string, entries []fs.DirEntry) bool {
 	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 && filepath.IsAbs(record.Root)
 }
 
-// named reports whether one of entries, which are in the order of names, is a file of that
-// name, or a link to one: opening a pipe would wait for who writes into it.
-func named(full string, entries []fs.DirEntry, name string) bool {
-	i, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
-	if !ok || entries[i].Type().IsRegular() {
-		return ok
-	}
-	info, err := os.Stat(filepath.Join(full, name))
+// listed reports whether one of entries, which are in the order of names, has a name.
+func listed(entries []fs.DirEntry, name string) bool {
+	_, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	return ok
+}
+
+// isFile reports whether a name is that of a file, or of a link to one: opening a pipe would
+// wait for who writes into it.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -459,7 +477,7 @@ func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) 
 // enter prepares a folder that is to be read now; ok is false for one that a link leads to,
 // which is read later, and for one, without a path, that was entered before.
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
-	next = folder{path: path + "/", ignores: dir.ignores}
+	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {
 		return next, true
 	}
@@ -490,43 +508,72 @@ func realPath(path string) string {
 func withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores := dir.ignores
 	for _, name := range ignoreNames {
-		if !named(full, entries, name) {
+		if !listed(entries, name) {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(full, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // it is gone
-		case err != nil:
-			return nil, err
+		content, err := readIgnore(filepath.Join(full, name))
+		if err != nil {
+			return nil, fmt.Errorf("its ignore file: %s", reasonOf(err))
 		}
-		if f := parseIgnore(dir.path, dir.path+name, string(content)); len(f.rules) > 0 {
+		if f := parseIgnore(dir.path, dir.path+name, content); len(f.rules) > 0 {
 			ignores = append(ignores[:len(ignores):len(ignores)], f)
 		}
 	}
 	return ignores, nil
 }
 
+// readIgnore is what an ignore file says; "" when there is none: what has its name and is no
+// file leaves nothing out. Of a link that leads nowhere, as to a disk that is not mounted,
+// nobody knows what it does.
+func readIgnore(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return "", nil
+	}
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(name)
+	}
+	if err == nil && int64(len(content)) < info.Size() {
+		err = errChanging
+	}
+	if err != nil && isAbsent(name) {
+		return "", nil
+	}
+	return string(content), err
+}
+
+// isAbsent reports whether nothing has a name, not even a link that leads nowhere.
+func isAbsent(name string) bool {
+	_, err := os.Lstat(name)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // outerIgnores are the ignore files above root, up to the top of the repository
 // that it lies in, and that repository's own excludes. Their rules are turned
 // into ones relative to root where they can say something about it. from are the names of
-// all of them, there or not. One that cannot be read is an error.
+// all of them, there or not. err says that one cannot be read, or that it is not known
+// where the repository begins; what nobody may look for there is no repository.
 func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
 	suffix := ""
-	add := func(name string) {
+	take := func(name string) {
 		from = append(from, name)
-		content, fault := readOuter(name)
-		if fault != nil {
-			at, _ := filepath.Rel(root, name) // where the folder is, is not for everybody
-			err = fmt.Errorf("%s: %s", filepath.ToSlash(at), reasonOf(fault))
-		} else if f := inside(parseIgnore("", name, string(content)), suffix); len(f.rules) > 0 {
-			ignores = append([]ignoreFile{f}, ignores...)
+		content, fault := readIgnore(name)
+		if fault != nil && err == nil {
+			err = fmt.Errorf("the ignore file %s: %s", above(root, name), reasonOf(fault))
+		}
+		if fault == nil {
+			ignores = append([]ignoreFile{inside(parseIgnore("", name, content), suffix)}, ignores...)
 		}
 	}
 	for dir := root; ; {
-		if _, none := os.Stat(filepath.Join(dir, ".git")); none == nil {
-			add(filepath.Join(dir, ".git", "info", "exclude"))
+		git := filepath.Join(dir, ".git")
+		switch _, fault := os.Stat(git); {
+		case fault == nil:
+			take(filepath.Join(git, "info", "exclude"))
 			return ignores, from, err
+		case !isAbsent(git) && !errors.Is(fault, fs.ErrPermission):
+			return nil, from, fmt.Errorf("the repository %s: %s", above(root, git), reasonOf(fault))
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -534,25 +581,19 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 		}
 		suffix = filepath.Base(dir) + "/" + suffix
 		for _, own := range slices.Backward(ignoreNames[:]) {
-			add(filepath.Join(parent, own))
+			take(filepath.Join(parent, own))
 		}
 		dir = parent
 	}
 }
 
-// readOuter reads an ignore file; nothing where there is none, or a folder of that name.
-func readOuter(name string) ([]byte, error) {
-	switch info, err := os.Stat(name); {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), err == nil && !info.Mode().IsRegular():
-		return nil, nil
-	case err != nil:
-		return nil, err
+// above is where a file above root lies from there: where root lies itself is not for everybody.
+func above(root, name string) string {
+	at, err := filepath.Rel(root, name)
+	if err != nil {
+		return filepath.Base(name)
 	}
-	content, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it is gone
-	}
-	return content, err
+	return filepath.ToSlash(at)
 }
 
 // inside are the rules of a file in a folder above as they hold in the folder

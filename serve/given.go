@@ -285,7 +285,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func
 	}
 	// From here on it is done whole, whether the caller waits or not.
 	ctx = context.WithoutCancel(ctx)
-	if err := os.MkdirAll(c.o.Documents, 0o700); err != nil {
+	if err := (vfs.Disk{}).MkdirAll(c.o.Documents); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
 	files, names, err := c.filesOf(changes, out)

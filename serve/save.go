@@ -215,7 +215,7 @@ func saved(grant *access.Grant, dir, name string, content []byte, replace bool) 
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := (vfs.Disk{}).MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("save %s: %w", name, err)
 	}
 	if err := vfs.WriteFile(file, content, 0); err != nil {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -80,9 +81,10 @@ type tasks struct {
 	mu sync.Mutex
 	// byID are without the results of those that are done: a thousand tasks of a thousand
 	// documents have more than memory is for, and they are in their files.
-	byID  map[string]*Task
-	queue []queued
-	wake  chan struct{}
+	byID   map[string]*Task
+	queue  []queued
+	newest int64 // time that begins an ID
+	wake   chan struct{}
 	// touched counts the waiting tasks that change a document; ended is closed,
 	// and made anew, whenever a task ends.
 	touched map[sheaf.ID]int
@@ -137,6 +139,18 @@ func (t *tasks) counts() TaskCounts {
 	return n
 }
 
+// stampDigits is how many hexadecimal digits of a time begin the ID of a task.
+const stampDigits = 16
+
+// stamp is the time that begins the ID of the next task: tasks are made in the order of their
+// IDs, also by a process that finds them, and also when the clock was set back.
+func (t *tasks) stamp(now time.Time) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.newest = max(t.newest+1, now.UnixNano())
+	return t.newest
+}
+
 func (t *tasks) add(task *Task, work []keptChange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -150,7 +164,11 @@ func (t *tasks) add(task *Task, work []keptChange) {
 			waits.changes = append(waits.changes, work[i].ID)
 			t.touched[work[i].ID]++
 		}
-		t.queue = append(t.queue, waits)
+		at, _ := slices.BinarySearchFunc(t.queue, waits.id, func(q queued, id string) int { return strings.Compare(q.id, id) })
+		t.queue = slices.Insert(t.queue, at, waits)
+	}
+	if stamp, err := strconv.ParseInt(task.ID[:min(len(task.ID), stampDigits)], 16, 64); err == nil {
+		t.newest = max(t.newest, stamp)
 	}
 	select {
 	case t.wake <- struct{}{}:
@@ -177,7 +195,7 @@ func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) 
 	now := c.o.Now().UTC()
 	random := make([]byte, 8)
 	_, _ = rand.Read(random) // it never fails: see crypto/rand
-	task := &Task{ID: fmt.Sprintf("%016x-%s", now.UnixNano(), hex.EncodeToString(random)), State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}, owner: owner}
+	task := &Task{ID: fmt.Sprintf("%0*x-%s", stampDigits, c.given.tasks.stamp(now), hex.EncodeToString(random)), State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}, owner: owner}
 	k := keptTask{Task: *task, Owner: owner, Results: task.Results}
 	for _, ch := range changes {
 		k.Work = append(k.Work, keptChange(ch))
@@ -195,7 +213,7 @@ func (c *Collection) keepTask(k *keptTask) error {
 	if err != nil {
 		return fmt.Errorf("keep task: %w", err)
 	}
-	if err := os.MkdirAll(c.o.Tasks, 0o700); err != nil {
+	if err := (vfs.Disk{}).MkdirAll(c.o.Tasks); err != nil {
 		return fmt.Errorf("keep task: %w", err)
 	}
 	if err := vfs.WriteFile(filepath.Join(c.o.Tasks, k.ID+".json"), content, 0); err != nil {
@@ -444,11 +462,12 @@ func (c *Collection) toldOwner(id string, why error) string {
 	return "the server failed; its log says why"
 }
 
-// end records the end of the first task, and returns those to forget.
+// end records the end of a task that waits, and returns those to forget.
 func (t *tasks) end(task *Task) (forgotten []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, id := range t.queue[0].changes {
+	at := slices.IndexFunc(t.queue, func(q queued) bool { return q.id == task.ID })
+	for _, id := range t.queue[at].changes {
 		if t.touched[id]--; t.touched[id] <= 0 {
 			delete(t.touched, id)
 		}
@@ -456,7 +475,7 @@ func (t *tasks) end(task *Task) (forgotten []string) {
 	close(t.ended)
 	t.ended = make(chan struct{})
 	t.byID[task.ID] = task
-	t.queue = t.queue[1:]
+	t.queue = slices.Delete(t.queue, at, at+1)
 	var ended []string
 	for id, other := range t.byID {
 		if other.State != TaskWaiting {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -66,6 +67,10 @@ func OpenKeys(path string) (*Keys, error) {
 	return k, k.read()
 }
 
+// errGone says that there is no file of keys any more. Where it was is for nobody to know who
+// asks from elsewhere.
+var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
+
 // read takes the newest version of the file; k.mu must be held. After an error
 // the version before stays.
 func (k *Keys) read() error {
@@ -73,6 +78,8 @@ func (k *Keys) read() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && k.state == nil:
 		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return errGone
 	case err != nil:
 		return fmt.Errorf("read keys: %w", err)
 	case k.state != nil && os.SameFile(state, k.state) && state.ModTime().Equal(k.state.ModTime()) && state.Size() == k.state.Size():
@@ -243,6 +250,9 @@ func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 		return err
 	}
 	if err := vfs.WriteFile(k.path, append(content, '\n'), 0); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	if err := (vfs.Disk{}).SyncDir(filepath.Dir(k.path)); err != nil {
 		return fmt.Errorf("write keys: %w", err)
 	}
 	return k.read()

@@ -220,6 +220,13 @@ type readyGet struct {
 // ready is "ok", or a problem while a collection cannot answer. Anybody may ask: names
 // are for those who may search, reasons for those who may do everything.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
+	if c.api.o.SignOn == nil {
+		if _, err := c.api.o.Keys.Any(); err != nil { // nobody gets in
+			p := problem("unavailable", "the keys cannot be read: the log says why")
+			p.cause = err
+			return nil, p
+		}
+	}
 	grant, _, err := c.api.signedOn(c.request)
 	known := err == nil && grant.May(access.ScopeSearch)
 	var b bytes.Buffer

@@ -3,6 +3,8 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/serve"
+	"sheaf/serve/access"
 	"sheaf/serve/api"
 	"sheaf/serve/servetest"
 )
@@ -136,6 +139,45 @@ func TestStoreRemoved(t *testing.T) {
 		store.gone.Store(false)
 		if res, body := s.ask(t, c.method, c.path, c.body); res.StatusCode >= 300 {
 			t.Errorf("%s %s when the place is back: %d %s", c.method, c.path, res.StatusCode, body)
+		}
+	}
+}
+
+// TestKeysGone: a server whose file of keys is gone lets nobody in, says that to all, and is not ready;
+// when it is back all is as it was.
+func TestKeysGone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	keys, err := access.OpenKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, notes, func(o *api.Options) { o.Keys = keys })
+	for _, gone := range []bool{false, true, false} {
+		from, to := path+".away", path
+		if gone {
+			from, to = path, path+".away"
+		}
+		if err := os.Rename(from, to); err != nil && gone {
+			t.Fatal(err)
+		}
+		for _, header := range [][]string{{"Authorization", "Bearer " + secret}, nil} {
+			want := map[string]int{"/readyz": 200, "/v1/collections": 200}
+			if header == nil {
+				want["/v1/collections"] = 401
+			}
+			for address, status := range want {
+				if gone {
+					status = 503
+				}
+				res, body := s.ask(t, "GET", address, "", header...)
+				if res.StatusCode != status || gone && res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "keys.json") {
+					t.Errorf("gone %v: %s: %d %s", gone, address, res.StatusCode, body)
+				}
+			}
 		}
 	}
 }

@@ -553,7 +553,8 @@ func isAbsent(name string) bool {
 // that it lies in, and that repository's own excludes. Their rules are turned
 // into ones relative to root where they can say something about it. from are the names of
 // all of them, there or not. err says that one cannot be read, or that it is not known
-// where the repository begins; what nobody may look for there is no repository.
+// where the repository begins; what nobody may look for there is no repository, and what
+// nobody may look for in it are no excludes.
 func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
 	suffix := ""
 	take := func(name string) {
@@ -570,7 +571,10 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 		git := filepath.Join(dir, ".git")
 		switch _, fault := os.Stat(git); {
 		case fault == nil:
-			take(filepath.Join(git, "info", "exclude"))
+			exclude := filepath.Join(git, "info", "exclude")
+			if _, fault := os.Lstat(exclude); !errors.Is(fault, fs.ErrPermission) {
+				take(exclude)
+			}
 			return ignores, from, err
 		case !isAbsent(git) && !errors.Is(fault, fs.ErrPermission):
 			return nil, from, fmt.Errorf("the repository %s: %s", above(root, git), reasonOf(fault))

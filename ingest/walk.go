@@ -513,7 +513,7 @@ func withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, 
 		}
 		content, err := readIgnore(filepath.Join(full, name))
 		if err != nil {
-			return nil, fmt.Errorf("its ignore file: %s", reasonOf(err))
+			return nil, fmt.Errorf("its ignore file %s: %s", name, reasonOf(err))
 		}
 		if f := parseIgnore(dir.path, dir.path+name, content); len(f.rules) > 0 {
 			ignores = append(ignores[:len(ignores):len(ignores)], f)
@@ -537,11 +537,17 @@ func readIgnore(name string) (string, error) {
 	if err == nil && int64(len(content)) < info.Size() {
 		err = errChanging
 	}
-	if err != nil && isAbsent(name) {
+	switch {
+	case err != nil && isAbsent(name):
 		return "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = errNowhere
 	}
 	return string(content), err
 }
+
+// errNowhere is of a link that leads to nothing.
+var errNowhere = errors.New("a link that leads nowhere")
 
 // isAbsent reports whether nothing has a name, not even a link that leads nowhere.
 func isAbsent(name string) bool {

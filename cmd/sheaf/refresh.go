@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -315,6 +316,7 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	making := s.remaking() // else the mark is that of a process that began meanwhile
 	report, err := ingest.Run(ctx, o)
 	s.noteGone(report)
+	s.noteUnread(report, o.Trees)
 	if err == nil && making {
 		err = s.finish(ctx)
 	}
@@ -365,6 +367,7 @@ func someFolder(trees []catalog.Tree) error {
 // again because of it.
 func (s *session) ran(ctx context.Context, report *ingest.Report, err error) {
 	s.noteGone(report)
+	s.noteUnread(report, s.view.Settings().Trees)
 	s.noteUnseen(report)
 	s.noteMoved()
 	if err == nil && report.Changes() && s.languageGrows(ctx) {
@@ -389,6 +392,19 @@ func (s *session) noteGone(report *ingest.Report) {
 		}
 	}
 	s.gone = report.Gone
+}
+
+// noteUnread tells of folders of which nothing was looked at: what was indexed of them is old, and
+// where that is nothing there seem to be no documents.
+func (s *session) noteUnread(report *ingest.Report, trees []catalog.Tree) {
+	if report == nil {
+		return
+	}
+	for _, k := range report.Skipped {
+		if k.Path == "." && k.Reason == ingest.ReasonUnreadable {
+			s.warn("nothing in the folder %s was looked at (%s): what was indexed of it stays", cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), s.where.Root), k.Detail)
+		}
+	}
 }
 
 // noteUnseen tells, once until it is over, that a watch is not told of all changes.

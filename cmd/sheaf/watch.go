@@ -83,6 +83,7 @@ type watchJSON struct {
 // first run anyhow. Faults do not end the watching: the next run may go well.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
 	s.noteGone(report)
+	s.noteUnread(report, s.view.Settings().Trees)
 	s.noteUnseen(report)
 	s.noteMoved()
 	if err == nil && !report.Changes() && (s.json || !first) {

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"sheaf/catalog"
 	"sheaf/ingest"
+	"sheaf/vfs"
 )
 
 // TestUnmounted: a folder that is left empty when its disk is unmounted keeps what is
@@ -90,11 +92,13 @@ func TestUnmounted(t *testing.T) {
 func TestUnmountedBelow(t *testing.T) {
 	for name, test := range map[string]struct {
 		linked  bool
+		called  string                            // "disk" when empty
 		while   func(w *world, disk string) error // it is not mounted
 		removed int
 	}{
 		"a folder":                 {},
 		"a link":                   {linked: true},
+		"a name that is not UTF-8": {called: "disk\xe9\xff"},
 		"it is left out":           {while: func(w *world, _ string) error { w.write(".sheafignore", "disk\n"); return nil }, removed: 1},
 		"it is gone":               {while: func(_ *world, disk string) error { return os.Remove(disk) }, removed: 1},
 		"it holds something else":  {while: func(w *world, _ string) error { w.write("disk/e.md", "words\n"); return nil }, removed: 1},
@@ -105,11 +109,23 @@ func TestUnmountedBelow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.o.Walk.FollowLinks = true
-			disk := filepath.Join(w.root, "disk")
+			kept := t.TempDir()
+			restart := func() { // with what is kept alone
+				t.Helper()
+				c, err := catalog.Open(vfs.Disk{}, kept, catalog.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.Close() })
+				w.o.Catalog = c
+			}
+			restart()
+			called := cmp.Or(test.called, "disk")
+			disk := filepath.Join(w.root, called)
 			if test.linked {
 				elsewhere := t.TempDir()
 				disk = filepath.Join(elsewhere, "place")
-				if err := os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, "disk")); err != nil {
+				if err := os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, called)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -135,6 +151,7 @@ func TestUnmountedBelow(t *testing.T) {
 			if r := w.run(); r.Added != 2 {
 				t.Fatalf("%+v", r)
 			}
+			restart()
 			if err := syscall.Unmount(disk, 0); err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +162,7 @@ func TestUnmountedBelow(t *testing.T) {
 			}
 			for range 2 {
 				r := w.run()
-				said := slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool { return s.Reason == ingest.ReasonUnreadable && s.Path == "disk/" })
+				said := slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool { return s.Reason == ingest.ReasonUnreadable && s.Path == called+"/" })
 				if r.Removed != test.removed || said != (test.removed == 0) {
 					t.Errorf("unmounted: %+v: want %d removed", r, test.removed)
 				}

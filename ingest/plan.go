@@ -216,8 +216,8 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 // folder.
 func mountedKey(tree string) string { return "mounted:" + tree }
 
-// disksKey is where the settings keep which folders of a tree lie on disks of their own, with
-// diskBreak between them.
+// disksKey is where the settings keep which folders of a tree lie on disks of their own, spelt as
+// IDs spell them, with diskBreak between them.
 func disksKey(tree string) string { return "disks:" + tree }
 
 const diskBreak = "\x00"
@@ -228,7 +228,8 @@ const diskBreak = "\x00"
 func (p *plan) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *walked, unread unreadPaths) {
 	disks := w.disks
 	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
-		for disk := range strings.SplitSeq(before, diskBreak) {
+		for text := range strings.SplitSeq(before, diskBreak) {
+			disk := sheaf.ID(":" + text).Path()
 			away := slices.Contains(w.empty, disk) && !slices.Contains(w.disks, disk)
 			if away {
 				unread[disk] = true

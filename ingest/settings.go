@@ -116,7 +116,7 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 	}
 	for tree, disks := range p.disks {
 		if len(disks) > 0 {
-			next.Extra[disksKey(tree)] = strings.Join(disks, diskBreak)
+			next.Extra[disksKey(tree)] = sheaf.PathText(strings.Join(disks, diskBreak))
 		} else {
 			delete(next.Extra, disksKey(tree))
 		}

@@ -117,6 +117,20 @@ type Report struct {
 	EmbedError string `json:"embed_error,omitempty"`
 }
 
+// Unread are the folders of trees of which nothing was looked at, each with why: what is
+// indexed of them stays as it is.
+func (r *Report) Unread() (folders []catalog.Skip) {
+	if r == nil {
+		return nil
+	}
+	for _, s := range r.Skipped {
+		if s.Path == "." && s.Reason == ReasonUnreadable {
+			folders = append(folders, s)
+		}
+	}
+	return folders
+}
+
 // FileWarning is a warning about a document.
 type FileWarning struct {
 	Doc     sheaf.ID `json:"doc"`

@@ -277,6 +277,7 @@ type watchState struct {
 	Err     error
 	Report  *ingest.Report
 	Changed time.Time
+	Stale   error // why what is shown of the folders may be old; nil when it is not
 }
 
 // WillWatch says that Watch will be called: until its first run has ended, a collection
@@ -333,7 +334,10 @@ func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 // ran notes how a run went.
 func (c *Collection) ran(report *ingest.Report, err error) {
 	c.seen(err)
-	state := &watchState{At: c.o.Now(), Err: err, Report: report}
+	state := &watchState{At: c.o.Now(), Err: err, Report: report, Stale: err}
+	if unread := report.Unread(); err == nil && len(unread) > 0 {
+		state.Stale = fmt.Errorf("nothing in the folder %s was looked at: %s", unread[0].Tree, unread[0].Detail)
+	}
 	if before := c.watching.Load(); before != nil {
 		state.Changed = before.Changed
 	}

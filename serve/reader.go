@@ -488,20 +488,20 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	return a, nil
 }
 
-// outdated says, when the last look for changed files failed, that what is shown
-// is older, and during the first one that there will be more; callers from whom something is
+// outdated says, when the last look for changed files failed, or looked at nothing of a folder,
+// that what is shown is older, and during the first one that there will be more; callers from whom something is
 // kept, or who lack the scope admin, are not told why.
 func (r *Reader) outdated() []string {
 	w := r.c.watching.Load()
 	switch {
 	case r.c.filling():
 		return []string{"the folder is indexed for the first time: what is not indexed yet is not found"}
-	case w == nil || w.Err == nil:
+	case w == nil || w.Stale == nil:
 		return nil
 	case r.guard.filter != nil, !tells(&r.grant):
 		return []string{"the index could not be brought up to date: the answer is as of the last time it was"}
 	}
-	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Err)}
+	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Stale)}
 }
 
 // Finite replaces numbers that JSON cannot write by 0.

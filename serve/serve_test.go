@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -420,5 +421,33 @@ func TestWarningsOfOldAnswers(t *testing.T) {
 	a = find(t, reader(t, f, some), serve.SearchRequest{Text: "harbor"})
 	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) || !strings.Contains(a.Warnings[0], "as of the last time") {
 		t.Errorf("to a caller from whom something is kept: %q", a.Warnings)
+	}
+}
+
+// TestWarningsOfWhatIsNotLookedAt: while nothing in the folder is looked at, since it is not known
+// what its ignore file leaves out, answers say that they may be old, and why to who may know.
+func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	ignores := filepath.Join(f.Root, ".gitignore")
+	if err := os.Symlink("nowhere", ignores); err != nil {
+		t.Skip(err)
+	}
+	f.Write(t, "b.md", "# B\n\nA harbor.\n")
+	of := func(grant access.Grant) []string {
+		return find(t, reader(t, f, grant), serve.SearchRequest{Text: "harbor", Limit: 10}).Warnings
+	}
+	f.Index(t)
+	if told := of(access.Unrestricted()); len(told) != 1 || !strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "as of the last time") {
+		t.Errorf("who may do everything is told %q", told)
+	}
+	if told := of(access.Grant{Tenant: access.All, Access: []string{"ann"}}); len(told) != 1 || strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "as of the last time") {
+		t.Errorf("a caller from whom something is kept is told %q", told)
+	}
+	if err := os.Remove(ignores); err != nil {
+		t.Fatal(err)
+	}
+	f.Index(t)
+	if told := of(access.Unrestricted()); len(told) != 0 {
+		t.Errorf("when it is gone: %q", told)
 	}
 }

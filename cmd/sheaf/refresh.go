@@ -397,13 +397,8 @@ func (s *session) noteGone(report *ingest.Report) {
 // noteUnread tells of folders of which nothing was looked at: what was indexed of them is old, and
 // where that is nothing there seem to be no documents.
 func (s *session) noteUnread(report *ingest.Report, trees []catalog.Tree) {
-	if report == nil {
-		return
-	}
-	for _, k := range report.Skipped {
-		if k.Path == "." && k.Reason == ingest.ReasonUnreadable {
-			s.warn("nothing in the folder %s was looked at (%s): what was indexed of it stays", cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), s.where.Root), k.Detail)
-		}
+	for _, k := range report.Unread() {
+		s.warn("nothing in the folder %s was looked at (%s): what was indexed of it stays", cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), s.where.Root), k.Detail)
 	}
 }
 

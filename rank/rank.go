@@ -47,6 +47,9 @@ type Env struct {
 	Facts Facts
 	// Query is what was asked for, in the words of who asked, without marks of a query language.
 	Query string
+	// Typed is all of it as it was typed, which may be a name with such marks in it; "" when that
+	// is Query.
+	Typed string
 	// Now is the time of the query, against which ages are measured.
 	Now time.Time
 	// Similarity tells how near the query's vector a chunk or a document

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,14 +45,14 @@ func (b TitleBoost) each(env Env) (boosting, error) {
 	if err := firstError(env.needFacts(stage), within(stage, "title", b.Title, 1, 1e6), within(stage, "heading", b.Heading, 1, 1e6), within(stage, "alias", b.Alias, 1, 1e6)); err != nil {
 		return boosting{}, err
 	}
-	asked := foldName(env.Query)
+	asked := foldNames(env.Query, env.Typed)
 	return boosting{stage, b.Blend, env.Facts, func(_ *sheaf.Hit, c *sheaf.Node) (best factor, found bool) {
-		if asked == "" || c != nil && isSection(c) && beginsOtherwise(c.Title, asked) {
+		if len(asked) == 0 || c != nil && isSection(c) && asked.beginOtherwise(c.Title) {
 			return best, false
 		}
 		names(env.Facts, c, func(name string, kind nameKind) {
 			value := [...]float64{b.Title, b.Alias, b.Alias, b.Heading}[kind]
-			if (!found || value > best.value) && called(name, asked) {
+			if (!found || value > best.value) && asked.call(name) {
 				why := part(kind.String()+" is exactly what was asked for", value)
 				best, found = factor{value, &why}, true
 			}
@@ -61,16 +62,50 @@ func (b TitleBoost) each(env Env) (boosting, error) {
 }
 
 // Called returns what reports whether a chunk or document has a name that is what was
-// asked for, as [TitleBoost] compares them.
-func Called(facts Facts, query string) func(id sheaf.ID) bool {
-	asked := foldName(query)
+// asked for, in one of the forms in which that was, as [TitleBoost] compares them.
+func Called(facts Facts, forms ...string) func(id sheaf.ID) bool {
+	asked := foldNames(forms...)
 	return func(id sheaf.ID) bool {
 		found := false
-		if asked != "" {
-			names(facts, nodeOf(facts, id), func(name string, _ nameKind) { found = found || called(name, asked) })
+		if len(asked) > 0 {
+			names(facts, nodeOf(facts, id), func(name string, _ nameKind) { found = found || asked.call(name) })
 		}
 		return found
 	}
+}
+
+// folded are names, folded, of which any is what was asked for: a name may hold what is a mark of
+// the query language, such as brackets, when that was typed.
+type folded []string
+
+// foldNames are the folded forms of names, without those that are empty or there before.
+func foldNames(forms ...string) (out folded) {
+	for _, form := range forms {
+		if name := foldName(form); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// call reports whether a name is one of them.
+func (f folded) call(name string) bool {
+	for _, one := range f {
+		if called(name, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginOtherwise reports whether a name is certainly none of them, by its first byte alone.
+func (f folded) beginOtherwise(name string) bool {
+	for _, one := range f {
+		if !beginsOtherwise(name, one) {
+			return false
+		}
+	}
+	return true
 }
 
 // beginsOtherwise reports whether a name is certainly not the folded one, by its first

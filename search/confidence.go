@@ -320,7 +320,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		_, telling := r.tokens(text)
 		length = len(telling)
 	}
-	asked := rank.Called(r.facts, wording(r.query))
+	asked := rank.Called(r.facts, wording(r.query), r.query.Text)
 	called := sync.OnceValue(func() int {
 		return r.documents(asked)
 	})

@@ -432,7 +432,7 @@ func needsVector(plan *profile.Plan) bool {
 
 // env is what stages may know.
 func (r *run) env() rank.Env {
-	env := rank.Env{Facts: r.facts, Query: wording(r.query), Now: r.now()}
+	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.now()}
 	if r.similar != nil {
 		env.Similarity = r.similarityOf
 	}

@@ -7,20 +7,11 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"sheaf/analysis"
-	"sheaf/backend/memory"
-	"sheaf/catalog"
-	"sheaf/vfs"
 )
 
 // TestUnmountedMeanwhile: what is indexed of a disk stays when that is unmounted while it is
 // walked.
 func TestUnmountedMeanwhile(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	disk := t.TempDir()
 	if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("it needs the right to mount: %v", err)
@@ -29,14 +20,7 @@ func TestUnmountedMeanwhile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(disk, "d.md"), []byte("words on a disk\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	b := memory.New(a)
-	defer b.Close()
-	o := Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "disk", Root: disk}}}
+	o := emptyIndex(t, disk)
 	if r, err := Run(t.Context(), o); err != nil || r.Added != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}

@@ -19,10 +19,6 @@ import (
 // known what is there, and goes when the folder is gone, or all is made anew. Too many open
 // files keep every user from listing it, rights only some.
 func TestUnreadFolder(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, test := range map[string]struct {
 		folder  string // that cannot be listed
 		rebuild bool
@@ -45,14 +41,7 @@ func TestUnreadFolder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			b := memory.New(a)
-			defer b.Close()
-			o := Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
+			o := emptyIndex(t, root)
 			if r, err := Run(t.Context(), o); err != nil || r.Added != 4 {
 				t.Fatalf("%+v, %v", r, err)
 			}
@@ -67,6 +56,22 @@ func TestUnreadFolder(t *testing.T) {
 			}
 		})
 	}
+}
+
+// emptyIndex is an index of a folder of which nothing is indexed yet.
+func emptyIndex(t *testing.T, root string) Options {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := memory.New(a)
+	t.Cleanup(func() { c.Close(); b.Close() })
+	return Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
 }
 
 // walkWithout is a walk that cannot open one folder.

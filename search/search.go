@@ -124,16 +124,15 @@ type Result struct {
 	// cannot tell, and for a query without words, such as one of filters alone.
 	Answerable *bool
 	// Degraded says that a branch failed and the answer is that of the
-	// others; Warnings say which and why. Bare are the warnings, one for one, without the
-	// words of what failed, which may name machines, accounts and files.
+	// others; Warnings say which and why.
 	Degraded bool
 	Warnings []string
-	Bare     []string
 	// Notes say what a reader may want to know and what is no fault: how
-	// the query was read, which branches were left out. BareNotes has those that say how a
-	// store failed, each with what remains of it without the words of that.
-	Notes     []string
-	BareNotes map[string]string
+	// the query was read, which branches were left out.
+	Notes []string
+	// Bare has those of the warnings and notes that hold the words of what failed, which
+	// may name machines, accounts and files, without these.
+	Bare map[string]string
 	// Unmet say, when nothing was found, which values that the query's filter wants nothing
 	// has, and which values there are; of filters that ask for a value of a property, a tag,
 	// an extension, a folder or a file's name.
@@ -448,10 +447,7 @@ func (r *run) note(format string, args ...any) {
 // noteFailed is note of a failure that takes nothing from the answer.
 func (r *run) noteFailed(what string, err error) {
 	text := fmt.Sprintf("%s: %v", what, err)
-	if r.result.BareNotes == nil {
-		r.result.BareNotes = map[string]string{}
-	}
-	r.result.BareNotes[text] = what
+	r.result.bare(text, what)
 	r.note("%s", text)
 }
 
@@ -471,8 +467,19 @@ func (r *run) failed(what string, err error) {
 
 // Warn records a failure that the answer survives, also as bare says it.
 func (r *Result) Warn(text, bare string) {
-	r.Degraded = true
-	r.Warnings, r.Bare = append(r.Warnings, text), append(r.Bare, bare)
+	r.Degraded, r.Warnings = true, append(r.Warnings, text)
+	r.bare(text, bare)
+}
+
+// bare records a text in other words, unless they are the same.
+func (r *Result) bare(text, bare string) {
+	if text == bare {
+		return
+	}
+	if r.Bare == nil {
+		r.Bare = map[string]string{}
+	}
+	r.Bare[text] = bare
 }
 
 // clock is what steps are timed by.

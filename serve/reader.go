@@ -440,7 +440,7 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
 	result, hits, start := k.result, k.len(), time.Now()
 	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
-		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.warnings(result)), Notes: orEmpty(r.notes(result)), Facets: k.facets, Matches: k.matches,
+		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)), Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: hits, Relation: "eq"}}
 	if from == 0 { // further pages are cut from a ranking that was made then
 		a.Timings = slices.Clone(k.steps)

@@ -60,24 +60,16 @@ func Told(err error, grant *access.Grant) error {
 	return &told{"unavailable: what the server asks does not answer, a store or a model: a key with the scope admin is told why", err}
 }
 
-// warnings are those of a result, as the caller is told of them.
-func (r *Reader) warnings(result *search.Result) []string {
+// toldOf are warnings or notes of a result, as the caller is told of them.
+func (r *Reader) toldOf(result *search.Result, texts []string) []string {
+	out := slices.Clone(texts)
 	if tells(&r.grant) {
-		return slices.Clone(result.Warnings)
+		return out
 	}
-	return slices.Clone(result.Bare)
-}
-
-// notes are those of a result, as the caller is told of them, and what is unmet.
-func (r *Reader) notes(result *search.Result) []string {
-	notes := slices.Concat(result.Notes, result.Unmet)
-	if tells(&r.grant) {
-		return notes
-	}
-	for i, note := range notes {
-		if bare, ok := result.BareNotes[note]; ok {
-			notes[i] = bare
+	for i, text := range out {
+		if bare, ok := result.Bare[text]; ok {
+			out[i] = bare
 		}
 	}
-	return notes
+	return out
 }

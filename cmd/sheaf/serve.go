@@ -78,14 +78,6 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 // bounded: mostly what it remembers of documents and answers.
 const serveGarbage = 300
 
-// spareProcessors are those that Go's scheduler is told of beside the machine's own,
-// so that one is left while all searches that may work at once do: it reads requests
-// when they come. Without it nobody does while others wait for their turn, and those
-// who came meanwhile enter together, in any order. The machine's own are those that a
-// container's limit leaves when the server starts; Go does not follow a limit that
-// changes later, once it was told a number.
-const spareProcessors = 1
-
 func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	loopback, err := isLoopback(o.addr)
 	if err != nil {
@@ -95,8 +87,9 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		debug.SetGCPercent(serveGarbage)
 	}
 	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcessors)
+	if api.SpareProcessors > 0 && os.Getenv("GOMAXPROCS") == "" {
+		// Go does not follow a container's limit that changes later, once it was told a number.
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + api.SpareProcessors)
 	}
 	err = a.reopening(cmd.Context(), func(bool) error { return a.serveIndex(cmd, &o, limits, loopback) })
 	if o.front != nil {

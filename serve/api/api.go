@@ -146,7 +146,10 @@ func New(o Options) (*API, error) {
 }
 
 // Close gives back the file of answers; what the API serves stays open.
-func (a *API) Close() error { return a.remembered.close() }
+func (a *API) Close() error {
+	a.gate.close()
+	return a.remembered.close()
+}
 
 // Mount gives the address path, which is no route of the API, to h. One that
 // ends in a slash stands for all below it too, but for the root, which stands

@@ -19,12 +19,16 @@ import (
 // When a request came is not known exactly: it is seen when a processor is free to look,
 // which on a busy machine is after others that came later. See [connection.came]: of
 // those that ask again at once, who was answered first is served first, and who asks now
-// and then goes a little before those that ask all the time.
+// and then goes a little before those that ask all the time. And a turn is handed on
+// when what came meanwhile has been seen: see [bell].
 type gate struct {
 	limits Limits
 
 	mu        sync.Mutex
+	bell      *bell // nil until somebody waits
+	closed    bool
 	working   int
+	due       int      // turns that are handed on when the bell is heard
 	begun     int      // those that work, rest, or return from that
 	coming    []*place // that wait to begin
 	returning []*place // that wait to go on
@@ -107,22 +111,50 @@ func (p *place) join() (again bool, err error) {
 	}
 	again = p.begun
 	p.in = make(chan struct{})
+	free := g.working+g.due < g.limits.Running // then nobody waits who might have the turn
 	if again {
 		g.returning = append(g.returning, p)
-		g.next()
+		if free {
+			g.admit()
+		}
 		return true, nil
+	}
+	if !(free && g.mayBegin()) && len(g.coming) >= g.limits.Waiting {
+		return false, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
 	}
 	at := len(g.coming)
 	for at > 0 && g.coming[at-1].came.After(p.came) {
 		at--
 	}
 	g.coming = slices.Insert(g.coming, at, p)
-	g.next()
-	if !p.works && len(g.coming) > g.limits.Waiting {
-		g.coming = without(g.coming, p)
-		return false, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
+	switch {
+	case free && g.mayBegin():
+		g.admit()
+	case g.bell == nil && !g.closed:
+		g.bell = newBell()
+		go g.listen(g.bell)
 	}
 	return false, nil
+}
+
+// listen hands turns on when the bell is heard, until it is taken away.
+func (g *gate) listen(b *bell) {
+	for b.wait() {
+		g.mu.Lock()
+		b.heard()
+		g.handOn()
+		g.mu.Unlock()
+	}
+}
+
+// close takes the bell away: turns are handed on at once.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	g.bell.close()
+	g.bell = nil
+	g.handOn()
 }
 
 // crowded reports whether so many wait that nobody goes by them: who needs no turn, since
@@ -139,24 +171,49 @@ func (g *gate) crowded() bool {
 // it may wait for a slow store.
 const held = 20 * time.Millisecond
 
-// next lets in those whose turn it is. The caller holds the lock.
+// next hands on turns that are free: to those who go on at once, to those who have not
+// begun when the bell is heard. The caller holds the lock.
 func (g *gate) next() {
-	for g.working < g.limits.Running {
-		var p *place
+	for g.working+g.due < g.limits.Running {
 		switch {
 		case len(g.returning) > 0:
-			p, g.returning = g.returning[0], g.returning[1:]
-		case len(g.coming) > 0 && g.begun < maxBegun*g.limits.Running:
-			p, g.coming = g.coming[0], g.coming[1:]
-			p.begun = true
-			g.begun++
+			g.admit()
+		case len(g.coming) > g.due && g.mayBegin():
+			g.due++
+			if !g.bell.ring() {
+				g.handOn()
+			}
 		default:
 			return
 		}
-		p.works = true
-		g.working++
-		close(p.in)
 	}
+}
+
+// handOn hands on the turns for which the bell rang. The caller holds the lock.
+func (g *gate) handOn() {
+	for ; g.due > 0; g.due-- {
+		if len(g.returning)+len(g.coming) > 0 {
+			g.admit()
+		}
+	}
+}
+
+// mayBegin reports whether there is room for one more that has begun.
+func (g *gate) mayBegin() bool { return g.begun+g.due < maxBegun*g.limits.Running }
+
+// admit lets in who is first. The caller holds the lock, and knows that somebody waits.
+func (g *gate) admit() {
+	var p *place
+	if len(g.returning) > 0 {
+		p, g.returning = g.returning[0], g.returning[1:]
+	} else {
+		p, g.coming = g.coming[0], g.coming[1:]
+		p.begun = true
+		g.begun++
+	}
+	p.works = true
+	g.working++
+	close(p.in)
 }
 
 // quit ends the request's waiting, unless it may work by now, which it reports.
@@ -216,7 +273,7 @@ func (p *place) Full() bool {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.working >= g.limits.Processors
+	return g.working+g.due >= g.limits.Processors
 }
 
 // leave counts the request out.

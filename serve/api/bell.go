@@ -65,9 +65,6 @@ func (b *bell) ring() bool {
 // wait waits without the lock until the bell has rung and all that came before that has
 // been seen. False means that it was closed.
 func (b *bell) wait() bool {
-	if b == nil {
-		return false
-	}
 	var one [1]byte
 	if _, err := b.in.Read(one[:]); err != nil {
 		return false

@@ -131,8 +131,9 @@ func (p *place) join() (again bool, err error) {
 	case free && g.mayBegin():
 		g.admit()
 	case g.bell == nil && !g.closed:
-		g.bell = newBell()
-		go g.listen(g.bell)
+		if g.bell = newBell(); g.bell != nil {
+			go g.listen(g.bell)
+		}
 	}
 	return false, nil
 }

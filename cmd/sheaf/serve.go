@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -72,19 +71,13 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 	return cmd
 }
 
-// serveGarbage is the garbage that a server may make, in percent of what it uses: of
-// what a query takes a tenth was collecting it with a third of that, and requests that
-// come while it is collected wait about twice as long as others. What a server uses is
-// bounded: mostly what it remembers of documents and answers.
-const serveGarbage = 300
-
 func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	loopback, err := isLoopback(o.addr)
 	if err != nil {
 		return err
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(serveGarbage)
+		defer paceGarbage(min(machineMemory()/garbageShare, mostGarbage))()
 	}
 	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
 	if api.SpareProcessors > 0 && os.Getenv("GOMAXPROCS") == "" {

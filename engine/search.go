@@ -127,6 +127,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 	if err != nil {
 		return err
 	}
+	defer p.release()
 	terms, flat := p.root.flat()
 	var pruned []*maxScore
 	defer func() {
@@ -282,6 +283,7 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer p.release()
 	if req.Filter == nil && !req.Bounded && req.Within == nil {
 		if n, ok := p.counted(); ok {
 			return n, nil

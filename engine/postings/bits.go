@@ -123,7 +123,11 @@ func (r *bitReader) set(dst []uint64, lo, hi uint64) {
 		m := len(dst) / 2
 		least := lo + uint64(m)
 		dst[m] = least + r.below(hi-uint64(len(dst)-1-m)-least+1)
-		if m > 0 {
+		switch m {
+		case 0:
+		case 1: // most sets are that small
+			dst[0] = lo + r.below(dst[1]-lo)
+		default:
 			r.set(dst[:m], lo, dst[m]-1)
 		}
 		lo, dst = dst[m]+1, dst[m+1:]

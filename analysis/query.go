@@ -2,15 +2,20 @@ package analysis
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 // QueryTokens are the tokens of text as a query looks for them: those of
 // [Analyzer.Tokens] without forms and bare stems, and without the single characters of a run in
 // a script without spaces, unless one is all there is; then Prefix is set.
-func (a *Analyzer) QueryTokens(text string) []Token {
-	var tokens []Token
-	var room Room
+func (a *Analyzer) QueryTokens(text string) []Token { return a.AppendQueryTokens(nil, text) }
+
+// AppendQueryTokens appends the QueryTokens of a text to tokens, which has the memory for
+// them when it is enough.
+func (a *Analyzer) AppendQueryTokens(tokens []Token, text string) []Token {
+	room := queryRooms.Get().(*Room)
+	defer queryRooms.Put(room)
 	position := 0
 	a.Words(text, func(start, end int) bool {
 		raw := text[start:end]
@@ -19,7 +24,7 @@ func (a *Analyzer) QueryTokens(text string) []Token {
 		if run {
 			terms = runTerms(room.terms[:0], raw, true)
 		} else {
-			terms = a.Known(raw, &room) // a query's words are asked for by all who work on it
+			terms = a.Known(raw, room) // a query's words are asked for by all who work on it
 		}
 		for _, t := range terms {
 			if !t.Form && !t.Bare {
@@ -35,6 +40,9 @@ func (a *Analyzer) QueryTokens(text string) []Token {
 	})
 	return tokens
 }
+
+// queryRooms are memory for the terms of one word after another.
+var queryRooms = sync.Pool{New: func() any { return new(Room) }}
 
 // ownText is the text of a term, which lies in memory that other terms come to: that of
 // the raw word itself where it says the same.

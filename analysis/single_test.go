@@ -53,7 +53,7 @@ func TestSieve(t *testing.T) {
 			}
 		}
 	}
-	for _, raw := range strings.Fields("a I skies dying lying tying idly gently ugly early only singly news howe ies yes Yellow sses ing ed aing oed using aged ingly generate communism arsenal the The by cry dye") {
+	for _, raw := range strings.Fields("a I skies dying lying tying idly gently ugly early only singly news inning outing canning herring earring proceed exceed succeed howe ies yes Yellow sses ing ed aing oed using aged ingly generate communism arsenal the The by cry dye") {
 		check(t, raw)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,10 +76,12 @@ func TestSieveOfShortWords(t *testing.T) {
 	try := func(raw string) {
 		terms = a.Terms(terms[:0], raw)
 		term := terms[0].Text
-		if terms[0].Form || len(term) > 1 && (term[0] != raw[0] || term[1] != raw[1] && (term[1] != 'i' || raw[1] != 'y')) {
+		if terms[0].Form || len(term) > 1 && (term[0] != raw[0] || term[1] != raw[1] && (term[1] != 'i' || raw[1] != 'y')) ||
+			len(term) > 2 && term[2] != 'e' && term[2] != 'y' && (len(raw) < 3 || term[2] != raw[2] && (term[2] != 'i' || raw[2] != 'y')) {
 			t.Errorf("%q has the term %q", raw, term)
 		}
 	}
+	thirdEndings := strings.Fields("s ed ing ies ied ly y e eed ingly edly ational ization ousli biliti ative ement ion er able")
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	for _, x := range letters {
 		for _, y := range letters {
@@ -93,6 +95,9 @@ func TestSieveOfShortWords(t *testing.T) {
 				for _, w := range letters {
 					try(pair + string(z) + string(w))
 				}
+				for _, ending := range thirdEndings {
+					try(pair + string(z) + ending)
+				}
 			}
 		}
 	}
@@ -102,7 +107,7 @@ func TestSieveOfShortWords(t *testing.T) {
 func TestSieveSays(t *testing.T) {
 	analyzers := sieveAnalyzers(t)
 	s := analyzers[1].Sieve([]string{"run", "cat"})
-	for _, raw := range strings.Fields("dog Word rat configuring") {
+	for _, raw := range strings.Fields("dog Word rat configuring rut ruining cartoon") {
 		if !s.Others(raw) {
 			t.Errorf("%q is not told from run and cat", raw)
 		}

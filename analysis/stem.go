@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/arabic"
@@ -29,11 +30,18 @@ type stemmer func(word string) string
 
 func snowball(stem func(*snowballstem.Env) bool) stemmer {
 	return func(word string) string {
-		env := snowballstem.NewEnv(word)
+		env := stemEnvs.Get().(*snowballstem.Env)
+		env.SetCurrent(word)
 		stem(env)
-		return env.Current()
+		stemmed := env.Current()
+		env.SetCurrent("") // keep no text
+		stemEnvs.Put(env)
+		return stemmed
 	}
 }
+
+// stemEnvs are what stemmers work in, one word after another.
+var stemEnvs = sync.Pool{New: func() any { return new(snowballstem.Env) }}
 
 // stemmers are Porter's Snowball stemmers (https://snowballstem.org), by
 // language.

@@ -68,6 +68,11 @@ type scratch struct {
 	pending []candidate
 	brought []candidate
 	placed  [][]float64 // in blocks, by clause
+	byField []float64
+
+	// The evaluation itself, and the node of the whole query where it has the same clauses.
+	evaluation maxScore
+	match      matchNode
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

@@ -23,11 +23,12 @@ type collector struct {
 	fault error
 }
 
-// collected is the memory of a collector that others use again.
+// collected is a collector with its memory, which others use again.
 type collected struct {
-	heap     []found
-	promised []float64 // the limit best lower bounds of scores, a heap with the least on top
-	a, b     []byte
+	collector collector
+	heap      []found
+	promised  []float64 // the limit best lower bounds of scores, a heap with the least on top
+	a, b      []byte
 }
 
 var collectedPool = sync.Pool{New: func() any { return &collected{} }}
@@ -36,7 +37,9 @@ var collectedPool = sync.Pool{New: func() any { return &collected{} }}
 const mostCollected = 1 << 12
 
 func newCollector(s *Snapshot, limit int) *collector {
-	c := &collector{views: s.views, first: s.first, places: &s.places, limit: limit, collected: collectedPool.Get().(*collected)}
+	room := collectedPool.Get().(*collected)
+	c := &room.collector
+	*c = collector{views: s.views, first: s.first, places: &s.places, limit: limit, collected: room}
 	c.heap, c.promised = c.heap[:0], c.promised[:0]
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
@@ -50,8 +53,9 @@ func (c *collector) release() {
 	if cap(c.promised) > mostCollected {
 		c.promised = nil
 	}
-	collectedPool.Put(c.collected)
-	c.collected = nil
+	room := c.collected
+	*c = collector{}
+	collectedPool.Put(room)
 }
 
 // found is a hit before its identifier is read.

@@ -218,14 +218,17 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	}
 	s.clauses = clauses
 	chunks := uint32(p.snapshot.views[view].reader.Chunks())
-	m := &maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0], brought: s.brought[:0],
-		sums: p.words.Combine == CombineSum, scores: scores{byField: make([]float64, len(p.fields))}}
+	s.byField = append(s.byField[:0], make([]float64, len(p.fields))...)
+	m := &s.evaluation
+	*m = maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0], brought: s.brought[:0],
+		sums: p.words.Combine == CombineSum, scores: scores{byField: s.byField}}
 	if m.bounds, err = p.bounds(s, terms); err == nil {
 		m.ordered = s.ordered
 		copy(m.ordered, m.bounds)
 		var match *planMatch
 		if match, m.shares = p.root.(*planMatch); m.shares && m.sums {
-			m.exact, err = match.over(p, view, clauses)
+			err = s.match.over(match, p, view, clauses)
+			m.exact = &s.match
 		} else {
 			m.shares = false
 			m.exact, err = p.root.node(p, view)
@@ -339,6 +342,7 @@ func (m *maxScore) close() {
 	clear(s.clauses) // keep no slice of a mapped file
 	clear(s.all)
 	s.pending, s.brought = m.pending, m.brought
+	*m, s.match = maxScore{}, matchNode{}
 	scratches.Put(s)
 }
 

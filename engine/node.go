@@ -107,38 +107,54 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 			continue
 		}
 		for i, f := range t.fields {
-			m := p.fields[f]
-			local := v.reader.Field(m.name)
+			local := v.reader.Field(p.fields[f].name)
 			if local < 0 || t.refs[view].DF(local) == 0 {
 				continue
 			}
-			list, err := v.reader.List(t.refs[view], local, positions)
+			c, err := p.clause(t, n, i, view, positions)
 			if err != nil {
 				return nil, err
-			}
-			lengths, err := v.reader.Lengths(local)
-			if err != nil {
-				return nil, err
-			}
-			if prefetch != nil {
-				prefetch(list.Postings[:min(len(list.Postings), listHead)])
-			}
-			c := clause{field: f, model: m, lengths: lengths, term: n, list: list}
-			if p.words.Combine == CombineBM25F {
-				c.weight, c.idf = t.repeats()*t.factor*t.idf[0], 1
-			} else {
-				c.weight, c.idf = t.repeats()*t.factor*m.weight, t.idf[i]
 			}
 			out = append(out, c)
 		}
 	}
-	for i := first; i < len(out); i++ {
-		if c := &out[i]; c.given == nil {
+	openClauses(v, out[first:])
+	return out, nil
+}
+
+// clause is that of a term, the number of which is given, in one of its fields in one view,
+// where it is. It has no cursor; the head of its list is asked for.
+func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
+	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
+	local := v.reader.Field(m.name)
+	list, err := v.reader.List(t.refs[view], local, positions)
+	if err != nil {
+		return c, err
+	}
+	lengths, err := v.reader.Lengths(local)
+	if err != nil {
+		return c, err
+	}
+	if prefetch != nil {
+		prefetch(list.Postings[:min(len(list.Postings), listHead)])
+	}
+	c = clause{field: t.fields[field], model: m, lengths: lengths, term: number, list: list}
+	if p.words.Combine == CombineBM25F {
+		c.weight, c.idf = t.repeats()*t.factor*t.idf[0], 1
+	} else {
+		c.weight, c.idf = t.repeats()*t.factor*m.weight, t.idf[field]
+	}
+	return c, nil
+}
+
+// openClauses gives clauses cursors that stand before the first posting.
+func openClauses(v *view, list []clause) {
+	for i := range list {
+		if c := &list[i]; c.given == nil {
 			c.cursor = takeCursor()
 			c.cursor.Reset(c.list, uint32(v.reader.Chunks()))
 		}
 	}
-	return out, nil
 }
 
 // score is the score of a posting of the clause; not for BM25F.
@@ -219,21 +235,28 @@ type planMatch struct{ terms []*planTerm }
 func (m *planMatch) flat() ([]*planTerm, bool) { return m.terms, true }
 
 func (m *planMatch) node(p *plan, view int) (node, error) {
-	clauses, err := p.clauses(m.terms, view, false)
+	n := matchNodes.Get().(*matchNode)
+	clauses, err := p.appendClauses(n.list[:0], m.terms, view, false)
 	if err != nil {
 		return nil, err
 	}
-	return m.over(p, view, clauses)
+	if err := n.over(m, p, view, clauses); err != nil {
+		closeClauses(clauses)
+		return nil, err
+	}
+	return n, nil
 }
 
-// over is the node of these clauses of the terms, which it takes over.
-func (m *planMatch) over(p *plan, view int, clauses []clause) (node, error) {
-	var err error
-	n := &matchNode{plan: p, view: p.snapshot.views[view], list: clauses, terms: m.terms}
+// matchNodes are those that are closed, whose memory serves again.
+var matchNodes = sync.Pool{New: func() any { return new(matchNode) }}
+
+// over makes n the node of these clauses of the terms of m.
+func (n *matchNode) over(m *planMatch, p *plan, view int, clauses []clause) (err error) {
+	*n = matchNode{plan: p, view: p.snapshot.views[view], list: clauses, terms: m.terms}
 	if len(m.terms) > 0 {
 		n.virtual, err = p.virtual(m.terms[0].fields, view)
 	}
-	return n, err
+	return err
 }
 
 type matchNode struct {
@@ -270,7 +293,12 @@ func (n *matchNode) rewind() {
 
 func (n *matchNode) err() error { return faultOf(n.view, n.list) }
 
-func (n *matchNode) close() { closeClauses(n.list) }
+func (n *matchNode) close() {
+	closeClauses(n.list)
+	clear(n.list) // keep no slice of a mapped file
+	*n = matchNode{list: n.list[:0]}
+	matchNodes.Put(n)
+}
 
 func faultOf(v *view, list []clause) error {
 	for i := range list {

@@ -94,15 +94,23 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 // numbers. do is told which of the goroutines calls it, and the number of the thing.
 // Each ends with its first error.
 func together(helpers, n int, do func(me, i int) error) error {
+	if helpers <= 0 {
+		for i := range n {
+			if err := do(0, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var next atomic.Int64
-	errs := make([]error, max(helpers, 0)+1)
+	errs := make([]error, helpers+1)
 	run := func(me int) {
 		for i := int(next.Add(1)) - 1; i < n && errs[me] == nil; i = int(next.Add(1)) - 1 {
 			errs[me] = do(me, i)
 		}
 	}
 	var wait sync.WaitGroup
-	for me := range max(helpers, 0) {
+	for me := range helpers {
 		wait.Go(func() { run(me + 1) })
 	}
 	run(0)

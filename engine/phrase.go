@@ -22,7 +22,7 @@ type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 	ph := &planPhrase{slop: q.Slop, fields: p.inFields(q.Field)}
-	tokens := p.analyzer.QueryTokens(q.Text)
+	tokens := p.tokens(q.Text)
 	if len(tokens) == 1 {
 		return p.resolveMatch(Match{Text: q.Text, Field: q.Field}, factor)
 	}
@@ -30,7 +30,7 @@ func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 	for _, t := range tokens {
 		n, ok := known[t.Term]
 		if !ok {
-			term, err := p.term([]byte(t.Term), ph.fields, factor)
+			term, err := p.term(t.Term, ph.fields, factor)
 			if err != nil {
 				return nil, err
 			}
@@ -48,42 +48,96 @@ func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 func (ph *planPhrase) flat() ([]*planTerm, bool) { return nil, len(ph.terms) == 0 }
 
 func (ph *planPhrase) node(p *plan, view int) (node, error) {
-	n := &phraseNode{plan: p, phrase: ph, view: p.snapshot.views[view], allowed: p.allowed[view]}
+	n := phraseNodes.Get().(*phraseNode)
+	n.plan, n.phrase, n.view, n.allowed = p, ph, p.snapshot.views[view], p.allowed[view]
 	if len(ph.terms) == 0 {
 		return n, nil
 	}
-	clauses, err := p.clauses(ph.terms, view, true)
-	if err != nil {
-		return nil, err
-	}
-	// A field takes part when it holds every term.
-	for _, f := range ph.fields {
-		field := phraseField{}
-		for _, c := range clauses {
-			if c.field == f {
-				field.list = append(field.list, c)
-			}
+	for i, f := range ph.fields {
+		if !ph.takesPart(p, view, f) {
+			continue
 		}
-		if len(field.list) == len(ph.terms) {
-			field.positions = make([]*postings.PositionReader, len(ph.terms))
-			for i := range field.positions {
-				field.positions[i] = positionReaders.Get().(*postings.PositionReader)
-				field.positions[i].Reset(field.list[i].lengths.Of)
+		field := n.add()
+		for number := range ph.terms {
+			c, err := p.clause(ph.terms[number], number, i, view, true)
+			if err != nil {
+				n.drop()
+				return nil, err
 			}
-			field.found = make([][]uint32, len(ph.terms))
-			n.fields = append(n.fields, field)
-		} else {
-			closeClauses(field.list)
+			field.list = append(field.list, c)
 		}
 	}
+	for i := range n.fields {
+		n.fields[i].open(n.view)
+	}
+	var err error
 	if p.words.Combine == CombineBM25F {
-		n.any, err = (&planMatch{terms: ph.tokens}).node(p, view)
+		if n.any, err = (&planMatch{terms: ph.tokens}).node(p, view); err != nil {
+			n.close()
+			return nil, err
+		}
 	}
-	return n, err
+	return n, nil
 }
 
-// positionReaders have memory that is used again.
-var positionReaders = sync.Pool{New: func() any { return new(postings.PositionReader) }}
+// takesPart reports whether a field of the plan has every term in a view.
+func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
+	local := p.snapshot.views[view].reader.Field(p.fields[field].name)
+	if local < 0 {
+		return false
+	}
+	for _, t := range ph.terms {
+		if ref := t.refs[view]; ref == nil || ref.DF(local) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// phraseNodes are those that are closed, whose memory serves again.
+var phraseNodes = sync.Pool{New: func() any { return new(phraseNode) }}
+
+// mostPositions is for how many positions of a term memory is kept.
+const mostPositions = 1 << 12
+
+// add adds a field, in the memory of one that was there before if there was one.
+func (n *phraseNode) add() *phraseField {
+	k := len(n.fields)
+	if k == cap(n.fields) {
+		n.fields = append(n.fields, phraseField{})
+	}
+	n.fields = n.fields[:k+1]
+	f := &n.fields[k]
+	f.list, f.at, f.started = f.list[:0], 0, false
+	return f
+}
+
+// open gives the lists of a field cursors, and what reads positions.
+func (f *phraseField) open(v *view) {
+	openClauses(v, f.list)
+	for len(f.positions) < len(f.list) {
+		f.positions, f.found = append(f.positions, new(postings.PositionReader)), append(f.found, nil)
+	}
+	for i := range f.list {
+		f.positions[i].Reset(f.list[i].lengths.Of)
+	}
+}
+
+// drop gives the memory of a node back, which has no cursors or none any more.
+func (n *phraseNode) drop() {
+	for i := range n.fields {
+		f := &n.fields[i]
+		for k := range f.positions {
+			f.positions[k].Reset(nil)
+			if cap(f.found[k]) > mostPositions {
+				f.found[k] = nil
+			}
+		}
+		clear(f.list)
+	}
+	*n = phraseNode{fields: n.fields[:0]}
+	phraseNodes.Put(n)
+}
 
 // phraseNode finds the chunks with a phrase, of those that are allowed: where the others
 // have it is not looked at.
@@ -128,7 +182,10 @@ func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset
 		case c.ordinal == postings.End:
 			return postings.End
 		case c.ordinal > target:
-			target, i = c.ordinal, 0
+			if target = nextAllowed(allowed, c.ordinal); target == postings.End {
+				return target
+			}
+			i = 0
 			if len(f.list) == 1 || f.list[0].cursor.Ordinal() == target {
 				f.list[0].ordinal = target
 				i = min(1, len(f.list)-1)
@@ -256,13 +313,9 @@ func (n *phraseNode) err() error {
 func (n *phraseNode) close() {
 	for i := range n.fields {
 		closeClauses(n.fields[i].list)
-		for _, r := range n.fields[i].positions {
-			r.Reset(nil)
-			positionReaders.Put(r)
-		}
-		n.fields[i].positions = nil
 	}
 	if n.any != nil {
 		n.any.close()
 	}
+	n.drop()
 }

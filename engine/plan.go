@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync"
 
 	"sheaf/analysis"
 	"sheaf/engine/bm25"
@@ -36,6 +37,8 @@ type plan struct {
 	listed   int // the first of fields, which the request lists
 	root     part
 	cursor   *postings.Cursor // for counting
+	memory   *planMemory
+	all      []int // what inFields returns for every field; nil before the first time
 }
 
 // part is a part of a plan; it makes the node for one segment.
@@ -47,14 +50,18 @@ type part interface {
 }
 
 // newPlan resolves words. allowed says, for each view, what the request lets
-// through.
+// through. Who calls release when nothing uses the plan gives its memory back.
 func newPlan(s *Snapshot, req *Request, analyzer *analysis.Analyzer, allowed []segment.Bitset) (*plan, error) {
 	words := req.Words
-	p := &plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed, over: make([]segment.Bitset, len(s.views)),
-		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}, cursor: takeCursor()}
+	m := planMemories.Get().(*planMemory)
+	p := &m.plan
+	*p = plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed, over: m.sets.take(len(s.views)), memory: m,
+		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}, cursor: takeCursor(), fields: m.fields[:0]}
 	defer releaseCursor(p.cursor)
-	for _, f := range words.Fields {
-		p.fields = append(p.fields, &model{name: f.Name, weight: f.Weight})
+	models := m.models.take(len(words.Fields))
+	for i, f := range words.Fields {
+		models[i] = model{name: f.Name, weight: f.Weight}
+		p.fields = append(p.fields, &models[i])
 	}
 	p.listed = len(p.fields)
 	p.addFields(words.Query)
@@ -180,11 +187,13 @@ func (p *plan) inFields(name string) []int {
 	if name != "" {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
 	}
-	all := make([]int, p.listed)
-	for i := range all {
-		all[i] = i
+	if p.all == nil {
+		p.all = p.memory.ints.take(p.listed)
+		for i := range p.all {
+			p.all[i] = i
+		}
 	}
-	return all
+	return p.all
 }
 
 func (p *plan) resolve(q Query, factor float64) (part, error) {
@@ -209,7 +218,7 @@ func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 	fields := p.inFields(q.Field)
 	match := &planMatch{}
 	var parts []part // one a term, when one of them is the beginning of others
-	known, tokens := knownTerms{}, p.analyzer.MatchTokens(q.Text)
+	known, tokens := knownTerms{}, p.analyzer.Telling(q.Text, p.tokens(q.Text))
 	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
 	for _, t := range tokens {
 		if t.Prefix {
@@ -277,22 +286,19 @@ func (k knownTerms) term(p *plan, key string, fields []int, factor float64) (t *
 	if t, again = k[key]; again {
 		return t, true, nil
 	}
-	t, err = p.term([]byte(key), fields, factor)
+	t, err = p.term(key, fields, factor)
 	k[key] = t
 	return t, false, err
 }
 
 // term looks a term up in every segment and counts the chunks that hold it.
-func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error) {
-	room := &struct { // one piece of memory: most are that small
-		planTerm
-		refs [2]*segment.Term
-		df   [2]int
-		idf  [2]float64
-	}{planTerm: planTerm{key: key, fields: fields, factor: factor}}
-	t := &room.planTerm
-	t.refs = slices.Grow(room.refs[:0], len(p.snapshot.views))[:len(p.snapshot.views)]
-	df := slices.Grow(room.df[:0], len(fields))[:len(fields)]
+func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error) {
+	m := p.memory
+	key := m.keys.take(len(text))
+	copy(key, text)
+	t := &m.terms.take(1)[0]
+	*t = planTerm{key: key, fields: fields, factor: factor, refs: m.refs.take(len(p.snapshot.views))}
+	df := m.ints.take(len(fields))
 	for i, v := range p.snapshot.views {
 		ref, err := v.term(key)
 		if err != nil {
@@ -306,7 +312,7 @@ func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error)
 			return nil, err
 		}
 	}
-	t.df, t.idf = df, p.idfs(room.idf[:0], df, fields)
+	t.df, t.idf = df, p.idfs(m.weights.take(len(fields)), df, fields)
 	return t, nil
 }
 
@@ -361,6 +367,9 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
+// unions are sets for unionDF.
+var unions = sync.Pool{New: func() any { return new(segment.Bitset) }}
+
 // unionDF counts the chunks that hold a term in any of the fields.
 func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := 0, -1
@@ -380,7 +389,12 @@ func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over 
 			return n, nil
 		}
 	}
-	set := segment.NewBitset(v.reader.Chunks())
+	room := unions.Get().(*segment.Bitset)
+	defer unions.Put(room)
+	words := (v.reader.Chunks() + 63) / 64
+	*room = slices.Grow((*room)[:0], words)[:words]
+	set := *room
+	clear(set)
 	for local := range segment.MaxFields {
 		if mask&(1<<local) == 0 {
 			continue
@@ -412,17 +426,16 @@ func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over 
 	return n, nil
 }
 
-// idfs appends the weights of a term by field; for BM25F the first serves all.
+// idfs puts the weights of a term by field into idf, which is of zeros, and returns it; for
+// BM25F the first serves all.
 func (p *plan) idfs(idf []float64, df []int, fields []int) []float64 {
-	first := len(idf)
-	idf = append(idf, make([]float64, len(fields))...)
 	for i, f := range fields {
 		n := int(p.fields[f].stats.Chunks)
 		if p.words.Combine == CombineBM25F || p.words.AllChunks {
 			n = p.chunks
 		}
 		if df[i] > 0 {
-			idf[first+i] = bm25.IDF(df[i], n)
+			idf[i] = bm25.IDF(df[i], n)
 		}
 	}
 	return idf

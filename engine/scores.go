@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"sheaf/engine/segment"
 )
@@ -13,7 +14,9 @@ import (
 // looked up once for all requests, and hits, which would be as many as the chunks,
 // are neither made nor put in order. So many goroutines help, at most.
 func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, helpers int) ([][]float64, error) {
-	asked := make([][]askedChunk, len(s.views))
+	room := askedPool.Get().(*askedRoom)
+	defer room.release()
+	asked := room.views(len(s.views))
 	for k, id := range ids {
 		if err := s.locate(id, func(view int, ordinal uint32) { asked[view] = append(asked[view], askedChunk{ordinal, int32(k)}) }); err != nil {
 			return nil, err
@@ -31,10 +34,12 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, hel
 			}
 		}
 	}
-	out := make([][]float64, len(reqs))
+	out, all := make([][]float64, len(reqs)), make([]float64, len(reqs)*len(ids))
+	for i := range out {
+		out[i], all = all[:len(ids):len(ids)], all[len(ids):]
+	}
 	err := together(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
 		defer s.index.takeTurn()()
-		out[i] = make([]float64, len(ids))
 		return s.scoreAmong(ctx, reqs[i], asked, within.sets, out[i])
 	})
 	if err != nil {
@@ -47,6 +52,35 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, hel
 type askedChunk struct {
 	ordinal uint32
 	at      int32
+}
+
+// askedRoom is memory for the chunks of each view that are asked for.
+type askedRoom struct{ lists [][]askedChunk }
+
+var askedPool = sync.Pool{New: func() any { return &askedRoom{} }}
+
+// mostAsked is for how many chunks of a view memory is kept.
+const mostAsked = 1 << 12
+
+// views are empty lists for so many views.
+func (r *askedRoom) views(n int) [][]askedChunk {
+	for len(r.lists) < n {
+		r.lists = append(r.lists, nil)
+	}
+	for i := range r.lists {
+		r.lists[i] = r.lists[i][:0]
+	}
+	return r.lists[:n]
+}
+
+// release gives the memory back.
+func (r *askedRoom) release() {
+	for i, list := range r.lists {
+		if cap(list) > mostAsked {
+			r.lists[i] = nil
+		}
+	}
+	askedPool.Put(r)
 }
 
 // scoreAmong scores the chunks of each view that are asked for, of which within are
@@ -63,6 +97,7 @@ func (s *Snapshot) scoreAmong(ctx context.Context, req Request, asked [][]askedC
 	if err != nil {
 		return err
 	}
+	defer p.release()
 	for i, list := range asked {
 		if len(list) == 0 {
 			continue

@@ -127,6 +127,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 	if err != nil {
 		return err
 	}
+	defer p.release()
 	terms, flat := p.root.flat()
 	var pruned []*maxScore
 	defer func() {
@@ -183,9 +184,10 @@ func few(allowed segment.Bitset, v *view, limit int) bool {
 	return n < v.live/256 || n <= limit && n < v.live/24
 }
 
-// exhaust scores every match that is allowed, in the order of ordinals.
+// exhaust scores every match that is allowed, in the order of ordinals. It is called for one
+// view after another.
 func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
-	s := scores{byField: make([]float64, len(p.fields))}
+	s := scores{byField: p.memory.weights.take(len(p.fields))}
 	allowed := p.allowed[view]
 	for at, n := uint32(0), 1; ; at, n = at+1, n+1 {
 		if allowed != nil {
@@ -282,6 +284,7 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer p.release()
 	if req.Filter == nil && !req.Bounded && req.Within == nil {
 		if n, ok := p.counted(); ok {
 			return n, nil

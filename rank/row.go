@@ -37,6 +37,9 @@ type Row struct {
 	marks   []bool
 	counts  []int32
 	factors []docFactor
+	pages   []page
+	best    []int32
+	whole   []*sheaf.Outline
 	read    byte
 }
 
@@ -89,11 +92,14 @@ func (r *Row) Apply(s Stage, env Env) (applied bool, err error) {
 
 // Ranking is what is left, in order. It shares the memory of the ranking that the row
 // began with when that has its scores and order still. The row serves no more.
-func (r *Row) Ranking() sheaf.Ranking {
+func (r *Row) Ranking() sheaf.Ranking { return r.RankingIn(nil) }
+
+// RankingIn is Ranking in memory, which holds no other ranking.
+func (r *Row) RankingIn(memory *Memory) sheaf.Ranking {
 	r.settle(len(r.keys))
 	out := prefix(r.hits, len(r.keys))
 	if !r.asTheyCame() {
-		out = make(sheaf.Ranking, len(r.keys))
+		out, _ = memory.ranking(len(r.keys), 0)
 		for i, k := range r.keys {
 			out[i] = r.hits[k.at]
 			out[i].Score = k.score
@@ -121,6 +127,7 @@ func (r *Row) Release() {
 	clear(r.met)
 	clear(r.reasons)
 	clear(r.factors)
+	clear(r.whole)
 	r.hits, r.why, r.nodes, r.docs = nil, nil, nil, nil
 	if cap(r.keys) <= maxKeptHits {
 		rows.Put(r)

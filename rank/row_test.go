@@ -21,6 +21,7 @@ func TestRow(t *testing.T) {
 		rank.TitleBoost{Title: 2, Alias: 1.5, Heading: 1.2}, rank.Top{N: 2}, rank.Top{N: 50}, rank.Guard{Rank: 3}, rank.PerDocument{Max: 1}, rank.Elbow{Ratio: 0.1, Max: 20},
 		rank.Support{Strength: 0.3, Each: 0.5, Among: 10}, rank.Whole{Strength: 0.4, Place: 0.5, Saturation: 2, Coverage: 0.3, Documents: 5}})
 	applied := 0
+	var memory rank.Memory
 	for seed := range uint64(3_000) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		l, all := randomShelf(rng)
@@ -53,7 +54,13 @@ func TestRow(t *testing.T) {
 		if len(done) > 1 {
 			applied++
 		}
-		got := row.Ranking()
+		var got sheaf.Ranking
+		if seed%4 < 2 {
+			got = row.Ranking()
+		} else {
+			memory.Clear()
+			got = row.RankingIn(&memory)
+		}
 		if !slices.EqualFunc(want, got, func(a, b sheaf.Hit) bool { return reflect.DeepEqual(a, b) }) {
 			t.Fatalf("seed %d, %+v: %s, want %s", seed, done, written(got), written(want))
 		}

@@ -100,10 +100,10 @@ type page struct {
 // was looked at whole. Those of one place are left out where only other places count.
 func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 	r.findDocuments(facts)
-	best := make([]int32, 0, min(w.Documents, r.documents)) // the best hit of each
-	seen := r.unmarked()
+	most := min(w.Documents, r.documents)
+	best, seen := r.best[:0], r.unmarked() // the best hit of each
 	for _, k := range r.inOrder() {
-		if len(best) == cap(best) {
+		if len(best) == most {
 			break
 		}
 		if doc := r.docs[k.at]; doc >= 0 && !seen[doc] {
@@ -111,8 +111,8 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 			best = append(best, k.at)
 		}
 	}
-	several, n := false, 0
-	outlines := make([]*sheaf.Outline, len(best))
+	r.best, r.whole = best, sized(r.whole, len(best))
+	several, n, outlines := false, 0, r.whole
 	for i, at := range best {
 		o := outlineOf(facts, r.nodes[at])
 		if o == nil || len(o.Nodes) < 2 && w.Coverage == 0 {
@@ -120,13 +120,15 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 		}
 		outlines[i] = o
 		several = several || len(o.Nodes) > 1
-		n += min(len(o.Nodes), MaxPlaces) + 1
+		if n += len(o.Nodes); len(o.Nodes) > MaxPlaces {
+			n += MaxPlaces + 1 - len(o.Nodes)
+		}
 	}
 	if !several {
 		return nil, nil
 	}
 	r.touch(outlines)
-	pages, all = make([]page, 0, len(best)), make([]sheaf.ID, 0, n)
+	pages, all = r.pages[:0], make([]sheaf.ID, 0, n)
 	for i, at := range best {
 		if outlines[i] != nil {
 			from := len(all)
@@ -134,6 +136,7 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 			pages = append(pages, page{r.docs[at], from, len(all)})
 		}
 	}
+	r.pages = pages
 	return pages, all
 }
 

@@ -244,9 +244,10 @@ var (
 )
 
 func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *backend.TextRequest {
-	req := &backend.TextRequest{Query: words, Combine: combines[b.Combine], TieBreaker: b.TieBreaker, Statistics: counted[b.Statistics], K1: b.K1, B: b.B}
-	for _, f := range b.Fields {
-		req.Fields = append(req.Fields, backend.FieldWeight{Name: f.Name, Weight: f.Weight})
+	req := &backend.TextRequest{Query: words, Combine: combines[b.Combine], TieBreaker: b.TieBreaker, Statistics: counted[b.Statistics], K1: b.K1, B: b.B,
+		Fields: make([]backend.FieldWeight, len(b.Fields))}
+	for i, f := range b.Fields {
+		req.Fields[i] = backend.FieldWeight{Name: f.Name, Weight: f.Weight}
 	}
 	return req
 }
@@ -508,7 +509,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 		last := i == len(steps)-1
 		if r.opt.Trace || last {
 			hits.numbers = row.Arrange(hits.numbers)
-			ranking = row.Ranking()
+			ranking = row.RankingIn(r.memory())
 		}
 		start = r.took(at.step(step.Name), start)
 		r.trace(at, step.Text, ranking)
@@ -568,7 +569,7 @@ func (r *run) step(ctx context.Context, row *rank.Row, hits numbering, stage ran
 	case reranks:
 		ranking, err = r.rerank(ctx, row.Ranking(), model)
 	case lifts:
-		lifted, memory := row.Ranking(), r.memory()
+		lifted, memory := row.RankingIn(r.memory()), r.memory()
 		if _, tree := stage.(rank.Tree); tree && r.flat(lifted) {
 			r.note("stage tree lifts nothing: the headings above what was found are not in this index (its documents were cut into sections or windows: index them again with the chunker tree)")
 		}

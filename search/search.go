@@ -262,10 +262,13 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	return r, nil
 }
 
+// usualSteps is how many steps most searches take at most.
+const usualSteps = 24
+
 // newRun is a search by a plan, which is followed once.
 func (s *Searcher) newRun(q sheaf.Query, asked profile.Asked, opt Options, plan *profile.Plan) *run {
 	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: plan.Profile, followed: plan, facts: newMemo(s.Facts), now: time.Now,
-		result: &Result{Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
+		result: &Result{Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: make([]Timing, 0, usualSteps)}}
 	r.noted = len(q.Notes)
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))

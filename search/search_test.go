@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -327,6 +328,55 @@ func TestWrongRequests(t *testing.T) {
 	}
 	if _, err := (&search.Searcher{}).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("no store: %v", err)
+	}
+}
+
+// TestAnswersStay: what a search answers is the same whatever was searched for before, and
+// stays so while others search in the memory that it used.
+func TestAnswersStay(t *testing.T) {
+	s := searcher(animals())
+	type asked struct {
+		q   sheaf.Query
+		p   *profile.Profile
+		opt search.Options
+	}
+	var all []asked
+	for _, name := range []string{"sheaf", "rrf", "tree", "onyx-vespa", "onyx-elastic", "sonar", "bench"} {
+		for i, text := range []string{"cat dog", "stone", "a tree and a cat", "meat fish", "nothing"} {
+			all = append(all, asked{query(text, 1+i%4), load(t, name), search.Options{Explain: i%2 == 0, Evidence: i%3 == 0}})
+		}
+	}
+	written := func(r *search.Result) string {
+		text, err := json.Marshal([]any{r.Profile, r.Parameters, r.Hits, r.Total, r.More, r.Answerable, r.Warnings, r.Notes, r.Legs})
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
+	results, want := make([]*search.Result, len(all)), make([]string, len(all))
+	for i, a := range all {
+		results[i] = mustSearch(t, s, a.q, a.p, a.opt)
+		want[i] = written(results[i])
+	}
+	var wg sync.WaitGroup
+	for n := range 6 {
+		wg.Go(func() {
+			for k := range all {
+				i := (k*(2*n+3) + n) % len(all)
+				r, err := s.Search(context.Background(), all[i].q, all[i].p, all[i].opt)
+				if err != nil {
+					t.Error(err)
+				} else if got := written(r); got != want[i] {
+					t.Errorf("%q by %s:\n got %s\nwant %s", all[i].q.Text, all[i].p.Name, got, want[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, r := range results {
+		if got := written(r); got != want[i] {
+			t.Errorf("%q by %s became\n%s\nfrom %s", all[i].q.Text, all[i].p.Name, got, want[i])
+		}
 	}
 }
 

@@ -256,7 +256,7 @@ func (s *Store) acquire() (*engine.Snapshot, error) {
 
 // Scores implements [backend.Scorer].
 func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.ID) ([][]float64, error) {
-	translated, names := make([]engine.Request, len(reqs)), make([]string, len(ids))
+	translated := make([]engine.Request, len(reqs))
 	for i, req := range reqs {
 		if req.Text == nil {
 			return nil, sheaf.Invalidf("scores: request %d is not about words", i+1)
@@ -267,16 +267,13 @@ func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.
 			return nil, err
 		}
 	}
-	for i, id := range ids {
-		names[i] = string(id)
-	}
 	helpers := len(reqs) - 1
 	if backend.IsAlone(ctx) {
 		helpers = 0
 	}
 	var out [][]float64
 	err := s.read(func(snapshot *engine.Snapshot) (err error) {
-		out, err = snapshot.Scores(ctx, translated, names, helpers)
+		out, err = snapshot.Scores(ctx, translated, texts(ids), helpers)
 		return err
 	})
 	return out, err

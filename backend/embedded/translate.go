@@ -13,11 +13,23 @@ func valueOf(v sheaf.Value) segment.Value {
 	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
 }
 
+// texts are identifiers as the engine knows them, in the same memory.
+func texts(ids []sheaf.ID) []string {
+	return unsafe.Slice((*string)(unsafe.SliceData(ids)), len(ids))
+}
+
+// weights are fields with their weights as the engine knows them, which only reads them, in
+// the same memory: that both are the same in it is for the compiler to see.
+func weights(fields []backend.FieldWeight) []engine.FieldWeight {
+	_ = engine.FieldWeight(backend.FieldWeight{})
+	return unsafe.Slice((*engine.FieldWeight)(unsafe.SliceData(fields)), len(fields))
+}
+
 // request translates a valid request.
 func request(req backend.Request) (engine.Request, error) {
 	out := engine.Request{Limit: req.Limit, Bounded: req.Within != nil}
-	if len(req.Within) > 0 { // which are texts there too
-		out.Within = unsafe.Slice((*string)(unsafe.SliceData(req.Within)), len(req.Within))
+	if len(req.Within) > 0 {
+		out.Within = texts(req.Within)
 	}
 	var err error
 	if req.Filter != nil {
@@ -37,9 +49,7 @@ func request(req backend.Request) (engine.Request, error) {
 			return out, err
 		}
 	}
-	for _, f := range t.Fields {
-		w.Fields = append(w.Fields, engine.FieldWeight{Name: f.Name, Weight: f.Weight})
-	}
+	w.Fields = weights(t.Fields)
 	w.Query, err = query(t.Query)
 	out.Words = w
 	return out, err

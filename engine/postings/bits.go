@@ -106,14 +106,20 @@ func (r *bitReader) fill() {
 // ok reports whether no bit was read that was not there.
 func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
 
+// below reads a number below n, which is less than 1<<40.
 func (r *bitReader) below(n uint64) uint64 {
 	k := uint(bits.Len64(n)) - 1
 	short := uint64(2)<<k - n
-	v := r.get(k)
-	if v >= short {
-		v = v<<1 | r.get(1)
-		v -= short
+	if r.filled <= k { // what is filled in before it is read is counted as what was
+		r.fill()
 	}
+	v := r.acc & (1<<k - 1)
+	if long := v<<1 | r.acc>>k&1; v >= short {
+		v = long - short
+		k++
+	}
+	r.acc >>= k
+	r.filled -= k
 	return v
 }
 
@@ -123,7 +129,11 @@ func (r *bitReader) set(dst []uint64, lo, hi uint64) {
 		m := len(dst) / 2
 		least := lo + uint64(m)
 		dst[m] = least + r.below(hi-uint64(len(dst)-1-m)-least+1)
-		if m > 0 {
+		switch m {
+		case 0:
+		case 1: // most sets are that small
+			dst[0] = lo + r.below(dst[1]-lo)
+		default:
 			r.set(dst[:m], lo, dst[m]-1)
 		}
 		lo, dst = dst[m]+1, dst[m+1:]

@@ -350,7 +350,7 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 		buffer.Write(r.body)
 	} else {
 		h.Set("Content-Type", "application/json")
-		if err := json.NewEncoder(buffer).Encode(out); err != nil {
+		if err := encode(buffer, out); err != nil {
 			return err
 		}
 	}
@@ -378,6 +378,19 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 	w.WriteHeader(c.status)
 	_, _ = w.Write(buffer.Bytes())
 	return nil
+}
+
+// encode writes an answer as JSON into a buffer that is empty. Answers of searches are not
+// used any more then.
+func encode(buffer *bytes.Buffer, out any) error {
+	a, ok := out.(*serve.Answer)
+	if !ok {
+		return json.NewEncoder(buffer).Encode(out)
+	}
+	defer a.Release()
+	b, err := a.AppendJSON(buffer.AvailableBuffer())
+	*buffer = *bytes.NewBuffer(b)
+	return err
 }
 
 // serverTiming is the header of that name: every step, then the whole.

@@ -46,8 +46,8 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	return text, err
 }
 
-// matches reports whether a file has the recorded size and time.
-func (f *FileState) matches(source vfs.FS, name string) bool {
+// describes is matches of any source.
+func (f *FileState) describes(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
 	return err == nil && f.same(info)
 }

@@ -327,11 +327,13 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Date is the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	o := v.Outline(doc)
-	if o == nil || o.Date.Source == 0 {
-		return sheaf.Dated{}, false
+	var d sheaf.Dated
+	if r := v.records.get(doc); r != nil { // what is shown has one, and may have no outline
+		d = r.Date
+	} else if o := v.Outline(doc); o != nil {
+		d = o.Date
 	}
-	return o.Date, true
+	return d, d.Source != 0
 }
 
 // FolderSize is the number of documents that lie directly in a folder of a tree;

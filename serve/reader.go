@@ -419,6 +419,9 @@ func everyField(words sheaf.TextQuery) *backend.TextRequest {
 // frequency is the number of chunks with a word, among those that the caller
 // sees.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
+	if n, known := r.guard.words.get(r.guard.at, r.guard.wordKey(word)); known {
+		return n, nil
+	}
 	return r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 }
 

@@ -40,8 +40,9 @@ type View struct {
 	mu        sync.Mutex
 	names     map[calledBy]*named
 	links     map[sheaf.ID]linksFrom
-	numbered  map[uint32][]uint32 // what is in links, by numbers of documents
-	linked    int                 // documents in links and numbered, and those they link to
+	numbered  map[uint32]numbersAt // what is in links, by numbers of documents
+	numbers   []uint32             // to which numbered points
+	linked    int                  // documents in links and numbered, and those they link to
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
 	faults    []error
@@ -63,7 +64,7 @@ const (
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
 		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: keptTexts{limit: keptTextBytes},
-		names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{}, numbered: map[uint32][]uint32{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
+		names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{}, numbered: map[uint32]numbersAt{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
 	v.outlines.turn = func() {
 		v.nodes.Store(newMetNodes(p.Chunks))

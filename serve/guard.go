@@ -307,14 +307,14 @@ func (g *guard) countKey(req *backend.Request) countKey {
 		}
 	case sheaf.Bool:
 		if len(q.Must)+len(q.Should)+len(q.MustNot) == 0 {
-			return countKey{g.owner, "all"}
+			return countOf(g.owner, "all", "")
 		}
 	}
 	return countKey{}
 }
 
 // wordKey is what counting the chunks with a word counts.
-func (g *guard) wordKey(word string) countKey { return countKey{g.owner, "word " + word} }
+func (g *guard) wordKey(word string) countKey { return countOf(g.owner, "word ", word) }
 
 // Lists reports whether the store counts by values.
 func (g *guard) Lists() bool { return backend.Lists(g.store) != nil }

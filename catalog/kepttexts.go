@@ -32,6 +32,7 @@ type keptTexts struct {
 	limit       int
 	mu          sync.RWMutex
 	now, before textPieces
+	turn        int // grows when now becomes before
 }
 
 // textPieces are texts, each in one of the pieces: the document's ID, the file's name, and
@@ -80,21 +81,31 @@ func (p *textPieces) get(key uint64, doc sheaf.ID) (sourceText, bool) {
 	return sourceText{view(b[:at.name]), at.file, b[at.name:end:end]}, true
 }
 
-// put keeps a text of a document. Of two documents with the same hash the first stays.
-func (k *keptTexts) put(doc sheaf.ID, t sourceText) {
-	size := len(doc) + len(t.name) + len(t.text)
+// textPlace is where a text is written that may be kept. Nobody else writes there.
+type textPlace struct {
+	key  uint64
+	at   keptText
+	turn int
+	text []byte // as long as the text; nil when it is not kept
+}
+
+// place is where to write the text of a document. Of two documents with the same hash the
+// first stays.
+func (k *keptTexts) place(doc sheaf.ID, name string, file FileState) textPlace {
+	size := len(doc) + len(name) + int(file.Size)
 	if size > textPiece {
-		return
+		return textPlace{}
 	}
 	key := xxh3.HashString(string(doc))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.now.at == nil || k.now.bytes > k.limit {
 		k.before, k.now = k.now, textPieces{at: map[uint64]keptText{}}
+		k.turn++
 	}
 	p := &k.now
 	if _, ok := p.at[key]; ok {
-		return
+		return textPlace{}
 	}
 	last := len(p.pieces) - 1
 	if last < 0 || cap(p.pieces[last])-len(p.pieces[last]) < size {
@@ -103,8 +114,20 @@ func (k *keptTexts) put(doc sheaf.ID, t sourceText) {
 		last++
 	}
 	piece := &p.pieces[last]
-	at := keptText{uint32(last), uint32(len(*piece)), uint32(len(doc)), uint32(len(t.name)), uint32(len(t.text)), t.file}
-	*piece = append(append(append(*piece, doc...), t.name...), t.text...)
-	p.at[key] = at
-	p.bytes += keptEntry
+	at := keptText{uint32(last), uint32(len(*piece)), uint32(len(doc)), uint32(len(name)), uint32(file.Size), file}
+	*piece = append(append(*piece, doc...), name...)
+	from := len(*piece)
+	*piece = (*piece)[:from+int(file.Size)]
+	return textPlace{key, at, k.turn, (*piece)[from:len(*piece):len(*piece)]}
+}
+
+// keep keeps the text that was written at a place.
+func (k *keptTexts) keep(t textPlace) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, ok := k.now.at[t.key]; ok || t.text == nil || t.turn != k.turn {
+		return
+	}
+	k.now.at[t.key] = t.at
+	k.now.bytes += keptEntry
 }

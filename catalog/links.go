@@ -323,6 +323,7 @@ func (v *View) roomForLinks(n int) {
 	if v.linked += 1 + n; v.linked > maxLinks {
 		clear(v.links)
 		clear(v.numbered)
+		v.numbers = nil // what was returned of it stays
 		v.linked = 1 + n
 	}
 }
@@ -334,7 +335,8 @@ func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
 		return nil, false
 	}
 	v.mu.Lock()
-	numbers, ok := v.numbered[from.Number]
+	at, ok := v.numbered[from.Number]
+	numbers := v.numbers[at.start:at.end:at.end]
 	v.mu.Unlock()
 	if ok {
 		return numbers, true
@@ -346,10 +348,16 @@ func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
 	defer v.mu.Unlock()
 	if _, known := v.links[from.Doc]; known { // not after a fault
 		v.roomForLinks(len(numbers))
-		v.numbered[from.Number] = numbers
+		start := len(v.numbers)
+		v.numbers = append(v.numbers, numbers...)
+		v.numbered[from.Number] = numbersAt{uint32(start), uint32(len(v.numbers))}
 	}
 	return numbers, true
 }
+
+// numbersAt is where the numbers of the documents that one links to lie, which holds no
+// pointer.
+type numbersAt struct{ start, end uint32 }
 
 // LinkNumbersAmong is LinkNumbers if there were only these documents and that of the node.
 // Where no link is ambiguous, numbers of others may stand among them.

@@ -190,7 +190,7 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 // underscores; "" for others. It need only agree with what is stored: where it
 // does not, the slug is stored.
 func plainSlug(title string) string {
-	var space [64]byte
+	var space [256]byte
 	return string(plainSlugIn(space[:0], title))
 }
 
@@ -308,7 +308,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document, in *pieces) {
 		if flags&chunkSlug != 0 {
 			c.ID, c.Slug = made.chunkID(doc.ID, d.str())
 		} else {
-			var space [64]byte
+			var space [256]byte
 			c.ID, c.Slug = made.chunkID(doc.ID, view(plainSlugIn(space[:0], c.Title)))
 		}
 		made.decodeHierarchy(d, &c, flags, above)

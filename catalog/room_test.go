@@ -80,7 +80,8 @@ func TestKeptTexts(t *testing.T) {
 		doc := sheaf.ID(fmt.Sprintf("t:%d.md", random.IntN(400)))
 		want, known := texts[doc]
 		if !known {
-			want = sourceText{"/notes/" + doc.Path(), FileState{Size: random.Int64()}, bytes.Repeat([]byte{byte(random.IntN(256))}, random.IntN(longestText))}
+			text := bytes.Repeat([]byte{byte(random.IntN(256))}, random.IntN(longestText))
+			want = sourceText{"/notes/" + doc.Path(), FileState{Size: int64(len(text)), ModTime: random.Int64()}, text}
 			texts[doc] = want
 		}
 		if got, ok := kept.get(doc); ok {

@@ -39,15 +39,21 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if st.file.Size < 0 || st.file.Size > math.MaxInt {
 		return nil, fmt.Errorf("%s: %w: %d bytes", name, sheaf.ErrUnsupported, st.file.Size)
 	}
-	text, same, err := readSource(v.catalog.o.Source, name, &st.file)
-	if same && len(text) <= longestText {
-		v.texts.put(doc, sourceText{name, st.file, text})
+	var place textPlace
+	text, same, err := readSource(v.catalog.o.Source, name, &st.file, func() []byte {
+		if st.file.Size <= longestText {
+			place = v.texts.place(doc, name, st.file)
+		}
+		return place.text
+	})
+	if same {
+		v.texts.keep(place)
 	}
 	return text, err
 }
 
-// matches reports whether a file has the recorded size and time.
-func (f *FileState) matches(source vfs.FS, name string) bool {
+// describes is matches of any source.
+func (f *FileState) describes(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
 	return err == nil && f.same(info)
 }
@@ -75,8 +81,9 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 }
 
 // readSource reads a source file that is what was recorded; same says that it has the
-// recorded time too, so that its content need not be looked at.
-func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
+// recorded time too, so that its content need not be looked at. Of a file that seems so
+// room is asked for memory as long as the text; nil is none.
+func readSource(source vfs.FS, name string, recorded *FileState, room func() []byte) (text []byte, same bool, err error) {
 	f, err := source.Open(name)
 	if err != nil {
 		return nil, false, stale(name, err)
@@ -89,7 +96,12 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	if before.Size() != recorded.Size {
 		return nil, false, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, before.Size(), recorded.Size)
 	}
-	text = make([]byte, recorded.Size)
+	if recorded.same(before) {
+		text = room()
+	}
+	if text == nil {
+		text = make([]byte, recorded.Size)
+	}
 	if n, err := f.ReadAt(text, 0); n < len(text) {
 		return nil, false, stale(name, err)
 	}

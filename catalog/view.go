@@ -40,8 +40,9 @@ type View struct {
 	mu        sync.Mutex
 	names     map[calledBy]*named
 	links     map[sheaf.ID]linksFrom
-	numbered  map[uint32][]uint32 // what is in links, by numbers of documents
-	linked    int                 // documents in links and numbered, and those they link to
+	numbered  map[uint32]numbersAt // what is in links, by numbers of documents
+	numbers   []uint32             // to which numbered points
+	linked    int                  // documents in links and numbered, and those they link to
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
 	faults    []error
@@ -63,7 +64,7 @@ const (
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
 		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: keptTexts{limit: keptTextBytes},
-		names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{}, numbered: map[uint32][]uint32{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
+		names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{}, numbered: map[uint32]numbersAt{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
 	v.outlines.turn = func() {
 		v.nodes.Store(newMetNodes(p.Chunks))
@@ -327,11 +328,13 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Date is the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	o := v.Outline(doc)
-	if o == nil || o.Date.Source == 0 {
-		return sheaf.Dated{}, false
+	var d sheaf.Dated
+	if r := v.records.get(doc); r != nil { // what is shown has one, and may have no outline
+		d = r.Date
+	} else if o := v.Outline(doc); o != nil {
+		d = o.Date
 	}
-	return o.Date, true
+	return d, d.Source != 0
 }
 
 // FolderSize is the number of documents that lie directly in a folder of a tree;

@@ -267,12 +267,18 @@ func (c *cache) state() CacheCounts {
 // keyOf is the key of what parts say: trees of plain values, filters and queries
 // among them. Parts that differ in anything have other keys.
 func keyOf(parts ...any) cacheKey {
-	var b []byte
+	room := keyRooms.Get().(*[]byte)
+	defer keyRooms.Put(room)
+	b := (*room)[:0]
 	for _, p := range parts {
 		b = appendPlain(b, reflect.ValueOf(&p).Elem())
 	}
+	*room = b
 	return sha256.Sum256(b)
 }
+
+// keyRooms are memory to write keys in.
+var keyRooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // appendPlain writes a value so that no other value of its type is written alike:
 // lists with their length, and what stands behind an interface with its type.

@@ -14,6 +14,9 @@ var weighted = regexp.MustCompile(`^[ \t]*[qQ]=([01](?:\.[0-9]{0,3})?)[ \t]*$`)
 // with gzip: that it names it, or * for what it does not name, and does not like
 // unpacked answers better (RFC 9110, section 12.5.3).
 func TakesGzip(h http.Header) bool {
+	if len(h["Accept-Encoding"]) == 0 {
+		return false
+	}
 	weights := map[string]float64{}
 	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, weight, _ := strings.Cut(part, ";")

@@ -11,10 +11,13 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -396,6 +399,66 @@ type loadedProfile struct {
 	profile *profile.Profile
 	edition uint64
 	at      time.Time
+	// from are the texts that it was made of, nil when they are not known.
+	from []profileText
+}
+
+// profileText is what stood in a file of a profile, that there was none of a name, or what
+// tuned it: then the name is "".
+type profileText struct {
+	name, file string
+	text       []byte
+	missing    bool
+}
+
+// readProfile reads a profile, and tells of what it was made.
+func (c *Collection) readProfile(name string) (*profile.Profile, []profileText, error) {
+	before, known := c.tunedText(name)
+	var from []profileText
+	find := func(name string) (string, []byte, error) {
+		file, text, err := c.o.Profiles(name)
+		missing := errors.Is(err, sheaf.ErrNotFound)
+		known = known && (err == nil || missing)
+		from = append(from, profileText{name, file, text, missing})
+		return file, text, err
+	}
+	p, _, err := profile.LoadTuned(c.o.Tuned, name, find)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, still := c.tunedText(name)
+	if !known || !still || !bytes.Equal(before, after) || !plainName.MatchString(name) {
+		return p, nil, nil // what lies beside a file is not told of
+	}
+	return p, append(from, profileText{text: before}), nil
+}
+
+// tunedText is what tunes a profile, nil when nothing does; false when that is not known.
+func (c *Collection) tunedText(name string) ([]byte, bool) {
+	if c.o.Tuned == "" {
+		return nil, true
+	}
+	text, err := os.ReadFile(profile.TunedFile(c.o.Tuned, name))
+	return text, err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// same reports whether a profile would be made of the same texts again. Reading it takes
+// some milliseconds and a megabyte, in which nobody else has any.
+func (c *Collection) same(name string, p *loadedProfile) bool {
+	for i := range p.from {
+		f := &p.from[i]
+		if f.name == "" {
+			if text, known := c.tunedText(name); !known || !bytes.Equal(text, f.text) {
+				return false
+			}
+			continue
+		}
+		file, text, err := c.o.Profiles(f.name)
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) || (err != nil) != f.missing || file != f.file || !bytes.Equal(text, f.text) {
+			return false
+		}
+	}
+	return p.from != nil
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
@@ -425,12 +488,17 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if known && time.Since(before.at) < profileAge {
 		return before, nil
 	}
-	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
+	if known && c.same(name, &before) {
+		before.at = time.Now()
+		cache.loaded[name] = before
+		return before, nil
+	}
+	p, from, err := c.readProfile(name)
 	if err != nil {
 		return loadedProfile{}, profile.WithoutFolders(err)
 	}
 	if known && p.Equal(before.profile) {
-		before.at = time.Now()
+		before.at, before.from = time.Now(), from
 		cache.loaded[name] = before
 		return before, nil
 	}
@@ -441,7 +509,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 		cache.loaded = map[string]loadedProfile{}
 	}
 	cache.editions++
-	loaded := loadedProfile{p, cache.editions, time.Now()}
+	loaded := loadedProfile{p, cache.editions, time.Now(), from}
 	cache.loaded[name] = loaded
 	return loaded, nil
 }

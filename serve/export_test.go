@@ -28,3 +28,9 @@ func VectorLooks(c *Collection) func(context.Context) error {
 	var looks vectorLooks
 	return func(ctx context.Context) error { return c.embedPending(ctx, &looks) }
 }
+
+// RereadProfiles has a collection look at the files of its profiles again.
+func RereadProfiles(c *Collection) { c.profiles.reread() }
+
+// RoomOf is what an answer lies in, as others will have it once the answer is released.
+func RoomOf(a *Answer) any { return a.room }

@@ -122,6 +122,18 @@ func (g *guard) bound(req backend.Request) backend.Request {
 	return req
 }
 
+// boundAll is bound of requests, which stay as they are.
+func (g *guard) boundAll(reqs []backend.Request) []backend.Request {
+	if g.filter == nil {
+		return reqs
+	}
+	bound := make([]backend.Request, len(reqs))
+	for i := range reqs {
+		bound[i] = g.bound(reqs[i])
+	}
+	return bound
+}
+
 // refused is why the store does not answer requests like req, which is bound; nil when it does.
 func (g *guard) refused(req backend.Request) error {
 	if s, ok := g.store.(backend.Selective); ok {
@@ -130,10 +142,19 @@ func (g *guard) refused(req backend.Request) error {
 	return nil
 }
 
+type guardKey struct{}
+
+// forViewer is a context whose requests are made for who g is for, once for all of a search.
+func (g *guard) forViewer(ctx context.Context) context.Context {
+	return context.WithValue(backend.WithViewer(ctx, g.viewer), guardKey{}, g)
+}
+
 // fromStore runs ask, which asks the store of g; others work meanwhile if that is on
 // another machine. See backend.Gone of its error.
 func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
-	ctx = backend.WithViewer(ctx, g.viewer)
+	if ctx.Value(guardKey{}) != g {
+		ctx = backend.WithViewer(ctx, g.viewer)
+	}
 	if g.distant {
 		return elsewhere(ctx, func() (T, error) {
 			out, err := ask(ctx)
@@ -215,10 +236,7 @@ func (g *guard) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]shea
 	if g.legs != nil {
 		return backend.RetrieveAll(ctx, retriever{g}, reqs)
 	}
-	bound := make([]backend.Request, len(reqs))
-	for i := range reqs {
-		bound[i] = g.bound(reqs[i])
-	}
+	bound := g.boundAll(reqs)
 	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) { return backend.RetrieveAll(ctx, g.store, bound) })
 }
 
@@ -229,10 +247,7 @@ func (g *guard) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.
 	if !ok || g.legs != nil {
 		return nil, fmt.Errorf("scores of given chunks: %w by this store", sheaf.ErrUnsupported)
 	}
-	bound := make([]backend.Request, len(reqs))
-	for i := range reqs {
-		bound[i] = g.bound(reqs[i])
-	}
+	bound := g.boundAll(reqs)
 	return fromStore(ctx, g, func(ctx context.Context) ([][]float64, error) { return scorer.Scores(ctx, bound, ids) })
 }
 
@@ -288,15 +303,18 @@ func (g *guard) countKey(req *backend.Request) countKey {
 	switch q := req.Text.Query.(type) {
 	case sheaf.Match:
 		if q == (sheaf.Match{Text: q.Text}) {
-			return countKey{g.owner, "word " + q.Text}
+			return g.wordKey(q.Text)
 		}
 	case sheaf.Bool:
 		if len(q.Must)+len(q.Should)+len(q.MustNot) == 0 {
-			return countKey{g.owner, "all"}
+			return countOf(g.owner, "all", "")
 		}
 	}
 	return countKey{}
 }
+
+// wordKey is what counting the chunks with a word counts.
+func (g *guard) wordKey(word string) countKey { return countOf(g.owner, "word ", word) }
 
 // Lists reports whether the store counts by values.
 func (g *guard) Lists() bool { return backend.Lists(g.store) != nil }

@@ -169,8 +169,10 @@ func (w *packer) place(s string) int {
 	return at
 }
 
-// into makes h hit i, which has memory of its own but for its texts.
+// into makes h hit i, which has memory of its own but for its texts, and for its legs: those
+// lie where h had some before.
 func (p *packed) into(h *search.Hit, i int) {
+	legs := h.Legs
 	places := unpacker{fields: p.data[4*i:]}
 	r := unpacker{p.data[p.text:], p.data[p.fields+int(places.fixed(4)):]}
 	*h = search.Hit{Breadcrumb: r.str(), ID: sheaf.ID(r.str()), Doc: sheaf.ID(r.str()), Path: r.str(), Title: r.str(), Hierarchy: r.strs(), Tags: r.strs(),
@@ -180,7 +182,10 @@ func (p *packed) into(h *search.Hit, i int) {
 		h.Confidence = &confidence
 	}
 	if n := r.int(); n >= 0 {
-		h.Legs = make([]sheaf.Leg, n)
+		if legs == nil || cap(legs) < n {
+			legs = make([]sheaf.Leg, n)
+		}
+		h.Legs = legs[:n]
 		for i := range h.Legs {
 			h.Legs[i] = sheaf.Leg{Rank: r.int(), Score: r.float()}
 		}

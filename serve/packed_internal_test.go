@@ -71,8 +71,12 @@ func TestPack(t *testing.T) {
 		if p.n != len(hits) {
 			t.Fatalf("%d hits of %d", p.n, len(hits))
 		}
+		var room search.Hit // of the one before
 		for i := range hits {
 			got := new(search.Hit)
+			if random.IntN(2) == 0 {
+				got = &room
+			}
 			p.into(got, i)
 			if !reflect.DeepEqual(*got, hits[i]) || math.Signbit(got.Score) != math.Signbit(hits[i].Score) {
 				t.Fatalf("hit %d was\n%+v\nand is\n%+v", i, hits[i], *got)

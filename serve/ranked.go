@@ -139,6 +139,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		if !r.guard.distant && crowded(ctx) {
 			ctx = backend.Alone(ctx)
 		}
+		ctx = r.guard.forViewer(ctx)
 		s := r.searcher(ctx)
 		s.Now = func() time.Time { return now }
 		s.Confidence = confidence

@@ -419,6 +419,9 @@ func everyField(words sheaf.TextQuery) *backend.TextRequest {
 // frequency is the number of chunks with a word, among those that the caller
 // sees.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
+	if n, known := r.guard.words.get(r.guard.at, r.guard.wordKey(word)); known {
+		return n, nil
+	}
 	return r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 }
 
@@ -439,11 +442,13 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 // page is the results of a ranking from one on, as they are shown.
 func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
 	result, hits, start := k.result, k.len(), time.Now()
-	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
+	room := openRoom()
+	a := &room.answer
+	*a = Answer{room: room, Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: room.results, Generation: k.generation,
 		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)), Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: hits, Relation: "eq"}}
-	if from == 0 { // further pages are cut from a ranking that was made then
-		a.Timings = slices.Clone(k.steps)
+	if a.Timings = room.timings; from == 0 { // further pages are cut from a ranking that was made then
+		a.Timings = append(a.Timings, k.steps...)
 	}
 	if result.Degraded {
 		a.Failures = result.Warnings
@@ -460,7 +465,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	}
 	to, stale := min(from+limit, hits), 0
 	a.Results = slices.Grow(a.Results, max(to-from, 0))
-	s := showing{Reader: r, ctx: ctx, ranking: k, left: to - from}
+	s := showing{Reader: r, ctx: ctx, ranking: k, left: max(to-from, 0), answerRoom: room}
 	defer s.release()
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)

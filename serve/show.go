@@ -22,12 +22,7 @@ type showing struct {
 	left    int // how many results may still come
 	// words finds those of the query; it is not made for what was shown before.
 	words *search.Highlighter
-	texts map[sheaf.ID]textOf // that were read: several results are often of one document
-	// What the results are made of, all together.
-	legs    []Leg
-	matches []Span
-	made    []shownSnippet // those that may be remembered
-	room    search.Hit     // for the one that is shown
+	*answerRoom
 }
 
 // highlighter finds the words of the query.
@@ -51,7 +46,7 @@ func (s *showing) release() {
 // while the file is the same.
 func (s *showing) show(i int) (Result, bool) {
 	r, k := s.Reader, s.ranking
-	hit := k.hit(i, &s.room)
+	hit := k.hit(i, &s.hit)
 	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
 	known := k.documents
 	if known == nil {
@@ -60,30 +55,43 @@ func (s *showing) show(i int) (Result, bool) {
 	if !same && (!r.guard.visible(hit.Doc) || hit.Doc != "" && known.SharedDocument(hit.Doc) == nil) {
 		return Result{}, false
 	}
-	shown := s.result(known, hit)
 	if k.request.Plain {
-		return shown, true
+		return s.result(known, hit), true
 	}
 	if same {
 		if before, ok := k.shown.of(i); ok && r.view.Unchanged(hit.Doc) {
+			shown := s.result(known, hit)
 			shown.Snippet, shown.Line, shown.Matches = before.text, before.line, before.matches
 			return shown, true
 		}
 	}
-	s.cutSnippet(known, hit, &shown)
+	doc := known.SharedDocument(hit.Doc) // which tells the date too
+	shown := s.result(known, hit)
+	s.cutSnippet(known, doc, hit, &shown)
 	if same && !shown.Stale {
-		if s.made == nil {
-			s.made = make([]shownSnippet, 0, s.left)
-		}
 		s.made = append(s.made, shownSnippet{i, shown.Snippet, shown.Line, shown.Matches})
 	}
 	return shown, true
 }
 
-// textOf is a document's text, or why there is none.
+// textOf is the text of a document, or why there is none.
 type textOf struct {
+	doc     sheaf.ID
 	content []byte
 	err     error
+}
+
+// text is that of a document. It is read once an answer, which says the same of all its
+// parts then.
+func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
+	for i := range s.texts {
+		if t := &s.texts[i]; t.doc == doc {
+			return t.content, t.err
+		}
+	}
+	content, err := docs.text(doc)
+	s.texts = append(s.texts, textOf{doc, content, err})
+	return content, err
 }
 
 // result is what is shown of a hit, whose document docs knows, without its snippet.
@@ -94,8 +102,8 @@ func (s *showing) result(docs documents, hit *search.Hit) Result {
 		Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
 	}
 	if from, names := len(s.legs), s.ranking.result.Legs; len(hit.Legs) > 0 {
-		if s.legs == nil {
-			s.legs = make([]Leg, 0, s.left*len(hit.Legs))
+		if n := s.left * len(hit.Legs); from == 0 {
+			s.legs, s.ranks = slices.Grow(s.legs, n), slices.Grow(s.ranks, n)
 		}
 		for i := range hit.Legs {
 			leg := &hit.Legs[i]
@@ -104,7 +112,8 @@ func (s *showing) result(docs documents, hit *search.Hit) Result {
 				l.Branch = names[i]
 			}
 			if leg.Rank > 0 {
-				l.Rank = &leg.Rank
+				s.ranks = append(s.ranks, leg.Rank)
+				l.Rank = &s.ranks[len(s.ranks)-1]
 			}
 			s.legs = append(s.legs, l)
 		}
@@ -114,36 +123,29 @@ func (s *showing) result(docs documents, hit *search.Hit) Result {
 		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
 	}
 	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
-		out.Date = &d.Time
+		s.dates = append(s.dates, d.Time)
+		out.Date = &s.dates[len(s.dates)-1]
 	}
 	return out
 }
 
-// cutSnippet gives a result its snippet, if the text is what was indexed.
-func (s *showing) cutSnippet(docs documents, hit *search.Hit, out *Result) {
-	// A later page may show a chunk that is no more in its document.
-	doc := docs.SharedDocument(hit.Doc)
+// cutSnippet gives a result its snippet, if the text is what was indexed. A later page may
+// show a chunk that is no more in its document, or whose document, nil then, is gone.
+func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
 	if doc == nil {
 		out.Stale = true
 		return
 	}
 	now := doc.Part(hit.ID)
-	text, read := s.texts[hit.Doc]
-	if !read {
-		text.content, text.err = docs.text(hit.Doc)
-		if s.texts == nil {
-			s.texts = make(map[sheaf.ID]textOf, s.left)
-		}
-		s.texts[hit.Doc] = text
-	}
-	content := text.content
-	if now == nil || text.err != nil {
+	content, err := s.text(docs, hit.Doc)
+	if now == nil || err != nil {
 		out.Stale = true
 		return
 	}
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
-	snippet, at := BestSnippet(s.highlighter(), content, SnippetSpans(doc, &current, content, s.c.o.Passages))
+	s.spans = appendSnippetSpans(s.spans[:0], doc, &current, content, s.c.o.Passages)
+	snippet, at := BestSnippet(s.highlighter(), content, s.spans)
 	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
 	if len(snippet.Matches) == 0 {
 		return
@@ -170,7 +172,11 @@ func (r *Reader) file(tree, docPath string) string {
 // body, the best chunk that it stands for, all that lies under it. Frontmatter is
 // never shown.
 func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
-	var spans []sheaf.Span
+	return appendSnippetSpans(nil, doc, hit, content, cut)
+}
+
+// appendSnippetSpans appends SnippetSpans to spans, which is empty.
+func appendSnippetSpans(spans []sheaf.Span, doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
 	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
 		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
 			spans = append(spans, cut.Span(doc, c, content, hit.Passage))

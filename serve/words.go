@@ -1,6 +1,9 @@
 package serve
 
-import "sync"
+import (
+	"crypto/sha256"
+	"sync"
+)
 
 // wordCounts remembers in how many of the chunks that a caller sees words stand, at the
 // newest stamp.
@@ -10,10 +13,15 @@ type wordCounts struct {
 	counts map[countKey]int
 }
 
-// countKey is what is counted, and among what.
-type countKey struct {
-	owner cacheKey // as the guard has it
-	what  string
+// countKey is what is counted, and among what. It holds no pointer: thousands are
+// remembered, and whoever looks for garbage looks at every pointer.
+type countKey [sha256.Size]byte
+
+// countOf is the key of a word, or of something else that is counted, for an owner as the
+// guard has it.
+func countOf(owner cacheKey, what, word string) countKey {
+	space := make([]byte, 0, 128)
+	return sha256.Sum256(append(append(append(space, owner[:]...), what...), word...))
 }
 
 // maxWords is how many counts are remembered.

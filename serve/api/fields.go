@@ -20,6 +20,8 @@ type field struct {
 	// in is where a request has it: "path", "query", "header"; "" for a member
 	// of a body.
 	in string
+	// deflt is the default of a parameter, as the field holds it; invalid for none.
+	deflt reflect.Value
 }
 
 // fieldSet is the fields of a struct, in order.

@@ -68,6 +68,13 @@ func (g *gate) enter(caller string, came time.Time) (*place, error) {
 
 var _ serve.Turn = (*place)(nil)
 
+// timers are some that are stopped.
+var timers = sync.Pool{New: func() any {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}}
+
 // Take waits until the request may work; at once when it may already. One that has
 // not begun waits with bounded patience, and the error is a problem: too many wait, or
 // it waited too long. One that rested waits until ctx ends, whose error it is.
@@ -76,10 +83,19 @@ func (p *place) Take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	select {
+	case <-p.in: // as most that need not wait
+		return nil
+	default:
+	}
 	var impatient <-chan time.Time
 	if !again {
-		patience := time.NewTimer(p.gate.limits.Patience)
-		defer patience.Stop()
+		patience := timers.Get().(*time.Timer)
+		patience.Reset(p.gate.limits.Patience)
+		defer func() {
+			patience.Stop() // and of what it would have said nothing comes
+			timers.Put(patience)
+		}()
 		impatient = patience.C
 	}
 	select {

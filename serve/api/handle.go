@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"sheaf"
+	"sheaf/search"
 	"sheaf/serve"
 	"sheaf/serve/access"
 )
@@ -38,7 +39,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		h.Set("Traceparent", trace)
 	}
 	name, status := "none", 0
-	var steps []timing
+	c := &call{api: a, header: h, request: req}
 	defer func() {
 		if fault := recover(); fault != nil {
 			if fault == http.ErrAbortHandler {
@@ -48,10 +49,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			status = http.StatusInternalServerError
 			problem("internal", "the server failed; its log says why").write(w, id)
 		}
-		a.metrics.request(name, status, time.Since(began), steps)
+		a.metrics.request(name, status, time.Since(began), c.timings)
+		if c.found != nil {
+			c.found.Release()
+		}
 		connectionOf(req).wrote()
 	}()
-	c := &call{api: a, header: h, request: req}
 	fail := func(err error, r *route) {
 		p := problemOf(serve.Told(err, &c.grant), r)
 		if own := (*Problem)(nil); !errors.As(err, &own) {
@@ -103,7 +106,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	name = r.id
 	c.status = r.status
 	out, err := a.answer(c, r, values)
-	steps = c.timings
 	if err != nil {
 		if errors.Is(err, sheaf.ErrNotFound) {
 			serve.Settle(req.Context(), c.grant, began)
@@ -350,7 +352,7 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 		buffer.Write(r.body)
 	} else {
 		h.Set("Content-Type", "application/json")
-		if err := json.NewEncoder(buffer).Encode(out); err != nil {
+		if err := encode(buffer, out); err != nil {
 			return err
 		}
 	}
@@ -380,17 +382,26 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 	return nil
 }
 
+// encode writes an answer as JSON into a buffer that is empty.
+func encode(buffer *bytes.Buffer, out any) error {
+	a, ok := out.(*serve.Answer)
+	if !ok {
+		return json.NewEncoder(buffer).Encode(out)
+	}
+	b, err := a.AppendJSON(buffer.AvailableBuffer())
+	*buffer = *bytes.NewBuffer(b)
+	return err
+}
+
 // serverTiming is the header of that name: every step, then the whole.
-func serverTiming(steps []timing, total time.Duration) string {
+func serverTiming(steps []search.Timing, total time.Duration) string {
 	b := make([]byte, 0, 1<<10)
-	add := func(name string, took time.Duration) {
-		b = append(append(b, name...), ";dur="...)
-		b = strconv.AppendFloat(b, float64(took.Microseconds())/1000, 'f', 3, 64)
-	}
 	for _, s := range steps {
-		add(s.name, s.took)
-		b = append(b, ", "...)
+		b = append(appendTook(appendHeaderName(b, s.Step), s.Duration), ", "...)
 	}
-	add("total", total)
-	return string(b)
+	return string(appendTook(append(b, "total"...), total))
+}
+
+func appendTook(b []byte, took time.Duration) []byte {
+	return strconv.AppendFloat(append(b, ";dur="...), float64(took.Microseconds())/1000, 'f', 3, 64)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"sheaf/search"
 	"sheaf/serve"
 )
 
@@ -31,47 +32,55 @@ type metrics struct {
 	began time.Time
 
 	mu       sync.Mutex
-	requests map[string]uint64  // by labels
+	requests map[answered]uint64
 	times    map[string]*series // by operation
 	steps    map[string]*series // by step of a ranking
 }
 
 func newMetrics() *metrics {
-	return &metrics{began: time.Now(), requests: map[string]uint64{}, times: map[string]*series{}, steps: map[string]*series{}}
+	return &metrics{began: time.Now(), requests: map[answered]uint64{}, times: map[string]*series{}, steps: map[string]*series{}}
 }
 
-// timing is how long a step took.
-type timing struct {
-	name string
-	took time.Duration
+// answered is how requests of an operation were answered.
+type answered struct {
+	operation string
+	status    int
+}
+
+// labels are those of a metric.
+func (a answered) labels() string {
+	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
 // request notes a request: the operation's name, which is one of few, its
 // status, and how long it and its steps took.
-func (m *metrics) request(operation string, status int, took time.Duration, steps []timing) {
+func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	labels := fmt.Sprintf(`operation="%s",status="%d"`, operation, status)
-	if _, ok := m.requests[labels]; !ok && len(m.requests) >= maxSeries {
-		labels = `operation="other",status="0"`
+	as := answered{operation, status}
+	if _, ok := m.requests[as]; !ok && len(m.requests) >= maxSeries {
+		as = answered{operation: "other"}
 	}
-	m.requests[labels]++
-	observe(m.times, operation, took)
+	m.requests[as]++
+	name := make([]byte, 0, 64)
+	observe(m.times, append(name, operation...), took)
 	for _, s := range steps {
-		observe(m.steps, s.name, s.took)
+		observe(m.steps, appendHeaderName(name, s.Step), s.Duration)
 	}
 }
 
 // observe adds a time to the histogram of a label; m.mu must be held.
-func observe(all map[string]*series, label string, took time.Duration) {
-	s := all[label]
-	if s == nil && len(all) >= maxSeries {
-		label = "other"
-		s = all[label]
-	}
+func observe(all map[string]*series, label []byte, took time.Duration) {
+	s := all[string(label)]
 	if s == nil {
-		s = &series{counts: make([]uint64, len(buckets)+1)}
-		all[label] = s
+		name := string(label)
+		if len(all) >= maxSeries {
+			name = "other"
+		}
+		if s = all[name]; s == nil {
+			s = &series{counts: make([]uint64, len(buckets)+1)}
+			all[name] = s
+		}
 	}
 	seconds := took.Seconds()
 	at, _ := slices.BinarySearch(buckets, seconds)
@@ -130,8 +139,12 @@ func (m *metrics) write(w io.Writer, gauges map[string]float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	fmt.Fprintf(w, "# HELP sheaf_requests_total Requests by operation and status.\n# TYPE sheaf_requests_total counter\n")
-	for _, labels := range sortedKeys(m.requests) {
-		fmt.Fprintf(w, "sheaf_requests_total{%s} %d\n", labels, m.requests[labels])
+	counts := map[string]uint64{}
+	for as, n := range m.requests {
+		counts[as.labels()] = n
+	}
+	for _, labels := range sortedKeys(counts) {
+		fmt.Fprintf(w, "sheaf_requests_total{%s} %d\n", labels, counts[labels])
 	}
 	histogram(w, "sheaf_request_seconds", "operation", "How long requests took.", m.times)
 	histogram(w, "sheaf_step_seconds", "step", "How long the steps of rankings took.", m.steps)

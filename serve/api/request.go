@@ -21,7 +21,7 @@ var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
 // requestID is the one that a request brings, or a new one.
 func requestID(req *http.Request) string {
-	if id := req.Header.Get("X-Request-Id"); sensibleID.MatchString(id) {
+	if id := req.Header.Get("X-Request-Id"); id != "" && sensibleID.MatchString(id) {
 		return id
 	}
 	return randomHex(16)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"net/http"
@@ -9,7 +8,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"sheaf/search"
 	"sheaf/serve"
 	"sheaf/serve/access"
 )
@@ -26,7 +27,10 @@ type call struct {
 	// request is the request itself, its body read already.
 	request *http.Request
 	body    []byte
-	timings []timing
+	timings []search.Timing
+	// found is the answer of a search, nil for others; its memory is used again when the
+	// request has been counted.
+	found *serve.Answer
 }
 
 // collection is the one that a request names.
@@ -114,6 +118,16 @@ func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, erro
 		r.segments, r.names = append(r.segments, segment), append(r.names, name)
 	}
 	r.set, r.body = parameters(r.input)
+	for _, name := range r.set.names {
+		if f := r.set.byName[name]; f.rules.hasDeflt {
+			var list faults
+			f.deflt = reflect.New(f.typ).Elem()
+			setText(f.rules.deflt, f.deflt, f.rules, fault{Parameter: name}, &list)
+			if len(list) > 0 {
+				panic(invalid(list))
+			}
+		}
+	}
 	return &r
 }
 
@@ -179,8 +193,8 @@ func (r *route) bind(a *API, req *http.Request, path map[string]string, body []b
 			r.bindText(strings.Join(values, ","), v.FieldByIndex(f.index), f.rules, at, &list)
 		case f.rules.required:
 			list.add(at, "it is missing")
-		case f.rules.hasDeflt:
-			setText(f.rules.deflt, v.FieldByIndex(f.index), f.rules, at, &list)
+		case f.deflt.IsValid():
+			v.FieldByIndex(f.index).Set(f.deflt)
 		}
 	}
 	switch {
@@ -204,7 +218,7 @@ func (r *route) bind(a *API, req *http.Request, path map[string]string, body []b
 
 // bindText refuses parameters that are no text, then reads them.
 func (r *route) bindText(text string, v reflect.Value, rules *rules, at fault, list *faults) {
-	if !bytes.Equal([]byte(strings.ToValidUTF8(text, "")), []byte(text)) {
+	if !utf8.ValidString(text) {
 		list.add(at, "it is not valid UTF-8")
 		return
 	}

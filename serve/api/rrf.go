@@ -152,7 +152,7 @@ func (c *call) rrf(ctx context.Context, in *rrfPost) (*RRFAnswer, error) {
 		p.cause = err
 		return nil, p
 	}
-	c.took(found.Timings)
+	c.timings = found.Timings
 	out := &RRFAnswer{Success: true, Data: RRFData{Results: []RRFResult{}, Method: q.Method, K: q.K, Degraded: found.Degraded, Warnings: found.Warnings}}
 	for i := range found.Results {
 		f := &found.Results[i]

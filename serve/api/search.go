@@ -1,13 +1,10 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"strings"
 
 	"sheaf"
-	"sheaf/search"
 	"sheaf/serve"
 	"sheaf/serve/access"
 )
@@ -79,9 +76,14 @@ func (c *call) search(ctx context.Context, w Where, cursor string, q serve.Searc
 	if err != nil {
 		return nil, err
 	}
-	c.took(a.Timings)
-	c.degraded(a.Failures)
+	c.finds(a)
 	return a, nil
+}
+
+// finds notes what an answer says beside what is sent of it.
+func (c *call) finds(a *serve.Answer) {
+	c.found, c.timings = a, a.Timings
+	c.degraded(a.Failures)
 }
 
 // degraded logs what failed of a search that was answered.
@@ -91,27 +93,22 @@ func (c *call) degraded(failures []string) {
 	}
 }
 
-// took notes the steps of a search, under names that a header can hold.
-func (c *call) took(steps []search.Timing) {
-	c.timings = slices.Grow(c.timings, len(steps))
-	for _, s := range steps {
-		c.timings = append(c.timings, timing{headerName(s.Step), s.Duration})
-	}
-}
-
-// headerName is a name with a dash in place of every run of what a name in a header
-// cannot have, and none at its ends.
-func headerName(step string) string {
-	name := make([]byte, 0, 64)
+// appendHeaderName appends a name with a dash in place of every run of what a name in a
+// header cannot have, and none at its ends.
+func appendHeaderName(b []byte, step string) []byte {
+	from := len(b)
 	for i := range len(step) {
 		switch c := step[i]; {
 		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
-			name = append(name, c)
-		case len(name) > 0 && name[len(name)-1] != '-':
-			name = append(name, '-')
+			b = append(b, c)
+		case len(b) > from && b[len(b)-1] != '-':
+			b = append(b, '-')
 		}
 	}
-	return string(bytes.TrimSuffix(name, []byte("-")))
+	if len(b) > from && b[len(b)-1] == '-' {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 type chunkGet struct {
@@ -223,7 +220,7 @@ func searchRoutes() []*route {
 				if err != nil {
 					return nil, err
 				}
-				c.took(e.Timings)
+				c.timings = e.Timings
 				c.degraded(e.Failures)
 				return e, nil
 			}),
@@ -265,7 +262,6 @@ func (c *call) similar(ctx context.Context, w Where, cursor string, id sheaf.ID,
 	if err != nil {
 		return nil, err
 	}
-	c.took(a.Timings)
-	c.degraded(a.Failures)
+	c.finds(a)
 	return a, nil
 }

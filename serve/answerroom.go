@@ -1,0 +1,58 @@
+package serve
+
+import (
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/search"
+)
+
+// answerRoom is an answer with the memory that its results lie in, all together, and what
+// showing them takes. Nothing of it is used after [Answer.Release] but as memory.
+type answerRoom struct {
+	answer  Answer
+	results []Result
+	timings []search.Timing
+	legs    []Leg
+	ranks   []int
+	dates   []time.Time
+	matches []Span
+	texts   []textOf       // that were read: several results are often of one document
+	made    []shownSnippet // those that may be remembered
+	spans   []sheaf.Span
+	hit     search.Hit // the one that is shown
+}
+
+var answerRooms sync.Pool
+
+// openRoom is empty room for an answer.
+func openRoom() *answerRoom {
+	if room, ok := answerRooms.Get().(*answerRoom); ok {
+		return room
+	}
+	return &answerRoom{results: []Result{}, timings: make([]search.Timing, 0, 24)}
+}
+
+// mostParts is for how many matches, or legs, of the results of an answer memory is kept.
+const mostParts = 4 << 10
+
+// Release ends the use of an answer, and of all that it holds but texts: other answers have
+// its memory then. It is called once, by who was given the answer and is the last to use it.
+// Who does not call it leaves the memory to be collected.
+func (a *Answer) Release() {
+	room := a.room
+	if room == nil || cap(room.legs) > mostParts || cap(room.matches) > mostParts {
+		return
+	}
+	results, timings := a.Results, a.Timings
+	clear(results)
+	clear(timings)
+	clear(room.legs)
+	clear(room.texts)
+	clear(room.made)
+	legs := room.hit.Legs
+	*room = answerRoom{results: results[:0], timings: timings[:0], legs: room.legs[:0], ranks: room.ranks[:0], dates: room.dates[:0],
+		matches: room.matches[:0], texts: room.texts[:0], made: room.made[:0], spans: room.spans[:0], hit: search.Hit{Legs: legs[:0]}}
+	answerRooms.Put(room)
+}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -167,6 +168,9 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) erro
 	}
 	backend.Together(ctx, len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i], all) })
 	for i, err := range faults {
+		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
+			return ctx.Err()
+		}
 		if ctx.Err() != nil {
 			r.warn("time ran out before every branch scored what others found: what is missing counts as not found")
 			return nil

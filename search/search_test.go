@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -280,6 +281,34 @@ func TestTimeoutAndCancellation(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, cancel)
 	if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
+	}
+}
+
+// Who hangs up has no answer, whatever was asked of the store then: none without what time
+// ran out for, which would be told as if the server were slow.
+func TestCanceledWhenever(t *testing.T) {
+	shelf := animals()
+	for at := int64(1); ; at++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		var asked atomic.Int64
+		shelf.delay = func(backend.Request) time.Duration {
+			if asked.Add(1) == at {
+				cancel()
+				return time.Hour
+			}
+			return 0
+		}
+		r, err := searcher(shelf).Search(ctx, query("cat tree", 3), load(t, "sheaf"), search.Options{Parameters: map[string]string{"pool": "2"}})
+		cancel()
+		if asked.Load() < at { // all have been canceled
+			if at < 4 {
+				t.Errorf("the store is asked %d times", at-1)
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled at the request %d: %v, %v", at, r, err)
+		}
 	}
 }
 

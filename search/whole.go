@@ -64,6 +64,9 @@ func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, ch
 		looks = append(looks, look{part: p.valued})
 	}
 	err := r.lookAll(ctx, looks, pairs, chunks)
+	if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
+		return nil, ctx.Err()
+	}
 	if ctx.Err() != nil {
 		r.warn("time ran out before the query's words were looked for in whole documents: each place counts by itself")
 		return nil, nil

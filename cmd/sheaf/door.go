@@ -16,6 +16,7 @@ import (
 // is to be closed before the session.
 func (s *session) door() (*serve.Collection, error) {
 	o := s.ingestOptions()
+	o.Progress = s.indexing
 	if err := someFolder(o.Trees); err != nil {
 		return nil, err
 	}

@@ -11,8 +11,10 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"sheaf/ingest"
 )
 
 // serveGarbage is the garbage that a server may always make before it is collected, in
@@ -40,24 +42,31 @@ func roomForGarbage(used, made uint64, in time.Duration, most uint64) int {
 }
 
 // paceGarbage sets after each time that garbage was collected how much may be made until
-// the next, until stop. Where memory is limited, by GOMEMLIMIT or while files are
-// indexed, it leaves that be.
-func paceGarbage(most uint64) (stop func()) {
+// the next, until stop. Where memory is limited, by GOMEMLIMIT or while the index is made
+// before it is served, it leaves that be.
+func paceGarbage(most uint64) *pace {
 	debug.SetGCPercent(serveGarbage)
-	p := &pace{most: most, percent: serveGarbage, at: time.Now()}
-	p.made = p.read()
+	p := &pace{most: most, at: time.Now()}
+	p.made, _ = readGarbage()
 	p.arm()
-	return func() { p.stopped.Store(true) }
+	return p
 }
 
-// pace is what paceGarbage knows.
+// pace is what paceGarbage knows. One that is nil does nothing.
 type pace struct {
-	most    uint64
-	percent int // that was set last
+	most uint64
+
+	mu      sync.Mutex
 	at      time.Time
-	used    uint64
 	made    uint64 // since the process began
-	stopped atomic.Bool
+	indexes bool
+	stopped bool
+}
+
+func (p *pace) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
 }
 
 // collected is garbage that tells when it is collected. It is too large to share its
@@ -66,33 +75,51 @@ type collected struct{ _ [64]byte }
 
 func (p *pace) arm() {
 	runtime.SetFinalizer(new(collected), func(*collected) {
-		if p.stopped.Load() {
-			return
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.adjust(time.Now()) {
+			p.arm()
 		}
-		p.adjust(time.Now())
-		p.arm()
 	})
 }
 
-// read sets what is in use, and is what was made.
-func (p *pace) read() uint64 {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+// readGarbage is what was made since the process began, and what is in use.
+func readGarbage() (made, used uint64) {
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(samples)
-	p.used = samples[0].Value.Uint64()
-	return samples[1].Value.Uint64()
+	return samples[0].Value.Uint64(), samples[1].Value.Uint64()
 }
 
-func (p *pace) adjust(now time.Time) {
-	made := p.read()
-	percent := roomForGarbage(p.used, made-p.made, now.Sub(p.at), p.most)
+// adjust sets how much may be made from now on, and reports whether it is to do so again.
+// The caller holds the lock.
+func (p *pace) adjust(now time.Time) bool {
+	if p.stopped {
+		return false
+	}
+	made, used := readGarbage()
+	percent := serveGarbage
+	if !p.indexes {
+		percent = roomForGarbage(used, made-p.made, now.Sub(p.at), p.most)
+	}
 	p.made, p.at = made, now
-	if debug.SetMemoryLimit(-1) < math.MaxInt64 {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetGCPercent(percent)
+	}
+	return true
+}
+
+// indexing is told how far a run is: for what is made of many files nobody waits, so it
+// has no more room than a quiet server's.
+func (p *pace) indexing(run ingest.Progress) {
+	if p == nil {
 		return
 	}
-	// Setting it stops everybody for a moment.
-	if 10*max(percent-p.percent, p.percent-percent) > p.percent || percent == serveGarbage {
-		p.percent = percent
-		debug.SetGCPercent(percent)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := run.AllBytes > fewBytes; now != p.indexes {
+		p.indexes = true
+		p.adjust(time.Now()) // what was made until the end says nothing of what comes
+		p.indexes = now
 	}
 }
 

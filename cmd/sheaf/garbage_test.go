@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"testing"
 	"time"
+
+	"sheaf/ingest"
 )
 
 // Much garbage in a short time gets room for longer than the little that a quiet server
@@ -34,7 +36,7 @@ func TestRoomForGarbage(t *testing.T) {
 }
 
 // What is made decides after each time that garbage was collected, until the end, and not
-// where memory is limited.
+// where memory is limited or many files are indexed.
 func TestPaceGarbage(t *testing.T) {
 	before := debug.SetGCPercent(-1)
 	defer debug.SetGCPercent(before)
@@ -58,7 +60,7 @@ func TestPaceGarbage(t *testing.T) {
 		sink = nil
 		runtime.GC()
 	}
-	stop := paceGarbage(1 << 40)
+	p := paceGarbage(1 << 40)
 	if percent() != serveGarbage {
 		t.Errorf("%d %% at first", percent())
 	}
@@ -74,7 +76,20 @@ func TestPaceGarbage(t *testing.T) {
 	}
 	debug.SetMemoryLimit(limit)
 	until("when it is no longer", func() bool { make100(); return percent() > 50 })
-	stop()
+	p.indexing(ingest.Progress{AllBytes: 10 * fewBytes})
+	for range 3 {
+		if percent() != serveGarbage {
+			t.Errorf("while many files are indexed: %d %%", percent())
+		}
+		make100()
+	}
+	p.indexing(ingest.Progress{})
+	until("when they are", func() bool { make100(); return percent() > serveGarbage })
+	p.indexing(ingest.Progress{AllBytes: fewBytes})
+	if percent() <= serveGarbage {
+		t.Errorf("while few are: %d %%", percent())
+	}
+	p.stop()
 	for range 3 { // one may have begun
 		make100()
 	}

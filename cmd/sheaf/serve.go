@@ -35,6 +35,7 @@ type serveOptions struct {
 	shared  bool
 	running int
 	front   *front // once it listens
+	pace    *pace  // nil when GOGC says how much garbage there may be
 }
 
 // defaultAddr is where sheaf serve listens.
@@ -77,7 +78,8 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return err
 	}
 	if os.Getenv("GOGC") == "" {
-		defer paceGarbage(min(machineMemory()/garbageShare, mostGarbage))()
+		o.pace = paceGarbage(min(machineMemory()/garbageShare, mostGarbage))
+		defer o.pace.stop()
 	}
 	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
 	if api.SpareProcessors > 0 && os.Getenv("GOMAXPROCS") == "" {
@@ -126,7 +128,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		}
 		o.addr, o.front = listener.Addr().String(), listenWith(listener, api.Away())
 	}
-	s.shared = o.shared
+	s.shared, s.indexing = o.shared, o.pace.indexing
 	door, err := s.door()
 	if err != nil {
 		return err

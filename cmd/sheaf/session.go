@@ -74,6 +74,8 @@ type session struct {
 	unseen string
 	// shared is serve.Options.SharedStatistics.
 	shared bool
+	// indexing is told how far the runs of a door are; nil is told nothing.
+	indexing func(ingest.Progress)
 	// language and detected are those of a new index, sampled is how much text
 	// told; settled says that it was looked at again when there was enough.
 	language string

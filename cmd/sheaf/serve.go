@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -36,6 +37,7 @@ type serveOptions struct {
 	running int
 	front   *front // once it listens
 	pace    *pace  // nil when GOGC says how much garbage there may be
+	spared  int    // processors that Go's scheduler was told of beside the machine's own
 }
 
 // defaultAddr is where sheaf serve listens.
@@ -82,15 +84,25 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		defer o.pace.stop()
 	}
 	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
-	if api.SpareProcessors > 0 && os.Getenv("GOMAXPROCS") == "" {
-		// Go does not follow a container's limit that changes later, once it was told a number.
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + api.SpareProcessors)
-	}
+	o.spare(api.SpareProcessors)
 	err = a.reopening(cmd.Context(), func(bool) error { return a.serveIndex(cmd, &o, limits, loopback) })
 	if o.front != nil {
 		err = errors.Join(err, o.front.close())
 	}
 	return err
+}
+
+// spare tells Go's scheduler of so many processors beside the machine's own, unless
+// GOMAXPROCS says how many there are.
+func (o *serveOptions) spare(n int) {
+	if os.Getenv("GOMAXPROCS") != "" || n == o.spared {
+		return
+	}
+	o.spared = n
+	runtime.SetDefaultGOMAXPROCS() // with which Go follows a container's limit that changes
+	if n > 0 {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+	}
 }
 
 // serveIndex opens the index and serves it until the command ends, or it is to be opened
@@ -128,7 +140,19 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		}
 		o.addr, o.front = listener.Addr().String(), listenWith(listener, api.Away())
 	}
-	s.shared, s.indexing = o.shared, o.pace.indexing
+	s.shared = o.shared
+	var telling sync.Mutex
+	s.indexing = func(run ingest.Progress) {
+		telling.Lock()
+		defer telling.Unlock()
+		o.pace.indexing(run)
+		// What indexes has a processor for long: who reads what comes would wait for it.
+		if run.AllBytes > fewBytes {
+			o.spare(1)
+		} else {
+			o.spare(api.SpareProcessors)
+		}
+	}
 	door, err := s.door()
 	if err != nil {
 		return err

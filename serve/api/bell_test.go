@@ -60,6 +60,29 @@ func TestUnseenGoesFirst(t *testing.T) {
 	}
 }
 
+// With a processor to spare turns are handed on at once.
+func TestSpareProcessor(t *testing.T) {
+	g, works, waits, _ := inOneTurn(t)
+	if err := works.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	took := make(chan error, 1)
+	go func() { took <- waits.Take(t.Context()) }()
+	for _, _, waiting := g.load(); waiting != 1; _, _, waiting = g.load() {
+		runtime.Gosched()
+	}
+	g.mu.Lock()
+	g.spare = func() bool { return true }
+	works.end()
+	if !waits.works || g.due != 0 {
+		t.Errorf("it works: %v, %d turns on their way", waits.works, g.due)
+	}
+	g.mu.Unlock()
+	if err := <-took; err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A bell that is heard late again and again is not rung for a while, one that is heard
 // in time now and then is.
 func TestBellThatIsHeardLate(t *testing.T) {

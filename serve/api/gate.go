@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,10 @@ import (
 type gate struct {
 	limits Limits
 
+	// spare reports whether Go's scheduler has a processor left while all work that may: it
+	// sees what comes, and the bell is not needed.
+	spare func() bool
+
 	mu        sync.Mutex
 	bell      *bell // nil until somebody waits
 	closed    bool
@@ -40,7 +45,7 @@ type gate struct {
 const maxBegun = 8
 
 func newGate(l Limits) *gate {
-	return &gate{limits: l, of: map[string]int{}}
+	return &gate{limits: l, spare: func() bool { return runtime.GOMAXPROCS(0) > l.Running }, of: map[string]int{}}
 }
 
 // place is a request inside the gate, whose lock guards it. It waits for one turn at
@@ -197,7 +202,7 @@ func (g *gate) next() {
 			g.admit()
 		case len(g.coming) > g.due && g.mayBegin():
 			g.due++
-			if !g.bell.ring() {
+			if g.spare() || !g.bell.ring() {
 				g.handOn()
 			}
 		default:

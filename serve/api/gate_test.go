@@ -20,6 +20,7 @@ func inOneTurn(t *testing.T) (g *gate, a, b, c *place) {
 	l := Limits{Running: 1, Patience: time.Minute}
 	l.defaults()
 	g = newGate(l)
+	g.spare = func() bool { return false }
 	t.Cleanup(g.close)
 	var places [3]*place
 	for i := range places {

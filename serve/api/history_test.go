@@ -19,6 +19,7 @@ func TestGateHistories(t *testing.T) {
 		l := Limits{Running: []int{1, 2, 3, 100}[random.IntN(4)], Waiting: 1 + random.IntN(40), OfOne: 1000}
 		l.defaults()
 		g := newGate(l)
+		g.spare = func() bool { return random.IntN(8) == 0 }
 		if random.IntN(4) > 0 {
 			g.bell = newBell() // nobody listens but this test
 		} else {
@@ -199,6 +200,7 @@ func TestGateTogether(t *testing.T) {
 			l := Limits{Running: running, OfOne: 1000, Patience: time.Hour}
 			l.defaults()
 			g := newGate(l)
+			g.spare = func() bool { return false }
 			var working atomic.Int64
 			take := func(ctx context.Context, p *place) bool {
 				if p.Take(ctx) != nil {

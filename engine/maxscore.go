@@ -343,7 +343,9 @@ func (m *maxScore) close() {
 	clear(s.all)
 	s.pending, s.brought = m.pending, m.brought
 	*m, s.match = maxScore{}, matchNode{}
-	scratches.Put(s)
+	if cap(s.clauses) <= mostClauses {
+		scratches.Put(s)
+	}
 }
 
 // partition finds the essential clauses for the threshold of now.

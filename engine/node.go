@@ -247,6 +247,9 @@ func (m *planMatch) node(p *plan, view int) (node, error) {
 	return n, nil
 }
 
+// mostClauses is for how many clauses of a node memory is kept.
+const mostClauses = 1 << 9
+
 // matchNodes are those that are closed, whose memory serves again.
 var matchNodes = sync.Pool{New: func() any { return new(matchNode) }}
 
@@ -295,6 +298,9 @@ func (n *matchNode) err() error { return faultOf(n.view, n.list) }
 
 func (n *matchNode) close() {
 	closeClauses(n.list)
+	if cap(n.list) > mostClauses {
+		n.list = nil
+	}
 	clear(n.list) // keep no slice of a mapped file
 	*n = matchNode{list: n.list[:0]}
 	matchNodes.Put(n)

@@ -97,8 +97,12 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 // phraseNodes are those that are closed, whose memory serves again.
 var phraseNodes = sync.Pool{New: func() any { return new(phraseNode) }}
 
-// mostPositions is for how many positions of a term memory is kept.
-const mostPositions = 1 << 12
+const (
+	// mostPositions is for how many positions of a term memory is kept.
+	mostPositions = 1 << 12
+	// mostPhrase is for how many terms of a phrase it is.
+	mostPhrase = 64
+)
 
 // add adds a field, in the memory of one that was there before if there was one.
 func (n *phraseNode) add() *phraseField {
@@ -127,6 +131,10 @@ func (f *phraseField) open(v *view) {
 func (n *phraseNode) drop() {
 	for i := range n.fields {
 		f := &n.fields[i]
+		if cap(f.list) > mostPhrase {
+			*f = phraseField{}
+			continue
+		}
 		for k := range f.positions {
 			f.positions[k].Reset(nil)
 			if cap(f.found[k]) > mostPositions {

@@ -5,8 +5,11 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+
+	"sheaf/engine/segment"
 )
 
 // forgetPlans empties what plans and nodes leave for those after them.
@@ -111,6 +114,66 @@ func TestPlansInUsedMemory(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// TestLargeNodesRelease: what a query of very many words took is not kept for those of a few.
+func TestLargeNodesRelease(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	var words strings.Builder
+	for i := range 3 * mostClauses {
+		fmt.Fprintf(&words, "w%dx ", i)
+	}
+	commit(t, ix, nil, []Chunk{{ID: "c", Doc: "c", Fields: []FieldText{{"body", words.String()}, {"title", words.String()}}}})
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []Query{Phrase{Text: words.String()}, Match{Text: words.String()}} {
+		req := Request{Words: &Words{Query: q, Fields: []FieldWeight{{"body", 1}, {"title", 1}}}}
+		p, err := newPlan(s, &req, s.analyzer(), make([]segment.Bitset, len(s.views)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := p.root.node(p, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := root.seek(0); at != 0 {
+			t.Fatalf("%T is found at %d", q, at)
+		}
+		root.close()
+		switch n := root.(type) {
+		case *phraseNode:
+			for _, f := range n.fields[:cap(n.fields)] {
+				if cap(f.list) > mostPhrase || len(f.positions) > mostPhrase || len(f.found) > mostPhrase {
+					t.Errorf("a phrase keeps %d clauses, %d readers and %d lists", cap(f.list), len(f.positions), len(f.found))
+				}
+			}
+		case *matchNode:
+			if cap(n.list) > mostClauses {
+				t.Errorf("a match keeps %d clauses", cap(n.list))
+			}
+		default:
+			t.Errorf("the node of %T is a %T", q, root)
+		}
+		if terms, flat := p.root.flat(); flat {
+			top := newCollector(s, 1)
+			m, err := p.maxScore(terms, 0, top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			used := m.scratch
+			m.close()
+			top.release()
+			if next := scratches.Get(); next == any(used) {
+				t.Errorf("an evaluation keeps %d clauses", cap(used.clauses))
+			}
+		}
+		p.release()
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestPieces: pieces are zeros when they are taken, however the memory was used, and stay

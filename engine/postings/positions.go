@@ -135,9 +135,16 @@ type PositionReader struct {
 	decoded   int // postings of the block
 }
 
+// mostKept is for how many positions a reader that reads nothing keeps memory.
+const mostKept = 1 << 14
+
 // Reset forgets the block that was decoded last; call it when the cursor is given
-// another list. lengths gives the length of the field in a chunk.
+// another list. lengths gives the length of the field in a chunk; nil says that nothing is
+// read for now, so that no large memory is kept.
 func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
+	if lengths == nil && max(cap(p.positions), cap(p.numbers)) > mostKept {
+		p.positions, p.numbers = nil, nil
+	}
 	p.pending, p.lengths, p.bits = nil, lengths, bitReader{}
 }
 

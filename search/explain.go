@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,10 +12,10 @@ import (
 )
 
 // explainLeg gives the hits of a branch explanations, with the store's own
-// parts where it can tell them.
-func (r *run) explainLeg(ctx context.Context, o *outcome) {
+// parts where it can tell them. The error is that of a context which was canceled.
+func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	if !r.opt.Explain {
-		return
+		return nil
 	}
 	ids := make([]sheaf.ID, len(o.ranking))
 	for i := range o.ranking {
@@ -29,9 +30,13 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) {
 			parts = nil
 		}
 		for _, req := range o.more {
-			if p, err := explainer.Explain(ctx, req, ids); err == nil && parts != nil {
+			p, err := explainer.Explain(ctx, req, ids)
+			if r.short(err); err == nil && parts != nil {
 				others = append(others, p)
 			}
+		}
+		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
+			return ctx.Err()
 		}
 	}
 	o.ranking = slices.Clone(o.ranking) // what a store gave stays as it is
@@ -52,6 +57,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) {
 		}
 		h.Explanation = e
 	}
+	return nil
 }
 
 // near compares to the precision that explanations promise.

@@ -96,7 +96,9 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	r.learnSimilarity(outcomes)
 	r.learnWords(outcomes)
 	for i := range outcomes {
-		r.explainLeg(retrieval, &outcomes[i])
+		if err := r.explainLeg(retrieval, &outcomes[i]); err != nil {
+			return nil, err
+		}
 		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
 	}
 	legs := make([]rank.Leg, 0, len(outcomes))

@@ -10,6 +10,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -130,6 +131,9 @@ type Result struct {
 	// Notes say what a reader may want to know and what is no fault: how
 	// the query was read, which branches were left out.
 	Notes []string
+	// Short says that something failed which takes nothing from the hits, such as explaining
+	// them: who asks again may be told more.
+	Short bool
 	// Bare has those of the warnings and notes that hold the words of what failed, which
 	// may name machines, accounts and files, without these.
 	Bare map[string]string
@@ -447,11 +451,18 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// noteFailed is note of a failure that takes nothing from the answer.
+// noteFailed is note of a failure that takes nothing from the hits.
 func (r *run) noteFailed(what string, err error) {
+	r.short(err)
 	text := fmt.Sprintf("%s: %v", what, err)
 	r.result.bare(text, what)
 	r.note("%s", text)
+}
+
+// short notes that the answer is [Result].Short if err, which may be nil, is one that may
+// pass.
+func (r *run) short(err error) {
+	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)
 }
 
 // warn records a failure that the search survives.

@@ -188,7 +188,14 @@ func (s *shelf) score(req backend.Request, c *backend.Chunk) *sheaf.Explanation 
 }
 
 // Explain implements backend.Explainer.
-func (s *shelf) Explain(_ context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+func (s *shelf) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if s.delay != nil {
+		select {
+		case <-time.After(s.delay(req)):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	out := make([]*sheaf.Explanation, len(ids))
 	for i, id := range ids {
 		for j := range s.stored {

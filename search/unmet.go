@@ -42,11 +42,13 @@ func (r *run) unmet(ctx context.Context) {
 			filter = sheaf.And{r.opt.Scope, filter}
 		}
 		req := backend.Request{Filter: filter, Limit: 1, Text: &backend.TextRequest{Query: everything, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
-		if n, err := counter.Count(ctx, req); err != nil || n > 0 {
+		n, err := counter.Count(ctx, req)
+		if r.short(err); err != nil || n > 0 {
 			continue
 		}
 		req.Filter = r.opt.Scope
-		if there, err := faceter.Facets(ctx, req, []string{w.column}, maxFacetValues); err == nil && len(there) == 1 {
+		there, err := faceter.Facets(ctx, req, []string{w.column}, maxFacetValues)
+		if r.short(err); err == nil && len(there) == 1 {
 			r.result.Unmet = append(r.result.Unmet, w.unmet(there[0], folder))
 		}
 	}

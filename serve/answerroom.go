@@ -22,6 +22,7 @@ type answerRoom struct {
 	made    []shownSnippet // those that may be remembered
 	spans   []sheaf.Span
 	hit     search.Hit // the one that is shown
+	guessed bool       // how rare a word is: what was made with that is not remembered
 }
 
 var answerRooms sync.Pool

@@ -10,7 +10,6 @@ import (
 
 	"sheaf/serve"
 	"sheaf/serve/access"
-	"sheaf/serve/servetest"
 )
 
 // releaseNotes are documents of which each word of manyWords finds some.
@@ -38,7 +37,7 @@ var cursors = regexp.MustCompile(`"next":"[^"]*"`)
 func TestReleasedAnswers(t *testing.T) {
 	for name, remember := range map[string]int64{"remembered": 0, "searched for": -1} {
 		t.Run(name, func(t *testing.T) {
-			f := servetest.Open(t, releaseNotes(), func(o *serve.Options) { o.CacheBytes = remember })
+			f := openOld(t, releaseNotes(), func(o *serve.Options) { o.CacheBytes = remember })
 			requests := []serve.SearchRequest{{Text: "nothing-of-this"}}
 			for i, word := range manyWords {
 				requests = append(requests, serve.SearchRequest{Text: word, Limit: 1 + 3*i}, serve.SearchRequest{Text: word + " note", Explain: true, Facets: []string{"tag"}},
@@ -92,7 +91,7 @@ func TestReleasedAnswers(t *testing.T) {
 // TestReleasedRoom: in the memory of an answer that was released nothing is left of it that
 // others might see, or that would be kept for them.
 func TestReleasedRoom(t *testing.T) {
-	f := servetest.Open(t, releaseNotes(), nil)
+	f := openOld(t, releaseNotes(), nil)
 	r := reader(t, f, access.Unrestricted())
 	for _, q := range []serve.SearchRequest{{Text: "apple", Limit: 20, Explain: true}, {Text: "bread", Limit: 2}} {
 		for range 2 { // the second is remembered

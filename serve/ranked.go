@@ -219,7 +219,7 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 			return nil, false, err
 		}
 		took = slices.Clone(found.result.Took)
-		whole := !found.result.Degraded && len(found.result.Warnings) == 0
+		whole := !found.result.Degraded && len(found.result.Warnings) == 0 && !found.result.Short
 		// A pinned store stands still, so this is asked for those that others write to
 		// while they are searched.
 		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {

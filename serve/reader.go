@@ -426,12 +426,13 @@ func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 }
 
 // rarity tells snippets how rare a word is, by its idf among what the caller
-// sees.
-func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
+// sees. guessed becomes true when that failed this time.
+func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) float64 {
 	size := float64(r.guard.Chunks(ctx))
 	return func(word string) float64 {
 		n, err := r.frequency(ctx, word)
 		if err != nil {
+			*guessed = *guessed || !errors.Is(err, sheaf.ErrUnsupported)
 			return 1
 		}
 		df := float64(n)

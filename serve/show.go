@@ -28,7 +28,7 @@ type showing struct {
 // highlighter finds the words of the query.
 func (s *showing) highlighter() *search.Highlighter {
 	if s.words == nil {
-		s.words = search.NewHighlighter(s.c.o.Analyzer, s.ranking.query.Words, s.rarity(s.ctx))
+		s.words = search.NewHighlighter(s.c.o.Analyzer, s.ranking.query.Words, s.rarity(s.ctx, &s.guessed))
 	}
 	return s.words
 }
@@ -68,7 +68,7 @@ func (s *showing) show(i int) (Result, bool) {
 	doc := known.SharedDocument(hit.Doc) // which tells the date too
 	shown := s.result(known, hit)
 	s.cutSnippet(known, doc, hit, &shown)
-	if same && !shown.Stale {
+	if same && !shown.Stale && !s.guessed {
 		s.made = append(s.made, shownSnippet{i, shown.Snippet, shown.Line, shown.Matches})
 	}
 	return shown, true

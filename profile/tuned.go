@@ -20,13 +20,17 @@ const tunedFolder = "tuned"
 // what is changed of the profile called name for this index.
 func TunedFile(dir, name string) string { return filepath.Join(dir, tunedFolder, name+".yaml") }
 
+// TunedText is the content of [TunedFile]. Errors are fs.ErrNotExist where there is none,
+// and a [FileError] where it is no file, or too large for a profile.
+func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir, name)) }
+
 // LoadTuned reads the profile called name as the index in dir uses it: tuned to
 // it, or from find when it is not. A tuned profile is called NAME-tuned and
 // extends NAME. fault says why a tuned one that is there is not used, such as a
 // parameter that NAME does not have any more. Errors are those of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
-		text, err := readFile(TunedFile(dir, name))
+		text, err := TunedText(dir, name)
 		if err == nil {
 			p, err = Parse(TunedFile(dir, name), text, find)
 		}

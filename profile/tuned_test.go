@@ -53,6 +53,16 @@ func TestTuned(t *testing.T) {
 	if p, fault := load("sheaf"); p.Name != "sheaf" || fault != nil {
 		t.Errorf("%s, %v", p.Name, fault)
 	}
+	if err := os.WriteFile(profile.TunedFile(dir, "sheaf"), make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var file *profile.FileError
+	if text, err := profile.TunedText(dir, "sheaf"); text != nil || !errors.As(err, &file) {
+		t.Errorf("2 MiB: %d bytes, %v", len(text), err)
+	}
+	if p, fault := load("sheaf"); p.Name != "sheaf" || !errors.As(fault, &file) {
+		t.Errorf("%s, %v", p.Name, fault)
+	}
 	if _, _, err := profile.LoadTuned(dir, "../sheaf", profile.Builtin); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

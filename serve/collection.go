@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -438,7 +437,7 @@ func (c *Collection) tunedText(name string) ([]byte, bool) {
 	if c.o.Tuned == "" {
 		return nil, true
 	}
-	text, err := os.ReadFile(profile.TunedFile(c.o.Tuned, name))
+	text, err := profile.TunedText(c.o.Tuned, name)
 	return text, err == nil || errors.Is(err, fs.ErrNotExist)
 }
 

@@ -120,6 +120,9 @@ func TestBadBodies(t *testing.T) {
 	}
 	s.wrong(t, 404, "POST", "/v1/search?collection=other", `{"query": "x"}`)
 	s.wrong(t, 413, "POST", "/v1/search", `{"query": "`+strings.Repeat("a", 1<<20)+`"}`)
+	if p := s.wrong(t, 400, "POST", "/v1/search?colection=x", `{"query": "`+strings.Repeat("a", 1<<20)+`"}`); len(p.Errors) != 1 || p.Errors[0].Parameter != "colection" {
+		t.Errorf("a body that is too large, and a wrong parameter: %+v", p)
+	}
 	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "text/plain")
 	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "application/json", "Content-Encoding", "gzip")
 	s.wrong(t, 415, "POST", "/v1/search", `query=x`, "Content-Type", "application/x-www-form-urlencoded")

@@ -67,7 +67,11 @@ func TestParsedAtOnce(t *testing.T) {
 	r := searchRoutes()[1]
 	parse := func(n int) error {
 		body := `{"query": "x", "facets": [` + strings.TrimSuffix(strings.Repeat("[],", n), ",") + `]}`
-		_, err := a.parse(&call{api: a, request: httptest.NewRequest("POST", "/v1/search", nil), body: []byte(body)}, r, nil)
+		c := &call{api: a, request: httptest.NewRequest("POST", "/v1/search", nil), body: []byte(body)}
+		v, wrong, err := r.bindParameters(c.request, nil)
+		if err == nil {
+			_, err = a.parse(c, r, v, wrong)
+		}
 		return err
 	}
 	status := func(n, want int) {

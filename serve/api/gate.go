@@ -135,7 +135,11 @@ func (p *place) join() (again bool, err error) {
 	free := g.working+g.due < g.limits.Running // then nobody waits who might have the turn
 	if again {
 		g.returning = append(g.returning, p)
-		if free {
+		switch {
+		case free:
+			g.admit()
+		case g.due > 0: // it was to be somebody's who has not begun
+			g.due--
 			g.admit()
 		}
 		return true, nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -137,14 +138,21 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if c.grant, c.caller, err = a.admit(c.request, r.scope); err != nil {
 		return nil, err
 	}
+	v, wrong, err := r.bindParameters(c.request, values)
+	if err != nil {
+		return nil, err
+	}
 	if r.body != nil {
 		free, err := a.readBody(c, r)
+		if err != nil && len(wrong) > 0 {
+			return nil, invalid(wrong) // with a body that can be read it would be no better
+		}
 		if err != nil {
 			return nil, err
 		}
 		defer free()
 	}
-	input, err := a.parse(c, r, values)
+	input, err := a.parse(c, r, v, wrong)
 	if err != nil {
 		return nil, err
 	}
@@ -296,10 +304,11 @@ const (
 	smallValues = 64 << 10
 )
 
-// parse is the input of a request whose body is read. It bounds the memory of bodies
+// parse reads the body of a request, which was read, into its input v. wrong is what is
+// wrong with its other parameters. It bounds the memory of bodies
 // that are parsed at once, as readBody does that of their bytes: a body of nothing but
 // commas and brackets takes sixty times its length.
-func (a *API) parse(c *call, r *route, values map[string]string) (any, error) {
+func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := maxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {
 		return nil, problem("too-large", "it holds %d values: must hold at most %d, so send it in parts", n, most)
@@ -312,7 +321,7 @@ func (a *API) parse(c *call, r *route, values map[string]string) (any, error) {
 		}
 		defer a.values.Release(share)
 	}
-	return r.bind(a, c.request, values, c.body)
+	return r.bindBody(a, v, c.body, wrong)
 }
 
 // writePlain writes an error as spec/reciprocal-rank-fusion words it: nothing

@@ -178,6 +178,8 @@ func (g *gate) fault(places []*place) string {
 		return "more have begun than may"
 	case free && len(g.returning) > 0:
 		return "a turn is free, and somebody waits to go on"
+	case g.due > 0 && len(g.returning) > 0:
+		return "a turn is on its way, and somebody waits to go on"
 	case free && len(g.coming) > g.due && g.mayBegin():
 		return "a turn is free, and somebody waits to begin"
 	case g.due > 0 && (g.bell == nil || g.bell.rang.IsZero()):

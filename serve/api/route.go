@@ -160,14 +160,12 @@ func (r *route) match(path string) (map[string]string, bool) {
 	return values, len(parts) == len(r.segments)
 }
 
-// bind reads the input of a request.
-func (r *route) bind(a *API, req *http.Request, path map[string]string, body []byte) (any, error) {
-	input := reflect.New(r.input)
-	v := input.Elem()
-	var list faults
+// bindParameters reads what a request's address and header give of its input v.
+func (r *route) bindParameters(req *http.Request, path map[string]string) (v reflect.Value, list faults, err error) {
+	v = reflect.New(r.input).Elem()
 	query, err := url.ParseQuery(req.URL.RawQuery)
 	if err != nil {
-		return nil, problem("invalid-input", "the query of the address cannot be read: %v", err)
+		return v, nil, problem("invalid-input", "the query of the address cannot be read: %v", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if f := r.set.byName[name]; f == nil || f.in != "query" {
@@ -197,6 +195,11 @@ func (r *route) bind(a *API, req *http.Request, path map[string]string, body []b
 			v.FieldByIndex(f.index).Set(f.deflt)
 		}
 	}
+	return v, list, nil
+}
+
+// bindBody reads the body of a request into its input v. list is what is wrong elsewhere.
+func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any, error) {
 	switch {
 	case r.own != nil && len(list) == 0:
 		in, err := r.own(a, body)
@@ -213,7 +216,7 @@ func (r *route) bind(a *API, req *http.Request, path map[string]string, body []b
 	if len(list) > 0 {
 		return nil, invalid(list)
 	}
-	return input.Interface(), nil
+	return v.Addr().Interface(), nil
 }
 
 // bindText refuses parameters that are no text, then reads them.

@@ -639,8 +639,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 		ix.stale = true // it may be published or not
 		return err
 	}
-	snapshot := &Snapshot{generation: next.generation, index: ix}
-	snapshot.refs.Store(1)
+	snapshot := newSnapshot(ix, next.generation)
 	for _, e := range next.segments {
 		h := shared(ix.current.Load(), e.name)
 		for _, f := range added {

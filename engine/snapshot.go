@@ -171,10 +171,17 @@ type Snapshot struct {
 	refs       atomic.Int32
 	index      *Index
 	norms      normCache
-	places     places
+	places     *places
 	filters    filters
 	serial     uint64
 	first      []uint32 // the number of the first chunk of each view
+}
+
+// newSnapshot is one of an index without segments, for one user.
+func newSnapshot(ix *Index, generation uint64) *Snapshot {
+	s := &Snapshot{generation: generation, index: ix, places: newPlaces()}
+	s.refs.Store(1)
+	return s
 }
 
 // serials tell snapshots apart, of whatever index.

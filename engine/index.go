@@ -222,8 +222,7 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 			if err != nil {
 				return nil, errors.Join(err, snapshot.Release())
 			}
-			h = &handle{name: entry.name, reader: reader}
-			h.refs.Store(1)
+			h = newHandle(entry.name, reader)
 		}
 		v, err := newView(h, entry.deleted)
 		if err != nil {

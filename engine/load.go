@@ -468,8 +468,7 @@ func (l *Load) write(how flushing, builders []*segment.Builder) error {
 }
 
 func newFlushed(name string, reader *segment.Reader) *flushed {
-	h := &handle{name: name, reader: reader}
-	h.refs.Store(1)
+	h := newHandle(name, reader)
 	return &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}
 }
 

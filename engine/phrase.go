@@ -87,7 +87,7 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 		return false
 	}
 	for _, t := range ph.terms {
-		if ref := t.refs[view]; ref == nil || ref.DF(local) == 0 {
+		if t.refs[view].DF(local) == 0 {
 			return false
 		}
 	}

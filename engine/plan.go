@@ -254,10 +254,10 @@ type planTerm struct {
 	idf    []float64 // by index in fields
 	df     []int     // likewise; of BM25F the first counts for all
 	factor float64
-	refs   []*segment.Term // by view; nil where the term is not
-	more   int             // how often it is repeated, beyond once
-	only   *planTerm       // that stands for it wherever it is repeated
-	expand *planExpand     // it stands for this expansion, and has nothing else
+	refs   []segment.Term // by view; none where the term is not
+	more   int            // how often it is repeated, beyond once
+	only   *planTerm      // that stands for it wherever it is repeated
+	expand *planExpand    // it stands for this expansion, and has nothing else
 }
 
 // repeats is how often the query has the term.
@@ -300,15 +300,15 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 	*t = planTerm{key: key, fields: fields, factor: factor, refs: m.refs.take(len(p.snapshot.views))}
 	df := m.ints.take(len(fields))
 	for i, v := range p.snapshot.views {
-		ref, err := v.term(key)
-		if err != nil {
+		ref := &t.refs[i]
+		var err error
+		if *ref, err = v.term(key); err != nil {
 			return nil, err
 		}
-		if ref == nil {
+		if ref.None() {
 			continue
 		}
-		t.refs[i] = ref
-		if err := p.addDF(df, key, i, ref, fields); err != nil {
+		if err := p.addDF(df, i, ref, fields); err != nil {
 			return nil, err
 		}
 	}
@@ -318,11 +318,11 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 
 // addDF adds to df, by index in fields, in how many chunks of a view a term is.
 // For BM25F, df[0] counts the chunks that hold it in any of the fields.
-func (p *plan) addDF(df []int, key []byte, view int, t *segment.Term, fields []int) error {
+func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
 	over := p.over[view]
 	if p.words.Combine == CombineBM25F && len(fields) > 1 {
-		n, err := p.unionDF(key, v, t, fields, over)
+		n, err := p.unionDF(v, t, fields, over)
 		df[0] += n
 		return err
 	}
@@ -334,7 +334,7 @@ func (p *plan) addDF(df []int, key []byte, view int, t *segment.Term, fields []i
 		var n int
 		var err error
 		if over == nil {
-			n, err = v.liveDF(key, t, local, p.cursor)
+			n, err = v.liveDF(t, local, p.cursor)
 		} else {
 			n, err = p.countIn(v, t, local, over)
 		}
@@ -371,21 +371,22 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 var unions = sync.Pool{New: func() any { return new(segment.Bitset) }}
 
 // unionDF counts the chunks that hold a term in any of the fields.
-func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
-	mask, only := 0, -1
+func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
+	mask, only := uint64(0), -1
 	for _, f := range fields {
 		if local := v.reader.Field(p.fields[f].name); local >= 0 && t.DF(local) > 0 {
 			mask |= 1 << local
 			only = local
 		}
 	}
+	place, counted := t.Place(mask)
 	switch {
 	case mask == 0:
 		return 0, nil
 	case mask == 1<<only && over == nil:
-		return v.liveDF(key, t, only, p.cursor)
-	case over == nil:
-		if n, ok := v.counts.get(key, -mask); ok {
+		return v.liveDF(t, only, p.cursor)
+	case over == nil && counted:
+		if n, ok := v.counts.get(place, mask); ok {
 			return n, nil
 		}
 	}
@@ -422,7 +423,9 @@ func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over 
 		set.AndNot(v.deleted)
 	}
 	n := set.Count()
-	v.counts.put(key, -mask, n)
+	if counted {
+		v.counts.put(place, mask, n)
+	}
 	return n, nil
 }
 

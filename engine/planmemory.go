@@ -15,7 +15,7 @@ type planMemory struct {
 	models  pieces[model]
 	terms   pieces[planTerm]
 	sets    pieces[segment.Bitset]
-	refs    pieces[*segment.Term]
+	refs    pieces[segment.Term]
 	ints    pieces[int]
 	weights pieces[float64]
 	keys    pieces[byte]

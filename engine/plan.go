@@ -216,9 +216,10 @@ func (p *plan) resolve(q Query, factor float64) (part, error) {
 
 func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 	fields := p.inFields(q.Field)
-	match := &planMatch{}
+	match := &p.memory.matches.take(1)[0]
 	var parts []part // one a term, when one of them is the beginning of others
-	known, tokens := knownTerms{}, p.analyzer.Telling(q.Text, p.tokens(q.Text))
+	tokens := p.analyzer.Telling(q.Text, p.tokens(q.Text))
+	known := knownTerms{list: p.memory.lists.take(len(tokens))[:0]}
 	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
 	for _, t := range tokens {
 		if t.Prefix {
@@ -229,21 +230,20 @@ func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 			parts = append(parts, expand)
 			continue
 		}
-		term, again, err := known.term(p, t.Term, fields, factor)
+		at, again, err := known.term(p, t.Term, fields, factor)
 		switch {
 		case err != nil:
 			return nil, err
 		case expands:
-			parts = append(parts, &planMatch{terms: []*planTerm{term}})
+			parts = append(parts, &planMatch{terms: []*planTerm{known.list[at]}})
 		case again:
-			term.more++
-		default:
-			match.terms = append(match.terms, term)
+			known.list[at].more++
 		}
 	}
 	if expands {
 		return &planBool{should: parts}, nil
 	}
+	match.terms = known.list
 	return match, nil
 }
 
@@ -264,31 +264,61 @@ type planTerm struct {
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
 // once makes one term of those that are repeated, which are the same pointer.
-func once(terms []*planTerm) []*planTerm {
-	out := make([]*planTerm, 0, len(terms))
+func (m *planMemory) once(terms []*planTerm) []*planTerm {
+	out := m.lists.take(len(terms))[:0]
 	for _, t := range terms {
 		if t.only != nil {
 			t.only.more++
 			continue
 		}
-		only := *t
-		t.only = &only
-		out = append(out, &only)
+		only := &m.terms.take(1)[0]
+		*only = *t
+		t.only = only
+		out = append(out, only)
 	}
 	return out
 }
 
 // knownTerms are the terms of one part of a query, each looked up once.
-type knownTerms map[string]*planTerm
+type knownTerms struct {
+	list []*planTerm
+	by   map[string]int // the places in list, when there are more than fewTerms
+}
 
-// term is a term, and whether it was asked for before.
-func (k knownTerms) term(p *plan, key string, fields []int, factor float64) (t *planTerm, again bool, err error) {
-	if t, again = k[key]; again {
-		return t, true, nil
+// fewTerms is among how many terms one is found soonest by looking at each.
+const fewTerms = 24
+
+// find is the place of a term in the list, -1 when it was not asked for before.
+func (k *knownTerms) find(key string) int {
+	if k.by != nil {
+		if at, ok := k.by[key]; ok {
+			return at
+		}
+		return -1
 	}
-	t, err = p.term(key, fields, factor)
-	k[key] = t
-	return t, false, err
+	return slices.IndexFunc(k.list, func(t *planTerm) bool { return string(t.key) == key })
+}
+
+// term is the place of a term in the list, and whether it was asked for before.
+func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
+	if at = k.find(key); at >= 0 {
+		return at, true, nil
+	}
+	t, err := p.term(key, fields, factor)
+	if err != nil {
+		return 0, false, err
+	}
+	at = len(k.list)
+	if k.list = append(k.list, t); len(k.list) > fewTerms {
+		if k.by == nil {
+			k.by = make(map[string]int, 2*len(k.list))
+			for i, t := range k.list {
+				k.by[string(t.key)] = i
+			}
+		}
+		k.by[key] = at
+	}
+	return at, false, nil
 }
 
 // term looks a term up in every segment and counts the chunks that hold it.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"sheaf/engine/bm25"
@@ -36,10 +37,11 @@ func (h *handle) release() error {
 // deleted up to then. It never changes.
 type view struct {
 	*handle
-	deleted segment.Bitset               // nil when none is
-	live    int                          // chunks that are left
-	fields  []atomic.Pointer[bm25.Field] // statistics of those, once they are counted
-	lucene  []atomic.Pointer[bm25.Field] // likewise, with lengths as Lucene keeps them
+	deleted segment.Bitset                 // nil when none is
+	live    int                            // chunks that are left
+	alive   atomic.Pointer[segment.Bitset] // what left gives
+	fields  []atomic.Pointer[bm25.Field]   // statistics of those, once they are counted
+	lucene  []atomic.Pointer[bm25.Field]   // likewise, with lengths as Lucene keeps them
 	counts  dfCache
 }
 
@@ -56,6 +58,21 @@ func newView(h *handle, runs []byte) (*view, error) {
 	}
 	v.live -= v.deleted.Count()
 	return v, nil
+}
+
+// left are the chunks that are left, nil when none is deleted. It is not to be changed.
+func (v *view) left() segment.Bitset {
+	if v.deleted == nil {
+		return nil
+	}
+	if known := v.alive.Load(); known != nil {
+		return *known
+	}
+	set := segment.NewBitset(v.reader.Chunks())
+	set.Fill(v.reader.Chunks())
+	set.AndNot(v.deleted)
+	v.alive.Store(&set)
+	return set
 }
 
 // field returns the statistics of a field of the segment over the chunks that are
@@ -192,6 +209,9 @@ type Snapshot struct {
 	filters    filters
 	serial     uint64
 	first      []uint32 // the number of the first chunk of each view
+	// largestFirst are the numbers of the views, large segments first: they raise the
+	// threshold for the others.
+	largestFirst []int
 }
 
 // newSnapshot is one of an index without segments, for one user.
@@ -204,8 +224,13 @@ func newSnapshot(ix *Index, generation uint64) *Snapshot {
 // serials tell snapshots apart, of whatever index.
 var serials atomic.Uint64
 
-// number gives the chunks of all views one numbering, if there are not too many.
+// number gives the chunks of all views one numbering, if there are not too many, and puts the
+// views in order.
 func (s *Snapshot) number() {
+	for i := range s.views {
+		s.largestFirst = append(s.largestFirst, i)
+	}
+	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
 	s.first = make([]uint32, len(s.views))
 	n := uint64(0)
 	for i, v := range s.views {

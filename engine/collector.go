@@ -39,7 +39,7 @@ const mostCollected = 1 << 12
 func newCollector(s *Snapshot, limit int) *collector {
 	room := collectedPool.Get().(*collected)
 	c := &room.collector
-	*c = collector{views: s.views, first: s.first, places: &s.places, limit: limit, collected: room}
+	*c = collector{views: s.views, first: s.first, places: s.places, limit: limit, collected: room}
 	c.heap, c.promised = c.heap[:0], c.promised[:0]
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c

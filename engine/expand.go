@@ -82,7 +82,7 @@ func (p *plan) expand(a acceptor, fields []int, factor float64, forms bool) (par
 				x = &expanded{weight: weight, df: make([]int, len(fields))}
 				e.terms[string(key)] = x
 			}
-			return p.addDF(x.df, key, i, t, fields)
+			return p.addDF(x.df, i, t, fields)
 		})
 		if err != nil {
 			return nil, err

@@ -111,10 +111,10 @@ func (n *tally) addList(p *plan, v *view, t *segment.Term, f int, weight, idf fl
 }
 
 func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual) error {
-	term := &planTerm{fields: e.fields, idf: x.idf, factor: e.factor * x.weight, refs: make([]*segment.Term, len(p.snapshot.views))}
+	term := &planTerm{fields: e.fields, idf: x.idf, factor: e.factor * x.weight, refs: make([]segment.Term, len(p.snapshot.views))}
 	for i := range p.snapshot.views {
 		if p.snapshot.views[i] == v {
-			term.refs[i] = t
+			term.refs[i] = *t
 			clauses, err := p.clauses([]*planTerm{term}, i, false)
 			if err != nil {
 				return err

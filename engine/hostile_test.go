@@ -36,7 +36,7 @@ func TestHostileLists(t *testing.T) {
 		}
 		terms, _ := p.root.flat()
 		r := s.views[0].reader
-		list, err := r.List(terms[0].refs[0], r.Field("body"), false)
+		list, err := r.List(&terms[0].refs[0], r.Field("body"), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -208,8 +208,7 @@ func (ix *Index) load() error {
 
 // open opens the segments of a state; those that are open already are shared.
 func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
-	snapshot := &Snapshot{generation: generation, index: ix}
-	snapshot.refs.Store(1)
+	snapshot := newSnapshot(ix, generation)
 	old := ix.hold()
 	defer func() {
 		if old != nil {
@@ -223,8 +222,7 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 			if err != nil {
 				return nil, errors.Join(err, snapshot.Release())
 			}
-			h = &handle{name: entry.name, reader: reader}
-			h.refs.Store(1)
+			h = newHandle(entry.name, reader)
 		}
 		v, err := newView(h, entry.deleted)
 		if err != nil {

@@ -468,8 +468,7 @@ func (l *Load) write(how flushing, builders []*segment.Builder) error {
 }
 
 func newFlushed(name string, reader *segment.Reader) *flushed {
-	h := &handle{name: name, reader: reader}
-	h.refs.Store(1)
+	h := newHandle(name, reader)
 	return &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}
 }
 
@@ -639,8 +638,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 		ix.stale = true // it may be published or not
 		return err
 	}
-	snapshot := &Snapshot{generation: next.generation, index: ix}
-	snapshot.refs.Store(1)
+	snapshot := newSnapshot(ix, next.generation)
 	for _, e := range next.segments {
 		h := shared(ix.current.Load(), e.name)
 		for _, f := range added {

@@ -228,8 +228,7 @@ func (ix *Index) mergeOnce(ctx context.Context, rate int64, most int, choose fun
 	if err != nil {
 		return false, err
 	}
-	h := &handle{name: name, reader: reader}
-	h.refs.Store(1)
+	h := newHandle(name, reader)
 	if err := ix.replace(chosen, &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}); err != nil {
 		return false, errors.Join(err, h.release(), ix.drop(name))
 	}

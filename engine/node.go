@@ -79,8 +79,8 @@ func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, e
 	for _, t := range terms {
 		if t.expand != nil {
 			n++
-		} else if ref := t.refs[view]; ref != nil {
-			n += min(ref.Fields(), len(t.fields))
+		} else {
+			n += min(t.refs[view].Fields(), len(t.fields))
 		}
 	}
 	return p.appendClauses(make([]clause, 0, n), terms, view, positions)
@@ -103,7 +103,7 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 			out = append(out, c)
 			continue
 		}
-		if t.refs[view] == nil {
+		if t.refs[view].None() {
 			continue
 		}
 		for i, f := range t.fields {
@@ -127,7 +127,7 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)
-	list, err := v.reader.List(t.refs[view], local, positions)
+	list, err := v.reader.List(&t.refs[view], local, positions)
 	if err != nil {
 		return c, err
 	}

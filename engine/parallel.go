@@ -20,15 +20,21 @@ var parallelPostings = 60_000
 // maxHelpers bounds the goroutines that help with one query.
 const maxHelpers = 7
 
-// takeTurn begins a search, and returns what ends it. Where there are more searches
+// turn is a search that has begun.
+type turn struct{ of *Index }
+
+// end ends it.
+func (t turn) end() { t.of.searching.Add(-1) }
+
+// takeTurn begins a search. Where there are more searches
 // than processors, those that came before go first: a caller that asks again and again
 // without ever waiting would else keep its processor for the ten milliseconds after
 // which the scheduler looks, and dozens of queries of the others would wait for that.
-func (ix *Index) takeTurn() (end func()) {
+func (ix *Index) takeTurn() turn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
 	}
-	return func() { ix.searching.Add(-1) }
+	return turn{ix}
 }
 
 // stretch is a range of the ordinals of a segment, to be evaluated.
@@ -65,9 +71,16 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		searching.Add(int32(helpers))
 		defer searching.Add(int32(-helpers))
 	}
-	stretches := cut(segments, helpers+1)
-	hands := make([]hand, helpers+1)
-	err := together(helpers, len(stretches), func(me, i int) error { return p.runStretch(ctx, terms, &stretches[i], &hands[me]) })
+	stretches := p.memory.cut(segments, helpers+1)
+	hands := p.memory.hands[:helpers+1]
+	var err error
+	if helpers == 0 {
+		for i := 0; i < len(stretches) && err == nil; i++ {
+			err = p.runStretch(ctx, terms, &stretches[i], &hands[0])
+		}
+	} else {
+		err = together(helpers, len(stretches), func(me, i int) error { return p.runStretch(ctx, terms, &stretches[i], &hands[me]) })
+	}
 	for i := range hands {
 		err = errors.Join(err, p.rest(&hands[i]))
 	}
@@ -75,12 +88,13 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		return err
 	}
 	// Only now is the threshold where it ends, so that few chunks have to be scored.
-	err = together(min(helpers, len(segments)-1), len(segments), func(_, i int) error {
-		m := segments[i]
-		m.pending = append(m.pending, m.brought...)
-		m.confirm()
-		return p.faultOf(m)
-	})
+	if helpers = min(helpers, len(segments)-1); helpers <= 0 {
+		for i := 0; i < len(segments) && err == nil; i++ {
+			err = p.scoreFound(segments[i])
+		}
+	} else {
+		err = together(helpers, len(segments), func(_, i int) error { return p.scoreFound(segments[i]) })
+	}
 	if work != nil {
 		work.Postings += int64(all)
 		for _, m := range segments {
@@ -88,6 +102,13 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		}
 	}
 	return errors.Join(err, ctx.Err())
+}
+
+// scoreFound scores exactly what was found in a segment.
+func (p *plan) scoreFound(m *maxScore) error {
+	m.pending = append(m.pending, m.brought...)
+	m.confirm()
+	return p.faultOf(m)
 }
 
 // together does n things by so many goroutines and this one, each of which takes them by rising
@@ -130,12 +151,12 @@ func (p *plan) faultOf(m *maxScore) error {
 
 // cut makes the stretches of segments, those of each in their order: together some for each
 // of so many goroutines. Segments without windows have so few postings that they stay whole.
-func cut(segments []*maxScore, goroutines int) []stretch {
+func (m *planMemory) cut(segments []*maxScore, goroutines int) []stretch {
 	most := 1 // of a segment
 	if goroutines > 1 {
 		most = (stretchesEach*goroutines + len(segments) - 1) / max(len(segments), 1)
 	}
-	var out []stretch
+	out := m.stretches[:0]
 	for _, m := range segments {
 		parts := 1
 		if m.most != nil {
@@ -146,6 +167,7 @@ func cut(segments []*maxScore, goroutines int) []stretch {
 			out = append(out, stretch{of: m, from: from, to: min(to, m.chunks), first: i == 0})
 		}
 	}
+	m.stretches = out
 	return out
 }
 

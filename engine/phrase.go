@@ -21,27 +21,22 @@ type planPhrase struct {
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
-	ph := &planPhrase{slop: q.Slop, fields: p.inFields(q.Field)}
 	tokens := p.tokens(q.Text)
 	if len(tokens) == 1 {
 		return p.resolveMatch(Match{Text: q.Text, Field: q.Field}, factor)
 	}
-	known := map[string]int{} // index in ph.terms
-	for _, t := range tokens {
-		n, ok := known[t.Term]
-		if !ok {
-			term, err := p.term(t.Term, ph.fields, factor)
-			if err != nil {
-				return nil, err
-			}
-			n = len(ph.terms)
-			known[t.Term] = n
-			ph.terms = append(ph.terms, term)
+	m := p.memory
+	ph := &m.phrases.take(1)[0]
+	*ph = planPhrase{slop: q.Slop, fields: p.inFields(q.Field), slots: m.slots.take(len(tokens)), tokens: m.lists.take(len(tokens))}
+	known := knownTerms{list: m.lists.take(len(tokens))[:0]}
+	for i, t := range tokens {
+		n, _, err := known.term(p, t.Term, ph.fields, factor)
+		if err != nil {
+			return nil, err
 		}
-		ph.slots = append(ph.slots, slot{term: n, place: t.Position})
-		ph.tokens = append(ph.tokens, ph.terms[n])
+		ph.slots[i], ph.tokens[i] = slot{term: n, place: t.Position}, known.list[n]
 	}
-	ph.tokens = once(ph.tokens)
+	ph.terms, ph.tokens = known.list, m.once(ph.tokens)
 	return ph, nil
 }
 
@@ -87,7 +82,7 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 		return false
 	}
 	for _, t := range ph.terms {
-		if ref := t.refs[view]; ref == nil || ref.DF(local) == 0 {
+		if t.refs[view].DF(local) == 0 {
 			return false
 		}
 	}
@@ -120,10 +115,12 @@ func (n *phraseNode) add() *phraseField {
 func (f *phraseField) open(v *view) {
 	openClauses(v, f.list)
 	for len(f.positions) < len(f.list) {
-		f.positions, f.found = append(f.positions, new(postings.PositionReader)), append(f.found, nil)
+		f.positions, f.found = append(f.positions, newWordPlaces()), append(f.found, nil)
 	}
 	for i := range f.list {
-		f.positions[i].Reset(f.list[i].lengths.Of)
+		r := f.positions[i]
+		r.lengths = f.list[i].lengths
+		r.Reset(r.of)
 	}
 }
 
@@ -136,7 +133,9 @@ func (n *phraseNode) drop() {
 			continue
 		}
 		for k := range f.positions {
-			f.positions[k].Reset(nil)
+			r := f.positions[k]
+			r.lengths = segment.Lengths{} // keep no slice of a mapped file
+			r.Reset(nil)
 			if cap(f.found[k]) > mostPositions {
 				f.found[k] = nil
 			}
@@ -162,10 +161,23 @@ type phraseNode struct {
 // phraseField looks for the phrase in one field.
 type phraseField struct {
 	list      []clause
-	positions []*postings.PositionReader
+	positions []*wordPlaces
 	found     [][]uint32
 	at        uint32
 	started   bool
+}
+
+// wordPlaces reads the positions of a term in a field, one after another.
+type wordPlaces struct {
+	postings.PositionReader
+	lengths segment.Lengths
+	of      func(ordinal uint32) uint32 // lengths.Of
+}
+
+func newWordPlaces() *wordPlaces {
+	r := new(wordPlaces)
+	r.of = r.lengths.Of
+	return r
 }
 
 func (n *phraseNode) seek(target uint32) uint32 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 )
@@ -11,35 +12,57 @@ import (
 // one branch found is looked up in another. It forgets at random, takes no lock
 // and never grows.
 type places struct {
-	byOrdinal [placeSlots]atomic.Pointer[standing]
-	byID      [placeSlots]atomic.Uint32 // the slot of byOrdinal
+	recent    recent // standings
+	byOrdinal placeTable
+	byID      placeTable
 }
 
-// placeSlots is enough for the chunks of a folder of notes, which all turn up sooner or
-// later: reading an identifier takes several times as long as finding it here.
-const placeSlots = 32 << 10
+const (
+	// placeSlots is enough for the chunks of a folder of notes, which all turn up sooner or
+	// later: reading an identifier takes several times as long as finding it here.
+	placeSlots = 64 << 10
+	// placeBlocks is 128 bytes a slot.
+	placeBlocks = placeSlots * 128 / recentBytes
+	// placeWays is in how many slots a place may be: those of a hash.
+	placeWays = 4
+)
+
+func newPlaces() *places { return &places{recent: newRecent(placeBlocks)} }
+
+// placeTable are the names of standings in recent by a hash, of which a few bits lie above
+// them, so that others need not be looked at.
+type placeTable [placeSlots / placeWays][placeWays]atomic.Uint64
+
+// placeNames are the bits of a name in a table.
+const placeNames = 1<<48 - 1
+
+// of are the slots for a hash, and what lies above names in them.
+func (t *placeTable) of(hash uint64) (slots *[placeWays]atomic.Uint64, above uint64) {
+	return &t[hash%uint64(len(t))], hash &^ placeNames
+}
+
+// put adds a standing, in the place of one that is forgotten or of any.
+func (t *placeTable) put(r *recent, hash, name uint64) {
+	slots, above := t.of(hash)
+	way := name * 0x9e3779b97f4a7c15 >> 32 % placeWays
+	for i := range slots {
+		if r.get(slots[i].Load()&placeNames) == nil {
+			way = uint64(i)
+			break
+		}
+	}
+	slots[way].Store(above | name)
+}
 
 // standing is where a chunk stands that is not deleted: an identifier has one
-// place in a snapshot. The bytes of its identifier follow in the same piece of memory,
-// which has no pointers and keeps nothing else alive: the collector lets the heap grow to
-// twice what is remembered, and looks at each pointer to it.
+// place in a snapshot. The bytes of its identifier follow in the same piece of memory.
 type standing struct {
 	view, ordinal uint32
-	slot          uint32 // of byID
-	size          uint32 // of the identifier
+	hash          uint64 // of the identifier
+	size          uint64 // likewise
 }
 
 const standingBytes = int(unsafe.Sizeof(standing{}))
-
-func newStanding(id []byte, view int, ordinal uint32) *standing {
-	// Aligned as a standing is, and with a byte more than needed: nothing points behind it.
-	words := make([]uint32, (standingBytes+len(id)+4)/4)
-	p := (*standing)(unsafe.Pointer(unsafe.SliceData(words)))
-	*p = standing{view: uint32(view), ordinal: ordinal, size: uint32(len(id))}
-	copy(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(p), standingBytes)), len(id)), id)
-	p.slot = idSlot(p.id())
-	return p
-}
 
 // id is the identifier of the chunk, which stays as it is, also when it is forgotten here.
 func (p *standing) id() string {
@@ -48,39 +71,64 @@ func (p *standing) id() string {
 
 var placeSeed = maphash.MakeSeed()
 
-func ordinalSlot(view, ordinal uint32) uint32 {
-	return uint32((uint64(ordinal)*0x9e3779b97f4a7c15 + uint64(view)*0xbf58476d1ce4e5b9) >> 40 % placeSlots)
+// ordinalHash spreads ordinals that follow one another evenly.
+func ordinalHash(view, ordinal uint32) uint64 {
+	return bits.RotateLeft64(uint64(ordinal)*0x9e3779b97f4a7c15+uint64(view)*0xbf58476d1ce4e5b9, 24)
 }
 
-func idSlot(id string) uint32 { return uint32(maphash.String(placeSeed, id) % placeSlots) }
-
-// put remembers the chunk called id and returns its own copy of that.
+// put remembers the chunk called id, unless that is very long, and returns a copy of that.
 func (c *places) put(id []byte, view int, ordinal uint32) string {
-	p := newStanding(id, view, ordinal)
-	slot := ordinalSlot(p.view, ordinal)
-	c.byOrdinal[slot].Store(p)
-	c.byID[p.slot].Store(slot)
+	name, room := c.recent.take(standingBytes + len(id) + 1) // with a byte more: nothing points behind it
+	if room == nil {
+		return string(id)
+	}
+	p := (*standing)(room)
+	*p = standing{view: uint32(view), ordinal: ordinal, hash: maphash.Bytes(placeSeed, id), size: uint64(len(id))}
+	copy(unsafe.Slice((*byte)(unsafe.Add(room, standingBytes)), len(id)), id)
+	c.byOrdinal.put(&c.recent, ordinalHash(p.view, ordinal), name)
+	c.byID.put(&c.recent, p.hash, name)
 	return p.id()
 }
 
 // at is the identifier of the chunk with an ordinal, if that is remembered. It can be found
 // by its identifier then too, whatever has taken that place meanwhile.
 func (c *places) at(view int, ordinal uint32) (id string, ok bool) {
-	slot := ordinalSlot(uint32(view), ordinal)
-	p := c.byOrdinal[slot].Load()
-	if p == nil || p.view != uint32(view) || p.ordinal != ordinal {
-		return "", false
+	slots, above := c.byOrdinal.of(ordinalHash(uint32(view), ordinal))
+	for i := range slots {
+		name := slots[i].Load() ^ above
+		if name > placeNames {
+			continue
+		}
+		if p := (*standing)(c.recent.get(name)); p != nil && p.view == uint32(view) && p.ordinal == ordinal {
+			c.known(p.hash, name)
+			return p.id(), true
+		}
 	}
-	if byID := &c.byID[p.slot]; byID.Load() != slot {
-		byID.Store(slot)
+	return "", false
+}
+
+// known makes sure that a standing can be found by its identifier.
+func (c *places) known(hash, name uint64) {
+	slots, above := c.byID.of(hash)
+	for i := range slots {
+		if slots[i].Load() == name|above {
+			return
+		}
 	}
-	return p.id(), true
+	c.byID.put(&c.recent, hash, name)
 }
 
 // of is where the chunk called id stands, nil when it is not remembered.
 func (c *places) of(id string) *standing {
-	if p := c.byOrdinal[c.byID[idSlot(id)].Load()].Load(); p != nil && p.id() == id {
-		return p
+	slots, above := c.byID.of(maphash.String(placeSeed, id))
+	for i := range slots {
+		name := slots[i].Load() ^ above
+		if name > placeNames {
+			continue
+		}
+		if p := (*standing)(c.recent.get(name)); p != nil && p.id() == id {
+			return p
+		}
 	}
 	return nil
 }

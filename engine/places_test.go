@@ -26,7 +26,7 @@ func placeName(view int, ordinal uint32) string {
 // what was put there lately is remembered.
 func TestPlaces(t *testing.T) {
 	const views, chunks, rounds = 3, 60_000, 40_000
-	c := &places{}
+	c := newPlaces()
 	var wait sync.WaitGroup
 	for worker := range 4 {
 		wait.Go(func() {
@@ -85,7 +85,7 @@ func TestPlacesMemory(t *testing.T) {
 		return int(m.HeapAlloc)
 	}
 	before := heap()
-	c := &places{}
+	c := newPlaces()
 	id := []byte(strings.Repeat("x", name))
 	for i := range uint32(20 * placeSlots) {
 		copy(id, fmt.Sprintf("%08d", i))
@@ -95,4 +95,28 @@ func TestPlacesMemory(t *testing.T) {
 		t.Errorf("%d chunks are remembered in %d bytes, want %d at most", placeSlots, taken, most)
 	}
 	runtime.KeepAlive(c)
+}
+
+// TestPlacesHold: of as many chunks as a third of the slots nearly all are found again, by
+// their identifiers as by their ordinals, however they were found first.
+func TestPlacesHold(t *testing.T) {
+	const chunks = placeSlots / 3
+	c := newPlaces()
+	names := make([]string, chunks)
+	for i := range names {
+		names[i] = fmt.Sprintf("notes/%d.md#part", i)
+		c.put([]byte(names[i]), 0, uint32(i))
+	}
+	byID, byOrdinal := 0, 0
+	for i, name := range names {
+		if c.of(name) != nil {
+			byID++
+		}
+		if _, ok := c.at(0, uint32(i)); ok {
+			byOrdinal++
+		}
+	}
+	if byID < chunks*95/100 || byOrdinal < chunks*95/100 {
+		t.Errorf("of %d chunks %d are found by their identifiers and %d by their ordinals", chunks, byID, byOrdinal)
+	}
 }

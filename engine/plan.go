@@ -216,9 +216,10 @@ func (p *plan) resolve(q Query, factor float64) (part, error) {
 
 func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 	fields := p.inFields(q.Field)
-	match := &planMatch{}
+	match := &p.memory.matches.take(1)[0]
 	var parts []part // one a term, when one of them is the beginning of others
-	known, tokens := knownTerms{}, p.analyzer.Telling(q.Text, p.tokens(q.Text))
+	tokens := p.analyzer.Telling(q.Text, p.tokens(q.Text))
+	known := knownTerms{list: p.memory.lists.take(len(tokens))[:0]}
 	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
 	for _, t := range tokens {
 		if t.Prefix {
@@ -229,21 +230,20 @@ func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 			parts = append(parts, expand)
 			continue
 		}
-		term, again, err := known.term(p, t.Term, fields, factor)
+		at, again, err := known.term(p, t.Term, fields, factor)
 		switch {
 		case err != nil:
 			return nil, err
 		case expands:
-			parts = append(parts, &planMatch{terms: []*planTerm{term}})
+			parts = append(parts, &planMatch{terms: []*planTerm{known.list[at]}})
 		case again:
-			term.more++
-		default:
-			match.terms = append(match.terms, term)
+			known.list[at].more++
 		}
 	}
 	if expands {
 		return &planBool{should: parts}, nil
 	}
+	match.terms = known.list
 	return match, nil
 }
 
@@ -254,41 +254,71 @@ type planTerm struct {
 	idf    []float64 // by index in fields
 	df     []int     // likewise; of BM25F the first counts for all
 	factor float64
-	refs   []*segment.Term // by view; nil where the term is not
-	more   int             // how often it is repeated, beyond once
-	only   *planTerm       // that stands for it wherever it is repeated
-	expand *planExpand     // it stands for this expansion, and has nothing else
+	refs   []segment.Term // by view; none where the term is not
+	more   int            // how often it is repeated, beyond once
+	only   *planTerm      // that stands for it wherever it is repeated
+	expand *planExpand    // it stands for this expansion, and has nothing else
 }
 
 // repeats is how often the query has the term.
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
 // once makes one term of those that are repeated, which are the same pointer.
-func once(terms []*planTerm) []*planTerm {
-	out := make([]*planTerm, 0, len(terms))
+func (m *planMemory) once(terms []*planTerm) []*planTerm {
+	out := m.lists.take(len(terms))[:0]
 	for _, t := range terms {
 		if t.only != nil {
 			t.only.more++
 			continue
 		}
-		only := *t
-		t.only = &only
-		out = append(out, &only)
+		only := &m.terms.take(1)[0]
+		*only = *t
+		t.only = only
+		out = append(out, only)
 	}
 	return out
 }
 
 // knownTerms are the terms of one part of a query, each looked up once.
-type knownTerms map[string]*planTerm
+type knownTerms struct {
+	list []*planTerm
+	by   map[string]int // the places in list, when there are more than fewTerms
+}
 
-// term is a term, and whether it was asked for before.
-func (k knownTerms) term(p *plan, key string, fields []int, factor float64) (t *planTerm, again bool, err error) {
-	if t, again = k[key]; again {
-		return t, true, nil
+// fewTerms is among how many terms one is found soonest by looking at each.
+const fewTerms = 24
+
+// find is the place of a term in the list, -1 when it was not asked for before.
+func (k *knownTerms) find(key string) int {
+	if k.by != nil {
+		if at, ok := k.by[key]; ok {
+			return at
+		}
+		return -1
 	}
-	t, err = p.term(key, fields, factor)
-	k[key] = t
-	return t, false, err
+	return slices.IndexFunc(k.list, func(t *planTerm) bool { return string(t.key) == key })
+}
+
+// term is the place of a term in the list, and whether it was asked for before.
+func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
+	if at = k.find(key); at >= 0 {
+		return at, true, nil
+	}
+	t, err := p.term(key, fields, factor)
+	if err != nil {
+		return 0, false, err
+	}
+	at = len(k.list)
+	if k.list = append(k.list, t); len(k.list) > fewTerms {
+		if k.by == nil {
+			k.by = make(map[string]int, 2*len(k.list))
+			for i, t := range k.list {
+				k.by[string(t.key)] = i
+			}
+		}
+		k.by[key] = at
+	}
+	return at, false, nil
 }
 
 // term looks a term up in every segment and counts the chunks that hold it.
@@ -300,15 +330,15 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 	*t = planTerm{key: key, fields: fields, factor: factor, refs: m.refs.take(len(p.snapshot.views))}
 	df := m.ints.take(len(fields))
 	for i, v := range p.snapshot.views {
-		ref, err := v.term(key)
-		if err != nil {
+		ref := &t.refs[i]
+		var err error
+		if *ref, err = v.term(key); err != nil {
 			return nil, err
 		}
-		if ref == nil {
+		if ref.None() {
 			continue
 		}
-		t.refs[i] = ref
-		if err := p.addDF(df, key, i, ref, fields); err != nil {
+		if err := p.addDF(df, i, ref, fields); err != nil {
 			return nil, err
 		}
 	}
@@ -318,11 +348,11 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 
 // addDF adds to df, by index in fields, in how many chunks of a view a term is.
 // For BM25F, df[0] counts the chunks that hold it in any of the fields.
-func (p *plan) addDF(df []int, key []byte, view int, t *segment.Term, fields []int) error {
+func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
 	over := p.over[view]
 	if p.words.Combine == CombineBM25F && len(fields) > 1 {
-		n, err := p.unionDF(key, v, t, fields, over)
+		n, err := p.unionDF(v, t, fields, over)
 		df[0] += n
 		return err
 	}
@@ -334,7 +364,7 @@ func (p *plan) addDF(df []int, key []byte, view int, t *segment.Term, fields []i
 		var n int
 		var err error
 		if over == nil {
-			n, err = v.liveDF(key, t, local, p.cursor)
+			n, err = v.liveDF(t, local, p.cursor)
 		} else {
 			n, err = p.countIn(v, t, local, over)
 		}
@@ -371,21 +401,22 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 var unions = sync.Pool{New: func() any { return new(segment.Bitset) }}
 
 // unionDF counts the chunks that hold a term in any of the fields.
-func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
-	mask, only := 0, -1
+func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
+	mask, only := uint64(0), -1
 	for _, f := range fields {
 		if local := v.reader.Field(p.fields[f].name); local >= 0 && t.DF(local) > 0 {
 			mask |= 1 << local
 			only = local
 		}
 	}
+	place, counted := t.Place(mask)
 	switch {
 	case mask == 0:
 		return 0, nil
 	case mask == 1<<only && over == nil:
-		return v.liveDF(key, t, only, p.cursor)
-	case over == nil:
-		if n, ok := v.counts.get(key, -mask); ok {
+		return v.liveDF(t, only, p.cursor)
+	case over == nil && counted:
+		if n, ok := v.counts.get(place, mask); ok {
 			return n, nil
 		}
 	}
@@ -422,7 +453,9 @@ func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over 
 		set.AndNot(v.deleted)
 	}
 	n := set.Count()
-	v.counts.put(key, -mask, n)
+	if counted {
+		v.counts.put(place, mask, n)
+	}
 	return n, nil
 }
 

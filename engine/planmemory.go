@@ -12,14 +12,24 @@ import (
 type planMemory struct {
 	plan    plan
 	fields  []*model
+	scores  scores // of exhaust
 	models  pieces[model]
 	terms   pieces[planTerm]
 	sets    pieces[segment.Bitset]
-	refs    pieces[*segment.Term]
+	refs    pieces[segment.Term]
 	ints    pieces[int]
 	weights pieces[float64]
 	keys    pieces[byte]
 	tokens  []analysis.Token
+	lists   pieces[*planTerm]
+	matches pieces[planMatch]
+	phrases pieces[planPhrase]
+	slots   pieces[slot]
+
+	// The evaluations of segments, and who evaluates which parts of them.
+	pruned    []*maxScore
+	stretches []stretch
+	hands     [maxHelpers + 1]hand
 }
 
 var planMemories = sync.Pool{New: func() any { return new(planMemory) }}
@@ -41,7 +51,25 @@ func (p *plan) release() {
 	m.ints.reset()
 	m.weights.reset()
 	m.keys.reset()
+	m.lists.reset()
+	m.matches.reset()
+	m.phrases.reset()
+	m.slots.reset()
+	m.scores, m.hands = scores{}, [maxHelpers + 1]hand{}
+	clear(m.stretches)
+	if m.stretches = m.stretches[:0]; cap(m.stretches) > mostPieces {
+		m.stretches = nil
+	}
 	planMemories.Put(m)
+}
+
+// closePruned gives the memory of the evaluations of segments back.
+func (m *planMemory) closePruned() {
+	for _, of := range m.pruned {
+		of.close()
+	}
+	clear(m.pruned)
+	m.pruned = m.pruned[:0]
 }
 
 // tokens are those of a text of the query, until it is called again.

@@ -239,7 +239,7 @@ func TestStretchesAreExact(t *testing.T) {
 		terms, _ := p.root.flat()
 		top := newCollector(s, req.Limit)
 		var segments []*maxScore
-		for _, i := range s.largestFirst() {
+		for _, i := range s.largestFirst {
 			m, err := p.maxScore(terms, i, top)
 			if err != nil {
 				t.Fatal(err)
@@ -249,7 +249,7 @@ func TestStretchesAreExact(t *testing.T) {
 		}
 		probe(segments)
 		hands := make([]hand, 3)
-		stretches := cut(segments, len(hands))
+		stretches := p.memory.cut(segments, len(hands))
 		for i := range stretches {
 			err = errors.Join(err, p.runStretch(t.Context(), terms, &stretches[i], &hands[rng.IntN(len(hands))]))
 		}

@@ -39,7 +39,7 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, hel
 		out[i], all = all[:len(ids):len(ids)], all[len(ids):]
 	}
 	err := together(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
-		defer s.index.takeTurn()()
+		defer s.index.takeTurn().end()
 		return s.scoreAmong(ctx, reqs[i], asked, within.sets, out[i])
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Snapshot) scoreAmong(ctx context.Context, req Request, asked [][]askedC
 	allowed := within
 	if req.Filter != nil {
 		var err error
-		if allowed, err = s.among(req.Filter, within); err != nil {
+		if allowed, err = s.among(req.Filter, within, &withinSets{}); err != nil {
 			return err
 		}
 	}

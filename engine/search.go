@@ -30,7 +30,7 @@ func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hi
 	if err != nil {
 		return dst, err
 	}
-	defer s.index.takeTurn()()
+	defer s.index.takeTurn().end()
 	top := newCollector(s, req.Limit)
 	defer top.release()
 	if req.Vector != nil {
@@ -53,18 +53,19 @@ func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
 // allowIn is allow in the memory of within, as far as it is enough.
 func (s *Snapshot) allowIn(req *Request, within *withinSets) ([]segment.Bitset, error) {
 	if !req.Bounded && req.Within == nil {
-		return s.among(req.Filter, nil)
+		return s.among(req.Filter, nil, within)
 	}
 	if err := within.add(s, req); err != nil {
 		return nil, err
 	}
-	return s.among(req.Filter, within.sets)
+	return s.among(req.Filter, within.sets, within)
 }
 
 // among are the chunks of each view that a filter lets through and that are not
 // deleted, among those of within, nil for all of them, which becomes part of the answer
-// when there is no filter; nil stands for all.
-func (s *Snapshot) among(filter Filter, within []segment.Bitset) ([]segment.Bitset, error) {
+// when there is no filter; nil stands for all. They lie in room, until that is released, and
+// are not to be changed.
+func (s *Snapshot) among(filter Filter, within []segment.Bitset, room *withinSets) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
 		var err error
@@ -75,24 +76,21 @@ func (s *Snapshot) among(filter Filter, within []segment.Bitset) ([]segment.Bits
 			return let.sets, nil
 		}
 	}
-	allowed := make([]segment.Bitset, len(s.views))
+	allowed := slices.Grow(room.allowed[:0], len(s.views))
 	for i, v := range s.views {
-		r := v.reader
+		set := v.left()
 		switch {
 		case let != nil:
-			allowed[i] = slices.Clone(within[i])
-			allowed[i].And(let.sets[i])
-			continue
+			set = slices.Clone(within[i])
+			set.And(let.sets[i])
 		case within != nil:
-			allowed[i] = within[i]
-		case v.deleted != nil:
-			allowed[i] = segment.NewBitset(r.Chunks())
-			allowed[i].Fill(r.Chunks())
+			if set = within[i]; v.deleted != nil {
+				set.AndNot(v.deleted)
+			}
 		}
-		if v.deleted != nil {
-			allowed[i].AndNot(v.deleted)
-		}
+		allowed = append(allowed, set)
 	}
+	room.allowed = allowed
 	return allowed, nil
 }
 
@@ -129,13 +127,8 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 	}
 	defer p.release()
 	terms, flat := p.root.flat()
-	var pruned []*maxScore
-	defer func() {
-		for _, m := range pruned {
-			m.close()
-		}
-	}()
-	for _, i := range s.largestFirst() {
+	defer p.memory.closePruned()
+	for _, i := range s.largestFirst {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -144,7 +137,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 			if err != nil {
 				return err
 			}
-			pruned = append(pruned, m)
+			p.memory.pruned = append(p.memory.pruned, m)
 			continue
 		}
 		root, err := p.root.node(p, i)
@@ -160,18 +153,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 			return err
 		}
 	}
-	return p.prune(ctx, terms, pruned, req.Work)
-}
-
-// largestFirst are the numbers of the views, large segments first: they raise the
-// threshold for the others.
-func (s *Snapshot) largestFirst() []int {
-	order := make([]int, len(s.views))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return s.views[j].live - s.views[i].live })
-	return order
+	return p.prune(ctx, terms, p.memory.pruned, req.Work)
 }
 
 // few reports whether so few chunks are allowed that visiting each is cheapest: all
@@ -187,7 +169,8 @@ func few(allowed segment.Bitset, v *view, limit int) bool {
 // exhaust scores every match that is allowed, in the order of ordinals. It is called for one
 // view after another.
 func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
-	s := scores{byField: p.memory.weights.take(len(p.fields))}
+	s := &p.memory.scores
+	s.byField = p.memory.weights.take(len(p.fields))
 	allowed := p.allowed[view]
 	for at, n := uint32(0), 1; ; at, n = at+1, n+1 {
 		if allowed != nil {
@@ -202,7 +185,7 @@ func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordi
 			return
 		}
 		if allowed == nil || allowed.Has(at) {
-			root.score(&s)
+			root.score(s)
 			yield(at, s.total(p.words))
 		}
 	}
@@ -219,7 +202,7 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 		*list = near
 		neighbors.Put(list)
 	}()
-	for _, i := range s.largestFirst() {
+	for _, i := range s.largestFirst {
 		v := s.views[i]
 		if err := ctx.Err(); err != nil {
 			return err

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"sheaf/engine/bm25"
@@ -18,6 +19,13 @@ type handle struct {
 	refs   atomic.Int32
 }
 
+// newHandle is an open segment for one user.
+func newHandle(name string, reader *segment.Reader) *handle {
+	h := &handle{name: name, reader: reader, terms: termCache{recent: newRecent(termBlocks)}}
+	h.refs.Store(1)
+	return h
+}
+
 func (h *handle) release() error {
 	if h.refs.Add(-1) > 0 {
 		return nil
@@ -29,10 +37,11 @@ func (h *handle) release() error {
 // deleted up to then. It never changes.
 type view struct {
 	*handle
-	deleted segment.Bitset               // nil when none is
-	live    int                          // chunks that are left
-	fields  []atomic.Pointer[bm25.Field] // statistics of those, once they are counted
-	lucene  []atomic.Pointer[bm25.Field] // likewise, with lengths as Lucene keeps them
+	deleted segment.Bitset                 // nil when none is
+	live    int                            // chunks that are left
+	alive   atomic.Pointer[segment.Bitset] // what left gives
+	fields  []atomic.Pointer[bm25.Field]   // statistics of those, once they are counted
+	lucene  []atomic.Pointer[bm25.Field]   // likewise, with lengths as Lucene keeps them
 	counts  dfCache
 }
 
@@ -49,6 +58,21 @@ func newView(h *handle, runs []byte) (*view, error) {
 	}
 	v.live -= v.deleted.Count()
 	return v, nil
+}
+
+// left are the chunks that are left, nil when none is deleted. It is not to be changed.
+func (v *view) left() segment.Bitset {
+	if v.deleted == nil {
+		return nil
+	}
+	if known := v.alive.Load(); known != nil {
+		return *known
+	}
+	set := segment.NewBitset(v.reader.Chunks())
+	set.Fill(v.reader.Chunks())
+	set.AndNot(v.deleted)
+	v.alive.Store(&set)
+	return set
 }
 
 // field returns the statistics of a field of the segment over the chunks that are
@@ -98,12 +122,13 @@ func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
 }
 
 // liveDF is the number of chunks of the view that hold a term in a field.
-func (v *view) liveDF(key []byte, t *segment.Term, field int, c *postings.Cursor) (int, error) {
+func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, error) {
 	df := t.DF(field)
 	if df == 0 || v.deleted == nil {
 		return df, nil
 	}
-	if n, ok := v.counts.get(key, field); ok {
+	place, counted := t.Place(1 << field)
+	if n, ok := v.counts.get(place, 1<<field); ok && counted {
 		return n, nil
 	}
 	list, err := v.reader.List(t, field, false)
@@ -126,41 +151,50 @@ func (v *view) liveDF(key []byte, t *segment.Term, field int, c *postings.Cursor
 	if c.Err() != nil {
 		return 0, v.reader.Corrupt(c.Err())
 	}
-	v.counts.put(key, field, df-gone)
+	if counted {
+		v.counts.put(place, 1<<field, df-gone)
+	}
 	return df - gone, nil
 }
 
-// dfCache remembers the document frequencies of recent terms in a view with
+// dfCache remembers the document frequencies of recent terms in some fields of a view with
 // deleted chunks, because counting them means to intersect the term's postings
-// with the deleted chunks. It is lossy, takes no lock and never grows.
+// with the deleted chunks. Terms are known by where a list of theirs begins, and single
+// postings are counted soon enough. It is lossy, takes no lock and never grows.
 type dfCache struct {
-	slots [256]atomic.Pointer[dfEntry]
+	slots [dfSlots]atomic.Uint64 // frequency, mask of fields, and place but for what the slot says of it; 0 for none
 }
 
-type dfEntry struct {
-	key   string
-	field int
-	df    int
-}
+const (
+	dfSlots = 1 << 10
+	// dfBits, dfFields and dfPlaces are the bits of what a slot has.
+	dfBits   = 25
+	dfFields = segment.MaxFields
+	dfPlaces = 64 - dfBits - dfFields
+)
 
-func (c *dfCache) slot(key []byte, field int) *atomic.Pointer[dfEntry] {
-	h := uint32(2166136261) ^ uint32(field)
-	for _, b := range key {
-		h = (h ^ uint32(b)) * 16777619
+// entry is the slot for fields of the term at a place, and what stands in it above the
+// frequency; nil for what is not remembered.
+func (c *dfCache) entry(place, fields uint64) (slot *atomic.Uint64, above uint64) {
+	if place/dfSlots >= 1<<dfPlaces || fields >= 1<<dfFields {
+		return nil, 0
 	}
-	return &c.slots[h>>8%256]
+	return &c.slots[place%dfSlots], place/dfSlots<<dfFields | fields
 }
 
-func (c *dfCache) get(key []byte, field int) (int, bool) {
-	e := c.slot(key, field).Load()
-	if e == nil || e.field != field || e.key != string(key) {
+func (c *dfCache) get(place, fields uint64) (df int, ok bool) {
+	slot, above := c.entry(place, fields)
+	if slot == nil {
 		return 0, false
 	}
-	return e.df, true
+	e := slot.Load()
+	return int(e & (1<<dfBits - 1)), e>>dfBits == above
 }
 
-func (c *dfCache) put(key []byte, field, df int) {
-	c.slot(key, field).Store(&dfEntry{string(key), field, df})
+func (c *dfCache) put(place, fields uint64, df int) {
+	if slot, above := c.entry(place, fields); slot != nil && df < 1<<dfBits {
+		slot.Store(above<<dfBits | uint64(df))
+	}
 }
 
 // Snapshot is the index as it was at one moment. It does not change, and can be
@@ -171,17 +205,32 @@ type Snapshot struct {
 	refs       atomic.Int32
 	index      *Index
 	norms      normCache
-	places     places
+	places     *places
 	filters    filters
 	serial     uint64
 	first      []uint32 // the number of the first chunk of each view
+	// largestFirst are the numbers of the views, large segments first: they raise the
+	// threshold for the others.
+	largestFirst []int
+}
+
+// newSnapshot is one of an index without segments, for one user.
+func newSnapshot(ix *Index, generation uint64) *Snapshot {
+	s := &Snapshot{generation: generation, index: ix, places: newPlaces()}
+	s.refs.Store(1)
+	return s
 }
 
 // serials tell snapshots apart, of whatever index.
 var serials atomic.Uint64
 
-// number gives the chunks of all views one numbering, if there are not too many.
+// number gives the chunks of all views one numbering, if there are not too many, and puts the
+// views in order.
 func (s *Snapshot) number() {
+	for i := range s.views {
+		s.largestFirst = append(s.largestFirst, i)
+	}
+	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
 	s.first = make([]uint32, len(s.views))
 	n := uint64(0)
 	for i, v := range s.views {

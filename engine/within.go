@@ -15,6 +15,8 @@ type withinSets struct {
 	room []segment.Bitset // as many bits as there are, all of them 0 but those of added
 	// added are the words of sets in which a bit was set.
 	added []setWord
+	// allowed are the sets of a request.
+	allowed []segment.Bitset
 }
 
 // setWord is a word of the set of a view.
@@ -41,7 +43,8 @@ func (w *withinSets) release() {
 	for _, word := range w.added {
 		w.room[word.view][:cap(w.room[word.view])][word.at] = 0
 	}
-	w.sets, w.added = w.sets[:0], w.added[:0]
+	clear(w.allowed) // sets that others have too
+	w.sets, w.added, w.allowed = w.sets[:0], w.added[:0], w.allowed[:0]
 	withinPool.Put(w)
 }
 

@@ -256,14 +256,14 @@ func (s *Store) acquire() (*engine.Snapshot, error) {
 
 // Scores implements [backend.Scorer].
 func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.ID) ([][]float64, error) {
-	translated := make([]engine.Request, len(reqs))
+	translated := newRequests(len(reqs))
+	defer translated.release()
 	for i, req := range reqs {
 		if req.Text == nil {
 			return nil, sheaf.Invalidf("scores: request %d is not about words", i+1)
 		}
 		req.Within, req.Limit = nil, 1
-		var err error
-		if translated[i], err = s.translate(req); err != nil {
+		if err := s.translate(translated, i, req); err != nil {
 			return nil, err
 		}
 	}
@@ -273,7 +273,7 @@ func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.
 	}
 	var out [][]float64
 	err := s.read(func(snapshot *engine.Snapshot) (err error) {
-		out, err = snapshot.Scores(ctx, translated, texts(ids), helpers)
+		out, err = snapshot.Scores(ctx, translated.list, texts(ids), helpers)
 		return err
 	})
 	return out, err
@@ -281,23 +281,25 @@ func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.
 
 // answer translates a request and runs it.
 func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Request) error) error {
-	r, err := s.translate(req)
-	if err != nil {
+	translated := newRequests(1)
+	defer translated.release()
+	if err := s.translate(translated, 0, req); err != nil {
 		return err
 	}
-	return s.read(func(snapshot *engine.Snapshot) error { return run(snapshot, r) })
+	return s.read(func(snapshot *engine.Snapshot) error { return run(snapshot, translated.list[0]) })
 }
 
-// translate checks a request and translates it.
-func (s *Store) translate(req backend.Request) (engine.Request, error) {
+// translate checks a request and translates it to one of requests.
+func (s *Store) translate(to *requests, i int, req backend.Request) error {
 	if err := req.Validate(); err != nil {
-		return engine.Request{}, err
+		return err
 	}
-	r, err := request(req)
+	r, err := request(&req, &to.parts[i])
 	if err == nil && r.Words != nil {
 		r.Words.Lengths, r.Words.AllChunks = s.lengths, s.allChunks
 	}
-	return r, err
+	to.list[i] = r
+	return err
 }
 
 // read runs something on the newest snapshot, or the pinned one.

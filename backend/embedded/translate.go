@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"slices"
+	"sync"
 	"unsafe"
 
 	"sheaf"
@@ -25,8 +27,44 @@ func weights(fields []backend.FieldWeight) []engine.FieldWeight {
 	return unsafe.Slice((*engine.FieldWeight)(unsafe.SliceData(fields)), len(fields))
 }
 
-// request translates a valid request.
-func request(req backend.Request) (engine.Request, error) {
+// requests are requests as the engine knows them, in memory that others use when their
+// answers are there: the engine keeps nothing of a request.
+type requests struct {
+	list  []engine.Request
+	parts []parts
+}
+
+// parts are what a request points to.
+type parts struct {
+	words  engine.Words
+	vector engine.Vector
+}
+
+var requestsPool = sync.Pool{New: func() any { return new(requests) }}
+
+// mostRequests is for how many requests memory is kept.
+const mostRequests = 1 << 8
+
+// newRequests is memory for so many requests.
+func newRequests(n int) *requests {
+	r := requestsPool.Get().(*requests)
+	r.list, r.parts = slices.Grow(r.list, n)[:n], slices.Grow(r.parts, n)[:n]
+	return r
+}
+
+// release gives the memory back.
+func (r *requests) release() {
+	if max(cap(r.list), cap(r.parts)) > mostRequests {
+		return
+	}
+	clear(r.list)
+	clear(r.parts)
+	r.list, r.parts = r.list[:0], r.parts[:0]
+	requestsPool.Put(r)
+}
+
+// request translates a valid request, with room for its parts.
+func request(req *backend.Request, room *parts) (engine.Request, error) {
 	out := engine.Request{Limit: req.Limit, Bounded: req.Within != nil}
 	if len(req.Within) > 0 {
 		out.Within = texts(req.Within)
@@ -38,11 +76,13 @@ func request(req backend.Request) (engine.Request, error) {
 		}
 	}
 	if v := req.Vector; v != nil {
-		out.Vector = &engine.Vector{Field: v.Field, Vector: v.Vector, Candidates: v.Candidates}
+		room.vector = engine.Vector{Field: v.Field, Vector: v.Vector, Candidates: v.Candidates}
+		out.Vector = &room.vector
 		return out, nil
 	}
 	t := req.Text
-	w := &engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
+	w := &room.words
+	*w = engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
 		Candidates: t.Statistics == backend.StatisticsCandidates}
 	if t.Among != nil {
 		if w.Among, err = filter(t.Among); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 	"sort"
 	"sync"
 	"unsafe"
@@ -374,8 +373,28 @@ type Term struct {
 	lists []listRef // of these
 }
 
-// Clone is a copy of t, which stays valid when a walk goes on.
-func (t *Term) Clone() *Term { return &Term{t.mask, slices.Clone(t.lists)} }
+// Bytes is how much memory a copy takes.
+func (t *Term) Bytes() int { return int(termBytes + uintptr(len(t.lists))*unsafe.Sizeof(listRef{})) }
+
+// CopyTo puts a copy of t, which has no pointers, into memory of so many bytes that is
+// aligned as an uint64 is.
+func (t *Term) CopyTo(room unsafe.Pointer) {
+	*(*uint64)(room) = t.mask
+	copy(unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), len(t.lists)), t.lists)
+}
+
+// TermAt is the term of which there is a copy. It is valid as long as that stays as it is,
+// also when the walk that it is from goes on.
+func TermAt(room unsafe.Pointer) Term {
+	mask := *(*uint64)(room)
+	return Term{mask, unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), bits.OnesCount64(mask))}
+}
+
+// termBytes are those of a copy before its lists.
+const termBytes = unsafe.Sizeof(Term{}.mask)
+
+// None reports whether no field has the term.
+func (t *Term) None() bool { return t.mask == 0 }
 
 // Fields is in how many fields the term is.
 func (t *Term) Fields() int { return bits.OnesCount64(t.mask) }
@@ -388,6 +407,7 @@ func (t *Term) list(field int) *listRef {
 	return &t.lists[bits.OnesCount64(t.mask&(1<<field-1))]
 }
 
+// listRef is where a posting list is. It has no pointers: see CopyTo.
 type listRef struct {
 	df                  int
 	single              postings.Single
@@ -402,6 +422,19 @@ func (t *Term) DF(field int) int {
 		return l.df
 	}
 	return 0
+}
+
+// Place is where a list of t begins that has more than one posting, in one of the fields of
+// a mask: no list of another term does. It is false where there is none.
+func (t *Term) Place(fields uint64) (place uint64, ok bool) {
+	rest := t.mask
+	for i := range t.lists {
+		if l := &t.lists[i]; rest&-rest&fields != 0 && l.df > 1 && l.postings > 0 {
+			return uint64(l.at), true
+		}
+		rest &= rest - 1
+	}
+	return 0, false
 }
 
 // Terms walks the dictionary in the order of bytes.

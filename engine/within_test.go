@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+// TestLeftMemory: a search of an index of which chunks are deleted takes no memory for each
+// chunk that is left.
+func TestLeftMemory(t *testing.T) {
+	if raced {
+		t.Skip("the race detector makes pools forget")
+	}
+	ix := testIndex(t, t.TempDir())
+	var chunks []Chunk
+	for i := range 60_000 {
+		id := fmt.Sprint(i)
+		chunks = append(chunks, Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", fmt.Sprintf("w%dx", i%5000)}}})
+	}
+	commit(t, ix, nil, chunks)
+	commit(t, ix, []string{"5", "5005"}, nil)
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	req := Request{Words: &Words{Query: Match{Text: "w5x"}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}, Limit: 20}
+	search := func() {
+		hits, err := s.Search(t.Context(), req)
+		if err != nil || len(hits) != 10 {
+			t.Fatalf("%d found: %v", len(hits), err)
+		}
+	}
+	search()
+	const times = 200
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range times {
+		search()
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / times; each > uint64(len(chunks)/16) {
+		t.Errorf("a search of %d chunks takes %d bytes", len(chunks), each)
+	}
+}

@@ -35,7 +35,7 @@ type Highlighter struct {
 	// shortest is the length of the shortest of all these that begins with a
 	// byte, 0 for none: most words of a text are told from them by their first
 	// letter and their length. others, nil when there are beginnings, tells more by
-	// the second letter.
+	// the letters behind it, and of words of several parts too.
 	shortest [256]uint8
 	others   *analysis.Sieve
 	// typed are the words as typed, for looking far ahead.
@@ -244,10 +244,10 @@ func (h *Highlighter) addExpanded(list *[]expandedWord, pieces []analysis.Piece,
 // word returns what a word of the text matches, in order of place.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if len(h.fuzzy) == 0 {
-		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < int(h.shortest[first])) {
+		if raw == "" || h.others != nil && h.others.Lacks(raw) {
 			return nil
 		}
-		if raw == "" || h.others != nil && h.others.Others(raw) {
+		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < int(h.shortest[first])) {
 			return nil
 		}
 		slot := &h.met[(int(raw[len(raw)-1])*31+int(raw[len(raw)/2])*7+len(raw))%metWords]

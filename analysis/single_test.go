@@ -86,8 +86,8 @@ func TestSieveLacks(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		part := `([a-zA-Z]{1,3}|[0-9]{1,2}|[A-Za-z][a-z]{0,4}(ing|ed|ies|ied|ly|s|ational|y|ful|ness)?|[A-Z]{2,4}s?|é|数|_)`
-		raw := rapid.StringMatching(`#?` + part + `([-_.@,'’#+]?` + part + `){0,3}`).Draw(t, "raw")
-		other := rapid.StringMatching(part + `([-_.]?` + part + `){0,1}`).Draw(t, "other")
+		raw := rapid.StringMatching(`#?`+part+`([-_.@,'’#+]?`+part+`){0,3}`).Draw(t, "raw")
+		other := rapid.StringMatching(part+`([-_.]?`+part+`){0,1}`).Draw(t, "other")
 		wanted, _ := termsOf(analyzers[1], other)
 		check(t, raw, wanted...)
 		analyzers[0].Words(raw, func(start, end int) bool {

@@ -1,6 +1,9 @@
 package analysis
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // Sieve tells of most raw words, without analyzing them, that they are one term
 // in one position and none of some terms: for whoever looks for a few terms in
@@ -125,6 +128,60 @@ func (s *Sieve) Lacks(raw string) bool {
 		}
 	}
 	return true
+}
+
+// Words yields those raw words of text, as [Analyzer.Words] does, that are not told to lack
+// the terms.
+func (s *Sieve) Words(text string, yield func(start, end int) bool) {
+	for i := 0; ; {
+		i = s.pass(text, i)
+		start, end := nextWord(text, i)
+		if start == end {
+			return
+		}
+		if i = end; !s.Lacks(text[start:end]) && !yield(start, end) {
+			return
+		}
+	}
+}
+
+// pass is where text goes on behind the words from byte i on, at which none is in the
+// middle, that are as most: small letters, the first perhaps a capital, between ASCII marks that
+// join no words. They lack the terms.
+func (s *Sieve) pass(text string, i int) int {
+	const ahead = 10 // bytes that are looked at together
+	for !s.silent {
+		for i < len(text) && text[i] < utf8.RuneSelf && ascii[text[i]] == classOther {
+			i++
+		}
+		if len(text)-i < ahead || !isLetter(text[i]) || i > 0 && text[i-1] == '#' || s.mayBegin(text, i) {
+			return i
+		}
+		n := 1
+		for more := 8; more == 8; n += more {
+			if len(text)-i-n < ahead || n > maxWordBytes/2 {
+				return i
+			}
+			more = smallPrefix(text[i+n:])
+		}
+		end := text[i+n]
+		if n < 2 || end >= utf8.RuneSelf || ascii[end] != classOther || isJoiner[end] && text[i+n+1] != ' ' {
+			return i
+		}
+		i += n
+	}
+	return i
+}
+
+// smallPrefix is how many of the first 8 bytes of s, which has as many, are small letters
+// before the first that is none.
+func smallPrefix(s string) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	low := x &^ tops
+	small := (low + ones*(0x80-'a')) &^ (low + ones*(0x80-'z'-1)) // the top bit of each that is one
+	return bits.TrailingZeros64((^small|x)&tops) / 8
 }
 
 // mayBegin reports whether a term may begin at byte i of raw, where a part begins if one

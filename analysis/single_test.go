@@ -97,6 +97,35 @@ func TestSieveLacks(t *testing.T) {
 	})
 }
 
+// Of a text, all words are yielded but those that lack the terms.
+func TestSieveWords(t *testing.T) {
+	analyzers := sieveAnalyzers(t)
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[a-zA-Z]{1,3}|[a-z]{0,20}|[A-Z]?[a-z]{2,12}(ing|s)?|[0-9]{1,2}|[A-Z]{2,4}s?|é|数|_`)
+		mark := rapid.SampledFrom(strings.Split("- _ . @ , ' ’ # + ; : ( \x80 \n", " "))
+		long := rapid.Custom(func(t *rapid.T) string { return strings.Repeat("x", rapid.IntRange(100, 300).Draw(t, "length")) })
+		text := strings.Join(rapid.SliceOf(rapid.OneOf(word, word, word, mark, rapid.Just(" "), rapid.Just(" "), long)).Draw(t, "text"), "")
+		wanted := rapid.SliceOfN(rapid.StringMatching(`[a-z0-9]{1,4}`), 0, 3).Draw(t, "wanted")
+		for _, a := range analyzers {
+			s := a.Sieve(wanted)
+			var got, want []string
+			a.Words(text, func(start, end int) bool {
+				if raw := text[start:end]; !s.Lacks(raw) {
+					want = append(want, raw)
+				}
+				return true
+			})
+			s.Words(text, func(start, end int) bool {
+				got = append(got, text[start:end])
+				return true
+			})
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: of %q, %q are yielded, want %q", a.Name(), text, got, want)
+			}
+		}
+	})
+}
+
 // Most words lack what a query asks for, those of several parts too.
 func TestSieveSaysLacks(t *testing.T) {
 	analyzers := sieveAnalyzers(t)

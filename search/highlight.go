@@ -241,10 +241,19 @@ func (h *Highlighter) addExpanded(list *[]expandedWord, pieces []analysis.Piece,
 	}
 }
 
+// words yields the words of a text that may match.
+func (h *Highlighter) words(text string, yield func(start, end int) bool) {
+	if h.others != nil && len(h.fuzzy) == 0 {
+		h.others.Words(text, yield)
+		return
+	}
+	h.analyzer.Words(text, yield)
+}
+
 // word returns what a word of the text matches, in order of place.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if len(h.fuzzy) == 0 {
-		if raw == "" || h.others != nil && h.others.Lacks(raw) {
+		if raw == "" {
 			return nil
 		}
 		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < int(h.shortest[first])) {

@@ -123,7 +123,7 @@ func (h *Highlighter) scan(text string, from, to, width int) []match {
 	matches := h.matches[:0]
 	defer func() { h.matches = matches }()
 	tags := strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
-	h.analyzer.Words(text[from:to], func(start, end int) bool {
+	h.words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
 			if tags && hidden(text, start+w.start) {

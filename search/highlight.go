@@ -45,21 +45,25 @@ type Highlighter struct {
 	compared map[string][]wordMatch
 	// met are words of the texts with what they matched, each at a place that
 	// another may take: texts that one query found have many in common.
-	met  [metWords]metWord
-	room analysis.Room // for the terms of a word
+	met   [metWords]metWord
+	found []wordMatch   // those of met, one after another
+	room  analysis.Room // for the terms of a word
 	// What is used for one text after another.
 	matches []match
 	shown   []match
 	weights []float64
 	counts  []int
 	out     []byte
+	// spans is memory for what is returned, of which each has a part.
+	spans []sheaf.Span
 }
 
-const metWords = 32
+const metWords = 128
 
+// metWord is a word with its part of what was found.
 type metWord struct {
-	raw   string
-	found []wordMatch
+	raw      string
+	from, to int32
 }
 
 type expandedWord struct {
@@ -111,8 +115,11 @@ func (h *Highlighter) Release() {
 	if cap(h.out) > snippetKept {
 		h.out = nil
 	}
+	if cap(h.found) > snippetKept {
+		h.found = nil
+	}
 	*h = Highlighter{index: h.index, told: h.told[:0], phrase: h.phrase[:0], weight: h.weight[:0], begin: h.begin[:0], prefixes: h.prefixes[:0],
-		fuzzy: h.fuzzy[:0], typed: h.typed[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0]}
+		fuzzy: h.fuzzy[:0], typed: h.typed[:0], found: h.found[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0]}
 	highlighters.Put(h)
 }
 
@@ -261,9 +268,15 @@ func (h *Highlighter) word(raw string) []wordMatch {
 		}
 		slot := &h.met[(int(raw[len(raw)-1])*31+int(raw[len(raw)/2])*7+len(raw))%metWords]
 		if slot.raw != raw {
-			*slot = metWord{raw, h.match(nil, raw)}
+			if len(h.found) > snippetKept {
+				clear(h.met[:])
+				h.found = h.found[:0]
+			}
+			from := len(h.found)
+			h.found = h.match(h.found, raw)
+			*slot = metWord{raw, int32(from), int32(len(h.found))}
 		}
-		return slot.found
+		return h.found[slot.from:slot.to]
 	}
 	found, ok := h.compared[raw]
 	if !ok {
@@ -281,6 +294,7 @@ func (h *Highlighter) word(raw string) []wordMatch {
 
 // match appends what a word of the text matches, in order of place.
 func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
+	from := len(found)
 	for _, t := range h.analyzer.Known(raw, &h.room) {
 		for _, p := range h.prefixes {
 			if strings.HasPrefix(t.Text, p.folded) {
@@ -305,8 +319,8 @@ func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 			}
 		}
 	}
-	if len(found) > 1 {
-		slices.SortFunc(found, func(a, b wordMatch) int {
+	if len(found) > from+1 {
+		slices.SortFunc(found[from:], func(a, b wordMatch) int {
 			if a.start != b.start {
 				return a.start - b.start
 			}

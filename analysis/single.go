@@ -1,5 +1,10 @@
 package analysis
 
+import (
+	"math/bits"
+	"unicode/utf8"
+)
+
 // Sieve tells of most raw words, without analyzing them, that they are one term
 // in one position and none of some terms: for whoever looks for a few terms in
 // much text and only counts the others. Make one with [Analyzer.Sieve]; it does
@@ -18,6 +23,10 @@ type Sieve struct {
 	thirds [26]uint32
 	// stops are, by first letter, the lengths of function words as bits.
 	stops [26]uint32
+	// first are the first bytes of the terms, numbered the letters, as bits, that a digit
+	// follows in one.
+	first    [256]bool
+	numbered uint32
 }
 
 // Sieve returns the sieve of terms, which are as [Analyzer.Terms] makes them and
@@ -25,14 +34,18 @@ type Sieve struct {
 func (a *Analyzer) Sieve(terms []string) *Sieve {
 	s := &Sieve{analyzer: a, silent: a.stem != nil && a.o.Language != "en"}
 	for _, t := range terms {
+		if t != "" {
+			s.first[t[0]] = true
+		}
 		if t == "" || !isSmall(t[0]) {
 			continue // no word of plain letters becomes it
 		}
-		const every = 1<<26 - 1
 		seconds, thirds := &s.starts[t[0]-'a'], &s.thirds[t[0]-'a']
 		switch {
 		case len(t) == 1:
 			*seconds, *thirds = every, every
+		case isDigit(rune(t[1])):
+			s.numbered |= 1 << (t[0] - 'a')
 		case isSmall(t[1]):
 			*seconds |= mayBe(t[1])
 			if len(t) == 2 || t[2] == 'e' || t[2] == 'y' {
@@ -51,6 +64,9 @@ func (a *Analyzer) Sieve(terms []string) *Sieve {
 	}
 	return s
 }
+
+// every is all letters, as bits.
+const every = 1<<26 - 1
 
 // mayBe are, as bits, the letters of a word that may be the letter c of its term.
 func mayBe(c byte) uint32 {
@@ -84,3 +100,115 @@ func (s *Sieve) Others(raw string) bool {
 	}
 	return s.stops[first-'a']>>min(len(raw), 31)&1 == 0 || !s.analyzer.function[lower(raw)]
 }
+
+// Lacks reports whether raw surely has none of the sieve's terms, forms aside. What it does
+// not report may have none too; ask [Analyzer.Terms]. It looks at how a word, and every
+// part of it that may be a word of its own, begins.
+func (s *Sieve) Lacks(raw string) bool {
+	if s.silent || raw == "" || raw[0] == '#' || s.mayBegin(raw, 0) {
+		return false
+	}
+	for i := 1; i < len(raw); i++ {
+		c := raw[i]
+		if isSmall(c) && isSmall(raw[i-1]) { // as most are
+			continue
+		}
+		before := raw[i-1]
+		switch {
+		case c >= utf8.RuneSelf:
+			return false
+		case !isLetter(before) && !isDigit(rune(before)): // a mark
+		case isSmall(c), isDigit(rune(c)) && isDigit(rune(before)), !isLetter(c) && !isDigit(rune(c)):
+			continue
+		case isCapital(c) && isCapital(before) && (i+1 == len(raw) || raw[i+1] < utf8.RuneSelf && !isSmall(raw[i+1])):
+			continue // as in DNA
+		}
+		if s.mayBegin(raw, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// Words yields those raw words of text, as [Analyzer.Words] does, that are not told to lack
+// the terms.
+func (s *Sieve) Words(text string, yield func(start, end int) bool) {
+	for i := 0; ; {
+		i = s.pass(text, i)
+		start, end := nextWord(text, i)
+		if start == end {
+			return
+		}
+		if i = end; !s.Lacks(text[start:end]) && !yield(start, end) {
+			return
+		}
+	}
+}
+
+// pass is where text goes on behind the words from byte i on, at which none is in the
+// middle, that are as most: small letters, the first perhaps a capital, between ASCII marks that
+// join no words. They lack the terms.
+func (s *Sieve) pass(text string, i int) int {
+	const ahead = 10 // bytes that are looked at together
+	for !s.silent {
+		for i < len(text) && text[i] < utf8.RuneSelf && ascii[text[i]] == classOther {
+			i++
+		}
+		if len(text)-i < ahead || !isLetter(text[i]) || i > 0 && text[i-1] == '#' || s.mayBegin(text, i) {
+			return i
+		}
+		n := 1
+		for more := 8; more == 8; n += more {
+			if len(text)-i-n < ahead || n > maxWordBytes/2 {
+				return i
+			}
+			more = smallPrefix(text[i+n:])
+		}
+		end := text[i+n]
+		if n < 2 || end >= utf8.RuneSelf || ascii[end] != classOther || isJoiner[end] && text[i+n+1] != ' ' {
+			return i
+		}
+		i += n
+	}
+	return i
+}
+
+// smallPrefix is how many of the first 8 bytes of s, which has as many, are small letters
+// before the first that is none.
+func smallPrefix(s string) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	low := x &^ tops
+	small := (low + ones*(0x80-'a')) &^ (low + ones*(0x80-'z'-1)) // the top bit of each that is one
+	return bits.TrailingZeros64((^small|x)&tops) / 8
+}
+
+// mayBegin reports whether a term may begin at byte i of raw, where a part begins if one
+// does.
+func (s *Sieve) mayBegin(raw string, i int) bool {
+	c := raw[i]
+	if c >= utf8.RuneSelf {
+		return true
+	}
+	if !isLetter(c) {
+		return s.first[c]
+	}
+	c |= 0x20
+	if i+1 == len(raw) { // it is a letter by itself
+		return s.starts[c-'a'] == every
+	}
+	second := raw[i+1]
+	if isDigit(rune(second)) { // no part ends before it: see shortestSplit
+		return s.numbered>>(c-'a')&1 == 1
+	}
+	if !isLetter(second) {
+		return s.first[c]
+	}
+	if s.starts[c-'a']>>((second|0x20)-'a')&1 == 0 {
+		return false
+	}
+	return i+2 == len(raw) || !isLetter(raw[i+2]) || s.thirds[c-'a']>>((raw[i+2]|0x20)-'a')&1 == 1
+}
+
+func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }

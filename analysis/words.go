@@ -31,13 +31,25 @@ const (
 //
 // Bytes that are not UTF-8 separate words.
 func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
-	for i := 0; i < len(text); {
+	for i := 0; ; {
+		start, end := nextWord(text, i)
+		if start == end || !yield(start, end) {
+			return
+		}
+		i = end
+	}
+}
+
+// nextWord is where the first raw word of text at byte i, at which none is in the middle, or
+// behind it lies; it is empty when there is none.
+func nextWord(text string, i int) (start, end int) {
+	for i < len(text) {
 		c := text[i]
 		if c < utf8.RuneSelf && ascii[c] == classOther {
 			i++
 			continue
 		}
-		start, run := i, false
+		start := i
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(text[i:])
 			i += size
@@ -45,23 +57,18 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 			case classOther, classMark:
 				continue
 			case classDense:
-				run = true
+				return start, denseEnd(text, i, start+maxDenseBytes)
 			}
 		}
-		if run {
-			i = denseEnd(text, i, start+maxDenseBytes)
-		} else {
-			i = wordEnd(text, i, start+maxWordBytes)
-			if start > 0 && text[start-1] == '#' && isTagStart(text, start) {
-				start--
-			} else if i == start+1 && i < len(text) && isLetter(text[start]) {
-				i += symbolSuffix(text[i:])
-			}
+		i = wordEnd(text, i, start+maxWordBytes)
+		if start > 0 && text[start-1] == '#' && isTagStart(text, start) {
+			start--
+		} else if i == start+1 && i < len(text) && isLetter(text[start]) {
+			i += symbolSuffix(text[i:])
 		}
-		if !yield(start, i) {
-			return
-		}
+		return start, i
 	}
+	return i, i
 }
 
 // wordEnd is where the word that goes on at byte i ends, at most at limit.

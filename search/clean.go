@@ -225,11 +225,10 @@ func calloutKind(line string) int {
 // lineMark is the length of the mark at the beginning of a line: quotes,
 // bullets, numbers, headings, fences with their info, rows of dashes.
 func lineMark(line string) int {
-	if i := strings.IndexAny(line[:min(len(line), 512)], "\r\n"); i >= 0 {
-		line = line[:i]
-	} else {
-		line = line[:min(len(line), 512)]
+	if line != "" && line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z' { // as most begin
+		return 0
 	}
+	line = firstLine(line[:min(len(line), 512)])
 	switch {
 	case fenceMark(line) != "", isDefinition(line):
 		return len(line)

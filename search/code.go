@@ -61,7 +61,12 @@ func codeSpanEnd(text string, i int) int {
 	return 0
 }
 
-func lineBegin(text string, i int) int { return strings.LastIndexAny(text[:i], "\r\n") + 1 }
+func lineBegin(text string, i int) int {
+	for i > 0 && text[i-1] != '\n' && text[i-1] != '\r' {
+		i--
+	}
+	return i
+}
 
 // fence is the fenced code block that a text is in at some place.
 type fence struct {
@@ -146,8 +151,19 @@ func lineEnd(text string) int {
 
 // firstLine is the line that text begins with, without its end.
 func firstLine(text string) string {
-	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
-		return text[:i]
+	const step = 512 // some texts have one kind of line ends only, and no line looks for the other through all the rest
+	for from := 0; from < len(text); from += step {
+		part := text[from:min(len(text), from+step)]
+		end := strings.IndexByte(part, '\n')
+		if end >= 0 {
+			part = part[:end]
+		}
+		if i := strings.IndexByte(part, '\r'); i >= 0 {
+			end = i
+		}
+		if end >= 0 {
+			return text[:from+end]
+		}
 	}
 	return text
 }

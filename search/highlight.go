@@ -35,7 +35,7 @@ type Highlighter struct {
 	// shortest is the length of the shortest of all these that begins with a
 	// byte, 0 for none: most words of a text are told from them by their first
 	// letter and their length. others, nil when there are beginnings, tells more by
-	// the second letter.
+	// the letters behind it, and of words of several parts too.
 	shortest [256]uint8
 	others   *analysis.Sieve
 	// typed are the words as typed, for looking far ahead.
@@ -45,21 +45,25 @@ type Highlighter struct {
 	compared map[string][]wordMatch
 	// met are words of the texts with what they matched, each at a place that
 	// another may take: texts that one query found have many in common.
-	met  [metWords]metWord
-	room analysis.Room // for the terms of a word
+	met   [metWords]metWord
+	found []wordMatch   // those of met, one after another
+	room  analysis.Room // for the terms of a word
 	// What is used for one text after another.
 	matches []match
 	shown   []match
 	weights []float64
 	counts  []int
 	out     []byte
+	// spans is memory for what is returned, of which each has a part.
+	spans []sheaf.Span
 }
 
-const metWords = 32
+const metWords = 128
 
+// metWord is a word with its part of what was found.
 type metWord struct {
-	raw   string
-	found []wordMatch
+	raw      string
+	from, to int32
 }
 
 type expandedWord struct {
@@ -111,8 +115,11 @@ func (h *Highlighter) Release() {
 	if cap(h.out) > snippetKept {
 		h.out = nil
 	}
+	if cap(h.found) > snippetKept {
+		h.found = nil
+	}
 	*h = Highlighter{index: h.index, told: h.told[:0], phrase: h.phrase[:0], weight: h.weight[:0], begin: h.begin[:0], prefixes: h.prefixes[:0],
-		fuzzy: h.fuzzy[:0], typed: h.typed[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0]}
+		fuzzy: h.fuzzy[:0], typed: h.typed[:0], found: h.found[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0]}
 	highlighters.Put(h)
 }
 
@@ -241,20 +248,35 @@ func (h *Highlighter) addExpanded(list *[]expandedWord, pieces []analysis.Piece,
 	}
 }
 
+// words yields the words of a text that may match.
+func (h *Highlighter) words(text string, yield func(start, end int) bool) {
+	if h.others != nil && len(h.fuzzy) == 0 {
+		h.others.Words(text, yield)
+		return
+	}
+	h.analyzer.Words(text, yield)
+}
+
 // word returns what a word of the text matches, in order of place.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if len(h.fuzzy) == 0 {
-		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < int(h.shortest[first])) {
+		if raw == "" {
 			return nil
 		}
-		if raw == "" || h.others != nil && h.others.Others(raw) {
+		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < int(h.shortest[first])) {
 			return nil
 		}
 		slot := &h.met[(int(raw[len(raw)-1])*31+int(raw[len(raw)/2])*7+len(raw))%metWords]
 		if slot.raw != raw {
-			*slot = metWord{raw, h.match(nil, raw)}
+			if len(h.found) > snippetKept {
+				clear(h.met[:])
+				h.found = h.found[:0]
+			}
+			from := len(h.found)
+			h.found = h.match(h.found, raw)
+			*slot = metWord{raw, int32(from), int32(len(h.found))}
 		}
-		return slot.found
+		return h.found[slot.from:slot.to]
 	}
 	found, ok := h.compared[raw]
 	if !ok {
@@ -272,6 +294,7 @@ func (h *Highlighter) word(raw string) []wordMatch {
 
 // match appends what a word of the text matches, in order of place.
 func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
+	from := len(found)
 	for _, t := range h.analyzer.Known(raw, &h.room) {
 		for _, p := range h.prefixes {
 			if strings.HasPrefix(t.Text, p.folded) {
@@ -296,8 +319,8 @@ func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 			}
 		}
 	}
-	if len(found) > 1 {
-		slices.SortFunc(found, func(a, b wordMatch) int {
+	if len(found) > from+1 {
+		slices.SortFunc(found[from:], func(a, b wordMatch) int {
 			if a.start != b.start {
 				return a.start - b.start
 			}

@@ -122,10 +122,11 @@ func runeStart(text string, i int) int {
 func (h *Highlighter) scan(text string, from, to, width int) []match {
 	matches := h.matches[:0]
 	defer func() { h.matches = matches }()
-	h.analyzer.Words(text[from:to], func(start, end int) bool {
+	tags := strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
+	h.words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
-			if hidden(text, start+w.start) {
+			if tags && hidden(text, start+w.start) {
 				continue
 			}
 			m := match{start: start + w.start, end: start + w.end, term: w.term}

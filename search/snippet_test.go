@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,35 @@ func TestSnippetHolds(t *testing.T) {
 			t.Fatalf("at %d of %d", s.At, len(text))
 		}
 	})
+}
+
+// TestSnippetsStay: what was cut stays while others are cut, of texts with more different words
+// than are remembered, and when others have the memory.
+func TestSnippetsStay(t *testing.T) {
+	q := sheaf.Match{Text: "red fox"}
+	var texts []string
+	for i := range 300 {
+		words := strings.Repeat(fmt.Sprintf("reds%c foxes%d red fox-%d. ", 'a'+i%26, i, i), 1+i%9)
+		texts = append(texts, fmt.Sprintf("%d ", i)+words)
+	}
+	h := highlighter(t, q)
+	var cut []search.Snippet
+	for _, text := range texts {
+		cut = append(cut, h.Snippet(text, search.SnippetWidth))
+	}
+	h.Release()
+	for range 3 {
+		other := highlighter(t, sheaf.Match{Text: "nobody reads on"})
+		for range 50 {
+			other.Snippet("Nobody reads on. And nobody reads this. Read on.", search.SnippetWidth)
+		}
+		other.Release()
+	}
+	for i, text := range texts {
+		if got, want := marked(cut[i]), marked(highlighter(t, q).Snippet(text, search.SnippetWidth)); got != want {
+			t.Fatalf("snippet %d is %q, want %q", i, got, want)
+		}
+	}
 }
 
 func TestSnippetOfLongTextIsBounded(t *testing.T) {

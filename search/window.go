@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sheaf"
 )
 
 // bestWindow returns the first and the last match of the best window. Each
@@ -110,12 +112,25 @@ func skipSpace(text string) int {
 // the matches over.
 func (h *Highlighter) clip(text string, start int, matches []match, width int) Snippet {
 	c := cleaner{text: text, pos: start, width: width, matches: matches, out: h.out[:0]}
+	if len(matches) > 0 {
+		const several, usual = 8, 32 // matches of one snippet, and of those of an answer
+		if cap(h.spans)-len(h.spans) < several {
+			h.spans = make([]sheaf.Span, 0, usual)
+		}
+		c.ranges = h.spans[len(h.spans):]
+	}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
 		c.out = append(c.out, "…"...)
 	}
 	c.run()
-	s := Snippet{Matches: c.ranges, At: start}
+	s := Snippet{At: start}
+	if n := len(c.ranges); n > 0 {
+		s.Matches = slices.Clip(c.ranges)
+		if n <= cap(h.spans)-len(h.spans) { // which they lie in then
+			h.spans = h.spans[:len(h.spans)+n]
+		}
+	}
 	end := len(c.out)
 	if c.pos < len(text) {
 		end = wordEnd(c.out)

@@ -150,5 +150,5 @@ func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*An
 	if err := TakeTurn(ctx); err != nil {
 		return nil, err
 	}
-	return r.page(ctx, k, from, limit)
+	return r.page(ctx, k, nil, from, limit)
 }

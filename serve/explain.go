@@ -57,7 +57,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 		return nil, err
 	}
 	k := r.paged(q, parsed, found, result.Took)
-	answer, err := r.page(ctx, k, 0, q.Limit)
+	answer, err := r.page(ctx, k, nil, 0, q.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -54,10 +54,11 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		return nil, err
 	}
 	q := query.Parse(text, query.Options{Now: r.c.now(), Limit: limit})
-	found, steps, err := r.rank(ctx, &SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}, q, loadedProfile{profile: p})
+	found, hits, steps, err := r.rank(ctx, &SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}, q, loadedProfile{profile: p})
 	if err != nil {
 		return nil, err
 	}
+	defer hits.release()
 	result := found.result
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
 	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings, Timings: steps}
@@ -72,7 +73,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	}
 	var room search.Hit
 	for i := range found.len() {
-		h := found.hit(i, &room)
+		h := found.hit(i, hits, &room)
 		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
 		f.Chunk, _ = search.Part(r.guard, h.ID)
 		f.Document, _ = r.guard.Document(h.Doc)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"sheaf"
 	"sheaf/search"
@@ -67,17 +68,23 @@ func pack(hits []search.Hit) packed {
 	return p
 }
 
-// hit writes one. The longest texts come first: the others are mostly parts of them.
+// hit writes one. The longest texts come first: the others are mostly parts of them, and
+// identifiers are mostly made of others.
 func (w *packer) hit(h *search.Hit) {
 	w.own = w.own[:0]
-	w.str(h.Breadcrumb)
-	w.str(string(h.ID))
+	if slugged(h) {
+		w.int(1)
+	} else {
+		w.int(0)
+		w.str(string(h.ID))
+	}
 	w.str(string(h.Doc))
 	w.str(h.Path)
+	w.str(h.Breadcrumb)
 	w.str(h.Title)
 	w.strs(h.Hierarchy)
 	w.strs(h.Tags)
-	w.str(string(h.Level))
+	w.level(h.Level)
 	w.int(h.Rank)
 	w.span(h.Span)
 	w.span(h.Body)
@@ -106,6 +113,67 @@ func (w *packer) hit(h *search.Hit) {
 		w.str(c.Title)
 		w.span(c.Span)
 		w.float(c.Score)
+	}
+}
+
+// slugBytes are what the bytes of a title are in most identifiers of chunks, 0 for nothing.
+var slugBytes = func() (of [256]byte) {
+	for c := range of {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			of[c] = byte(c) + 'a' - 'A'
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_', c >= utf8.RuneSelf:
+			of[c] = byte(c)
+		case c == ' ':
+			of[c] = '-'
+		}
+	}
+	return of
+}()
+
+// slugged reports whether the identifier of a hit is what slugID makes of its document and
+// title.
+func slugged(h *search.Hit) bool {
+	end, ok := strings.CutPrefix(string(h.ID), string(h.Doc))
+	if !ok || end == "" || end[0] != '#' {
+		return false
+	}
+	end = end[1:]
+	n := 0
+	for i := range len(h.Title) {
+		c := slugBytes[h.Title[i]]
+		if c == 0 {
+			continue
+		}
+		if n == len(end) || end[n] != c {
+			return false
+		}
+		n++
+	}
+	return n == len(end)
+}
+
+// slugID is the identifier of a document with a title behind it, as most chunks have it.
+func slugID(doc sheaf.ID, title string) sheaf.ID {
+	var b strings.Builder
+	b.Grow(len(doc) + 1 + len(title))
+	b.WriteString(string(doc))
+	b.WriteByte('#')
+	for i := range len(title) {
+		if c := slugBytes[title[i]]; c != 0 {
+			b.WriteByte(c)
+		}
+	}
+	return sheaf.ID(b.String())
+}
+
+// levels are those that are written as their places.
+var levels = [...]search.Level{search.High, search.Medium, search.Low, search.None, ""}
+
+func (w *packer) level(l search.Level) {
+	i := slices.Index(levels[:], l)
+	if w.int(i); i < 0 {
+		w.str(string(l))
 	}
 }
 
@@ -175,8 +243,15 @@ func (p *packed) into(h *search.Hit, i int) {
 	legs := h.Legs
 	places := unpacker{fields: p.data[4*i:]}
 	r := unpacker{p.data[p.text:], p.data[p.fields+int(places.fixed(4)):]}
-	*h = search.Hit{Breadcrumb: r.str(), ID: sheaf.ID(r.str()), Doc: sheaf.ID(r.str()), Path: r.str(), Title: r.str(), Hierarchy: r.strs(), Tags: r.strs(),
-		Level: search.Level(r.str()), Rank: r.int(), Span: r.span(), Body: r.span(), Depth: r.int(), Score: r.float()}
+	slugged, id := r.int() == 1, ""
+	if !slugged {
+		id = r.str()
+	}
+	*h = search.Hit{ID: sheaf.ID(id), Doc: sheaf.ID(r.str()), Path: r.str(), Breadcrumb: r.str(), Title: r.str(), Hierarchy: r.strs(), Tags: r.strs(),
+		Level: r.level(), Rank: r.int(), Span: r.span(), Body: r.span(), Depth: r.int(), Score: r.float()}
+	if slugged {
+		h.ID = slugID(h.Doc, h.Title)
+	}
 	if r.int() == 1 {
 		confidence := r.float()
 		h.Confidence = &confidence
@@ -261,6 +336,13 @@ func (r *unpacker) fixed(n int) uint64 {
 func (r *unpacker) str() string {
 	at, n := r.uint(), r.uint()
 	return r.text[at : at+n]
+}
+
+func (r *unpacker) level() search.Level {
+	if i := r.int(); i >= 0 {
+		return levels[i]
+	}
+	return search.Level(r.str())
 }
 
 func (r *unpacker) strs() []string {

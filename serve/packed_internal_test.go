@@ -47,7 +47,14 @@ func TestPack(t *testing.T) {
 			h := &hits[i]
 			*h = search.Hit{Rank: number(), ID: sheaf.ID(text()), Doc: sheaf.ID(text()), Title: text(), Hierarchy: texts(), Breadcrumb: text(), Path: text(), Span: span(),
 				Body: span(), Depth: number(), Tags: texts(), Score: score(), Level: search.Level(text()), Passage: random.IntN(1 << 20), ByMeaning: random.IntN(2) == 0}
+			switch random.IntN(4) {
+			case 0:
+				h.ID = slugID(h.Doc, h.Title)
+			case 1:
+				h.ID = slugID(h.Doc, h.Title) + sheaf.ID(text())
+			}
 			if random.IntN(2) == 0 {
+				h.Level = levels[random.IntN(len(levels))]
 				c := score()
 				h.Confidence = &c
 			}
@@ -89,9 +96,15 @@ func TestPack(t *testing.T) {
 // nothing of the hit's own memory is kept.
 func TestPackSharesTexts(t *testing.T) {
 	own := []byte("> A note › Its part")
-	h := search.Hit{Breadcrumb: string(own), ID: "t:a/note.md#its-part", Doc: "t:a/note.md", Path: "a/note.md", Title: "Its part", Hierarchy: []string{"A note", "Its part"}}
-	if p := pack([]search.Hit{h}); p.data[p.text:] != "> A note › Its part"+"t:a/note.md#its-part" {
-		t.Errorf("the texts take %q", p.data[p.text:])
+	for _, c := range []struct{ id, doc, title, want string }{
+		{"t:a/note.md#its-part", "t:a/note.md", "Its part", "t:a/note.md> A note › Its part"},
+		{"t:a/note.md#its-part-1", "t:a/note.md", "Its part", "t:a/note.md#its-part-1> A note › Its part"},
+		{"t:a/note.md", "t:a/note.md", "A note", "t:a/note.md> A note › Its part"},
+	} {
+		h := search.Hit{Breadcrumb: string(own), ID: sheaf.ID(c.id), Doc: sheaf.ID(c.doc), Path: "a/note.md", Title: c.title, Hierarchy: []string{"A note", "Its part"}, Level: search.High}
+		if p := pack([]search.Hit{h}); p.data[p.text:] != c.want {
+			t.Errorf("the texts of %s take %q", c.id, p.data[p.text:])
+		}
 	}
 }
 

@@ -39,10 +39,13 @@ func (f *ranked) len() int {
 	return max(len(f.result.Hits), f.hits.n)
 }
 
-// hit is one of the hits, which must not be changed; room is memory for it, until it is
-// used again.
-func (f *ranked) hit(i int, room *search.Hit) *search.Hit {
-	if f.result.Hits == nil {
+// hit is one of the hits, which must not be changed: of those that were found, if the caller
+// has them; room is memory for it, until it is used again.
+func (f *ranked) hit(i int, found foundHits, room *search.Hit) *search.Hit {
+	switch {
+	case found != nil:
+		return &found[i]
+	case f.result.Hits == nil:
 		f.hits.into(room, i)
 		return room
 	}
@@ -63,10 +66,24 @@ func roomOfHits() []search.Hit {
 // mostRoom is for how many hits memory is kept.
 const mostRoom = 256
 
+// foundHits are the hits of a ranking as they were found, for who found them: others have
+// them packed.
+type foundHits []search.Hit
+
+// release ends the use of hits, whose memory other searches then use; what they point to
+// stays.
+func (h foundHits) release() {
+	if clear(h); cap(h) > 0 && cap(h) <= mostRoom {
+		room := []search.Hit(h[:0])
+		hitRooms.Put(&room)
+	}
+}
+
 // own makes of the ranking what may be remembered: without what only the search itself
 // was for, in few pieces of memory and sharing none with anything larger but the
-// parameters and the names of branches, which are mostly those of the answer before.
-func (f *ranked) own(c *cache) {
+// parameters and the names of branches, which are mostly those of the answer before. The hits
+// are for who found them, and to be released.
+func (f *ranked) own(c *cache) foundHits {
 	hits := f.result.Hits
 	f.hits = pack(hits)
 	f.kept = *f.result
@@ -76,10 +93,7 @@ func (f *ranked) own(c *cache) {
 	if f.kept.Answerable != nil {
 		f.kept.Answerable = answerable[*f.kept.Answerable]
 	}
-	if clear(hits); cap(hits) <= mostRoom {
-		hits = hits[:0]
-		hitRooms.Put(&hits)
-	}
+	return hits
 }
 
 // answerable are the values that answers share.
@@ -117,16 +131,16 @@ type asked struct {
 }
 
 // rank answers a query with its ranking: the one that is remembered, that another
-// request is finding, or that is searched for now. The times are those of what was
-// done.
-func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile) (*ranked, []search.Timing, error) {
+// request is finding, or that is searched for now. Its hits are there as they were found when
+// it was searched for, and are to be released. The times are those of what was done.
+func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile) (*ranked, foundHits, []search.Timing, error) {
 	by, err := order(q.Sort)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	plan, err := p.profile.Plan(q.Window, q.Parameters)
 	if err != nil {
-		return nil, nil, inParameters(err)
+		return nil, nil, nil, inParameters(err)
 	}
 	now := r.c.now()
 	opt := search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by}
@@ -168,9 +182,9 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		found, err := seek()
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		return found, found.result.Took, nil
+		return found, nil, found.result.Took, nil
 	}
 	what := asked{query: parsed, profile: p.edition, parameters: q.Parameters, facets: q.Facets, sort: q.Sort, explain: q.Explain, count: q.Count,
 		owner: r.grant.Fingerprint(), filter: r.guard.filter}
@@ -210,9 +224,10 @@ func (r *Reader) countInto(ctx context.Context, found *ranked, q sheaf.Query) er
 
 // remembered is what is remembered of key, or else what seek finds, which is
 // remembered when it is whole and nothing has changed meanwhile.
-func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ranked, error)) (*ranked, []search.Timing, error) {
+func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ranked, error)) (*ranked, foundHits, []search.Timing, error) {
 	start, cache := time.Now(), r.c.cache
 	var took []search.Timing
+	var hits foundHits
 	value, how, err := cache.share(ctx, r.at, key, func() (any, bool, error) {
 		found, err := seek()
 		if err != nil {
@@ -223,21 +238,21 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 		// A pinned store stands still, so this is asked for those that others write to
 		// while they are searched.
 		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
-			found.own(cache)
+			hits = found.own(cache)
 			found.key = key
 			cache.put(r.at, key, found, found.bytes())
 		}
 		return found, whole, nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	result := value.(*ranked)
 	switch how {
 	case found:
-		return result, []search.Timing{{Step: "cache", Duration: time.Since(start)}}, nil
+		return result, nil, []search.Timing{{Step: "cache", Duration: time.Since(start)}}, nil
 	case shared:
-		return result, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
+		return result, nil, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
 	}
-	return result, took, nil
+	return result, hits, took, nil
 }

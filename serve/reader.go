@@ -389,13 +389,14 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, steps, err := r.rank(ctx, &q, parsed, p)
+	found, hits, steps, err := r.rank(ctx, &q, parsed, p)
 	if err != nil {
 		return nil, err
 	}
+	defer hits.release()
 	k := r.paged(q, parsed, found, steps)
 	k.facets = shownFacets(q.Facets, found.result.Facets)
-	return r.page(ctx, k, 0, q.Limit)
+	return r.page(ctx, k, hits, 0, q.Limit)
 }
 
 // count is the number of chunks that hold words of q and pass its filter.
@@ -440,8 +441,9 @@ func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) fl
 	}
 }
 
-// page is the results of a ranking from one on, as they are shown.
-func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
+// page is the results of a ranking from one on, as they are shown; found are its hits, nil
+// when it is packed only.
+func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit int) (*Answer, error) {
 	result, hits, start := k.result, k.len(), time.Now()
 	room := openRoom()
 	a := &room.answer
@@ -466,7 +468,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	}
 	to, stale := min(from+limit, hits), 0
 	a.Results = slices.Grow(a.Results, max(to-from, 0))
-	s := showing{Reader: r, ctx: ctx, ranking: k, left: max(to-from, 0), answerRoom: room}
+	s := showing{Reader: r, ctx: ctx, ranking: k, found: found, left: max(to-from, 0), answerRoom: room}
 	defer s.release()
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)

@@ -19,7 +19,8 @@ type showing struct {
 	*Reader
 	ctx     context.Context
 	ranking *kept
-	left    int // how many results may still come
+	found   foundHits // of the ranking, nil when it is packed only
+	left    int       // how many results may still come
 	// words finds those of the query; it is not made for what was shown before.
 	words *search.Highlighter
 	*answerRoom
@@ -46,7 +47,7 @@ func (s *showing) release() {
 // while the file is the same.
 func (s *showing) show(i int) (Result, bool) {
 	r, k := s.Reader, s.ranking
-	hit := k.hit(i, &s.hit)
+	hit := k.hit(i, s.found, &s.hit)
 	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
 	known := k.documents
 	if known == nil {

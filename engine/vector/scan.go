@@ -216,7 +216,7 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 			continue
 		}
 		mask := c.waiting[from/GroupRows:][:(some+GroupRows-1)/GroupRows]
-		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q.planes, before(least))
+		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q, before(least))
 	}
 	if rows%GroupRows != 0 { // the last group is filled up
 		c.waiting[rows/GroupRows] &= 1<<(rows%GroupRows) - 1

@@ -199,7 +199,7 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 					q.nearest.passage(int(row), score)
 				}
 			}
-			kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*GroupRows*words*8:], q.query.planes, 0)
+			kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*GroupRows*words*8:], &q.query, 0)
 			counts, zero := q.counts, len(q.counts)/2
 			for _, row := range index {
 				counts[int(out[int(row)-at])+zero]++

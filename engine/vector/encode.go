@@ -167,6 +167,10 @@ type query struct {
 	// numbers: the dimensions whose number has that bit. The last plane
 	// weighs -8, as in two's complement.
 	planes []uint64
+	// tables say the same by looking up: for each word of a code, first of the low
+	// halves of its bytes and then of the high ones, for each byte and each of the 16
+	// values of its half the sum of the numbers whose bits are set, and tableBias.
+	tables []byte
 	x      []float32
 	// of is the vector that was made ready last: a search asks several fields and
 	// segments for what is near to one.
@@ -179,6 +183,8 @@ const (
 	planeCount = 4
 	planeMost  = 7
 	queryMost  = 1<<15 - 1
+	tableBytes = 2 * 8 * 16 // of a word
+	tableBias  = 32         // so that no sum is negative
 )
 
 // prepare makes q ready; v has the encoder's number of dimensions.
@@ -193,6 +199,7 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	clear(q.planes)
 	clear(q.numbers)
 	q.scale, q.reach = 0, reach{}
+	defer q.tabulate()
 	largest := float64(maxAbs(v))
 	if largest == 0 {
 		return
@@ -222,6 +229,35 @@ func (e *Encoder) prepare(q *query, v []float32) {
 		}
 	}
 }
+
+// tabulate makes the tables of the planes, eight numbers at once, a byte each.
+func (q *query) tabulate() {
+	const every = 0x0101010101010101
+	q.tables = resize(q.tables, len(q.planes)/planeCount*tableBytes)
+	out := q.tables
+	for planes := q.planes; len(planes) > 0; planes = planes[planeCount:] {
+		for half := range 2 {
+			for b := range 8 {
+				at := 8*b + 4*half
+				p0, p1, p2, p3 := planes[0]>>at&15, planes[1]>>at&15, planes[2]>>at&15, planes[3]>>at&15
+				low := tableBias*every + bitSums[p0&7] + 2*bitSums[p1&7] + 4*bitSums[p2&7] - 8*bitSums[p3&7]
+				binary.LittleEndian.PutUint64(out, low)
+				binary.LittleEndian.PutUint64(out[8:], low+every*(p0>>3+2*(p1>>3)+4*(p2>>3)-8*(p3>>3)))
+				out = out[16:]
+			}
+		}
+	}
+}
+
+// bitSums has for each set of three bits eight bytes: how many of them are set in 0 to 7.
+var bitSums = func() (out [8]uint64) {
+	for set := range out {
+		for i := range 8 {
+			out[set] |= uint64(bits.OnesCount(uint(set&i))) << (8 * i)
+		}
+	}
+	return out
+}()
 
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {

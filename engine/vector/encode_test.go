@@ -248,7 +248,7 @@ func TestPrepareAgain(t *testing.T) {
 		NewEncoder(len(v)).prepare(&again, v)
 		var fresh query
 		NewEncoder(len(v)).prepare(&fresh, v)
-		if i != 1 && (!slices.Equal(again.numbers, fresh.numbers) || !slices.Equal(again.planes, fresh.planes) || again.scale != fresh.scale || again.reach != fresh.reach) {
+		if i != 1 && (!slices.Equal(again.numbers, fresh.numbers) || !slices.Equal(again.planes, fresh.planes) || !slices.Equal(again.tables, fresh.tables) || again.scale != fresh.scale || again.reach != fresh.reach) {
 			t.Fatalf("vector %d is made ready in another way", i)
 		}
 	}

@@ -12,8 +12,8 @@ type kernel struct {
 	name string
 	// scan estimates groups of GroupRows vectors: out gets their estimates,
 	// and mask a bit for each, set when its estimate is above least. There are
-	// len(mask) groups; planes are those of a query.
-	scan func(out []int32, mask []byte, codes []byte, planes []uint64, least int32)
+	// len(mask) groups.
+	scan func(out []int32, mask []byte, codes []byte, q *query, least int32)
 	// above sets the bits of estimates above least, and clears the others. There
 	// are 8 len(mask) estimates, a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
@@ -32,7 +32,8 @@ var kernels = []kernel{plain}
 // Kernel names the kernel that is used.
 func Kernel() string { return kernels[0].name }
 
-func scanGo(out []int32, mask []byte, codes []byte, planes []uint64, least int32) {
+func scanGo(out []int32, mask []byte, codes []byte, q *query, least int32) {
+	planes := q.planes
 	words := len(planes) / planeCount
 	for g := range mask {
 		var sums [GroupRows]int32
@@ -83,16 +84,33 @@ func dotGo(out []int32, rows []byte, index []uint32, codes []byte, numbers []int
 	}
 }
 
-// scanWith checks the bounds of what a kernel in assembly reads and writes.
-func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)) func([]int32, []byte, []byte, []uint64, int32) {
-	return func(out []int32, mask []byte, codes []byte, planes []uint64, least int32) {
-		words, groups := len(planes)/planeCount, len(mask)
-		if groups == 0 || words == 0 {
-			return
+// scanWith is for a kernel in assembly that counts by planes.
+func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
+		if words := len(q.planes) / planeCount; checkScan(out, mask, codes, words) {
+			scan(&out[0], &mask[0], &codes[0], &q.planes[0], words, len(mask), least)
 		}
-		_, _ = out[groups*GroupRows-1], codes[groups*words*8*GroupRows-1]
-		scan(&out[0], &mask[0], &codes[0], &planes[0], words, groups, least)
 	}
+}
+
+// scanTables is for one that looks up tables.
+func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
+		if words := len(q.tables) / tableBytes; checkScan(out, mask, codes, words) {
+			scan(&out[0], &mask[0], &codes[0], &q.tables[0], words, len(mask), least)
+		}
+	}
+}
+
+// checkScan checks the bounds of what a kernel in assembly reads and writes, and
+// whether that is anything.
+func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
+	groups := len(mask)
+	if groups == 0 || words == 0 {
+		return false
+	}
+	_, _ = out[groups*GroupRows-1], codes[groups*words*8*GroupRows-1]
+	return true
 }
 
 // aboveWith checks the bounds of what a kernel in assembly reads and writes.

@@ -4,8 +4,18 @@
 // bits, or two of 256: no kernel adds across the lanes of a register to count.
 
 // ahead is how far before codes are counted they are fetched: processors fetch what
-// comes next by themselves, but not beyond a page of memory.
-#define ahead 4096
+// comes next by themselves, but not beyond a page of memory. What is fetched for later
+// goes into the second cache: the first one waits for few lines of memory at a time.
+#define ahead 8192
+
+// Bytes, eight times: a bit in each, the low half of each, and ten times the place of
+// each in base 16.
+DATA ones<>+0(SB)/8, $0x0101010101010101
+GLOBL ones<>(SB), RODATA|NOPTR, $8
+DATA nibble<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL nibble<>(SB), RODATA|NOPTR, $8
+DATA tens<>+0(SB)/8, $0x7060504030201000
+GLOBL tens<>(SB), RODATA|NOPTR, $8
 
 // far sets R15 to how many rows ahead are fetched: 8 kB of them, but no fewer than 8.
 // Words are in CX.
@@ -43,60 +53,84 @@
 	IMULQ   R11, R13        \
 	ADDQ    SI, R13
 
-// func scanAVX512(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
-TEXT ·scanAVX512(SB), NOSPLIT, $0-52
-	MOVQ    out+0(FP), DI
-	MOVQ    mask+8(FP), SI
-	MOVQ    codes+16(FP), BX
-	MOVQ    planes+24(FP), DX
-	MOVQ    words+32(FP), CX
-	MOVQ    groups+40(FP), R8
-	MOVLQSX least+48(FP), AX
-	VPBROADCASTQ AX, Z15
+// look512 adds to to what the table of a word says of the codes at from, whose
+// table is in Z16 to Z19; lo and hi are changed.
+#define look512(from, lo, hi, to) \
+	VMOVDQU64  (from), lo         \
+	VPSRLW     $4, lo, hi         \
+	VPTERNLOGQ $0xea, Z13, Z12, lo \
+	VPTERNLOGQ $0xea, Z13, Z12, hi \
+	VPERMI2B   Z17, Z16, lo       \
+	VPERMI2B   Z19, Z18, hi       \
+	VPADDB     hi, lo, lo         \
+	VPDPBUSD   Z11, lo, to
 
-group512:
-	VPXORQ Z0, Z0, Z0 // counts of the four planes
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   DX, R9
-	MOVQ   CX, R10
+// put512 writes the estimates of the group whose sums, two for each row, are in z.
+#define put512(z, y, at, group) \
+	VPSRLQ   $32, z, Z2   \
+	VPADDD   Z2, z, z     \
+	VPMOVQD  z, y         \
+	VPCMPGTD Y15, y, K1   \
+	KMOVB    K1, AX       \
+	MOVB     AX, group(SI) \
+	VMOVDQU  y, at(DI)
+
+// func scanAVX512(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)
+TEXT ·scanAVX512(SB), NOSPLIT, $0-52
+	MOVQ out+0(FP), DI
+	MOVQ mask+8(FP), SI
+	MOVQ codes+16(FP), BX
+	MOVQ tables+24(FP), DX
+	MOVQ words+32(FP), CX
+	MOVQ groups+40(FP), R8
+	MOVL least+48(FP), AX
+	VPBROADCASTD AX, Y15
+	MOVQ CX, AX
+	SHLQ $9, AX
+	NEGL AX // what tables say too much, of which a word adds sixteen numbers to a row
+	VPBROADCASTQ AX, Z14
+	VPBROADCASTQ tens<>(SB), Z13
+	VPBROADCASTQ nibble<>(SB), Z12
+	VPBROADCASTQ ones<>(SB), Z11
+	MOVQ CX, R11
+	SHLQ $6, R11
+
+pair512:
+	XORL    R13, R13 // the second group; the last one may be alone
+	CMPQ    R8, $1
+	CMOVQGT R11, R13
+	ADDQ    BX, R13
+	MOVQ    DX, R9
+	MOVQ    CX, R10
+	VMOVDQA64 Z14, Z0
+	VMOVDQA64 Z14, Z1
 
 word512:
-	PREFETCHT0  ahead(BX)
-	VMOVDQU64   (BX), Z4
-	VPANDQ.BCST (R9), Z4, Z5
-	VPANDQ.BCST 8(R9), Z4, Z6
-	VPANDQ.BCST 16(R9), Z4, Z7
-	VPANDQ.BCST 24(R9), Z4, Z8
-	VPOPCNTQ    Z5, Z5
-	VPOPCNTQ    Z6, Z6
-	VPOPCNTQ    Z7, Z7
-	VPOPCNTQ    Z8, Z8
-	VPADDQ      Z5, Z0, Z0
-	VPADDQ      Z6, Z1, Z1
-	VPADDQ      Z7, Z2, Z2
-	VPADDQ      Z8, Z3, Z3
-	ADDQ        $64, BX
-	ADDQ        $32, R9
-	DECQ        R10
-	JNZ         word512
+	PREFETCHT1 ahead(BX)
+	PREFETCHT1 ahead(R13)
+	VMOVDQU64  (R9), Z16
+	VMOVDQU64  64(R9), Z17
+	VMOVDQU64  128(R9), Z18
+	VMOVDQU64  192(R9), Z19
+	look512(BX, Z2, Z3, Z0)
+	look512(R13, Z4, Z5, Z1)
+	ADDQ       $64, BX
+	ADDQ       $64, R13
+	ADDQ       $256, R9
+	DECQ       R10
+	JNZ        word512
 
-	VPSLLQ   $1, Z1, Z1
-	VPSLLQ   $2, Z2, Z2
-	VPSLLQ   $3, Z3, Z3
-	VPADDQ   Z1, Z0, Z0
-	VPADDQ   Z2, Z0, Z0
-	VPSUBQ   Z3, Z0, Z0
-	VPCMPGTQ Z15, Z0, K1
-	KMOVB    K1, AX
-	MOVB     AX, (SI)
-	VPMOVQD  Z0, Y0
-	VMOVDQU  Y0, (DI)
-	INCQ     SI
-	ADDQ     $32, DI
-	DECQ     R8
-	JNZ      group512
+	put512(Z0, Y0, 0, 0)
+	CMPQ R8, $1
+	JEQ  scanned512
+	put512(Z1, Y1, 32, 1)
+	MOVQ R13, BX
+	ADDQ $2, SI
+	ADDQ $64, DI
+	SUBQ $2, R8
+	JNZ  pair512
+
+scanned512:
 	VZEROUPPER
 	RET
 
@@ -147,8 +181,8 @@ row512:
 	VPXORQ Z1, Z1, Z1
 
 part512:
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R14)
+	PREFETCHT1 (R13)
+	PREFETCHT1 (R14)
 	ADDQ      $64, R13
 	ADDQ      $64, R14
 	KMOVQ     (DX), K1
@@ -193,8 +227,6 @@ DATA counts<>+48(SB)/8, $0xe8f0f0f8f0f8f800
 DATA counts<>+56(SB)/8, $0xe0e8e8f0e8f0f0f8
 GLOBL counts<>(SB), RODATA|NOPTR, $64
 
-DATA nibble<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
-GLOBL nibble<>(SB), RODATA|NOPTR, $8
 DATA bias<>+0(SB)/8, $0x8080808080808080
 GLOBL bias<>(SB), RODATA|NOPTR, $8
 
@@ -245,7 +277,7 @@ group256:
 	MOVQ  CX, R10
 
 word256:
-	PREFETCHT0 ahead(BX)
+	PREFETCHT1 ahead(BX)
 	VPBROADCASTQ nibble<>(SB), Y4
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y2
@@ -364,8 +396,8 @@ row256:
 	VPXOR Y1, Y1, Y1
 
 part256:
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R14)
+	PREFETCHT1 (R13)
+	PREFETCHT1 (R14)
 	ADDQ $64, R13
 	ADDQ $64, R14
 	half256(0, 0, 0)

@@ -54,8 +54,8 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 	count := s.groups * GroupRows
 	want, got := make([]int32, count), make([]int32, count)
 	wantMask, gotMask := make([]byte, s.groups), make([]byte, s.groups)
-	scanGo(want, wantMask, s.codes, s.q.planes, s.least)
-	k.scan(got, gotMask, s.codes, s.q.planes, s.least)
+	scanGo(want, wantMask, s.codes, &s.q, s.least)
+	k.scan(got, gotMask, s.codes, &s.q, s.least)
 	if !slices.Equal(got, want) || !slices.Equal(gotMask, wantMask) {
 		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want, wantMask)
 	}
@@ -118,7 +118,7 @@ func TestKernelBounds(t *testing.T) {
 func TestPlainKernel(t *testing.T) {
 	s := newSample(rand.New(rand.NewPCG(1, 3)), 3, 4)
 	out, mask := make([]int32, 32), make([]byte, 4)
-	scanGo(out, mask, s.codes, s.q.planes, s.least)
+	scanGo(out, mask, s.codes, &s.q, s.least)
 	small := make([]int32, len(s.q.numbers))
 	for i := range small {
 		for p, weight := range []int32{1, 2, 4, -8} {
@@ -140,6 +140,16 @@ func TestPlainKernel(t *testing.T) {
 				m = -m
 			}
 			product += m * int32(s.q.numbers[i])
+		}
+		looked := int32(0)
+		for w, word := range code {
+			for at := range 16 {
+				half, b := at/8, at%8
+				looked += int32(s.q.tables[w*tableBytes+16*at+int(word>>(8*b+4*half)&15)]) - tableBias
+			}
+		}
+		if looked != sum {
+			t.Errorf("row %d is estimated as %d by tables, want %d", row, looked, sum)
 		}
 		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) || mask[row/8] != marked[row/8] {
 			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum, mask[row/8])
@@ -168,6 +178,7 @@ func FuzzKernels(f *testing.F) {
 		for i := 0; 8*i+7 < len(data) && i < len(s.q.planes); i++ {
 			s.q.planes[i] = binary.LittleEndian.Uint64(data[8*i:])
 		}
+		s.q.tabulate()
 		for _, k := range kernels {
 			s.compare(t, k)
 		}
@@ -186,7 +197,7 @@ func BenchmarkKernels(b *testing.B) {
 		for _, k := range kernels {
 			b.Run(k.name+"/scan/"+strconv.Itoa(dims), func(b *testing.B) {
 				for b.Loop() {
-					k.scan(out, mask, s.codes, s.q.planes, 100)
+					k.scan(out, mask, s.codes, &s.q, 100)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
 			})

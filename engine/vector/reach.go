@@ -87,7 +87,7 @@ const (
 // compared.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool, err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}
-	if err := s.scan(ctx, w, &job); err != nil {
+	if err := s.scan(ctx, w, job); err != nil {
 		return false, err
 	}
 	if !job.prune {

@@ -76,32 +76,17 @@ type part struct {
 
 // scan estimates all rows and leaves the best in w.list, in the order of rows, but
 // for those that were compared meanwhile, which are in w.nearest.
-func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
+func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	parts := max(1, s.Count/splitRows)
 	for len(w.parts) < parts {
 		w.parts = append(w.parts, part{})
 	}
 	share := (s.Count/parts + blockRows - 1) / blockRows * blockRows
-	var next atomic.Int32
-	take := func(c *scanner) {
-		for i := int(next.Add(1)) - 1; i < parts; i = int(next.Add(1)) - 1 {
-			p := &w.parts[i]
-			p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
-			p.nearest.reset(s, p.nearest.list[:0], job.k)
-			p.err = c.run(ctx, s, &w.query, job, &p.nearest, min(i*share, s.Count), min((i+1)*share, s.Count))
-			p.list, p.lost = append(p.list[:0], c.list...), c.lost
-		}
+	if parts == 1 {
+		s.scanPart(ctx, w, &w.scanner, &job, 0, share)
+	} else {
+		s.scanParts(ctx, w, job, parts, share)
 	}
-	var others sync.WaitGroup
-	for i := range min(runtime.GOMAXPROCS(0), parts) - 1 {
-		if i == len(w.others) {
-			w.others = append(w.others, &scanner{})
-		}
-		c := w.others[i]
-		others.Go(func() { take(c) })
-	}
-	take(&w.scanner)
-	others.Wait()
 	w.list, w.lost = w.list[:0], math.MinInt32
 	for i := range parts {
 		p := &w.parts[i]
@@ -114,6 +99,35 @@ func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 	}
 	w.limit(job.depth, s.Encoder.padded, 0)
 	return ctx.Err()
+}
+
+// scanPart scans one range of rows, of so many, in the memory of c.
+func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
+	p := &w.parts[i]
+	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
+	p.nearest.reset(s, p.nearest.list[:0], job.k)
+	p.err = c.run(ctx, s, &w.query, job, &p.nearest, min(i*rows, s.Count), min((i+1)*rows, s.Count))
+	p.list, p.lost = append(p.list[:0], c.list...), c.lost
+}
+
+// scanParts scans all ranges, several at once where there are processors.
+func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows int) {
+	var next atomic.Int32
+	take := func(c *scanner) {
+		for i := int(next.Add(1)) - 1; i < parts; i = int(next.Add(1)) - 1 {
+			s.scanPart(ctx, w, c, &job, i, rows)
+		}
+	}
+	var others sync.WaitGroup
+	for i := range min(runtime.GOMAXPROCS(0), parts) - 1 {
+		if i == len(w.others) {
+			w.others = append(w.others, &scanner{})
+		}
+		c := w.others[i]
+		others.Go(func() { take(c) })
+	}
+	take(&w.scanner)
+	others.Wait()
 }
 
 // limit drops from the list what is not among the best n by their estimates, of equal
@@ -216,7 +230,7 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 			continue
 		}
 		mask := c.waiting[from/GroupRows:][:(some+GroupRows-1)/GroupRows]
-		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q.planes, before(least))
+		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q, before(least))
 	}
 	if rows%GroupRows != 0 { // the last group is filled up
 		c.waiting[rows/GroupRows] &= 1<<(rows%GroupRows) - 1

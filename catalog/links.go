@@ -270,27 +270,39 @@ type linksFrom struct {
 }
 
 func (v *View) linksFrom(doc sheaf.ID) linksFrom {
+	found, ok := v.findLinks(doc)
+	if !ok {
+		return found
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known, ok := v.links[doc]; ok {
+		return known
+	}
+	v.roomForLinks(len(found.to))
+	v.links[sheaf.ID(strings.Clone(string(doc)))] = found
+	return found
+}
+
+// findLinks is linksFrom without keeping what is found; false after a fault.
+func (v *View) findLinks(doc sheaf.ID) (linksFrom, bool) {
 	v.mu.Lock()
 	found, ok := v.links[doc]
 	v.mu.Unlock()
 	if ok {
-		return found
+		return found, true
 	}
-	r, err := v.Record(doc)
+	err := v.passing(doc, func(r *Record) {
+		found.to = v.resolved(nil, r, func(link sheaf.Link, to sheaf.ID) {
+			if !found.ambiguous {
+				_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
+			}
+		})
+	})
 	if err != nil {
 		v.noteFault(err)
-		return linksFrom{}
 	}
-	found.to = v.resolved(nil, r, func(link sheaf.Link, to sheaf.ID) {
-		if !found.ambiguous {
-			_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
-		}
-	})
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.roomForLinks(len(found.to))
-	v.links[r.Document.ID] = found
-	return found
+	return found, err == nil
 }
 
 // LinksAmong is Links if there were only these documents and doc. They are looked for anew.
@@ -341,12 +353,13 @@ func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
 	if ok {
 		return numbers, true
 	}
-	if numbers, ok = v.numbersOf(v.Links(from.Doc)); !ok {
+	links, sound := v.findLinks(from.Doc)
+	if numbers, ok = v.numbersOf(links.to); !ok {
 		return nil, false
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if _, known := v.links[from.Doc]; known { // not after a fault
+	if _, known := v.numbered[from.Number]; sound && !known {
 		v.roomForLinks(len(numbers))
 		start := len(v.numbers)
 		v.numbers = append(v.numbers, numbers...)

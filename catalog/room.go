@@ -59,3 +59,22 @@ func one[T any](left *[]T, many int) *T {
 	*left = closed(some)
 	return &some[0]
 }
+
+// passingRoom is memory for one record at a time that nobody keeps. What does not fit lies
+// elsewhere.
+type passingRoom struct {
+	record Record
+	pieces
+}
+
+var passingRooms = sync.Pool{New: func() any {
+	return &passingRoom{pieces: pieces{chunks: make([]sheaf.Chunk, 0, roomParts), lists: make([]string, 0, 4*roomParts), text: make([]byte, 0, roomText)}}
+}}
+
+// release ends the use of the record.
+func (r *passingRoom) release() {
+	clear(r.chunks[:min(len(r.record.Document.Chunks), cap(r.chunks))])
+	clear(r.lists[:cap(r.lists)])
+	r.record = Record{}
+	passingRooms.Put(r)
+}

@@ -36,6 +36,7 @@ type View struct {
 	decoded    room // of outlines
 	read       room // of records, which go sooner: beside outlines they would stay with them
 	texts      keptTexts
+	cards      cards
 
 	mu        sync.Mutex
 	names     map[calledBy]*named
@@ -63,7 +64,7 @@ const (
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
-		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: keptTexts{limit: keptTextBytes},
+		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: keptTexts{limit: keptTextBytes}, cards: cards{limit: cardBytes},
 		names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{}, numbered: map[uint32]numbersAt{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
 	v.outlines.turn = func() {
@@ -231,6 +232,36 @@ func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
+// passing gives read the record of a document, which is gone when read returns, with all
+// that it points to. The error is that of Record.
+func (v *View) passing(doc sheaf.ID, read func(r *Record)) error {
+	if r := v.records.get(doc); r != nil {
+		read(r)
+		return nil
+	}
+	s, st, err := v.find(doc)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	b, err := s.encoded(st)
+	if err != nil {
+		return translate(err)
+	}
+	room := passingRooms.Get().(*passingRoom)
+	defer room.release()
+	r, in := &room.record, room.pieces
+	r.File, r.HasText = st.file, st.text > 0
+	r.Document.ID, r.Document.Tree, r.Document.Path = doc, doc.Tree(), doc.Path()
+	if !decodeRecord(b, r, &in) {
+		return translate(s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", doc))
+	}
+	read(r)
+	return nil
+}
+
 // recordSize is about what a record takes in memory.
 func recordSize(r *Record) int {
 	const perChunk = int(unsafe.Sizeof(sheaf.Chunk{})) + 16
@@ -328,11 +359,13 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Date is the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	var d sheaf.Dated
-	if r := v.records.get(doc); r != nil { // what is shown has one, and may have no outline
-		d = r.Date
-	} else if o := v.Outline(doc); o != nil {
-		d = o.Date
+	d, known := v.cards.date(doc) // what is shown has cards, and may have no outline
+	if !known {
+		if r := v.records.get(doc); r != nil {
+			d = r.Date
+		} else if o := v.Outline(doc); o != nil {
+			d = o.Date
+		}
 	}
 	return d, d.Source != 0
 }

@@ -183,6 +183,11 @@ func (w whole) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return c, ok
 }
 
+func (w whole) Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool {
+	w.asked[sheaf.ID(strings.SplitN(string(id), "#", 2)[0])] = true
+	return w.View.Card(id, card, lists)
+}
+
 // What is shown of a hit is looked up for the final results alone: of the others,
 // ranks, scores and places are enough.
 func TestOnlyFinalResultsAreLookedUp(t *testing.T) {
@@ -191,7 +196,7 @@ func TestOnlyFinalResultsAreLookedUp(t *testing.T) {
 		files[fmt.Sprintf("%02d.md", i)] = fmt.Sprintf("# Number %d\n\nA cat.%s\n", i, strings.Repeat(" And more.", i))
 	}
 	store, view := notes(t, files)
-	for _, name := range []string{"rrf", "bench", "sonar", "onyx-elastic", "onyx-vespa"} {
+	for _, name := range []string{"sheaf", "rrf", "bench", "sonar", "onyx-elastic", "onyx-vespa"} {
 		s, facts := searcher(store), whole{view, map[sheaf.ID]bool{}}
 		s.Facts = facts
 		r := mustSearch(t, s, query("cat", 3), load(t, name), search.Options{})

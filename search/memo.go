@@ -2,12 +2,14 @@ package search
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/catalog"
 	"sheaf/rank"
 )
 
@@ -20,6 +22,7 @@ type memo struct {
 	shared   sharer         // the same facts, when they need not copy documents
 	linker   rank.Linker    // the same facts, when they can tell links in short
 	placer   placer         // the same facts, when they know where a store has its chunks
+	carder   carder         // the same facts, when they can tell in short what is shown
 	met      *rank.Ordinals // of the hits of a first phase; nil when there is none
 	metNodes []*sheaf.Node  // theirs
 }
@@ -36,6 +39,13 @@ type placer interface {
 	// NodeAt is what Node of [rank.Outliner] says of the chunk called id, which the store
 	// in this state has at this place.
 	NodeAt(id sheaf.ID, state uint64, place uint32) *sheaf.Node
+}
+
+// carder is facts that can tell in short what is shown.
+type carder interface {
+	// Card writes what Chunk and Document say of the chunk called id, with its lists in
+	// memory of lists, where they stay; false when they tell more, or nothing.
+	Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool
 }
 
 // tables are the memory of a memo that other searches use again. It belongs to one
@@ -181,7 +191,8 @@ func newMemo(facts rank.Facts) *memo {
 	shared, _ := facts.(sharer)
 	linker, _ := facts.(rank.Linker)
 	placer, _ := facts.(placer)
-	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, linker: linker, placer: placer}
+	carder, _ := facts.(carder)
+	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, linker: linker, placer: placer, carder: carder}
 }
 
 // Chunk implements rank.Facts.
@@ -240,6 +251,35 @@ func (m *memo) document(id sheaf.ID) *sheaf.Document {
 		m.documents[id] = d
 	}
 	return d
+}
+
+// card writes that of the chunk or document called id, with its lists in memory of lists,
+// where they stay; of what is unknown an empty one.
+func (m *memo) card(id sheaf.ID, card *catalog.Card, lists *[]string) {
+	if m.carder != nil && m.carder.Card(id, card, lists) {
+		return
+	}
+	*card = catalog.Card{}
+	c := m.part(id)
+	if c == nil {
+		return
+	}
+	*card = catalog.Card{Doc: c.Doc, Title: c.Title, Breadcrumb: c.Breadcrumb, Hierarchy: c.Hierarchy, Tags: c.Tags, Depth: c.Depth, Span: c.Span, Body: c.Body}
+	if d := m.document(c.Doc); d != nil {
+		card.Path, card.Tags = d.Path, slices.Concat(c.Tags, d.Tags)
+	}
+}
+
+// called is what the chunk called id is called, and its span; false when there is none.
+func (m *memo) called(id sheaf.ID) (title string, span sheaf.Span, ok bool) {
+	var card catalog.Card
+	if m.carder != nil && m.carder.Card(id, &card, nil) {
+		return card.Title, card.Span, true
+	}
+	if c := m.chunk(id); c != nil {
+		return c.Title, c.Span, true
+	}
+	return "", sheaf.Span{}, false
 }
 
 // part is what Part is, shared; nil when there is neither.

@@ -540,11 +540,11 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 func (r *run) flat(hits sheaf.Ranking) bool {
 	under := false
 	for i := range hits {
-		c, ok := r.facts.Chunk(hits[i].ID)
-		if !ok || c.Parent == "" {
+		n := r.facts.Node(hits[i].ID)
+		if n == nil || n.Parent == "" {
 			continue
 		}
-		if _, known := r.facts.Chunk(c.Parent); known {
+		if n.Above != nil || r.facts.Node(n.Parent) != nil {
 			return false
 		}
 		under = true

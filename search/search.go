@@ -21,6 +21,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/catalog"
 	"sheaf/eval/calibrate"
 	"sheaf/internal/distinct"
 	"sheaf/profile"
@@ -555,6 +556,9 @@ func ownLegs(ranking sheaf.Ranking) func(legs []sheaf.Leg) []sheaf.Leg {
 	}
 }
 
+// usualTitles is how many titles, and tags, most hits have at most.
+const usualTitles = 4
+
 // finish looks up what a reader needs to know of the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
@@ -563,30 +567,22 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		r.result.Hits = make([]Hit, 0, len(ranking))
 	}
 	legs := ownLegs(ranking)
+	lists := make([]string, 0, usualTitles*len(ranking))
+	var card catalog.Card
 	for i := range ranking {
 		h := &ranking[i]
-		c := r.facts.part(h.ID)
-		if c == nil {
-			c = &sheaf.Chunk{}
-		}
-		d := r.facts.document(c.Doc)
-		if d == nil {
-			d = &sheaf.Document{}
-		}
-		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
-			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: legs(h.Legs), Passage: h.Passage, Explanation: h.Explanation}
+		r.facts.card(h.ID, &card, &lists)
+		hit := Hit{Rank: i + 1, ID: h.ID, Doc: card.Doc, Title: card.Title, Hierarchy: card.Hierarchy, Breadcrumb: card.Breadcrumb, Path: card.Path,
+			Span: card.Span, Body: card.Body, Depth: card.Depth, Score: h.Score, Legs: legs(h.Legs), Passage: h.Passage, Explanation: h.Explanation}
 		hit.ByMeaning = byMeaning[i]
 		var tags distinct.List[string]
-		for _, t := range c.Tags {
-			tags.Add(t)
-		}
-		for _, t := range d.Tags {
+		for _, t := range card.Tags {
 			tags.Add(t)
 		}
 		hit.Tags = tags.Values
 		for _, inside := range h.Constituents {
-			if c := r.facts.chunk(inside.ID); c != nil {
-				hit.Constituents = append(hit.Constituents, Constituent{inside.ID, c.Title, c.Span, inside.Score})
+			if title, span, ok := r.facts.called(inside.ID); ok {
+				hit.Constituents = append(hit.Constituents, Constituent{inside.ID, title, span, inside.Score})
 			}
 		}
 		r.result.Hits = append(r.result.Hits, hit)

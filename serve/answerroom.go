@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/search"
 )
 
@@ -22,7 +23,8 @@ type answerRoom struct {
 	made    []shownSnippet // those that may be remembered
 	spans   []sheaf.Span
 	hit     search.Hit // the one that is shown
-	guessed bool       // how rare a word is: what was made with that is not remembered
+	single  singleRoom
+	guessed bool // how rare a word is: what was made with that is not remembered
 }
 
 var answerRooms sync.Pool
@@ -56,4 +58,12 @@ func (a *Answer) Release() {
 	*room = answerRoom{results: results[:0], timings: timings[:0], legs: room.legs[:0], ranks: room.ranks[:0], dates: room.dates[:0],
 		matches: room.matches[:0], texts: room.texts[:0], made: room.made[:0], spans: room.spans[:0], hit: search.Hit{Legs: legs[:0]}}
 	answerRooms.Put(room)
+}
+
+// singleRoom is memory for a document with one of its chunks, and no more of both than what
+// snippets are cut by.
+type singleRoom struct {
+	card     catalog.Card
+	document sheaf.Document
+	chunk    [1]sheaf.Chunk
 }

@@ -397,6 +397,11 @@ func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 	return nil
 }
 
+// Card is what is shown of a chunk, as that of the catalog's view.
+func (g *guard) Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool {
+	return g.view.Card(id, card, lists) && g.visible(card.Doc)
+}
+
 // Node implements rank.Outliner.
 func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	n := g.view.Node(id)

@@ -32,6 +32,9 @@ type documents interface {
 	// there is none.
 	SharedDocument(id sheaf.ID) *sheaf.Document
 	Date(doc sheaf.ID) (sheaf.Dated, bool)
+	// Card writes what is shown of a chunk, without its lists; false when Chunk and
+	// SharedDocument tell more, or nothing.
+	Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool
 	text(doc sheaf.ID) ([]byte, error)
 }
 

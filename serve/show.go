@@ -53,7 +53,7 @@ func (s *showing) show(i int) (Result, bool) {
 	if known == nil {
 		known = r.guard
 	}
-	if !same && (!r.guard.visible(hit.Doc) || hit.Doc != "" && known.SharedDocument(hit.Doc) == nil) {
+	if !same && (!r.guard.visible(hit.Doc) || hit.Doc != "" && s.document(known, hit) == nil) {
 		return Result{}, false
 	}
 	if k.request.Plain {
@@ -66,13 +66,25 @@ func (s *showing) show(i int) (Result, bool) {
 			return shown, true
 		}
 	}
-	doc := known.SharedDocument(hit.Doc) // which tells the date too
+	doc := s.document(known, hit) // which tells the date too
 	shown := s.result(known, hit)
 	s.cutSnippet(known, doc, hit, &shown)
 	if same && !shown.Stale && !s.guessed {
 		s.made = append(s.made, shownSnippet{i, shown.Snippet, shown.Line, shown.Matches})
 	}
 	return shown, true
+}
+
+// document is that of a hit, with the chunk that was found if not with all; nil when it is
+// gone. It is there until another is asked for.
+func (s *showing) document(known documents, hit *search.Hit) *sheaf.Document {
+	p := &s.single
+	if !known.Card(hit.ID, &p.card, nil) || p.card.Doc != hit.Doc {
+		return known.SharedDocument(hit.Doc)
+	}
+	p.chunk[0] = sheaf.Chunk{ID: hit.ID, Doc: hit.Doc, Span: p.card.Span, Body: p.card.Body}
+	p.document = sheaf.Document{ID: hit.Doc, Frontmatter: p.card.Frontmatter, FrontmatterText: p.card.FrontmatterText, Chunks: p.chunk[:]}
+	return &p.document
 }
 
 // textOf is the text of a document, or why there is none.

@@ -1,21 +1,20 @@
 #include "textflag.h"
 
 // The layout of codes is such that word w of eight vectors is one register of 512
-// bits, or two of 256: no kernel adds across the lanes of a register to count.
+// bits, or two of 256: a kernel adds within the eight bytes of a lane alone.
 
 // ahead is how far before codes are counted they are fetched: processors fetch what
 // comes next by themselves, but not beyond a page of memory. What is fetched for later
 // goes into the second cache: the first one waits for few lines of memory at a time.
 #define ahead 8192
 
-// Bytes, eight times: a bit in each, the low half of each, and ten times the place of
-// each in base 16.
+// Eight bytes: one in each, the low half of each, and 16 times the place of each.
 DATA ones<>+0(SB)/8, $0x0101010101010101
 GLOBL ones<>(SB), RODATA|NOPTR, $8
 DATA nibble<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibble<>(SB), RODATA|NOPTR, $8
-DATA tens<>+0(SB)/8, $0x7060504030201000
-GLOBL tens<>(SB), RODATA|NOPTR, $8
+DATA places16<>+0(SB)/8, $0x7060504030201000
+GLOBL places16<>(SB), RODATA|NOPTR, $8
 
 // far sets R15 to how many rows ahead are fetched: 8 kB of them, but no fewer than 8.
 // Words are in CX.
@@ -53,7 +52,7 @@ GLOBL tens<>(SB), RODATA|NOPTR, $8
 	IMULQ   R11, R13        \
 	ADDQ    SI, R13
 
-// look512 adds to to what the table of a word says of the codes at from, whose
+// look512 adds to "to" what the table of a word says of the codes at from, whose
 // table is in Z16 to Z19; lo and hi are changed.
 #define look512(from, lo, hi, to) \
 	VMOVDQU64  (from), lo         \
@@ -89,7 +88,7 @@ TEXT ·scanAVX512(SB), NOSPLIT, $0-52
 	SHLQ $9, AX
 	NEGL AX // what tables say too much, of which a word adds sixteen numbers to a row
 	VPBROADCASTQ AX, Z14
-	VPBROADCASTQ tens<>(SB), Z13
+	VPBROADCASTQ places16<>(SB), Z13
 	VPBROADCASTQ nibble<>(SB), Z12
 	VPBROADCASTQ ones<>(SB), Z11
 	MOVQ CX, R11

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,10 +18,11 @@ import (
 // ranked is the ranking that answers a search: what is remembered of it, for all
 // pages and for everybody who asks the same and may see the same.
 type ranked struct {
-	// result holds the hits until they are remembered, hits then. It is kept then, which
-	// is unused before.
+	// result holds the hits, which lie in room, until they are remembered, hits then. It is
+	// kept then, which is unused before.
 	result    *search.Result
 	kept      search.Result
+	room      *search.Room
 	hits      packed
 	matches   *int
 	documents documents // of results that were found in files, else nil
@@ -50,25 +50,13 @@ func (f *ranked) hit(i int, room *search.Hit) *search.Hit {
 }
 
 // hitRooms are memory for hits that are packed when they are found, and for nobody else.
-var hitRooms sync.Pool
-
-// roomOfHits is memory for the hits of a result.
-func roomOfHits() []search.Hit {
-	if room, ok := hitRooms.Get().(*[]search.Hit); ok {
-		return *room
-	}
-	return nil
-}
-
-// mostRoom is for how many hits memory is kept.
-const mostRoom = 256
+var hitRooms = sync.Pool{New: func() any { return new(search.Room) }}
 
 // own makes of the ranking what may be remembered: without what only the search itself
 // was for, in few pieces of memory and sharing none with anything larger but the
 // parameters and the names of branches, which are mostly those of the answer before.
 func (f *ranked) own(c *cache) {
-	hits := f.result.Hits
-	f.hits = pack(hits)
+	f.hits = pack(f.result.Hits)
 	f.kept = *f.result
 	f.result = &f.kept
 	f.kept.Hits, f.kept.Took = nil, nil
@@ -76,10 +64,9 @@ func (f *ranked) own(c *cache) {
 	if f.kept.Answerable != nil {
 		f.kept.Answerable = answerable[*f.kept.Answerable]
 	}
-	if clear(hits); cap(hits) <= mostRoom {
-		hits = hits[:0]
-		hitRooms.Put(&hits)
-	}
+	f.room.Clear()
+	hitRooms.Put(f.room)
+	f.room = nil
 }
 
 // answerable are the values that answers share.
@@ -87,7 +74,7 @@ var answerable = map[bool]*bool{false: new(false), true: new(true)}
 
 // bytes is about what it takes before any of it is shown.
 func (f *ranked) bytes() int64 {
-	const fixed = 48 * bits.UintSize // the result and its parameters are mostly words
+	const fixed = 36 * bits.UintSize // the result and its parameters are mostly words
 	n := fixed + f.hits.bytes()
 	for i := range f.result.Hits { // of one that is not remembered
 		n += 4*hitBytes + explanationBytes(f.result.Hits[i].Explanation)
@@ -144,7 +131,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		s.Now = func() time.Time { return now }
 		s.Confidence = confidence
 		opt := opt
-		opt.Room = roomOfHits()
+		opt.Room = hitRooms.Get().(*search.Room)
 		result, err := s.Search(ctx, parsed, p.profile, opt)
 		if err != nil {
 			return nil, err
@@ -153,6 +140,9 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 			return nil, fmt.Errorf("read index: %w", err)
 		}
 		found, err := r.newRanked(result)
+		if err == nil {
+			found.room = opt.Room
+		}
 		if err == nil && q.Count {
 			all := parsed
 			if by != nil && all.Words == nil {
@@ -218,7 +208,7 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 		if err != nil {
 			return nil, false, err
 		}
-		took = slices.Clone(found.result.Took)
+		took = found.result.Took
 		whole := !found.result.Degraded && len(found.result.Warnings) == 0 && !found.result.Short
 		// A pinned store stands still, so this is asked for those that others write to
 		// while they are searched.

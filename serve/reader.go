@@ -393,9 +393,9 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := r.paged(q, parsed, found, steps)
+	k := r.paged(q, parsed, found)
 	k.facets = shownFacets(q.Facets, found.result.Facets)
-	return r.page(ctx, k, 0, q.Limit)
+	return r.page(ctx, k, 0, q.Limit, steps)
 }
 
 // count is the number of chunks that hold words of q and pass its filter.
@@ -440,17 +440,16 @@ func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) fl
 	}
 }
 
-// page is the results of a ranking from one on, as they are shown.
-func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
+// page is the results of a ranking from one on, as they are shown, with the times of the
+// steps in which the ranking was made for it: further pages are cut from one that was.
+func (r *Reader) page(ctx context.Context, k *kept, from, limit int, steps []search.Timing) (*Answer, error) {
 	result, hits, start := k.result, k.len(), time.Now()
 	room := openRoom()
 	a := &room.answer
 	*a = Answer{room: room, Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: room.results, Generation: k.generation,
 		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)), Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: hits, Relation: "eq"}}
-	if a.Timings = room.timings; from == 0 { // further pages are cut from a ranking that was made then
-		a.Timings = append(a.Timings, k.steps...)
-	}
+	a.Timings = append(room.timings, steps...)
 	if result.Degraded {
 		a.Failures = result.Warnings
 	}

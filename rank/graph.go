@@ -68,7 +68,7 @@ func (b GraphBoost) candidates(r *Row, env Env) []candidate {
 		gate = slices.ContainsFunc(keys, func(k rowKey) bool { _, ok := env.Similarity(r.hits[k.at].ID); return ok })
 	}
 	seen := r.unmarked()
-	out := make([]candidate, 0, min(b.Candidates, r.documents))
+	out := slices.Grow(r.candidates[:0], min(b.Candidates, r.documents))
 	for _, k := range keys {
 		doc := r.docs[k.at]
 		if doc < 0 || seen[doc] {
@@ -84,6 +84,7 @@ func (b GraphBoost) candidates(r *Row, env Env) []candidate {
 			break
 		}
 	}
+	r.candidates = out
 	return out
 }
 
@@ -93,16 +94,15 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	if n < 2 {
 		return nil
 	}
-	var links, cited, shared []int
+	r.connections = sized(r.connections, 3*n)
+	links, cited, shared := r.connections[:n], r.connections[n:2*n], r.connections[2*n:]
 	if b.CoCitation > 0 {
 		links, cited = backlinks(candidates, facts)
 	} else {
-		links, cited = forwardLinks(candidates, &r.table, facts), make([]int, n)
+		forwardLinks(links, candidates, &r.table, facts)
 	}
 	if b.SharedTag > 0 {
 		shared = sharedTags(candidates, facts)
-	} else {
-		shared = make([]int, n)
 	}
 	factors := r.noFactors()
 	for i, c := range candidates {
@@ -112,14 +112,15 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	return factors
 }
 
-// forwardLinks counts the candidates that link to each. It asks for links, which
+// forwardLinks adds to counts the candidates that link to each. It asks for links, which
 // stand in the document, and not for the documents that link to one, which may be
 // a large part of the collection.
-func forwardLinks(candidates []candidate, table *Numbering, facts Facts) []int {
-	if counts, ok := numberedLinks(candidates, table, facts); ok {
-		return counts
+func forwardLinks(counts []int, candidates []candidate, table *Numbering, facts Facts) {
+	if numberedLinks(counts, candidates, table, facts) {
+		return
 	}
-	counts, places := make([]int, len(candidates)), placesOf(candidates)
+	clear(counts)
+	places := placesOf(candidates)
 	defer places.Release()
 	for i, c := range candidates {
 		for _, target := range facts.Links(c.best.Doc) {
@@ -128,28 +129,26 @@ func forwardLinks(candidates []candidate, table *Numbering, facts Facts) []int {
 			}
 		}
 	}
-	return counts
 }
 
 // numberedLinks is forwardLinks by the numbers of documents, which spares it the text of
 // hundreds of IDs; false when some have none.
-func numberedLinks(candidates []candidate, table *Numbering, facts Facts) ([]int, bool) {
+func numberedLinks(counts []int, candidates []candidate, table *Numbering, facts Facts) bool {
 	linker, ok := facts.(Linker)
 	if !ok {
-		return nil, false
+		return false
 	}
 	table.Reset(len(candidates))
 	for _, c := range candidates { // all different
 		if c.best.Number == 0 {
-			return nil, false
+			return false
 		}
 		table.Add(c.best.Number)
 	}
-	counts := make([]int, len(candidates))
 	for i, c := range candidates {
 		targets, ok := linker.LinkNumbers(c.best)
 		if !ok {
-			return nil, false
+			return false
 		}
 		for _, target := range targets {
 			if j, ok := table.Of(target); ok && j != i {
@@ -157,7 +156,7 @@ func numberedLinks(candidates []candidate, table *Numbering, facts Facts) ([]int
 			}
 		}
 	}
-	return counts, true
+	return true
 }
 
 // placesOf numbers candidates by their IDs.

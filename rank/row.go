@@ -41,6 +41,9 @@ type Row struct {
 	best    []int32
 	whole   []*sheaf.Outline
 	read    byte
+	// connections are counts of candidates.
+	candidates  []candidate
+	connections []int
 }
 
 // rowKey is what is moved while hits are put in order.
@@ -128,6 +131,7 @@ func (r *Row) Release() {
 	clear(r.reasons)
 	clear(r.factors)
 	clear(r.whole)
+	clear(r.candidates[:cap(r.candidates)])
 	r.hits, r.why, r.nodes, r.docs = nil, nil, nil, nil
 	if cap(r.keys) <= maxKeptHits {
 		rows.Put(r)

@@ -325,7 +325,9 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		return r.documents(asked)
 	})
 	holding := sync.OnceValue(func() int { return r.documents(r.holds) })
-	evidence, confidence := make([]Evidence, len(ranking)), make([]float64, len(ranking))
+	room := r.opt.Room
+	room.evidence, room.confidence = cleared(room.evidence, len(ranking)), cleared(room.confidence, len(ranking))
+	evidence, confidence := room.evidence, room.confidence
 	for i := range r.result.Hits {
 		hit, e := &r.result.Hits[i], &evidence[i]
 		*e = r.evidence(&ranking[i], hit.Doc, known, length)

@@ -96,10 +96,10 @@ func TestWidenedInVain(t *testing.T) {
 		}
 		return nil
 	}
-	for _, room := range [][]search.Hit{nil, make([]search.Hit, 0, 100)} {
+	for _, room := range []*search.Room{nil, {}} {
 		r := mustSearch(t, s, query("cat", 10), parse(t, crowded), search.Options{Room: room})
 		if r.Degraded || len(r.Hits) != 3 || r.Hits[0].ID != "t:crowd.md#Section 50" {
-			t.Errorf("in memory for %d hits: %v, degraded: %v", cap(room), found(r), r.Degraded)
+			t.Errorf("in memory %v: %v, degraded: %v", room, found(r), r.Degraded)
 		}
 	}
 }

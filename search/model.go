@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -50,16 +51,9 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			alike.Store(true)
 			return plain()
 		}
-		weights := make(map[string]float64, len(words))
-		var known []string
-		var queries []sheaf.TextQuery
+		known, queries := words[:0:0], make([]sheaf.TextQuery, 0, len(words))
 		for _, word := range words {
-			if _, done := weights[word]; done {
-				continue
-			}
-			// A word without a term weighs as one of every second chunk.
-			weights[word] = math.Sqrt(math.Ln2)
-			if len(a.QueryTokens(word)) > 0 {
+			if !slices.Contains(known, word) && len(a.QueryTokens(word)) > 0 {
 				known, queries = append(known, word), append(queries, sheaf.Match{Text: word})
 			}
 		}
@@ -71,10 +65,12 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 		case err != nil:
 			return nil, err
 		}
-		for i, word := range known {
-			weights[word] = math.Sqrt(idf(dfs[i], chunks))
-		}
-		return weigher.EmbedWeighted(text, func(word string) float64 { return weights[word] }), nil
+		return weigher.EmbedWeighted(text, func(word string) float64 {
+			if i := slices.Index(known, word); i >= 0 {
+				return math.Sqrt(idf(dfs[i], chunks))
+			}
+			return math.Sqrt(math.Ln2) // a word without a term weighs as one of every second chunk
+		}), nil
 	}
 }
 
@@ -94,11 +90,10 @@ var everyField = func() []backend.FieldWeight {
 
 // frequencies counts the chunks that each of queries matches in any field.
 func frequencies(ctx context.Context, counter backend.Counter, queries []sheaf.TextQuery) ([]int, error) {
-	reqs := make([]backend.Request, len(queries))
+	reqs, texts := make([]backend.Request, len(queries)), make([]backend.TextRequest, len(queries))
 	for i, q := range queries {
-		reqs[i] = backend.Request{Limit: 1, Text: &backend.TextRequest{
-			Query: q, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB,
-		}}
+		texts[i] = backend.TextRequest{Query: q, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
+		reqs[i] = backend.Request{Limit: 1, Text: &texts[i]}
 	}
 	dfs, err := backend.CountAll(ctx, counter, reqs)
 	if err != nil {

@@ -102,7 +102,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
 	}
 	legs := make([]rank.Leg, 0, len(outcomes))
-	names := []string{}
+	names := make([]string, 0, len(outcomes))
 	for i := range outcomes {
 		leg, err := r.leg(retrieval, outcomes, i, at)
 		if err != nil {

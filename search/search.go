@@ -102,8 +102,9 @@ type Options struct {
 	// Timeout bounds embedding and retrieval; what has not answered by then
 	// counts as failed. 0 is no bound but that of the context.
 	Timeout time.Duration
-	// Room is memory for the hits of the result; nil takes new.
-	Room []Hit
+	// Room is memory for the hits of the result; nil takes new. With one the result shares its
+	// Parameters with others: they must not be changed.
+	Room *Room
 }
 
 // Result is the answer to a query.
@@ -273,8 +274,12 @@ const usualSteps = 24
 // newRun is a search by a plan, which is followed once.
 func (s *Searcher) newRun(q sheaf.Query, asked profile.Asked, opt Options, plan *profile.Plan) *run {
 	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: plan.Profile, followed: plan, facts: newMemo(s.Facts), now: time.Now,
-		result: &Result{Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: make([]Timing, 0, usualSteps)}}
+		result: &Result{Profile: plan.Profile.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: make([]Timing, 0, usualSteps)}}
 	r.noted = len(q.Notes)
+	if opt.Room == nil {
+		r.result.Parameters = maps.Clone(plan.Values)
+		r.opt.Room = &Room{}
+	}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
@@ -538,21 +543,22 @@ func (l lane) step(name string) string {
 	return name
 }
 
-// ownLegs gives each hit legs of its own, in one piece of memory for all: those of a ranking
-// lie in memory of the search.
-func ownLegs(ranking sheaf.Ranking) func(legs []sheaf.Leg) []sheaf.Leg {
+// ownLegs gives each hit legs of its own, in one piece of memory for all, that of room where
+// it is enough: those of a ranking lie in memory of the search.
+func ownLegs(ranking sheaf.Ranking, room *Room) func(legs []sheaf.Leg) []sheaf.Leg {
 	n := 0
 	for i := range ranking {
 		n += len(ranking[i].Legs)
 	}
-	room := make([]sheaf.Leg, 0, n)
+	room.legs = slices.Grow(room.legs[:0], n)
+	own := room.legs
 	return func(legs []sheaf.Leg) []sheaf.Leg {
 		if legs == nil {
 			return nil
 		}
-		from := len(room)
-		room = append(room, legs...)
-		return room[from:len(room):len(room)]
+		from := len(own)
+		own = append(own, legs...)
+		return own[from:len(own):len(own)]
 	}
 }
 
@@ -563,15 +569,15 @@ const usualTitles = 4
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	byMeaning := r.byMeaning(ranking)
-	if r.result.Hits = r.opt.Room[:0]; cap(r.result.Hits) < max(len(ranking), 1) {
-		r.result.Hits = make([]Hit, 0, len(ranking))
-	}
-	legs := ownLegs(ranking)
-	lists := make([]string, 0, usualTitles*len(ranking))
+	room := r.opt.Room
+	room.hits = slices.Grow(room.hits[:0], max(len(ranking), 1))
+	r.result.Hits = room.hits
+	legs := ownLegs(ranking, room)
+	room.lists = slices.Grow(room.lists[:0], usualTitles*len(ranking))
 	var card catalog.Card
 	for i := range ranking {
 		h := &ranking[i]
-		r.facts.card(h.ID, &card, &lists)
+		r.facts.card(h.ID, &card, &room.lists)
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: card.Doc, Title: card.Title, Hierarchy: card.Hierarchy, Breadcrumb: card.Breadcrumb, Path: card.Path,
 			Span: card.Span, Body: card.Body, Depth: card.Depth, Score: h.Score, Legs: legs(h.Legs), Passage: h.Passage, Explanation: h.Explanation}
 		hit.ByMeaning = byMeaning[i]

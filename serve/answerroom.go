@@ -14,6 +14,7 @@ import (
 type answerRoom struct {
 	answer  Answer
 	results []Result
+	found   foundHits // what the results were shown of
 	timings []search.Timing
 	legs    []Leg
 	ranks   []int
@@ -49,6 +50,7 @@ func (a *Answer) Release() {
 		return
 	}
 	results, timings := a.Results, a.Timings
+	room.found.release()
 	clear(results)
 	clear(timings)
 	clear(room.legs)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/search"
 )
 
 // kept is a ranking with what it was asked for. Its pages are cut from it, so a
@@ -20,7 +19,6 @@ type kept struct {
 	*ranked
 	request    SearchRequest
 	query      sheaf.Query
-	steps      []search.Timing // how long the ranking took
 	generation uint64
 	owner      string // of the cursors: see Reader.owner
 	facets     map[string][]Facet
@@ -56,9 +54,9 @@ func newRankings() *rankings { return &rankings{byKey: map[[keyBytes]byte]*list.
 
 // paged is a ranking of a query, to be shown in pages. The text that was searched for, which
 // of a query like a document is all of that, is not kept.
-func (r *Reader) paged(q SearchRequest, parsed sheaf.Query, found *ranked, steps []search.Timing) *kept {
+func (r *Reader) paged(q SearchRequest, parsed sheaf.Query, found *ranked) *kept {
 	q.like, parsed.Text = nil, ""
-	return &kept{ranked: found, request: q, query: parsed, steps: steps, generation: r.Generation(), owner: r.owner(), bytes: found.bytes()}
+	return &kept{ranked: found, request: q, query: parsed, generation: r.Generation(), owner: r.owner(), bytes: found.bytes()}
 }
 
 // owner is whose cursors those of a reader are: of a caller, as long as they may see the same.
@@ -150,5 +148,5 @@ func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*An
 	if err := TakeTurn(ctx); err != nil {
 		return nil, err
 	}
-	return r.page(ctx, k, nil, from, limit)
+	return r.page(ctx, k, foundHits{}, from, limit, nil)
 }

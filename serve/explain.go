@@ -56,8 +56,8 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	k := r.paged(q, parsed, found, result.Took)
-	answer, err := r.page(ctx, k, nil, 0, q.Limit)
+	k := r.paged(q, parsed, found)
+	answer, err := r.page(ctx, k, foundHits{}, 0, q.Limit, result.Took)
 	if err != nil {
 		return nil, err
 	}

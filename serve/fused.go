@@ -73,7 +73,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	}
 	var room search.Hit
 	for i := range found.len() {
-		h := found.hit(i, hits, &room)
+		h := found.hit(i, hits.hits, &room)
 		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
 		f.Chunk, _ = search.Part(r.guard, h.ID)
 		f.Document, _ = r.guard.Document(h.Doc)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,10 +18,11 @@ import (
 // ranked is the ranking that answers a search: what is remembered of it, for all
 // pages and for everybody who asks the same and may see the same.
 type ranked struct {
-	// result holds the hits until they are remembered, hits then. It is kept then, which
-	// is unused before.
+	// result holds the hits, which lie in room, until they are remembered, hits then. It is
+	// kept then, which is unused before.
 	result    *search.Result
 	kept      search.Result
+	room      *search.Room
 	hits      packed
 	matches   *int
 	documents documents // of results that were found in files, else nil
@@ -41,7 +41,7 @@ func (f *ranked) len() int {
 
 // hit is one of the hits, which must not be changed: of those that were found, if the caller
 // has them; room is memory for it, until it is used again.
-func (f *ranked) hit(i int, found foundHits, room *search.Hit) *search.Hit {
+func (f *ranked) hit(i int, found []search.Hit, room *search.Hit) *search.Hit {
 	switch {
 	case found != nil:
 		return &found[i]
@@ -53,39 +53,31 @@ func (f *ranked) hit(i int, found foundHits, room *search.Hit) *search.Hit {
 }
 
 // hitRooms are memory for hits that are packed when they are found, and for nobody else.
-var hitRooms sync.Pool
+var hitRooms = sync.Pool{New: func() any { return new(search.Room) }}
 
-// roomOfHits is memory for the hits of a result.
-func roomOfHits() []search.Hit {
-	if room, ok := hitRooms.Get().(*[]search.Hit); ok {
-		return *room
-	}
-	return nil
+// foundHits are the hits of a ranking as they were found, and the memory that they lie in,
+// for who found them: others have them packed.
+type foundHits struct {
+	hits []search.Hit
+	room *search.Room
 }
 
-// mostRoom is for how many hits memory is kept.
-const mostRoom = 256
-
-// foundHits are the hits of a ranking as they were found, for who found them: others have
-// them packed.
-type foundHits []search.Hit
-
-// release ends the use of hits, whose memory other searches then use; what they point to
-// stays.
+// release ends the use of the hits, and of what they point to but texts and explanations:
+// other searches then use its memory.
 func (h foundHits) release() {
-	if clear(h); cap(h) > 0 && cap(h) <= mostRoom {
-		room := []search.Hit(h[:0])
-		hitRooms.Put(&room)
+	if h.room != nil {
+		h.room.Clear()
+		hitRooms.Put(h.room)
 	}
 }
 
 // own makes of the ranking what may be remembered: without what only the search itself
 // was for, in few pieces of memory and sharing none with anything larger but the
 // parameters and the names of branches, which are mostly those of the answer before. The hits
-// are for who found them, and to be released.
+// are for who found them.
 func (f *ranked) own(c *cache) foundHits {
-	hits := f.result.Hits
-	f.hits = pack(hits)
+	found := foundHits{f.result.Hits, f.room}
+	f.hits, f.room = pack(found.hits), nil
 	f.kept = *f.result
 	f.result = &f.kept
 	f.kept.Hits, f.kept.Took = nil, nil
@@ -93,7 +85,7 @@ func (f *ranked) own(c *cache) foundHits {
 	if f.kept.Answerable != nil {
 		f.kept.Answerable = answerable[*f.kept.Answerable]
 	}
-	return hits
+	return found
 }
 
 // answerable are the values that answers share.
@@ -101,7 +93,7 @@ var answerable = map[bool]*bool{false: new(false), true: new(true)}
 
 // bytes is about what it takes before any of it is shown.
 func (f *ranked) bytes() int64 {
-	const fixed = 48 * bits.UintSize // the result and its parameters are mostly words
+	const fixed = 36 * bits.UintSize // the result and its parameters are mostly words
 	n := fixed + f.hits.bytes()
 	for i := range f.result.Hits { // of one that is not remembered
 		n += 4*hitBytes + explanationBytes(f.result.Hits[i].Explanation)
@@ -136,11 +128,11 @@ type asked struct {
 func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile) (*ranked, foundHits, []search.Timing, error) {
 	by, err := order(q.Sort)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, foundHits{}, nil, err
 	}
 	plan, err := p.profile.Plan(q.Window, q.Parameters)
 	if err != nil {
-		return nil, nil, nil, inParameters(err)
+		return nil, foundHits{}, nil, inParameters(err)
 	}
 	now := r.c.now()
 	opt := search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by}
@@ -158,7 +150,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		s.Now = func() time.Time { return now }
 		s.Confidence = confidence
 		opt := opt
-		opt.Room = roomOfHits()
+		opt.Room = hitRooms.Get().(*search.Room)
 		result, err := s.Search(ctx, parsed, p.profile, opt)
 		if err != nil {
 			return nil, err
@@ -167,6 +159,9 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 			return nil, fmt.Errorf("read index: %w", err)
 		}
 		found, err := r.newRanked(result)
+		if err == nil {
+			found.room = opt.Room
+		}
 		if err == nil && q.Count {
 			all := parsed
 			if by != nil && all.Words == nil {
@@ -182,9 +177,9 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		found, err := seek()
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, foundHits{}, nil, err
 		}
-		return found, nil, found.result.Took, nil
+		return found, foundHits{}, found.result.Took, nil
 	}
 	what := asked{query: parsed, profile: p.edition, parameters: q.Parameters, facets: q.Facets, sort: q.Sort, explain: q.Explain, count: q.Count,
 		owner: r.grant.Fingerprint(), filter: r.guard.filter}
@@ -233,7 +228,7 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 		if err != nil {
 			return nil, false, err
 		}
-		took = slices.Clone(found.result.Took)
+		took = found.result.Took
 		whole := !found.result.Degraded && len(found.result.Warnings) == 0 && !found.result.Short
 		// A pinned store stands still, so this is asked for those that others write to
 		// while they are searched.
@@ -245,14 +240,14 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 		return found, whole, nil
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, foundHits{}, nil, err
 	}
 	result := value.(*ranked)
 	switch how {
 	case found:
-		return result, nil, []search.Timing{{Step: "cache", Duration: time.Since(start)}}, nil
+		return result, foundHits{}, []search.Timing{{Step: "cache", Duration: time.Since(start)}}, nil
 	case shared:
-		return result, nil, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
+		return result, foundHits{}, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
 	}
 	return result, hits, took, nil
 }

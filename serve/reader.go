@@ -393,10 +393,9 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer hits.release()
-	k := r.paged(q, parsed, found, steps)
+	k := r.paged(q, parsed, found)
 	k.facets = shownFacets(q.Facets, found.result.Facets)
-	return r.page(ctx, k, hits, 0, q.Limit)
+	return r.page(ctx, k, hits, 0, q.Limit, steps)
 }
 
 // count is the number of chunks that hold words of q and pass its filter.
@@ -441,18 +440,18 @@ func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) fl
 	}
 }
 
-// page is the results of a ranking from one on, as they are shown; found are its hits, nil
-// when it is packed only.
-func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit int) (*Answer, error) {
+// page is the results of a ranking from one on, as they are shown, with the times of the
+// steps in which the ranking was made for it: further pages are cut from one that was. found
+// are its hits, none when it is packed only, and are released with the answer.
+func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit int, steps []search.Timing) (*Answer, error) {
 	result, hits, start := k.result, k.len(), time.Now()
 	room := openRoom()
+	room.found = found
 	a := &room.answer
 	*a = Answer{room: room, Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: room.results, Generation: k.generation,
 		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)), Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: hits, Relation: "eq"}}
-	if a.Timings = room.timings; from == 0 { // further pages are cut from a ranking that was made then
-		a.Timings = append(a.Timings, k.steps...)
-	}
+	a.Timings = append(room.timings, steps...)
 	if result.Degraded {
 		a.Failures = result.Warnings
 	}
@@ -468,7 +467,7 @@ func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit
 	}
 	to, stale := min(from+limit, hits), 0
 	a.Results = slices.Grow(a.Results, max(to-from, 0))
-	s := showing{Reader: r, ctx: ctx, ranking: k, found: found, left: max(to-from, 0), answerRoom: room}
+	s := showing{Reader: r, ctx: ctx, ranking: k, left: max(to-from, 0), answerRoom: room}
 	defer s.release()
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)

@@ -19,8 +19,7 @@ type showing struct {
 	*Reader
 	ctx     context.Context
 	ranking *kept
-	found   foundHits // of the ranking, nil when it is packed only
-	left    int       // how many results may still come
+	left    int // how many results may still come
 	// words finds those of the query; it is not made for what was shown before.
 	words *search.Highlighter
 	*answerRoom
@@ -47,7 +46,7 @@ func (s *showing) release() {
 // while the file is the same.
 func (s *showing) show(i int) (Result, bool) {
 	r, k := s.Reader, s.ranking
-	hit := k.hit(i, s.found, &s.hit)
+	hit := k.hit(i, s.found.hits, &s.hit)
 	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
 	known := k.documents
 	if known == nil {

@@ -5,7 +5,8 @@ import * as search from "./search.js";
 
 const views = { search };
 // The other views come when they are first shown.
-const others = { document: () => import("./document.js"), lab: () => import("./lab.js"), status: () => import("./status.js") };
+const others = ["document", "lab", "status"];
+let elsewhere = ""; // Firefox never asks again for a module that did not come: it has another address then
 const main = document.getElementById("main");
 const input = document.getElementById("query");
 let current = null;
@@ -61,7 +62,7 @@ const page = {
   },
 };
 
-const viewOf = (s) => (s.view in others ? s.view : "search");
+const viewOf = (s) => (others.includes(s.view) ? s.view : "search");
 
 /** Has the links to the views take the query along; the one to what is shown keeps all of it. */
 function lead(s) {
@@ -93,7 +94,10 @@ async function show(y) {
     page.count(waiting);
   }, 700);
   try {
-    views[name] ??= await others[name]().catch(() => { throw new Fault(0, { detail: "the server does not answer" }); });
+    views[name] ??= await import(`./${name}.js${elsewhere}`).catch(() => {
+      elsewhere = `?${Date.now()}`;
+      throw new Fault(0, { detail: "the server does not answer" });
+    });
     if (signal.aborted) return;
     if (current !== name) {
       main.replaceChildren();
@@ -186,7 +190,8 @@ addEventListener("focus", returned);
 document.addEventListener("visibilitychange", returned);
 
 document.addEventListener("keydown", (e) => {
-  if (e.metaKey || e.ctrlKey || e.altKey || e.isComposing || document.querySelector("dialog[open]")) return;
+  const composing = e.isComposing || e.keyCode === 229; // in Safari the key that ends a composition comes behind its end
+  if (e.metaKey || e.ctrlKey || e.altKey || composing || document.querySelector("dialog[open]")) return;
   // For a moment after a dialog closed, keys still go to what had the focus in it.
   const target = e.target.closest("dialog") ? document.body : e.target;
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);

@@ -53,8 +53,8 @@ function build(main, profiles, profile, s) {
   const controls = make("div", { class: "lab-controls", role: "group", "aria-label": "Parameters" });
   // What a number means is said while it is held: a finger points at no title.
   controls.addEventListener("focusin", (e) => {
-    const p = profile.parameters.find((p) => p.name === e.target.closest("label").dataset.name);
-    about.textContent = `${p.name}: ${p.about} (${p.range})`;
+    const p = profile.parameters.find((p) => p.name === e.target.closest("label")?.dataset.name);
+    if (p) about.textContent = `${p.name}: ${p.about} (${p.range})`; // in Firefox the keyboard stops at what can be scrolled, too
   });
   controls.addEventListener("focusout", () => { about.textContent = profile.about; });
   lab.chart = make("div", { class: "scroll", "data-profile": profile.name });
@@ -191,7 +191,7 @@ function control(lab, p) {
     const to = (x) => (wide ? Math.log1p(x - p.min) : x);
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
-    const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : "any", value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : (to(p.max) - to(p.min)) / 100, value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider
     range.addEventListener("input", () => {
       range.classList.remove("reckoned");
@@ -320,14 +320,19 @@ function chart(lab, answer, before) {
       const seen = place + (name && isolated(name)), called = name === title ? seen : `${seen}: ${title}`; // who speaks to the page says what is seen
       const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${called}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
-        draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
+        ...["under", "label"].map((part) => draw("text", { class: part, x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name))),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
-      if (c.final) node.addEventListener("focus", () => look(hit.id)); // a listener of the whole drawing would make it a stop of its own
+      if (c.final) node.addEventListener("focus", () => { look(hit.id); bring(node); }); // a listener of the whole drawing would make it a stop of its own
       svg.append(node);
     }
   });
   const of = (e) => e.target.closest?.("[data-id]")?.dataset.id ?? null;
   const look = (id) => { lab.looked = id; light(lab.root, id); detail(lab, id, columns, answer); };
+  const bring = (node) => { // into sight, when the keyboard gets there: Firefox brings the begin of the drawing
+    if (!node.matches(":focus-visible")) return;
+    const at = node.getBoundingClientRect(), box = svg.parentElement.getBoundingClientRect();
+    svg.parentElement.scrollLeft += Math.max(0, at.right - box.right) || Math.min(0, at.left - box.left);
+  };
   svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) look(id); });
   svg.addEventListener("pointerleave", () => { light(lab.root, lit); rest(lab, columns, answer); });
   const pin = (id) => {

@@ -84,7 +84,7 @@ func TestAllTogether(t *testing.T) {
 			done := make(chan struct{})
 			var writer, all sync.WaitGroup
 			writer.Go(func() {
-				for round := 1; round < 6; round++ {
+				for round := 1; round < 4; round++ {
 					select {
 					case <-done:
 						return
@@ -102,10 +102,10 @@ func TestAllTogether(t *testing.T) {
 					}
 				}
 			})
-			for k := range 6 {
+			for k := range 4 {
 				all.Go(func() {
 					rng := rand.New(rand.NewPCG(3, uint64(k)))
-					for range 25 {
+					for range 15 {
 						of := rng.IntN(2)
 						g := access.Unrestricted()
 						hidden := rng.IntN(2) == 0

@@ -191,7 +191,8 @@ function control(lab, p) {
     const to = (x) => (wide ? Math.log1p(x - p.min) : x);
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
-    const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : (to(p.max) - to(p.min)) / 100, value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    const hundredth = wide ? 0.01 * (1 - 1e-9) : 0.01; // a hundred of a logarithm may be more than the whole, and then the last is not reached
+    const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : hundredth * (to(p.max) - to(p.min)), value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider
     range.addEventListener("input", () => {
       range.classList.remove("reckoned");

@@ -84,7 +84,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		defer o.pace.stop()
 	}
 	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
-	o.spare(api.SpareProcessors)
+	o.spare(0)
 	err = a.reopening(cmd.Context(), func(bool) error { return a.serveIndex(cmd, &o, limits, loopback) })
 	if o.front != nil {
 		err = errors.Join(err, o.front.close())
@@ -150,7 +150,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		if run.AllBytes > fewBytes {
 			o.spare(1)
 		} else {
-			o.spare(api.SpareProcessors)
+			o.spare(0)
 		}
 	}
 	door, err := s.door()

@@ -145,7 +145,7 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Close gives back the file of answers and that of turns; what the API serves stays open.
+// Close gives back the file of answers; what the API serves stays open.
 // Requests that still run are answered.
 func (a *API) Close() error {
 	a.gate.close()

@@ -20,20 +20,13 @@ import (
 // When a request came is not known exactly: it is seen when a processor is free to look,
 // which on a busy machine is after others that came later. See [connection.came]: of
 // those that ask again at once, who was answered first is served first, and who asks now
-// and then goes a little before those that ask all the time. And a turn is handed on
-// when what came meanwhile has been seen: see [bell].
+// and then goes a little before those that ask all the time.
 type gate struct {
 	limits Limits
 
-	// spare reports whether Go's scheduler has a processor left while all work that may: it
-	// sees what comes, and the bell is not needed.
-	spare func() bool
-
 	mu        sync.Mutex
-	bell      *bell // nil until somebody waits
-	closed    bool
+	pause     pause
 	working   int
-	due       int      // turns that are handed on when the bell is heard
 	begun     int      // those that work, rest, or return from that
 	coming    []*place // that wait to begin
 	returning []*place // that wait to go on
@@ -45,7 +38,7 @@ type gate struct {
 const maxBegun = 8
 
 func newGate(l Limits) *gate {
-	return &gate{limits: l, spare: func() bool { return runtime.GOMAXPROCS(0) > l.Running }, of: map[string]int{}}
+	return &gate{limits: l, pause: newPause(), of: map[string]int{}}
 }
 
 // place is a request inside the gate, whose lock guards it. It waits for one turn at
@@ -105,6 +98,10 @@ func (p *place) Take(ctx context.Context) error {
 	}
 	select {
 	case <-p.in:
+		// Behind all that may go on. Go runs first who was told last, so that turns which
+		// are handed on would leave those unread who came meanwhile; and before it looks
+		// at the network, what sweeps up garbage, whenever nobody else has work for it.
+		runtime.Gosched()
 		return nil
 	case <-impatient:
 	case <-ctx.Done():
@@ -132,19 +129,12 @@ func (p *place) join() (again bool, err error) {
 	}
 	again = p.begun
 	p.in = make(chan struct{})
-	free := g.working+g.due < g.limits.Running // then nobody waits who might have the turn
 	if again {
 		g.returning = append(g.returning, p)
-		switch {
-		case free:
-			g.admit()
-		case g.due > 0: // it was to be somebody's who has not begun
-			g.due--
-			g.admit()
-		}
+		g.handOn()
 		return true, nil
 	}
-	if !(free && g.mayBegin()) && len(g.coming) >= g.limits.Waiting {
+	if !(g.free() && g.mayBegin()) && len(g.coming) >= g.limits.Waiting {
 		return false, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
 	}
 	at := len(g.coming)
@@ -152,35 +142,8 @@ func (p *place) join() (again bool, err error) {
 		at--
 	}
 	g.coming = slices.Insert(g.coming, at, p)
-	switch {
-	case free && g.mayBegin():
-		g.admit()
-	case g.bell == nil && !g.closed:
-		if g.bell = newBell(); g.bell != nil {
-			go g.listen(g.bell)
-		}
-	}
-	return false, nil
-}
-
-// listen hands turns on when the bell is heard, until it is taken away.
-func (g *gate) listen(b *bell) {
-	for b.wait() {
-		g.mu.Lock()
-		b.heard()
-		g.handOn()
-		g.mu.Unlock()
-	}
-}
-
-// close takes the bell away: turns are handed on at once.
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	g.bell.close()
-	g.bell = nil
 	g.handOn()
+	return false, nil
 }
 
 // crowded reports whether so many wait that nobody goes by them: who needs no turn, since
@@ -197,37 +160,29 @@ func (g *gate) crowded() bool {
 // it may wait for a slow store.
 const held = 20 * time.Millisecond
 
-// next hands on turns that are free: to those who go on at once, to those who have not
-// begun when the bell is heard. The caller holds the lock.
+// next hands on a turn that was given back. The caller holds the lock.
 func (g *gate) next() {
-	for g.working+g.due < g.limits.Running {
-		switch {
-		case len(g.returning) > 0:
-			g.admit()
-		case len(g.coming) > g.due && g.mayBegin():
-			g.due++
-			if g.spare() || !g.bell.ring() {
-				g.handOn()
-			}
-		default:
-			return
-		}
+	if len(g.coming) > 0 && g.pause.due() {
+		g.pause.begin(g)
+	}
+	g.handOn()
+}
+
+// handOn hands on turns that are free, to those who go on first. The caller holds the
+// lock.
+func (g *gate) handOn() {
+	for g.free() && (len(g.returning) > 0 || len(g.coming) > 0 && g.mayBegin()) {
+		g.admit()
 	}
 }
 
-// handOn hands on the turns for which the bell rang. The caller holds the lock.
-func (g *gate) handOn() {
-	for ; g.due > 0; g.due-- {
-		if len(g.returning)+len(g.coming) > 0 {
-			g.admit()
-		}
-	}
-}
+// free reports whether one more may work.
+func (g *gate) free() bool { return g.working < g.limits.Running && !g.pause.on }
 
 // mayBegin reports whether there is room for one more that has begun.
-func (g *gate) mayBegin() bool { return g.begun+g.due < maxBegun*g.limits.Running }
+func (g *gate) mayBegin() bool { return g.begun < maxBegun*g.limits.Running }
 
-// admit lets in who is first. The caller holds the lock, and knows that somebody waits.
+// admit lets in who is first; the caller knows that somebody is.
 func (g *gate) admit() {
 	var p *place
 	if len(g.returning) > 0 {
@@ -299,7 +254,7 @@ func (p *place) Full() bool {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.working+g.due >= g.limits.Processors
+	return g.working >= g.limits.Processors
 }
 
 // leave counts the request out.

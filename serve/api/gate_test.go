@@ -20,7 +20,6 @@ func inOneTurn(t *testing.T) (g *gate, a, b, c *place) {
 	l := Limits{Running: 1, Patience: time.Minute}
 	l.defaults()
 	g = newGate(l)
-	g.spare = func() bool { return false }
 	t.Cleanup(g.close)
 	var places [3]*place
 	for i := range places {
@@ -86,7 +85,6 @@ func TestCrowded(t *testing.T) {
 	l := Limits{Running: 1, Patience: time.Minute}
 	l.defaults()
 	g := newGate(l)
-	defer g.close()
 	in := func() (*place, context.Context) {
 		p, err := g.enter("ann", time.Now())
 		if err != nil {
@@ -174,7 +172,6 @@ func TestLeaveWhileWaiting(t *testing.T) {
 		if working, resting, waiting := g.load(); working != 0 || resting != 0 || waiting != 0 || len(g.of) > 0 {
 			t.Fatalf("%d work, %d rest, %d wait, of %v", working, resting, waiting, g.of)
 		}
-		g.close()
 	}
 }
 
@@ -184,7 +181,6 @@ func TestFewBegin(t *testing.T) {
 	l := Limits{Running: 2, Patience: time.Millisecond}
 	l.defaults()
 	g := newGate(l)
-	defer g.close()
 	var places []*place
 	for i := range 2*maxBegun + 1 {
 		p, err := g.enter("ann", time.Now())
@@ -268,7 +264,6 @@ func TestBeginInOrder(t *testing.T) {
 	l := Limits{Running: 1, Patience: time.Minute}
 	l.defaults()
 	g := newGate(l)
-	defer g.close()
 	seen := time.Now()
 	answered := func(before time.Duration) *connection {
 		at := seen.Add(-before)

@@ -12,19 +12,13 @@ import (
 )
 
 // Whatever requests do, in whatever order, no more work than may, and whenever a turn is free
-// and somebody waits who may have it, it is on its way.
+// and somebody waits who may have it, who is first has it.
 func TestGateHistories(t *testing.T) {
 	for seed := range uint64(3000) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		l := Limits{Running: []int{1, 2, 3, 100}[random.IntN(4)], Waiting: 1 + random.IntN(40), OfOne: 1000}
 		l.defaults()
 		g := newGate(l)
-		g.spare = func() bool { return random.IntN(8) == 0 }
-		if random.IntN(4) > 0 {
-			g.bell = newBell() // nobody listens but this test
-		} else {
-			g.closed = true
-		}
 		var places []*place
 		var history []string
 		var often [7]int // something of each kind is done
@@ -37,16 +31,6 @@ func TestGateHistories(t *testing.T) {
 			if fault := g.fault(places); fault != "" {
 				t.Fatalf("seed %d, %d may work: %s, after %v", seed, l.Running, fault, history)
 			}
-		}
-		hear := func() {
-			if g.bell == nil || g.bell.rang.IsZero() {
-				return
-			}
-			if !g.bell.wait() {
-				t.Fatal("the bell is not heard")
-			}
-			g.bell.heard()
-			g.handOn()
 		}
 		for range 200 {
 			op := 0
@@ -101,21 +85,9 @@ func TestGateHistories(t *testing.T) {
 				p.leave()
 				places = without(places, p)
 			default:
-				now = "the bell is heard"
-				hear()
-			}
-			if b := g.bell; b != nil {
-				switch random.IntN(20) {
-				case 0:
-					b.deaf = time.Now().Add(time.Hour)
-				case 1:
-					b.deaf = time.Time{}
-				case 2:
-					if random.IntN(20) == 0 {
-						now += ", and the gate is closed"
-						g.close()
-					}
-				}
+				now = "a pause begins or ends"
+				g.pause.on = !g.pause.on
+				g.handOn()
 			}
 			history = append(history, now)
 			check()
@@ -126,12 +98,9 @@ func TestGateHistories(t *testing.T) {
 			places = without(places, p)
 			check()
 		}
-		hear()
-		check()
-		if g.working+g.due+g.begun+len(g.coming)+len(g.returning)+len(g.of) != 0 {
-			t.Fatalf("seed %d: when all have left, %d work, %d turns are due, %d begun, %d and %d wait, of %v", seed, g.working, g.due, g.begun, len(g.coming), len(g.returning), g.of)
+		if g.working+g.begun+len(g.coming)+len(g.returning)+len(g.of) != 0 {
+			t.Fatalf("seed %d: when all have left, %d work, %d begun, %d and %d wait, of %v", seed, g.working, g.begun, len(g.coming), len(g.returning), g.of)
 		}
-		g.close()
 	}
 }
 
@@ -168,22 +137,18 @@ func (g *gate) fault(places []*place) string {
 			return "who has not begun, or has left, waits to go on"
 		}
 	}
-	free := g.working+g.due < g.limits.Running
+	free := g.working < g.limits.Running && !g.pause.on
 	switch {
 	case working != g.working || begun != g.begun || len(places) != g.of["ann"]:
 		return "it counts wrongly"
-	case g.working+g.due > g.limits.Running:
+	case g.working > g.limits.Running:
 		return "more work than may"
-	case g.begun+g.due > maxBegun*g.limits.Running:
+	case g.begun > maxBegun*g.limits.Running:
 		return "more have begun than may"
 	case free && len(g.returning) > 0:
 		return "a turn is free, and somebody waits to go on"
-	case g.due > 0 && len(g.returning) > 0:
-		return "a turn is on its way, and somebody waits to go on"
-	case free && len(g.coming) > g.due && g.mayBegin():
+	case free && len(g.coming) > 0 && g.mayBegin():
 		return "a turn is free, and somebody waits to begin"
-	case g.due > 0 && (g.bell == nil || g.bell.rang.IsZero()):
-		return "a turn is due, and no bell rings"
 	case len(g.coming) > g.limits.Waiting:
 		return "too many wait"
 	case !slices.IsSortedFunc(g.coming, func(a, b *place) int { return a.came.Compare(b.came) }):
@@ -192,7 +157,7 @@ func (g *gate) fault(places []*place) string {
 	return ""
 }
 
-// Requests that come, rest, return and hang up at once, while the gate is closed too, have
+// Requests that come, rest, return and hang up at once, while there are pauses too, have
 // their turns, no more than may at a time, and nothing is left of them.
 func TestGateTogether(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -202,7 +167,6 @@ func TestGateTogether(t *testing.T) {
 			l := Limits{Running: running, OfOne: 1000, Patience: time.Hour}
 			l.defaults()
 			g := newGate(l)
-			g.spare = func() bool { return false }
 			var working atomic.Int64
 			take := func(ctx context.Context, p *place) bool {
 				if p.Take(ctx) != nil {
@@ -247,17 +211,29 @@ func TestGateTogether(t *testing.T) {
 					}
 				})
 			}
-			if running == 3 {
-				all.Go(g.close)
-			}
+			all.Go(func() { // pauses, as many as there is time for
+				for range 10 {
+					g.mu.Lock()
+					if !g.pause.on {
+						g.pause.begin(g)
+					}
+					on := g.pause.on
+					for ; on; on = g.pause.on {
+						g.mu.Unlock()
+						runtime.Gosched()
+						g.mu.Lock()
+					}
+					g.mu.Unlock()
+				}
+			})
 			all.Wait()
+			g.close()
 			if fault := g.fault(nil); fault != "" {
 				t.Errorf("%d on %d: %s", running, processors, fault)
 			}
 			if g.begun+len(g.coming)+len(g.returning)+len(g.of) != 0 {
 				t.Errorf("%d on %d: %d begun, %d and %d wait, of %v", running, processors, g.begun, len(g.coming), len(g.returning), g.of)
 			}
-			g.close()
 		}
 	}
 }

@@ -24,6 +24,7 @@ type pause struct {
 	on      bool
 	most    time.Duration // how long it is at most
 	turns   int           // handed on since the heap was looked at
+	swept   uint64        // so often had been collected when what was found was seen to be swept up
 	needed  time.Time     // not before that there is another one
 	samples []heap.Sample
 	ended   sync.WaitGroup // of garbage collected
@@ -45,7 +46,7 @@ const (
 
 func newPause() pause {
 	return pause{most: pauseMost, samples: []heap.Sample{{Name: "/gc/heap/goal:bytes"}, {Name: "/gc/heap/live:bytes"},
-		{Name: "/memory/classes/heap/objects:bytes"}}}
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: collectionsName}}}
 }
 
 // due counts a turn that is handed on, and reports whether a pause is to begin.
@@ -54,9 +55,19 @@ func (p *pause) due() bool {
 		return false
 	}
 	p.turns = 0
+	return p.look() && !time.Now().Before(p.needed)
+}
+
+// look reports whether garbage is about to be collected. What was found the last time fills
+// the heap until it is swept up, which takes some tenths of a second.
+func (p *pause) look() bool {
 	heap.Read(p.samples)
-	goal, live, now := p.samples[0].Value.Uint64(), p.samples[1].Value.Uint64(), p.samples[2].Value.Uint64()
-	return nearlyFull(goal, live, now) && !time.Now().Before(p.needed)
+	goal, live, now, collected := p.samples[0].Value.Uint64(), p.samples[1].Value.Uint64(), p.samples[2].Value.Uint64(), p.samples[3].Value.Uint64()
+	if nearlyFull(goal, live, now) {
+		return collected == p.swept
+	}
+	p.swept = collected
+	return false
 }
 
 // nearlyFull reports whether garbage is about to be collected: there are now so many bytes,
@@ -93,9 +104,11 @@ func (g *gate) close() {
 	g.pause.ended.Wait()
 }
 
+const collectionsName = "/gc/cycles/total:gc-cycles"
+
 // collections is how often garbage was marked since the process began.
 func collections() uint64 {
-	samples := []heap.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
+	samples := []heap.Sample{{Name: collectionsName}}
 	heap.Read(samples)
 	return samples[0].Value.Uint64()
 }

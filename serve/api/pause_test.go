@@ -3,7 +3,6 @@ package api
 import (
 	"runtime"
 	"runtime/debug"
-	heap "runtime/metrics"
 	"testing"
 	"time"
 )
@@ -39,13 +38,23 @@ func nearlyCollect(t *testing.T, p *pause) {
 		for range 10000 {
 			garbage = make([]byte, 64<<10)
 			garbage = nil
-			heap.Read(p.samples)
-			if nearlyFull(p.samples[0].Value.Uint64(), p.samples[1].Value.Uint64(), p.samples[2].Value.Uint64()) {
+			if p.look() {
 				return
 			}
 		}
 	}
 	t.Fatal("it is never nearly full")
+}
+
+// What was found and is not swept up yet is not collected again.
+func TestLookWhileSwept(t *testing.T) {
+	g, _, _, _ := inPause(t, time.Minute)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pause.swept-- // as if it had been collected once more
+	if g.pause.look() {
+		t.Error("it is about to be collected, and has just been")
+	}
 }
 
 // inPause is a gate of which somebody works and somebody waits, when garbage is about to

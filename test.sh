@@ -6,8 +6,8 @@
 #
 # It needs Go and git, and installs the rest of what the tests use, on Debian,
 # when it is missing and this user may install packages: a C compiler for the
-# race detector, Chromium for the web page. Linters come as Go modules, pinned in go.mod. The stores that are
-# servers are tested against real ones, which scripts/servers starts when they can
+# race detector, Chromium for the web page, zsh and fish for completions. Linters
+# come as Go modules, pinned in go.mod. The stores that are servers are tested against real ones, which scripts/servers starts when they can
 # be had; those that cannot are named.
 set -eu
 cd "$(dirname "$0")"
@@ -29,6 +29,13 @@ if ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/nul
 	say "installing chromium, which drives the web page in a test"
 	if ! { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; then
 		echo "it cannot be installed: TestPage of serve/web is skipped"
+	fi
+fi
+
+if ! command -v zsh >/dev/null 2>&1 || ! command -v fish >/dev/null 2>&1; then
+	say "installing zsh and fish, which complete commands in a test"
+	if ! { apt-get update -qq && apt-get install -y -qq zsh fish; } >/dev/null 2>&1; then
+		echo "they cannot be installed: completion_shells of cmd/sheaf leaves out those that are not there"
 	fi
 fi
 

@@ -78,7 +78,7 @@ func (s *Snapshot) among(filter Filter, within []segment.Bitset, room *withinSet
 	}
 	allowed := slices.Grow(room.allowed[:0], len(s.views))
 	for i, v := range s.views {
-		set := v.left()
+		var set segment.Bitset
 		switch {
 		case let != nil:
 			set = slices.Clone(within[i])
@@ -87,6 +87,8 @@ func (s *Snapshot) among(filter Filter, within []segment.Bitset, room *withinSet
 			if set = within[i]; v.deleted != nil {
 				set.AndNot(v.deleted)
 			}
+		default:
+			set = v.left()
 		}
 		allowed = append(allowed, set)
 	}

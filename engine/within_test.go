@@ -32,6 +32,16 @@ func TestLeftMemory(t *testing.T) {
 			t.Fatalf("%d found: %v", len(hits), err)
 		}
 	}
+	bounded := req
+	bounded.Within = []string{"10", "10005", "5"}
+	if hits, err := s.Search(t.Context(), bounded); err != nil || len(hits) != 1 {
+		t.Fatalf("%d found among three: %v", len(hits), err)
+	}
+	for i, v := range s.views {
+		if v.alive.Load() != nil {
+			t.Errorf("view %d: what is left is worked out for a search within others", i)
+		}
+	}
 	search()
 	const times = 200
 	var before, after runtime.MemStats

@@ -5,7 +5,7 @@ import "sheaf"
 // Room is memory for the hits of one result at a time, and what they point to but for texts
 // and explanations. It belongs to who gives it to a search. The zero value is ready.
 type Room struct {
-	hits       []Hit
+	hits       []Hit // as long as was used, as lists are
 	legs       []sheaf.Leg
 	lists      []string
 	evidence   []Evidence
@@ -21,6 +21,7 @@ func (r *Room) Clear() {
 		*r = Room{}
 		return
 	}
-	clear(r.hits[:cap(r.hits)])
-	clear(r.lists[:cap(r.lists)])
+	clear(r.hits)
+	clear(r.lists)
+	r.hits, r.lists = r.hits[:0], r.lists[:0]
 }

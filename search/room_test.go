@@ -29,6 +29,9 @@ func TestRoom(t *testing.T) {
 		want := mustSearch(t, s, query(text, limit), load(t, name), opt)
 		before := written(t, want)
 		opt.Room = &room
+		if random.IntN(2) == 0 { // what another search found, and nobody cleared
+			mustSearch(t, s, query("cat", 12), load(t, "sheaf"), opt)
+		}
 		got := mustSearch(t, s, query(text, limit), load(t, name), opt)
 		if written(t, got) != before || !maps.Equal(got.Parameters, want.Parameters) {
 			t.Fatalf("seed %d: %s with %s: in memory that held others\n%s\nalone\n%s", seed, text, name, written(t, got), before)

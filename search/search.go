@@ -570,6 +570,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	byMeaning := r.byMeaning(ranking)
 	room := r.opt.Room
+	room.Clear()
 	room.hits = slices.Grow(room.hits[:0], max(len(ranking), 1))
 	r.result.Hits = room.hits
 	legs := ownLegs(ranking, room)
@@ -593,6 +594,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		}
 		r.result.Hits = append(r.result.Hits, hit)
 	}
+	room.hits = r.result.Hits
 	r.judge(ranking)
 	r.took("look up", start)
 }

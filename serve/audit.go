@@ -411,13 +411,14 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 // answer looks for hidden documents in all that came back, as a caller would
 // read it: their identifiers anywhere in the JSON.
 func (t *trial) answer(door string, out any) error {
-	text, err := json.Marshal(out)
+	b, err := json.Marshal(out)
 	if err != nil {
 		return err
 	}
+	text := string(b)
 	for _, i := range t.hidden {
 		d := &t.docs[i]
-		if name := written(d.id); strings.Contains(string(text), name) && strings.Contains(t.withoutVisible(string(text), name), name) {
+		if name := written(d.id); strings.Contains(text, name) && strings.Contains(t.withoutVisible(text, name), name) {
 			t.leak(door, d.id, "its name is in the answer")
 		}
 	}

@@ -1,8 +1,12 @@
 package serve
 
 import (
+	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
+	"sheaf"
 	"sheaf/serve/access"
 )
 
@@ -27,5 +31,24 @@ func TestAuditTellsNamesApart(t *testing.T) {
 		if leak := len(a.out.Leaks) > 0; leak != c.leak {
 			t.Errorf("%v: a leak: %v, want %v", c.ids, leak, c.leak)
 		}
+	}
+}
+
+// TestAuditReadsOnce: an answer takes as much memory to look through as it is long, however many documents
+// are hidden.
+func TestAuditReadsOnce(t *testing.T) {
+	a := &trial{auditor: &auditor{out: &Audit{}}}
+	for i := range 200 {
+		a.docs, a.hidden = append(a.docs, audited{id: sheaf.ID(fmt.Sprintf("api:doc%d", i))}), append(a.hidden, i)
+	}
+	text := strings.Repeat("a word ", 100_000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := a.answer("search", text); err != nil || len(a.out.Leaks) > 0 {
+		t.Fatal(err, a.out.Leaks)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(20*len(text)) {
+		t.Errorf("%d bytes for an answer of %d", took, len(text))
 	}
 }

@@ -59,6 +59,18 @@ func (r *Reader) paged(q SearchRequest, parsed sheaf.Query, found *ranked) *kept
 	return &kept{ranked: found, request: q, query: parsed, generation: r.Generation(), owner: r.owner(), bytes: found.bytes()}
 }
 
+// pack makes of k what is kept of it: with packed hits, since those that were found hold on to
+// memory that they share with others, and without what only who searched is told.
+func (k *kept) pack() {
+	if k.result.Hits == nil {
+		return // it is remembered
+	}
+	f := &ranked{kept: *k.result, hits: pack(k.result.Hits), matches: k.matches, documents: k.documents, at: k.at}
+	f.result = &f.kept
+	f.kept.Hits, f.kept.Took, f.kept.Trace, f.kept.Expansion = nil, nil, nil, nil
+	k.ranked, k.bytes = f, f.bytes()
+}
+
 // owner is whose cursors those of a reader are: of a caller, as long as they may see the same.
 func (r *Reader) owner() string { return r.grant.Fingerprint() + "\x00" + r.grant.Caller }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 
+	"sheaf/search"
 	"sheaf/serve/access"
 )
 
@@ -34,3 +35,12 @@ func RereadProfiles(c *Collection) { c.profiles.reread() }
 
 // RoomOf is what an answer lies in, as others will have it once the answer is released.
 func RoomOf(a *Answer) any { return a.room }
+
+// KeptFor is what is kept of the ranking that a cursor is of, and the bytes that it counts.
+func KeptFor(r *Reader, cursor string) (*search.Result, int64, error) {
+	k, _, _, err := r.c.rankings.find(cursor, r.owner())
+	if err != nil {
+		return nil, 0, err
+	}
+	return k.result, k.bytes, nil
+}

@@ -489,6 +489,7 @@ func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit
 		a.Warnings = append(a.Warnings, fmt.Sprintf("%d of the results changed since they were indexed: they have no snippet", stale))
 	}
 	if to < hits {
+		k.pack()
 		a.Next = r.c.rankings.keep(k, to, limit)
 	}
 	a.Timings = append(a.Timings, search.Timing{Step: "show", Duration: time.Since(start)})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -116,17 +117,64 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 	return names, directive
 }
 
+// mends are what is changed in the scripts that cobra writes, by shell: what stands there, and what
+// comes in its place. All three have a shell evaluate the words that were typed, so that a query was run
+// as a command where it held one, or where fish had taken its quotation marks away.
+var mends = map[string][][2]string{
+	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
+`, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then
+        # What a query holds is not run: its words are given as they are, without what quotes them
+        args=("${args[@]#[\"\']}") args=("${args[@]%[\"\']}") args=("${args[@]//\\/}")
+        out=$(eval "${words[0]} __complete \"\${args[@]}\"" 2>/dev/null)
+    else
+        out=$(eval "${requestComp}" 2>/dev/null)
+    fi
+`}},
+	"zsh": {{`    words=("${=words[1,CURRENT]}")
+`, `    local -a typed
+    typed=("${(@)words[1,CURRENT]}")
+    words=("${=words[1,CURRENT]}")
+`}, {`    out=$(eval ${requestComp} 2>/dev/null)
+`, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then
+        # What a query holds is not run: its words are given as they are, without what quotes them
+        out=$(eval "${words[1]} __complete \"\${(@Q)typed[2,-1]}\"" 2>/dev/null)
+    else
+        out=$(eval ${requestComp} 2>/dev/null)
+    fi
+`}, {`=~ '-.*=' ]]`, `=~ '^-[^=]*=' ]]`}},
+	"fish": {{`    set -l args (commandline -opc)
+`, `    # and quote them again: a query is no command. ~ and variables in front are folders.
+    set -l args (string escape -- (commandline -opc) | string replace -r "^'(~/|\\\$[A-Za-z_]\w*)" '$1\'')
+`}, {`(string match -r -- '-.*=' "$lastArg")`, `(string match -r -- '^-[^=]*=' (commandline -ct))`},
+		{`(string split --max 1 \t $`, `(string split --max 1 -- \t $`}},
+}
+
 // writeCompletion writes the completion script of a shell.
 func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {
+	var written strings.Builder
+	var err error
 	switch shell {
 	case "bash":
-		return root.GenBashCompletionV2(w, true)
+		err = root.GenBashCompletionV2(&written, true)
 	case "zsh":
-		return root.GenZshCompletion(w)
+		err = root.GenZshCompletion(&written)
 	case "fish":
-		return root.GenFishCompletion(w, true)
+		err = root.GenFishCompletion(&written, true)
 	case "powershell":
-		return root.GenPowerShellCompletionWithDesc(w)
+		err = root.GenPowerShellCompletionWithDesc(&written)
+	default:
+		return sheaf.Invalidf("shell %q: must be bash, zsh, fish or powershell", shell)
 	}
-	return sheaf.Invalidf("shell %q: must be bash, zsh, fish or powershell", shell)
+	if err != nil {
+		return err
+	}
+	script := written.String()
+	for _, mend := range mends[shell] {
+		if strings.Count(script, mend[0]) != 1 {
+			return fmt.Errorf("the script for %s has no single %q", shell, mend[0])
+		}
+		script = strings.Replace(script, mend[0], mend[1], 1)
+	}
+	_, err = io.WriteString(w, script)
+	return err
 }

@@ -408,6 +408,10 @@ func TestOpenAPI(t *testing.T) {
 	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") || strings.Contains(string(page), "://") || !strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("the page: %v", res.Header)
 	}
+	// Browsers ask for an icon of their own where a page names none.
+	if !strings.Contains(string(page), `<link rel="icon" href="/ui/icon.svg"`) || !strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
+		t.Errorf("the page has no icon that it may show: %v", res.Header)
+	}
 }
 
 // The examples of the document do what they show.

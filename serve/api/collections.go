@@ -189,7 +189,7 @@ func serverRoutes() []*route {
 			}),
 		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true, media: "text/html; charset=utf-8"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
-				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 				return c.tagged(in.None, "text/html; charset=utf-8", c.api.page()), nil
 			}),
 	}

@@ -132,6 +132,8 @@ type Room struct {
 	// Places are those of the hits answered, in their order, where the store tells
 	// them: it sets them, in their memory, and leaves the state 0 otherwise.
 	Places Places
+	// Scores is where a [Scorer] may answer.
+	Scores []float64
 }
 
 // MaxLimit is the largest Request.Limit.

@@ -65,8 +65,9 @@ type Scorer interface {
 	// Scores tells how strongly each of ids, which are all different, matches each of
 	// reqs, which are about words: out[i][k] is the score of ids[k] in what Retrieve
 	// answers to reqs[i] with ids as its Within and room for all of them, and 0 when it is
-	// not in it. It is the caller's to change. What reqs say of Within and limits does not count. A backend in front of
-	// one that is no Scorer is sheaf.ErrUnsupported: Retrieve tells it then.
+	// not in it. It is the caller's to change. What reqs say of Within and limits does not count. Nothing
+	// of reqs and ids is kept. A backend in front of one that is no Scorer is
+	// sheaf.ErrUnsupported: Retrieve tells it then.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 

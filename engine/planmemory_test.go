@@ -69,7 +69,8 @@ func TestPlansInUsedMemory(t *testing.T) {
 		if a.count, err = s.Count(t.Context(), req); err != nil {
 			return a, err
 		}
-		if a.scores, err = s.Scores(t.Context(), []Request{req, reqs[(i+1)%len(reqs)], req}, ids, i%3); err != nil {
+		a.scores = [][]float64{make([]float64, len(ids)), make([]float64, len(ids)), make([]float64, len(ids))}
+		if err = s.Scores(t.Context(), a.scores, []Request{req, reqs[(i+1)%len(reqs)], req}, ids, i%3); err != nil {
 			return a, err
 		}
 		a.why, err = s.Explain(t.Context(), req, ids[:5])

@@ -12,14 +12,14 @@ import (
 // words: out[i][k] is the score that ids[k] has in an answer to reqs[i], and 0 when it
 // is in none. A request's own bounds and limit mean nothing here. Identifiers are
 // looked up once for all requests, and hits, which would be as many as the chunks,
-// are neither made nor put in order. So many goroutines help, at most.
-func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, helpers int) ([][]float64, error) {
+// are neither made nor put in order. So many goroutines help, at most. out is zeros as it comes.
+func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []string, helpers int) error {
 	room := askedPool.Get().(*askedRoom)
 	defer room.release()
 	asked := room.views(len(s.views))
 	for k, id := range ids {
 		if err := s.locate(id, func(view int, ordinal uint32) { asked[view] = append(asked[view], askedChunk{ordinal, int32(k)}) }); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	within := newWithin()
@@ -34,18 +34,10 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, hel
 			}
 		}
 	}
-	out, all := make([][]float64, len(reqs)), make([]float64, len(reqs)*len(ids))
-	for i := range out {
-		out[i], all = all[:len(ids):len(ids)], all[len(ids):]
-	}
-	err := together(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
+	return together(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
 		defer s.index.takeTurn().end()
-		return s.scoreAmong(ctx, reqs[i], asked, within.sets, out[i])
+		return s.scoreAmong(ctx, &reqs[i], asked, within.sets, out[i])
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // askedChunk is a chunk of a view, and where its identifier stands in a question.
@@ -85,7 +77,7 @@ func (r *askedRoom) release() {
 
 // scoreAmong scores the chunks of each view that are asked for, of which within are
 // the sets without those that are deleted; requests share them.
-func (s *Snapshot) scoreAmong(ctx context.Context, req Request, asked [][]askedChunk, within []segment.Bitset, out []float64) error {
+func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset, out []float64) error {
 	allowed := within
 	if req.Filter != nil {
 		var err error
@@ -93,7 +85,7 @@ func (s *Snapshot) scoreAmong(ctx context.Context, req Request, asked [][]askedC
 			return err
 		}
 	}
-	p, err := newPlan(s, &req, s.analyzer(), allowed)
+	p, err := newPlan(s, req, s.analyzer(), allowed)
 	if err != nil {
 		return err
 	}

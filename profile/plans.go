@@ -16,10 +16,11 @@ type plans struct {
 	made map[string]*Plan
 }
 
-// maxPlans bounds how many plans are kept, longestSet how long what a query sets may
-// be for its plan to be kept.
+// maxPlans bounds how many plans are kept, some kilobytes each: questions differ in the share of
+// them that the model knows, of which there are as many as there are fractions of a few dozen
+// pieces. longestSet is how long what a query sets may be for its plan to be kept.
 const (
-	maxPlans   = 64
+	maxPlans   = 256
 	longestSet = 1 << 10
 )
 

@@ -295,7 +295,7 @@ func MaxLegs(in *Memory, a, b Leg) Leg {
 	out := Leg{Name: a.Name, Weight: a.Weight}
 	out.Hits, _ = in.ranking(len(keys), 0)
 	if which.table == nil {
-		out.Numbers = make([]int32, len(keys))
+		out.Numbers = in.merged(len(keys))
 	}
 	for i, k := range keys {
 		out.Hits[i] = *k.hit

@@ -18,6 +18,8 @@ type Memory struct {
 	inside []sheaf.Hit
 	keys   [2][]maxKey
 	list   []int32
+	// both are the numbers of what MaxLegs made.
+	both []int32
 	// numbers are those of the documents that were lifted to.
 	numbers []int32
 }
@@ -80,6 +82,15 @@ func (m *Memory) constituents(n int) []sheaf.Hit {
 	}
 	m.inside = m.inside[:from+n]
 	return m.inside[from : from : from+n]
+}
+
+// merged is room for n numbers of what MaxLegs makes.
+func (m *Memory) merged(n int) []int32 {
+	if m == nil {
+		return make([]int32, n)
+	}
+	m.both = sized(m.both, n)
+	return m.both
 }
 
 // max is what MaxLegs works with: two lists of n keys and one of numbers, all empty.

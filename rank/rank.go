@@ -60,7 +60,7 @@ type Env struct {
 	// when the query has none, or nobody counted.
 	Rare func(sheaf.ID) bool
 	// Words tells how the words of the query, and pairs of words that stand side
-	// by side in it, stand in some chunks, all different;
+	// by side in it, stand in some chunks, all different, of which it keeps nothing;
 	// none when that could not be found out. Nil when the query has none, or
 	// nobody counted.
 	Words func(chunks []sheaf.ID) ([]Word, error)

@@ -38,6 +38,7 @@ type Row struct {
 	counts  []int32
 	factors []docFactor
 	pages   []page
+	places  []sheaf.ID
 	best    []int32
 	whole   []*sheaf.Outline
 	read    byte
@@ -131,6 +132,10 @@ func (r *Row) Release() {
 	clear(r.reasons)
 	clear(r.factors)
 	clear(r.whole)
+	clear(r.places[:cap(r.places)])
+	if cap(r.places) > maxKeptHits {
+		r.places = nil
+	}
 	clear(r.candidates[:cap(r.candidates)])
 	r.hits, r.why, r.nodes, r.docs = nil, nil, nil, nil
 	if cap(r.keys) <= maxKeptHits {

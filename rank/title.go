@@ -80,7 +80,10 @@ type folded []string
 
 // foldNames are the folded forms of names, without those that are empty or there before.
 func foldNames(forms ...string) (out folded) {
-	for _, form := range forms {
+	for i, form := range forms {
+		if i > 0 && form == forms[i-1] {
+			continue
+		}
 		if name := foldName(form); name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -189,5 +192,17 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 
 // foldName brings names that people take for the same to one form.
 func foldName(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), unicode.IsSpace), " ")
+	s = strings.ToLower(s)
+	space := true // before the name, and between words that others stand after
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			if space || r != ' ' {
+				return strings.Join(strings.Fields(s), " ")
+			}
+			space = true
+		} else {
+			space = false
+		}
+	}
+	return strings.TrimSuffix(s, " ")
 }

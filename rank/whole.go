@@ -2,6 +2,7 @@ package rank
 
 import (
 	"fmt"
+	"slices"
 
 	"sheaf"
 )
@@ -128,7 +129,7 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 		return nil, nil
 	}
 	r.touch(outlines)
-	pages, all = r.pages[:0], make([]sheaf.ID, 0, n)
+	pages, all = r.pages[:0], slices.Grow(r.places[:0], n)
 	for i, at := range best {
 		if outlines[i] != nil {
 			from := len(all)
@@ -136,7 +137,7 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 			pages = append(pages, page{r.docs[at], from, len(all)})
 		}
 	}
-	r.pages = pages
+	r.pages, r.places = pages, all
 	return pages, all
 }
 

@@ -157,7 +157,8 @@ func (f *found) appendLacking(out []sheaf.ID, branch int) []sheaf.ID {
 // them. Of a branch that retrieves its best, what it did not retrieve comes after
 // what it did, so ranks stay as they are.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) error {
-	faults, looks := make([]error, len(outcomes)), make([]lookup, len(outcomes))
+	n := len(outcomes)
+	faults, looks := room(&r.facts.faults, n)[:n], room(&r.facts.lookups, n)[:n]
 	all.missing, all.absent = all.missing[:0], all.absent[:0]
 	for i := range outcomes {
 		ids, places := all.lacks(i)
@@ -166,7 +167,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) erro
 			looks[i].answer, looks[i].joined = r.facts.room(len(ids)), r.facts.room(len(outcomes[i].ranking)+len(ids)).Hits
 		}
 	}
-	backend.Together(ctx, len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i], all) })
+	backend.Together(ctx, n, func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i], all) })
 	for i, err := range faults {
 		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
 			return ctx.Err()

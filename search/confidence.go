@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sync"
 
 	"sheaf"
 	"sheaf/eval/calibrate"
@@ -183,7 +182,8 @@ func (r *run) learn(ctx context.Context, ph *profile.Phase, fusion rank.Fusion, 
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
-	j := &judged{found: ranking, scores: r.facts.judged[:0]}
+	j := &r.facts.verdict
+	*j = judged{found: ranking, scores: r.facts.judged[:0], text: j.text[:0]}
 	if s, ok := fusion.(rank.Scores); ok {
 		j.ideals = s.Ideals
 	}
@@ -321,10 +321,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		length = len(telling)
 	}
 	asked := rank.Called(r.facts, wording(r.query), r.query.Text)
-	called := sync.OnceValue(func() int {
-		return r.documents(asked)
-	})
-	holding := sync.OnceValue(func() int { return r.documents(r.holds) })
+	called, holding := 0, 0 // 0 is not counted yet
 	room := r.opt.Room
 	room.evidence, room.confidence = cleared(room.evidence, len(ranking)), cleared(room.confidence, len(ranking))
 	evidence, confidence := room.evidence, room.confidence
@@ -332,10 +329,16 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		hit, e := &r.result.Hits[i], &evidence[i]
 		*e = r.evidence(&ranking[i], hit.Doc, known, length)
 		if asked(hit.ID) {
-			e.Named = called()
+			if called == 0 {
+				called = r.documents(asked)
+			}
+			e.Named = called
 		}
 		if r.holds != nil && r.holds(hit.ID) {
-			e.Holds = holding()
+			if holding == 0 {
+				holding = r.documents(r.holds)
+			}
+			e.Holds = holding
 		}
 		hit.Evidence = e
 		if r.confidence != nil {

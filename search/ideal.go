@@ -73,16 +73,17 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := sought{words: strings.Fields}
+	list := &r.facts.sought
+	list.words = strings.Fields
 	if r.searcher.Analyzer != nil {
 		list.words = r.tellingWords
 	}
 	list.add(r.query.Words, 1)
-	dfs, err := frequencies(ctx, counter, list.queries)
+	dfs, err := r.frequencies(ctx, counter, list.queries)
 	if err != nil {
 		return nil, err
 	}
-	return list.worth(dfs, n), nil
+	return list.worth(r.facts, dfs, n), nil
 }
 
 // maxWorth bounds how many words of a query are counted; those after them are
@@ -170,8 +171,9 @@ func (l *sought) put(q sheaf.TextQuery, text string, factor float64) {
 }
 
 // worth is what the parts are worth of which dfs of some chunks hold each.
-func (l *sought) worth(dfs []int, chunks int) *worth {
-	w := &worth{parts: make([]valued, len(l.queries))}
+func (l *sought) worth(in *memo, dfs []int, chunks int) *worth {
+	w := &in.sum
+	*w = worth{parts: room(&in.parts, len(l.queries))[:len(l.queries)]}
 	for i := range w.parts {
 		w.parts[i] = valued{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
 	}

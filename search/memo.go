@@ -49,8 +49,12 @@ type carder interface {
 }
 
 // tables are the memory of a memo that other searches use again. It belongs to one
-// search, until release.
+// search, until release: that search lies in it, with what it asks and works with. What a
+// store is asked with is not among it, but where it keeps nothing of what it is asked.
 type tables struct {
+	memo memo
+	run  run
+	working
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline // made of documents
 	chunks    map[sheaf.ID]*sheaf.Chunk
@@ -81,7 +85,6 @@ const maxKeptFacts = 1 << 10
 // release gives the tables back; the memo is used no more.
 func (m *memo) release() {
 	t := m.tables
-	m.tables = nil
 	if max(len(t.nodes), len(t.brief)) > maxKeptSlots || max(len(t.documents), len(t.outlines), len(t.chunks), len(t.dates)) > maxKeptFacts {
 		return
 	}
@@ -93,6 +96,9 @@ func (m *memo) release() {
 	clear(t.brief)
 	for _, room := range t.rooms[:t.taken] {
 		clear(room.Hits[:cap(room.Hits)])
+		if cap(room.Scores) > maxKeptSlots {
+			room.Scores = nil
+		}
 	}
 	for _, m := range t.fused[:t.lent] {
 		m.Clear()
@@ -103,6 +109,9 @@ func (m *memo) release() {
 		t.judged = nil
 	}
 	t.taken, t.lent = 0, 0
+	clear(t.run.similar[:cap(t.run.similar)])
+	t.run, t.memo = run{similar: t.run.similar[:0]}, memo{}
+	t.working.forget()
 	tablesPool.Put(t)
 }
 
@@ -192,7 +201,9 @@ func newMemo(facts rank.Facts) *memo {
 	linker, _ := facts.(rank.Linker)
 	placer, _ := facts.(placer)
 	carder, _ := facts.(carder)
-	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, linker: linker, placer: placer, carder: carder}
+	t := tablesPool.Get().(*tables)
+	t.memo = memo{Facts: facts, tables: t, short: short, shared: shared, linker: linker, placer: placer, carder: carder}
+	return &t.memo
 }
 
 // Chunk implements rank.Facts.

@@ -51,9 +51,13 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			alike.Store(true)
 			return plain()
 		}
-		known, queries := words[:0:0], make([]sheaf.TextQuery, 0, len(words))
+		known, queries := make([]string, 0, len(words)), make([]sheaf.TextQuery, 0, len(words))
+		var tokens []analysis.Token
 		for _, word := range words {
-			if !slices.Contains(known, word) && len(a.QueryTokens(word)) > 0 {
+			if slices.Contains(known, word) {
+				continue
+			}
+			if tokens = a.AppendQueryTokens(tokens[:0], word); len(tokens) > 0 {
 				known, queries = append(known, word), append(queries, sheaf.Match{Text: word})
 			}
 		}
@@ -65,6 +69,9 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 		case err != nil:
 			return nil, err
 		}
+		if told, ok := ctx.Value(talliedKey{}).(*tallied); ok {
+			*told = tallied{queries, dfs}
+		}
 		return weigher.EmbedWeighted(text, func(word string) float64 {
 			if i := slices.Index(known, word); i >= 0 {
 				return math.Sqrt(idf(dfs[i], chunks))
@@ -72,6 +79,27 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			return math.Sqrt(math.Ln2) // a word without a term weighs as one of every second chunk
 		}), nil
 	}
+}
+
+// tallied are words that were counted for the vector of a query, and by how many chunks each is
+// held: what else asks for the same words has no need to count them again.
+type tallied struct {
+	queries []sheaf.TextQuery
+	chunks  []int
+}
+
+// talliedKey is that of the tallied in a context, where it is wanted.
+type talliedKey struct{}
+
+// of is by how many chunks what a query asks for is held; false when that was not counted.
+func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
+	if _, ok := q.(sheaf.Match); !ok || c == nil { // others need not be comparable
+		return 0, false
+	}
+	if i := slices.Index(c.queries, q); i >= 0 {
+		return c.chunks[i], true
+	}
+	return 0, false
 }
 
 // maxWeighed is the number of words from which a text is taken for a document

@@ -101,7 +101,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		}
 		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
 	}
-	legs := make([]rank.Leg, 0, len(outcomes))
+	legs := room(&r.facts.legs, len(outcomes))
 	names := make([]string, 0, len(outcomes))
 	for i := range outcomes {
 		leg, err := r.leg(retrieval, outcomes, i, at)
@@ -193,7 +193,7 @@ func keeps(stage rank.Stage) int {
 
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
-	out := make([]outcome, 0, len(ph.Branches))
+	out := room(&r.facts.outcomes, len(ph.Branches))
 	means := slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight != 0 })
 	for i := range ph.Branches {
 		b := &ph.Branches[i]
@@ -438,7 +438,7 @@ func (r *run) similarityOf(id sheaf.ID) (float64, bool) {
 
 // byMeaning tells of each of hits whether a vector branch found it.
 func (r *run) byMeaning(hits sheaf.Ranking) []bool {
-	found, numbers := make([]bool, len(hits)), rank.NewOrdinals(len(hits))
+	found, numbers := room(&r.facts.byMeaning, len(hits))[:len(hits)], rank.NewOrdinals(len(hits))
 	defer numbers.Release()
 	for i := range hits {
 		numbers.Add(hits[i].ID)

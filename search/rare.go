@@ -27,9 +27,11 @@ const (
 )
 
 // frequencies counts the chunks that each of queries matches, which are words, in any
-// field; it asks only for words that were not counted for what the query is worth.
+// field; it asks only for words that were not counted for what the query is worth, or for its
+// vector.
 func (r *run) frequencies(ctx context.Context, counter backend.Counter, queries []sheaf.TextQuery) ([]int, error) {
-	dfs, left := make([]int, len(queries)), []sheaf.TextQuery{}
+	dfs := make([]int, len(queries))
+	var left []sheaf.TextQuery
 	var at []int
 	for i, q := range queries {
 		known := -1
@@ -38,6 +40,8 @@ func (r *run) frequencies(ctx context.Context, counter backend.Counter, queries 
 		}
 		if known >= 0 {
 			dfs[i] = r.worthy.parts[known].chunks
+		} else if n, ok := r.tallied.of(q); ok {
+			dfs[i] = n
 		} else {
 			left, at = append(left, q), append(at, i)
 		}

@@ -102,7 +102,7 @@ type Options struct {
 	// Timeout bounds embedding and retrieval; what has not answered by then
 	// counts as failed. 0 is no bound but that of the context.
 	Timeout time.Duration
-	// Room is memory for the hits of the result; nil takes new. With one the result shares its
+	// Room is memory for the result; nil takes new. With one the result shares its
 	// Parameters with others: they must not be changed.
 	Room *Room
 }
@@ -234,8 +234,9 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 	if err != nil {
 		return nil, err
 	}
-	r.facts.release()
-	return r.result, nil
+	result := r.result
+	r.facts.release() // the run lies there
+	return result, nil
 }
 
 // run answers q and keeps what it was answered with.
@@ -273,12 +274,17 @@ const usualSteps = 24
 
 // newRun is a search by a plan, which is followed once.
 func (s *Searcher) newRun(q sheaf.Query, asked profile.Asked, opt Options, plan *profile.Plan) *run {
-	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: plan.Profile, followed: plan, facts: newMemo(s.Facts), now: time.Now,
-		result: &Result{Profile: plan.Profile.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: make([]Timing, 0, usualSteps)}}
+	facts, room := newMemo(s.Facts), opt.Room
+	if room == nil {
+		room = &Room{}
+	}
+	r := &facts.run
+	*r = run{searcher: s, query: q, asked: asked, opt: opt, profile: plan.Profile, followed: plan, facts: facts, now: time.Now, result: &room.result, similar: r.similar[:0]}
+	room.took = slices.Grow(room.took[:0], usualSteps)
+	room.result = Result{Profile: plan.Profile.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: room.took}
 	r.noted = len(q.Notes)
-	if opt.Room == nil {
+	if r.opt.Room = room; opt.Room == nil {
 		r.result.Parameters = maps.Clone(plan.Values)
-		r.opt.Room = &Room{}
 	}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
@@ -342,6 +348,7 @@ type run struct {
 	worthy    *worth
 	uncounted error
 	weighed   bool
+	tallied   *tallied // for the vector; nil when there is none
 	lookup    *backend.Request
 	// windows are how many hits each branch of the main phase retrieved, before those
 	// that others found were looked up in it; kept with a trace.
@@ -400,8 +407,8 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	if r.vector == nil {
-		start := clock()
-		vector, err := r.searcher.Embed(retrieval, text)
+		start, told := clock(), &tallied{}
+		vector, err := r.searcher.Embed(context.WithValue(retrieval, talliedKey{}, told), text)
 		r.took("embed", start)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -414,7 +421,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 			r.note("the embedding model knows no word of the query: branches that search by meaning are left out")
 			return nil
 		}
-		r.vector = vector
+		r.vector, r.tallied = vector, told
 	}
 	if alike := r.searcher.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
@@ -445,7 +452,7 @@ func needsVector(plan *profile.Plan) bool {
 // env is what stages may know.
 func (r *run) env() rank.Env {
 	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.now()}
-	if r.similar != nil {
+	if len(r.similar) > 0 {
 		env.Similarity = r.similarityOf
 	}
 	return env

@@ -36,7 +36,7 @@ func (r *run) wordsIn(ctx context.Context, pairs bool) (func(chunks []sheaf.ID) 
 	if err != nil || w == nil {
 		return nil, err
 	}
-	parts := slices.DeleteFunc(slices.Clone(w.parts), func(v valued) bool { return !(v.worth > 0 && v.idf > 0) })
+	parts := slices.DeleteFunc(append(room(&r.facts.parts, len(w.parts)), w.parts...), func(v valued) bool { return !(v.worth > 0 && v.idf > 0) })
 	slices.SortStableFunc(parts, func(a, b valued) int { return cmp.Compare(b.worth, a.worth) })
 	parts = parts[:min(len(parts), maxWholeWords)]
 	var neighbors []neighbor
@@ -56,7 +56,7 @@ func (r *run) wordsIn(ctx context.Context, pairs bool) (func(chunks []sheaf.ID) 
 // standing looks for parts and pairs of the query in chunks, all different; nil when
 // time ran out.
 func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, chunks []sheaf.ID) ([]rank.Word, error) {
-	looks := make([]look, 0, len(parts)+len(pairs))
+	looks := room(&r.facts.looks, len(parts)+len(pairs))
 	for _, p := range parts {
 		looks = append(looks, look{part: p})
 	}
@@ -74,9 +74,9 @@ func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, ch
 	if err != nil {
 		return nil, err
 	}
-	words := make([]rank.Word, len(looks))
+	words := room(&r.facts.words, len(looks))
 	for i, l := range looks {
-		words[i] = rank.Word{Text: l.part.text, Worth: l.part.worth, Pair: i >= len(parts), In: l.in}
+		words = append(words, rank.Word{Text: l.part.text, Worth: l.part.worth, Pair: i >= len(parts), In: l.in})
 	}
 	return words, nil
 }
@@ -97,9 +97,10 @@ func (r *run) lookAll(ctx context.Context, looks []look, pairs []neighbor, chunk
 			return err
 		}
 	}
-	room := make([]float64, len(looks)*len(chunks))
+	chunks = slices.Clone(chunks) // a store may look at them longer than it is waited for
+	all := make([]float64, len(looks)*len(chunks))
 	for i := range looks {
-		looks[i].in, room = room[:len(chunks):len(chunks)], room[len(chunks):]
+		looks[i].in, all = all[:len(chunks):len(chunks)], all[len(chunks):]
 	}
 	places := rank.NewOrdinals(len(chunks))
 	defer places.Release()
@@ -121,7 +122,7 @@ func (r *run) lookAll(ctx context.Context, looks []look, pairs []neighbor, chunk
 		at := &where[words+i]
 		*at = nil
 		for k, id := range chunks {
-			if !slices.ContainsFunc(p.of, func(word int) bool { return looks[word].in[k] <= 0 }) {
+			if !slices.ContainsFunc(p.of[:], func(word int) bool { return word >= 0 && looks[word].in[k] <= 0 }) {
 				*at = append(*at, id)
 			}
 		}
@@ -131,20 +132,29 @@ func (r *run) lookAll(ctx context.Context, looks []look, pairs []neighbor, chunk
 
 // score has the store tell how strongly parts of the query stand in chunks.
 func (r *run) score(ctx context.Context, scorer backend.Scorer, looks []look, chunks []sheaf.ID) error {
-	reqs, of := make([]backend.Request, 0, len(looks)), make([]*look, 0, len(looks))
+	reqs, texts := room(&r.facts.requests, len(looks)), room(&r.facts.texts, len(looks))
 	for i := range looks {
-		if l := &looks[i]; l.part.chunks > 0 {
-			reqs, of = append(reqs, r.alone(l.part.query, nil)), append(of, l)
-		} else {
-			l.in = make([]float64, len(chunks))
+		answer := r.facts.room(0)
+		if looks[i].part.chunks == 0 {
+			answer.Scores = cleared(answer.Scores, len(chunks))
+			looks[i].in = answer.Scores
+			continue
 		}
+		texts = append(texts, *r.lookup.Text)
+		text := &texts[len(texts)-1]
+		text.Query = looks[i].part.query
+		reqs = append(reqs, backend.Request{Text: text, Filter: r.lookup.Filter, Room: answer})
 	}
 	found, err := scorer.Scores(ctx, reqs, chunks)
 	if err != nil {
 		return err
 	}
-	for i, l := range of {
-		l.in = found[i]
+	for i := range looks {
+		l := &looks[i]
+		if l.part.chunks == 0 {
+			continue
+		}
+		l.in, found = found[0], found[1:]
 		for k := range l.in {
 			l.in[k] /= l.part.idf
 		}
@@ -182,12 +192,7 @@ func (r *run) retrieveLooks(ctx context.Context, looks []look, where [][]sheaf.I
 // are worth what those of their words are that are among parts, and none holds them
 // when a word is nowhere.
 func (r *run) neighbors(parts []valued) []neighbor {
-	known := make(map[string]int, len(parts))
-	for i := range parts {
-		known[parts[i].text] = i
-	}
-	var pairs []neighbor
-	seen := map[string]bool{}
+	pairs := r.facts.neighbors[:0]
 	for _, text := range plain(r.query.Words) {
 		tokens, _ := r.tokens(text)
 		for i := 1; i < min(len(tokens), maxWorth); i++ {
@@ -196,28 +201,33 @@ func (r *run) neighbors(parts []valued) []neighbor {
 				continue
 			}
 			pair := neighbor{valued: valued{query: sheaf.Phrase{Text: text[a.Start:b.End]}, text: text[a.Start:b.End], chunks: 1}}
-			for _, word := range [...]string{text[a.Start:a.End], text[b.Start:b.End]} {
-				if p, ok := known[word]; ok {
-					pair.of = append(pair.of, p)
+			if slices.ContainsFunc(pairs, func(p neighbor) bool { return p.text == pair.text }) {
+				continue
+			}
+			for i, word := range [...]string{text[a.Start:a.End], text[b.Start:b.End]} {
+				pair.of[i] = -1
+				if p := slices.IndexFunc(parts, func(v valued) bool { return v.text == word }); p >= 0 {
+					pair.of[i] = p
 					pair.worth += parts[p].idf
 					pair.chunks = min(pair.chunks, parts[p].chunks)
 				}
 			}
-			if pair.worth > 0 && !seen[pair.text] {
-				seen[pair.text], pair.idf = true, pair.worth
+			if pair.worth > 0 {
+				pair.idf = pair.worth
 				pairs = append(pairs, pair)
 			}
 		}
 	}
+	r.facts.neighbors = pairs
 	slices.SortStableFunc(pairs, func(a, b neighbor) int { return cmp.Compare(b.worth, a.worth) })
 	return pairs[:min(len(pairs), maxWholeWords)]
 }
 
-// neighbor is a pair of words; of are those of its words that are known, by their
-// index among the parts.
+// neighbor is a pair of words; of are their indexes among the parts, -1 for one that is not
+// known.
 type neighbor struct {
 	valued
-	of []int
+	of [2]int
 }
 
 // plain are the texts of a query of which any word may be found.

@@ -61,7 +61,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	defer hits.release()
 	result := found.result
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
-	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings, Timings: steps}
+	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings, Timings: slices.Clone(steps)}
 	if vector < 0 || words < 0 { // one leg answers alone, and that is no fault
 		out.Warnings = append(out.Warnings, r.toldOf(result, slices.Concat(result.Notes, result.Unmet))...)
 	}

@@ -1,8 +1,11 @@
 package serve_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
+	"sheaf/search"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -24,5 +27,25 @@ func TestFusedContent(t *testing.T) {
 		if content[id] != want {
 			t.Errorf("%s has the content %q, want %q: %q", id, content[id], want, content)
 		}
+	}
+}
+
+// TestFusedTimings: the times of what was found stay what they are while others search.
+func TestFusedTimings(t *testing.T) {
+	f := openOld(t, map[string]string{"codes.md": "# Codes of vectors\n\nEight lie together.\n"}, func(*serve.Options) {})
+	r := reader(t, f, access.Unrestricted())
+	found, err := r.Fused(t.Context(), "codes", "rrf", 60, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(found.Timings)
+	for i := range 20 {
+		if _, err := r.Fused(t.Context(), fmt.Sprint("eight ", i), "rrf", 60, 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unnamed := slices.ContainsFunc(before, func(at search.Timing) bool { return at.Step == "" })
+	if len(before) == 0 || unnamed || !slices.Equal(found.Timings, before) {
+		t.Errorf("the times are %v, and %v later", before, found.Timings)
 	}
 }

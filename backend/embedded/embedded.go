@@ -271,12 +271,35 @@ func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.
 	if backend.IsAlone(ctx) {
 		helpers = 0
 	}
-	var out [][]float64
-	err := s.read(func(snapshot *engine.Snapshot) (err error) {
-		out, err = snapshot.Scores(ctx, translated.list, texts(ids), helpers)
-		return err
+	out := scoresIn(reqs, len(ids))
+	err := s.read(func(snapshot *engine.Snapshot) error {
+		return snapshot.Scores(ctx, out, translated.list, texts(ids), helpers)
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// scoresIn is n zeros for each request, in the memory that was lent for its scores.
+func scoresIn(reqs []backend.Request, n int) [][]float64 {
+	out, missing := make([][]float64, len(reqs)), 0
+	for i := range reqs {
+		if room := reqs[i].Room; room != nil {
+			room.Scores = slices.Grow(room.Scores[:0], n)[:n]
+			clear(room.Scores)
+			out[i] = room.Scores
+		} else {
+			missing++
+		}
+	}
+	all := make([]float64, missing*n)
+	for i := range out {
+		if reqs[i].Room == nil {
+			out[i], all = all[:n:n], all[n:]
+		}
+	}
+	return out
 }
 
 // answer translates a request and runs it.

@@ -14,7 +14,8 @@ import (
 )
 
 // Scores of given chunks are those that Retrieve gives to them, to the last bit,
-// whatever segments they lie in, with filters and after deletions.
+// whatever segments they lie in, with filters and after deletions; also in memory that is lent for
+// them, whatever is in it.
 func TestScores(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -52,6 +53,7 @@ func TestScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	matched := 0
+	lent := make([]backend.Room, 5)
 	for range 50 {
 		var ids []sheaf.ID
 		for _, i := range rng.Perm(chunks + 20)[:1+rng.IntN(chunks)] { // some are unknown
@@ -64,6 +66,9 @@ func TestScores(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				req.Filter = sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue("tag1")}}
 			}
+			if i := len(reqs); rng.IntN(2) == 0 {
+				req.Room = &lent[i]
+			}
 			reqs = append(reqs, req)
 		}
 		got, err := store.Scores(ctx, reqs, ids)
@@ -71,6 +76,10 @@ func TestScores(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, req := range reqs {
+			if req.Room != nil && len(ids) > 0 && &req.Room.Scores[0] != &got[i][0] {
+				t.Fatalf("request %d is not answered in its memory", i)
+			}
+			req.Room = nil
 			ranking, err := store.Retrieve(ctx, req)
 			if err != nil {
 				t.Fatal(err)

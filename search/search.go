@@ -280,7 +280,8 @@ func (s *Searcher) newRun(q sheaf.Query, asked profile.Asked, opt Options, plan 
 	}
 	r := &facts.run
 	*r = run{searcher: s, query: q, asked: asked, opt: opt, profile: plan.Profile, followed: plan, facts: facts, now: time.Now, result: &room.result, similar: r.similar[:0]}
-	room.took = slices.Grow(room.took[:0], usualSteps)
+	room.Clear()
+	room.took = slices.Grow(room.took, usualSteps)
 	room.result = Result{Profile: plan.Profile.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: room.took}
 	r.noted = len(q.Notes)
 	if r.opt.Room = room; opt.Room == nil {
@@ -577,7 +578,6 @@ func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	byMeaning := r.byMeaning(ranking)
 	room := r.opt.Room
-	room.Clear()
 	room.hits = slices.Grow(room.hits[:0], max(len(ranking), 1))
 	r.result.Hits = room.hits
 	legs := ownLegs(ranking, room)

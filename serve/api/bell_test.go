@@ -21,12 +21,12 @@ func TestUnseenGoesFirst(t *testing.T) {
 		g, works, waits, comes := inOneTurn(t)
 		now := time.Now()
 		waits.came, comes.came = now, now.Add(-time.Millisecond)
-		if err := works.Take(t.Context()); err != nil {
+		if err := works.Take(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		first := make(chan *place, 2)
 		ask := func(p *place) {
-			if err := p.Take(t.Context()); err != nil {
+			if err := p.Take(t.Context(), 0); err != nil {
 				t.Error(err)
 			}
 			first <- p
@@ -63,11 +63,11 @@ func TestUnseenGoesFirst(t *testing.T) {
 // With a processor to spare turns are handed on at once.
 func TestSpareProcessor(t *testing.T) {
 	g, works, waits, _ := inOneTurn(t)
-	if err := works.Take(t.Context()); err != nil {
+	if err := works.Take(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	took := make(chan error, 1)
-	go func() { took <- waits.Take(t.Context()) }()
+	go func() { took <- waits.Take(t.Context(), 0) }()
 	for _, _, waiting := g.load(); waiting != 1; _, _, waiting = g.load() {
 		runtime.Gosched()
 	}
@@ -125,12 +125,12 @@ func TestBellThatIsHeardLate(t *testing.T) {
 // Who waits when the bell is taken away has the turn, and so do those who come later.
 func TestWithoutBell(t *testing.T) {
 	g, works, waits, comes := inOneTurn(t)
-	if err := works.Take(t.Context()); err != nil {
+	if err := works.Take(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	took := make(chan error, 1)
 	wait := func(p *place) {
-		go func() { took <- p.Take(t.Context()) }()
+		go func() { took <- p.Take(t.Context(), 0) }()
 		for _, _, waiting := g.load(); waiting != 1; _, _, waiting = g.load() {
 			runtime.Gosched()
 		}

@@ -62,7 +62,7 @@ type cards struct {
 // keptCards are those of many documents, found by the hashes of their IDs.
 type keptCards struct {
 	at     map[uint64]cardsAt
-	pieces []*cardPiece
+	pieces []cardPiece // few, so that what stands there of them stays in the caches of processors
 }
 
 type cardsAt struct{ piece, document uint32 }
@@ -73,10 +73,10 @@ const noCards = math.MaxUint32
 // How much there is in a piece: about as much of each as documents take. Documents that
 // take more than all of one have no cards.
 const (
-	cardDocuments = 96
-	cardChunks    = 192
+	cardDocuments = 384
+	cardChunks    = 768
 	cardLists     = 6 * cardChunks
-	cardText      = 32 << 10
+	cardText      = 128 << 10
 )
 
 // cardPiece is memory for the cards of some documents, whose texts are parts of text. What
@@ -147,7 +147,7 @@ func (k *keptCards) find(key uint64, doc sheaf.ID) (p *cardPiece, d *cardDocumen
 	if !known || at.piece == noCards {
 		return nil, nil, known
 	}
-	p = k.pieces[at.piece]
+	p = &k.pieces[at.piece]
 	d = &p.documents[at.document]
 	if p.of(d.id) != string(doc) { // of two with the same hash the first has its cards
 		return nil, nil, true
@@ -229,10 +229,10 @@ func (c *cards) put(r *Record) {
 	}
 	last := len(c.now.pieces) - 1
 	if last < 0 || !c.now.pieces[last].holds(chunks, lists, text) {
-		c.now.pieces = append(c.now.pieces, &cardPiece{make([]byte, 0, cardText), make([]cardDocument, 0, cardDocuments), make([]cardChunk, 0, cardChunks), make([]part, 0, cardLists)})
+		c.now.pieces = append(c.now.pieces, cardPiece{make([]byte, 0, cardText), make([]cardDocument, 0, cardDocuments), make([]cardChunk, 0, cardChunks), make([]part, 0, cardLists)})
 		last++
 	}
-	p := c.now.pieces[last]
+	p := &c.now.pieces[last]
 	c.now.at[key] = cardsAt{uint32(last), uint32(len(p.documents))}
 	p.add(r)
 }

@@ -17,7 +17,8 @@ const (
 	longestText   = 64 << 10
 )
 
-// sourceText is the text of a source file.
+// sourceText is the text of a source file. A zero byte follows its name in memory, as
+// systems want names.
 type sourceText struct {
 	name string
 	file FileState
@@ -35,8 +36,8 @@ type keptTexts struct {
 	turn        int // grows when now becomes before
 }
 
-// textPieces are texts, each in one of the pieces: the document's ID, the file's name, and
-// the text. What was written is not changed.
+// textPieces are texts, each in one of the pieces: the document's ID, the file's name
+// with a zero byte, and the text. What was written is not changed.
 type textPieces struct {
 	at     map[uint64]keptText // by the hash of the ID
 	pieces [][]byte
@@ -77,8 +78,8 @@ func (p *textPieces) get(key uint64, doc sheaf.ID) (sourceText, bool) {
 		return sourceText{}, false
 	}
 	b = b[at.id:]
-	end := at.name + at.text
-	return sourceText{view(b[:at.name]), at.file, b[at.name:end:end]}, true
+	name, text := b[:at.name], b[at.name+1:]
+	return sourceText{view(name), at.file, text[:at.text:at.text]}, true
 }
 
 // textPlace is where a text is written that may be kept. Nobody else writes there.
@@ -92,7 +93,7 @@ type textPlace struct {
 // place is where to write the text of a document. Of two documents with the same hash the
 // first stays.
 func (k *keptTexts) place(doc sheaf.ID, name string, file FileState) textPlace {
-	size := len(doc) + len(name) + int(file.Size)
+	size := len(doc) + len(name) + 1 + int(file.Size)
 	if size > textPiece {
 		return textPlace{}
 	}
@@ -115,7 +116,7 @@ func (k *keptTexts) place(doc sheaf.ID, name string, file FileState) textPlace {
 	}
 	piece := &p.pieces[last]
 	at := keptText{uint32(last), uint32(len(*piece)), uint32(len(doc)), uint32(len(name)), uint32(file.Size), file}
-	*piece = append(append(*piece, doc...), name...)
+	*piece = append(append(append(*piece, doc...), name...), 0)
 	from := len(*piece)
 	*piece = (*piece)[:from+int(file.Size)]
 	return textPlace{key, at, k.turn, (*piece)[from:len(*piece):len(*piece)]}

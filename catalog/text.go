@@ -18,7 +18,7 @@ import (
 // else its content decides. The error wraps ErrStale when the file is another by
 // now, or gone. The text is shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
-	if t, ok := v.texts.get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
+	if t, ok := v.texts.get(doc); ok && t.unchanged(v.catalog.o.Source) {
 		return t.text, nil
 	}
 	s, st, err := v.find(doc)

@@ -2,11 +2,13 @@ package chunk
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"sheaf"
 )
@@ -27,19 +29,16 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 
 // appendStarts appends the bytes of text at which its words begin, until there are
 // more than enough.
-func appendStarts[T string | []byte](starts []int, text T, enough int) []int {
+func appendStarts(starts []int, text string, enough int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
-		switch c := text[i]; {
-		case ' ' < c && c < utf8.RuneSelf:
-			if !inWord {
-				starts = append(starts, i)
+		if n := 0; text[i] < utf8.RuneSelf && len(text)-i >= 8 {
+			if starts, n, inWord = appendPlain(starts, text, i, inWord, enough); n > 0 {
+				i += n
+				continue
 			}
-			inWord = true
-			for i++; i < len(text) && ' ' < text[i] && text[i] < utf8.RuneSelf; i++ { // most bytes are in the middle of words
-			}
-			continue
-		case c < utf8.RuneSelf:
+		}
+		if c := text[i]; c < utf8.RuneSelf {
 			space := c == ' ' || '\t' <= c && c <= '\r'
 			if !space && !inWord {
 				starts = append(starts, i)
@@ -48,7 +47,7 @@ func appendStarts[T string | []byte](starts []int, text T, enough int) []int {
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case r >= 0x2E80 && unicode.IsLetter(r):
 			if dense%2 == 0 {
@@ -65,6 +64,42 @@ func appendStarts[T string | []byte](starts []int, text T, enough int) []int {
 		i += size
 	}
 	return starts
+}
+
+// appendPlain is appendStarts of the n bytes from byte i on that are as most: ASCII characters,
+// of which those in no word are spaces and ends of lines. It looks at eight of them at once:
+// where words begin cannot be predicted.
+func appendPlain(starts []int, text string, i int, inWord bool, enough int) (_ []int, n int, _ bool) {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	const most = 4 // words that begin in eight bytes
+	before := uint64(0)
+	if inWord {
+		before = 1 << 7
+	}
+	for n = 0; len(text)-i-n >= 8 && len(starts) <= enough; n += 8 {
+		s := text[i+n : i+n+8]
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		// Of bytes that are ASCII no sum exceeds a byte, and no difference is below 0.
+		words := (x + ones*(utf8.RuneSelf-' '-1)) & tops
+		spaces := ones*utf8.RuneSelf - (x ^ ones*' ')
+		ends := ones*utf8.RuneSelf - (x ^ ones*'\n')
+		if x&tops != 0 || (words|spaces|ends)&tops != tops {
+			break
+		}
+		first := words &^ (words<<8 | before)
+		before = words >> 56
+		at := len(starts)
+		if cap(starts)-at < most {
+			starts = slices.Grow(starts, most)
+		}
+		four := starts[at : at+most]
+		starts = starts[:at+bits.OnesCount64(first)]
+		for k := range four {
+			four[k] = i + n + bits.TrailingZeros64(first)/8
+			first &= first - 1
+		}
+	}
+	return starts, n, before != 0
 }
 
 // Count is the number of passages of a text of this many words; 1 for none.
@@ -101,7 +136,7 @@ func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n in
 	}
 	starts := startsPool.Get().(*[]int)
 	defer startsPool.Put(starts)
-	*starts = appendStarts((*starts)[:0], text, max(n, 0)*p.Stride+p.Words)
+	*starts = appendStarts((*starts)[:0], unsafe.String(unsafe.SliceData(text), len(text)), max(n, 0)*p.Stride+p.Words)
 	w := p.Window(*starts, len(text), n)
 	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
 		w.End--

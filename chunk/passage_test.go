@@ -1,11 +1,14 @@
 package chunk_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
+	"sheaf"
 	"sheaf/chunk"
 )
 
@@ -24,6 +27,34 @@ func TestPassagesOfSevenWords(t *testing.T) {
 	if starts := p.Starts("数据库x 存储"); len(starts) != 4 {
 		t.Errorf("words start at %v", starts)
 	}
+}
+
+// TestStartsOfWords: words begin behind white space wherever they stand, whatever stands in
+// and beside them, and also when only so many are asked for.
+func TestStartsOfWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("aaaabcdef       \n\t\r\v\x00\x1f\x7f!~é\u00a0"))).Draw(t, "text")
+		var want []int
+		inWord := false
+		for i, r := range text {
+			if !unicode.IsSpace(r) && !inWord {
+				want = append(want, i)
+			}
+			inWord = !unicode.IsSpace(r)
+		}
+		if got := (chunk.Passages{}).Starts(text); !slices.Equal(got, want) {
+			t.Fatalf("words of %q start at %v, want %v", text, got, want)
+		}
+		p := chunk.Passages{Words: 3, Stride: 2}
+		doc := sheaf.Document{Chunks: []sheaf.Chunk{{Body: sheaf.Span{End: len(text)}}}}
+		for n := range p.Count(len(want)) {
+			w := p.Window(want, len(text), n)
+			w.End = max(w.Start, len(strings.TrimRight(text[:w.End], " \t\r\n")))
+			if got := p.Span(&doc, &doc.Chunks[0], []byte(text), n); got != w {
+				t.Fatalf("passage %d of %q is %v, want %v", n, text, got, w)
+			}
+		}
+	})
 }
 
 // TestPassagesCoverEveryWord: each word lies in a passage, none is longer than it

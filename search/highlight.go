@@ -54,8 +54,7 @@ type Highlighter struct {
 	weights []float64
 	counts  []int
 	out     []byte
-	// spans is memory for what is returned, of which each has a part.
-	spans []sheaf.Span
+	spans   []sheaf.Span
 }
 
 const metWords = 128
@@ -115,11 +114,14 @@ func (h *Highlighter) Release() {
 	if cap(h.out) > snippetKept {
 		h.out = nil
 	}
+	if cap(h.spans) > snippetKept {
+		h.spans = nil
+	}
 	if cap(h.found) > snippetKept {
 		h.found = nil
 	}
 	*h = Highlighter{index: h.index, told: h.told[:0], phrase: h.phrase[:0], weight: h.weight[:0], begin: h.begin[:0], prefixes: h.prefixes[:0],
-		fuzzy: h.fuzzy[:0], typed: h.typed[:0], found: h.found[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0]}
+		fuzzy: h.fuzzy[:0], typed: h.typed[:0], found: h.found[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0], spans: h.spans[:0]}
 	highlighters.Put(h)
 }
 

@@ -54,6 +54,14 @@ type match struct {
 // beginning of the text. Frontmatter and headings are the caller's to leave
 // out. The work is bounded, however long the text.
 func (h *Highlighter) Snippet(text string, width int) Snippet {
+	s := h.Cut(text, width)
+	s.Text, s.Matches = strings.Clone(s.Text), slices.Clone(s.Matches)
+	return s
+}
+
+// Cut is Snippet in memory of h: its text and matches are there until h is used again or
+// released.
+func (h *Highlighter) Cut(text string, width int) Snippet {
 	width = max(width, 20)
 	matches := h.find(text, width)
 	if len(matches) == 0 {

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"sheaf"
+	"unsafe"
 )
 
 // bestWindow returns the first and the last match of the best window. Each
@@ -111,25 +110,15 @@ func skipSpace(text string) int {
 // clip cleans text from start on until width columns are full, and carries
 // the matches over.
 func (h *Highlighter) clip(text string, start int, matches []match, width int) Snippet {
-	c := cleaner{text: text, pos: start, width: width, matches: matches, out: h.out[:0]}
-	if len(matches) > 0 {
-		const several, usual = 8, 32 // matches of one snippet, and of those of an answer
-		if cap(h.spans)-len(h.spans) < several {
-			h.spans = make([]sheaf.Span, 0, usual)
-		}
-		c.ranges = h.spans[len(h.spans):]
-	}
+	c := cleaner{text: text, pos: start, width: width, matches: matches, out: h.out[:0], ranges: h.spans[:0]}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
 		c.out = append(c.out, "…"...)
 	}
 	c.run()
 	s := Snippet{At: start}
-	if n := len(c.ranges); n > 0 {
-		s.Matches = slices.Clip(c.ranges)
-		if n <= cap(h.spans)-len(h.spans) { // which they lie in then
-			h.spans = h.spans[:len(h.spans)+n]
-		}
+	if len(c.ranges) > 0 {
+		s.Matches = c.ranges
 	}
 	end := len(c.out)
 	if c.pos < len(text) {
@@ -142,7 +131,8 @@ func (h *Highlighter) clip(text string, start int, matches []match, width int) S
 	if rest := text[c.pos:min(len(text), c.pos+4*width)]; len(kept) < len(c.out) && c.pos < len(text) || strings.TrimSpace(rest) != "" {
 		kept = append(kept, "…"...)
 	}
-	s.Text, h.out = string(kept), kept
+	s.Text = unsafe.String(unsafe.SliceData(kept), len(kept))
+	h.out, h.spans = kept, c.ranges
 	if len(s.Matches) > 0 {
 		s.At = c.first
 	}

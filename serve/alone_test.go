@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/backend"
@@ -31,10 +32,10 @@ func (h *helped) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranki
 // everyTurn is a turn of which full says whether all others are taken too.
 type everyTurn struct{ full bool }
 
-func (*everyTurn) Take(context.Context) error { return nil }
-func (*everyTurn) Rest()                      {}
-func (*everyTurn) End()                       {}
-func (e *everyTurn) Full() bool               { return e.full }
+func (*everyTurn) Take(context.Context, time.Duration) error { return nil }
+func (*everyTurn) Rest()                                     {}
+func (*everyTurn) End()                                      {}
+func (e *everyTurn) Full() bool                              { return e.full }
 
 // While others have the processors a search does one thing after another, and finds the
 // same; one on another machine asks for all at once as ever.

@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"time"
@@ -194,12 +195,32 @@ var plainBytes = func() (plain [256]bool) {
 	return plain
 }()
 
+// plainPrefix is how many of the first 8 bytes of s, which has as many, are plainBytes before
+// the first that is none.
+func plainPrefix(s string) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	low := x &^ tops // no sum exceeds a byte
+	plain := low + ones*(utf8.RuneSelf-' ')
+	plain &= (low ^ ones*'\\') + ones*(utf8.RuneSelf-1)
+	plain &= ((low | ones*('"'^'&')) ^ ones*('"'|'&')) + ones*(utf8.RuneSelf-1)
+	plain &= ((low | ones*('<'^'>')) ^ ones*('<'|'>')) + ones*(utf8.RuneSelf-1)
+	return bits.TrailingZeros64((^plain|x)&tops) / 8
+}
+
 // appendText appends a text in quotes.
 func appendText[T ~string](b []byte, text T) []byte {
 	s := string(text)
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); {
+		if len(s)-i >= 8 {
+			n := plainPrefix(s[i:])
+			if i += n; n == 8 { // as most are
+				continue
+			}
+		}
 		c := s[i]
 		if plainBytes[c] {
 			i++

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -128,4 +129,20 @@ func FuzzAppendNumber(f *testing.F) {
 			t.Errorf("%v is %s, %v: want %s, %v", number, got, ok, want, err)
 		}
 	})
+}
+
+// TestTextsAppendJSON: each byte, at each place of a text, is written as json.Marshal writes it.
+func TestTextsAppendJSON(t *testing.T) {
+	for c := range 256 {
+		for at := range 18 {
+			text := strings.Repeat("a", at) + string([]byte{byte(c)}) + strings.Repeat("b", 17-at)
+			want, err := json.Marshal(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := appendText(nil, text); string(got) != string(want) {
+				t.Errorf("%q is written as %s, want %s", text, got, want)
+			}
+		}
+	}
 }

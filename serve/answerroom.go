@@ -23,6 +23,7 @@ type answerRoom struct {
 	texts   []textOf       // that were read: several results are often of one document
 	made    []shownSnippet // those that may be remembered
 	spans   []sheaf.Span
+	written []byte     // of which snippets and names of files are parts
 	hit     search.Hit // the one that is shown
 	single  singleRoom
 	guessed bool // how rare a word is: what was made with that is not remembered
@@ -41,12 +42,15 @@ func openRoom() *answerRoom {
 // mostParts is for how many matches, or legs, of the results of an answer memory is kept.
 const mostParts = 4 << 10
 
-// Release ends the use of an answer, and of all that it holds but texts: other answers have
+// mostWritten is for how many bytes of texts it is.
+const mostWritten = 64 << 10
+
+// Release ends the use of an answer, and of all that it holds, texts too: other answers have
 // its memory then. It is called once, by who was given the answer and is the last to use it.
 // Who does not call it leaves the memory to be collected.
 func (a *Answer) Release() {
 	room := a.room
-	if room == nil || cap(room.legs) > mostParts || cap(room.matches) > mostParts {
+	if room == nil || cap(room.legs) > mostParts || cap(room.matches) > mostParts || cap(room.written) > mostWritten {
 		return
 	}
 	results, timings := a.Results, a.Timings
@@ -58,7 +62,7 @@ func (a *Answer) Release() {
 	clear(room.made)
 	legs := room.hit.Legs
 	*room = answerRoom{results: results[:0], timings: timings[:0], legs: room.legs[:0], ranks: room.ranks[:0], dates: room.dates[:0],
-		matches: room.matches[:0], texts: room.texts[:0], made: room.made[:0], spans: room.spans[:0], hit: search.Hit{Legs: legs[:0]}}
+		matches: room.matches[:0], texts: room.texts[:0], made: room.made[:0], spans: room.spans[:0], written: room.written[:0], hit: search.Hit{Legs: legs[:0]}}
 	answerRooms.Put(room)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // TestCacheOrder: what is remembered is what a plain list, with the last used in front and
@@ -78,10 +79,10 @@ func TestCacheOrder(t *testing.T) {
 // counted counts how often a turn was taken and ended.
 type counted struct{ taken, ended int }
 
-func (c *counted) Take(context.Context) error { c.taken++; return nil }
-func (*counted) Rest()                        {}
-func (c *counted) End()                       { c.ended++ }
-func (*counted) Full() bool                   { return false }
+func (c *counted) Take(context.Context, time.Duration) error { c.taken++; return nil }
+func (*counted) Rest()                                       {}
+func (c *counted) End()                                      { c.ended++ }
+func (*counted) Full() bool                                  { return false }
 
 // Who waits for what another request finds has no turn meanwhile: that one may need it.
 func TestWhoWaitsHasNoTurn(t *testing.T) {

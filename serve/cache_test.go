@@ -258,7 +258,7 @@ type turns struct {
 }
 
 // Take implements serve.Turn.
-func (t *turns) Take(context.Context) error {
+func (t *turns) Take(context.Context, time.Duration) error {
 	if t.full == nil {
 		t.taken++
 	}

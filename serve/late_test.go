@@ -26,7 +26,7 @@ func (l *late) Rerank(ctx context.Context, _ string, texts []string) ([]float64,
 	return make([]float64, len(texts)), nil
 }
 
-func (l *late) Take(ctx context.Context) error {
+func (l *late) Take(ctx context.Context, _ time.Duration) error {
 	if l.asked.Load() {
 		<-ctx.Done()
 	}

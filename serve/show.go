@@ -86,6 +86,14 @@ func (s *showing) document(known documents, hit *search.Hit) *sheaf.Document {
 	return &p.document
 }
 
+// date is that of a document, which stands on a card that was just read.
+func (s *showing) date(docs documents, doc sheaf.ID) (sheaf.Dated, bool) {
+	if p := &s.single; p.document.ID == doc && p.card.Doc == doc {
+		return p.card.Date, true
+	}
+	return docs.Date(doc)
+}
+
 // textOf is the text of a document, or why there is none.
 type textOf struct {
 	doc     sheaf.ID
@@ -111,7 +119,7 @@ func (s *showing) result(docs documents, hit *search.Hit) Result {
 	out := Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
 		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
-		Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
+		Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path, &s.written),
 	}
 	if from, names := len(s.legs), s.ranking.result.Legs; len(hit.Legs) > 0 {
 		if n := s.left * len(hit.Legs); from == 0 {
@@ -134,7 +142,7 @@ func (s *showing) result(docs documents, hit *search.Hit) Result {
 	for _, c := range hit.Constituents {
 		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
 	}
-	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
+	if d, ok := s.date(docs, hit.Doc); ok && !d.Time.IsZero() {
 		s.dates = append(s.dates, d.Time)
 		out.Date = &s.dates[len(s.dates)-1]
 	}
@@ -157,7 +165,8 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
 	s.spans = appendSnippetSpans(s.spans[:0], doc, &current, content, s.c.o.Passages)
-	snippet, at := BestSnippet(s.highlighter(), content, s.spans)
+	snippet, at, written := bestSnippet(s.written, s.highlighter(), content, s.spans)
+	s.written = written
 	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
 	if len(snippet.Matches) == 0 {
 		return
@@ -171,13 +180,19 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 
 // file is the absolute path of a document's file, for callers from whom nothing
 // is kept; "" for others and for documents without one.
-func (r *Reader) file(tree, docPath string) string {
+// It is a part of what was written, which it is appended to.
+func (r *Reader) file(tree, docPath string, written *[]byte) string {
 	root := r.view.Settings().Root(tree)
 	if root == "" || r.guard.filter != nil {
 		return ""
 	}
-	return filepath.Join(root, filepath.FromSlash(docPath))
+	from := len(*written)
+	*written = append(append(append(*written, root...), filepath.Separator), filepath.FromSlash(docPath)...)
+	return filepath.Clean(stringOf((*written)[from:]))
 }
+
+// stringOf is b as a string that shares its memory.
+func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // SnippetSpans are the parts of the file that a snippet of hit may come from,
 // the likeliest first: the passage that meaning found, cut as cut says, its own
@@ -220,25 +235,35 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 // BestSnippet is that of the first span with a match, else of the first with
 // text; at is its place in content.
 func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
+	snippet, at, _ = bestSnippet(nil, h, content, spans)
+	snippet.Matches = slices.Clone(snippet.Matches)
+	return snippet, at
+}
+
+// bestSnippet is BestSnippet whose text is a part of what was written, which it is appended
+// to, and whose matches are there until h is used again.
+func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int, _ []byte) {
 	at = spans[0].Start
-	found := false
+	from := len(written)
 	for _, span := range spans {
 		if span.End > len(content) || span.Start > span.End {
 			continue
 		}
-		part := content[span.Start:span.End] // which a snippet reads and does not keep
-		s := h.Snippet(unsafe.String(unsafe.SliceData(part), len(part)), search.SnippetWidth)
+		s := h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth) // which does not keep it
+		if len(s.Matches) == 0 && (s.Text == "" || snippet.Text != "") {
+			continue
+		}
+		written = append(written[:from], s.Text...)
 		if s.Text != "" && !strings.HasSuffix(s.Text, "…") && goesOn(content, span.End) {
-			s.Text += "…"
+			written = append(written, "…"...)
 		}
+		snippet, at = s, span.Start+s.At
+		snippet.Text = stringOf(written[from:])
 		if len(s.Matches) > 0 {
-			return s, span.Start + s.At
-		}
-		if !found && s.Text != "" {
-			snippet, at, found = s, span.Start+s.At, true
+			break
 		}
 	}
-	return snippet, at
+	return snippet, at, written
 }
 
 // goesOn reports whether content goes on with the same paragraph behind end: passages end

@@ -9,8 +9,9 @@ import (
 // Turn is the right of a request to work, of which there are about as many as
 // processors. It is used by one goroutine at a time.
 type Turn interface {
-	// Take waits until the request may work. Its error is that of the search.
-	Take(ctx context.Context) error
+	// Take waits until the request may work, and no longer than patience, 0 for as long
+	// as it must. Its error is that of the search.
+	Take(ctx context.Context, patience time.Duration) error
 	// Rest gives the turn back for a while: who takes it again goes before those who
 	// have not begun.
 	Rest()
@@ -52,7 +53,7 @@ func TakeTurn(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	return t.take(t.ctx)
+	return t.take(0)
 }
 
 // TakeTurnWithin is TakeTurn for a request that may need no turn: it waits no longer than
@@ -62,9 +63,7 @@ func TakeTurnWithin(ctx context.Context, patience time.Duration) error {
 	if !ok {
 		return ctx.Err()
 	}
-	soon, cancel := context.WithTimeout(t.ctx, patience)
-	defer cancel()
-	_ = t.take(soon) // who is refused is so again when the turn is needed
+	_ = t.take(patience) // who is refused is so again when the turn is needed
 	return ctx.Err()
 }
 
@@ -92,7 +91,7 @@ func inTurn(ctx context.Context, work func() error) error {
 	t.mu.Lock()
 	had := t.has
 	t.mu.Unlock()
-	if err := t.take(t.ctx); err != nil {
+	if err := t.take(0); err != nil {
 		return err
 	}
 	if !had {
@@ -129,9 +128,9 @@ func elsewhere[T any](ctx context.Context, ask func() (T, error)) (out T, err er
 	return ask()
 }
 
-// take takes the turn for all who work on the request. Who comes while one of them
-// waits for it waits for that one.
-func (t *turn) take(ctx context.Context) error {
+// take takes the turn for all who work on the request, with so much patience. Who comes
+// while one of them waits for it waits for that one.
+func (t *turn) take(patience time.Duration) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.taking {
@@ -142,7 +141,7 @@ func (t *turn) take(ctx context.Context) error {
 	}
 	t.taking = true
 	t.mu.Unlock()
-	err := t.Take(ctx)
+	err := t.Take(t.ctx, patience)
 	t.mu.Lock()
 	t.taking = false
 	t.changed.Broadcast()
@@ -173,7 +172,7 @@ func (t *turn) back() error {
 	if !begun {
 		return nil
 	}
-	return t.take(t.ctx)
+	return t.take(0)
 }
 
 // rest gives the turn back if the request has it. The caller holds mu.

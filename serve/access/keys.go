@@ -74,6 +74,11 @@ var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
 // read takes the newest version of the file; k.mu must be held. After an error
 // the version before stays.
 func (k *Keys) read() error {
+	if k.state != nil {
+		if still, err := vfs.Still(vfs.Disk{}, k.path, k.state); err == nil && still {
+			return nil
+		}
+	}
 	state, err := os.Stat(k.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && k.state == nil:
@@ -82,8 +87,6 @@ func (k *Keys) read() error {
 		return errGone
 	case err != nil:
 		return fmt.Errorf("read keys: %w", err)
-	case k.state != nil && os.SameFile(state, k.state) && state.ModTime().Equal(k.state.ModTime()) && state.Size() == k.state.Size():
-		return nil
 	}
 	content, err := os.ReadFile(k.path)
 	if err != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -49,7 +50,8 @@ type place struct {
 	came         time.Time // as it counts
 	works, begun bool
 	left         bool          // for good
-	in           chan struct{} // closed when it may work
+	in           chan struct{} // closed when it may work, nil before it waits
+	let          bool          // in is closed
 }
 
 // enter counts a request of a caller in that counts as come then. The error is a problem:
@@ -73,10 +75,14 @@ var timers = sync.Pool{New: func() any {
 	return t
 }}
 
+// errPatience says that the patience of who waits was at its end.
+var errPatience = errors.New("the server is busy")
+
 // Take waits until the request may work; at once when it may already. One that has
 // not begun waits with bounded patience, and the error is a problem: too many wait, or
-// it waited too long. One that rested waits until ctx ends, whose error it is.
-func (p *place) Take(ctx context.Context) error {
+// it waited too long. One that rested waits until ctx ends, whose error it is. Where the
+// patience that was given ends before, the error is errPatience.
+func (p *place) Take(ctx context.Context, patience time.Duration) error {
 	again, err := p.join()
 	if err != nil {
 		return err
@@ -86,15 +92,19 @@ func (p *place) Take(ctx context.Context) error {
 		return nil
 	default:
 	}
+	late := errPatience
+	if limit := p.gate.limits.Patience; !again && (patience == 0 || limit < patience) {
+		patience, late = limit, nil
+	}
 	var impatient <-chan time.Time
-	if !again {
-		patience := timers.Get().(*time.Timer)
-		patience.Reset(p.gate.limits.Patience)
+	if patience > 0 {
+		timer := timers.Get().(*time.Timer)
+		timer.Reset(patience)
 		defer func() {
-			patience.Stop() // and of what it would have said nothing comes
-			timers.Put(patience)
+			timer.Stop() // and of what it would have said nothing comes
+			timers.Put(timer)
 		}()
-		impatient = patience.C
+		impatient = timer.C
 	}
 	select {
 	case <-p.in:
@@ -109,8 +119,10 @@ func (p *place) Take(ctx context.Context) error {
 	switch works := p.quit(); {
 	case works: // let in at the last moment
 		return nil
-	case again:
+	case again && ctx.Err() != nil:
 		return ctx.Err()
+	case late != nil:
+		return late
 	}
 	return problem("unavailable", "the server is busy")
 }
@@ -128,7 +140,9 @@ func (p *place) join() (again bool, err error) {
 		return p.begun, nil
 	}
 	again = p.begun
-	p.in = make(chan struct{})
+	if p.in == nil || p.let {
+		p.in, p.let = make(chan struct{}), false
+	}
 	if again {
 		g.returning = append(g.returning, p)
 		g.handOn()
@@ -192,7 +206,7 @@ func (g *gate) admit() {
 		p.begun = true
 		g.begun++
 	}
-	p.works = true
+	p.works, p.let = true, true
 	g.working++
 	close(p.in)
 }

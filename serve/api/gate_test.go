@@ -38,7 +38,7 @@ func TestReturningGoFirst(t *testing.T) {
 	g, rested, works, comes := inOneTurn(t)
 	take := func(ctx context.Context, p *place, waiting int) <-chan error {
 		done := make(chan error, 1)
-		go func() { done <- p.Take(ctx) }()
+		go func() { done <- p.Take(ctx, 0) }()
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 			if _, _, now := g.load(); now == waiting {
 				return done
@@ -58,7 +58,7 @@ func TestReturningGoFirst(t *testing.T) {
 	began := take(t.Context(), comes, 1)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := rested.Take(ended); !errors.Is(err, context.Canceled) {
+	if err := rested.Take(ended, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("when its time has ended: %v", err)
 	}
 	back := take(t.Context(), rested, 2)
@@ -155,12 +155,12 @@ func TestLeaveWhileWaiting(t *testing.T) {
 			return p
 		}
 		works, waits := in(), in()
-		if err := works.Take(t.Context()); err != nil {
+		if err := works.Take(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
-		all.Go(func() { _ = waits.Take(ctx) })
+		all.Go(func() { _ = waits.Take(ctx, 0) })
 		for _, _, waiting := g.load(); waiting == 0; _, _, waiting = g.load() {
 			runtime.Gosched()
 		}
@@ -188,13 +188,13 @@ func TestFewBegin(t *testing.T) {
 			t.Fatal(err)
 		}
 		places = append(places, p)
-		if err := p.Take(t.Context()); (err == nil) != (i < 2*maxBegun) {
+		if err := p.Take(t.Context(), 0); (err == nil) != (i < 2*maxBegun) {
 			t.Errorf("request %d: %v", i, err)
 		}
 		p.Rest()
 	}
 	places[0].leave()
-	if err := places[len(places)-1].Take(t.Context()); err != nil {
+	if err := places[len(places)-1].Take(t.Context(), 0); err != nil {
 		t.Errorf("when another has left: %v", err)
 	}
 }
@@ -202,16 +202,16 @@ func TestFewBegin(t *testing.T) {
 // What goes on for a request that was left takes no turn: nobody would give it back.
 func TestLeftTakesNoTurn(t *testing.T) {
 	g, works, waits, left := inOneTurn(t)
-	if err := works.Take(t.Context()); err != nil {
+	if err := works.Take(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	left.leave()
-	if err := left.Take(t.Context()); !errors.Is(err, context.Canceled) {
+	if err := left.Take(t.Context(), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("who left: %v", err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	waited := make(chan error, 1)
-	go func() { waited <- waits.Take(ended) }()
+	go func() { waited <- waits.Take(ended, 0) }()
 	for _, _, waiting := g.load(); waiting != 1; _, _, waiting = g.load() {
 		time.Sleep(time.Millisecond)
 	}
@@ -246,7 +246,7 @@ func TestFullIsOfProcessors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := own.Take(t.Context()); err != nil {
+			if err := own.Take(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
 			p = own
@@ -275,7 +275,7 @@ func TestBeginInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := works.Take(t.Context()); err != nil {
+	if err := works.Take(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	var order []int

@@ -169,7 +169,7 @@ func TestGateTogether(t *testing.T) {
 			g := newGate(l)
 			var working atomic.Int64
 			take := func(ctx context.Context, p *place) bool {
-				if p.Take(ctx) != nil {
+				if p.Take(ctx, 0) != nil {
 					return false
 				}
 				if n := working.Add(1); n > int64(running) {

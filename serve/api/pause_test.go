@@ -67,11 +67,11 @@ func inPause(t *testing.T, most time.Duration) (g *gate, works, waits *place, to
 	t.Cleanup(func() { runtime.KeepAlive(live) })
 	g, works, waits, _ = inOneTurn(t)
 	g.pause.most = most
-	if err := works.Take(t.Context()); err != nil {
+	if err := works.Take(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	took = make(chan error, 1)
-	go func() { took <- waits.Take(t.Context()) }()
+	go func() { took <- waits.Take(t.Context(), 0) }()
 	for _, _, waiting := g.load(); waiting != 1; _, _, waiting = g.load() {
 		runtime.Gosched()
 	}

@@ -132,32 +132,35 @@ func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, erro
 }
 
 // match reports whether an escaped path is that of the route, and what stands at
-// its parameters.
-func (r *route) match(path string) (map[string]string, bool) {
-	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	values := map[string]string{}
+// its parameters; nil without any.
+func (r *route) match(path string) (values map[string]string, ok bool) {
+	rest, more := strings.TrimPrefix(path, "/"), true
 	for i, segment := range r.segments {
-		if i >= len(parts) {
+		if !more {
 			return nil, false
 		}
+		text := rest
+		if i < len(r.segments)-1 || r.names[i] == "" {
+			text, rest, more = strings.Cut(rest, "/")
+		} else {
+			more = false
+		}
 		if r.names[i] == "" {
-			if parts[i] != segment {
+			if text != segment {
 				return nil, false
 			}
 			continue
-		}
-		text := parts[i]
-		if i == len(r.segments)-1 {
-			text = strings.Join(parts[i:], "/")
-			parts = parts[:i+1]
 		}
 		text, err := url.PathUnescape(text)
 		if err != nil || text == "" {
 			return nil, false
 		}
+		if values == nil {
+			values = map[string]string{}
+		}
 		values[r.names[i]] = text
 	}
-	return values, len(parts) == len(r.segments)
+	return values, !more
 }
 
 // bindParameters reads what a request's address and header give of its input v.

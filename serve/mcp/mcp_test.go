@@ -487,7 +487,7 @@ type turns struct {
 	working           atomic.Int32
 }
 
-func (u *turns) Take(ctx context.Context) error {
+func (u *turns) Take(ctx context.Context, _ time.Duration) error {
 	select {
 	case <-u.free:
 		u.working.Add(1)

@@ -3,7 +3,6 @@ package manifest
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 
@@ -40,10 +39,11 @@ func NewWatch(fsys vfs.FS, dir string) *Watch {
 func (w *Watch) Generation() (uint64, error) {
 	h := w.held.Load()
 	if h != nil && h != ended {
-		info, err := w.fs.Stat(w.path)
+		// Somebody may have written into it too, such as one who put a copy back in its place.
+		still, err := vfs.Still(w.fs, w.path, h.info)
 		// One that is no longer held may have been closed before the look: its
 		// identity may have been another file's.
-		if err == nil && same(info, h.info) && w.held.Load() == h {
+		if err == nil && still && w.held.Load() == h {
 			return h.generation, nil
 		}
 	}
@@ -70,12 +70,6 @@ func (w *Watch) Generation() (uint64, error) {
 		_ = h.file.Close() // it was read only
 	}
 	return generation, nil
-}
-
-// same reports whether two looks found one file, and nobody wrote into it between them,
-// such as one who put a copy back in its place.
-func same(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // Close gives the file back. The Watch can still be asked, and reads each time.

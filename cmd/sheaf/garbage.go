@@ -22,7 +22,8 @@ import (
 // and answers.
 const serveGarbage = 300
 
-// While garbage is collected, for 30 ms maybe, answers take up to twice as long. So a
+// While garbage is collected nobody is answered for 8 ms, or, where there is much in use,
+// answers take up to twice as long for as long as that takes. So a
 // server that makes much is given room for that of seldomCollected, and collecting is in
 // the way of less than one answer in a hundred. It is no more than a part of the machine's
 // memory, and mostGarbage.

@@ -21,13 +21,14 @@ import (
 //
 // Who holds the gate's lock may use it.
 type pause struct {
-	on      bool
-	most    time.Duration // how long it is at most
-	turns   int           // handed on since the heap was looked at
-	swept   uint64        // so often had been collected when what was found was seen to be swept up
-	needed  time.Time     // not before that there is another one
-	samples []heap.Sample
-	ended   sync.WaitGroup // of garbage collected
+	on     bool
+	most   time.Duration // how long it is at most
+	turns  int           // handed on since the heap was looked at
+	swept  uint64        // so often had been collected when what was found was seen to be swept up
+	stops  uint64        // and so often had the world been stopped for that
+	needed time.Time     // not before that there is another one
+	read   func() heapState
+	ended  sync.WaitGroup // of garbage collected
 }
 
 const (
@@ -37,17 +38,14 @@ const (
 	// lookEvery is after how many turns the heap is looked at; it grows by a hundredth of
 	// what it may meanwhile.
 	lookEvery = 64
-	// nearly is the share of the garbage that may be made at which it is collected; Go does at
-	// 0.95 and more.
+	// nearly is the share of the garbage that may be made at which it is collected. Go does at
+	// 0.95, or before where much is made while it marks.
 	nearly = 0.9
 	// markedEvery is how often is looked whether all is marked.
 	markedEvery = 200 * time.Microsecond
 )
 
-func newPause() pause {
-	return pause{most: pauseMost, samples: []heap.Sample{{Name: "/gc/heap/goal:bytes"}, {Name: "/gc/heap/live:bytes"},
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: collectionsName}}}
-}
+func newPause() pause { return pause{most: pauseMost, read: newHeapReader()} }
 
 // due counts a turn that is handed on, and reports whether a pause is to begin.
 func (p *pause) due() bool {
@@ -58,16 +56,37 @@ func (p *pause) due() bool {
 	return p.look() && !time.Now().Before(p.needed)
 }
 
-// look reports whether garbage is about to be collected. What was found the last time fills
-// the heap until it is swept up, which takes some tenths of a second.
+// look reports whether garbage is about to be collected, and is not being yet. What was found the
+// last time fills the heap until it is swept up, which takes some tenths of a second.
 func (p *pause) look() bool {
-	heap.Read(p.samples)
-	goal, live, now, collected := p.samples[0].Value.Uint64(), p.samples[1].Value.Uint64(), p.samples[2].Value.Uint64(), p.samples[3].Value.Uint64()
-	if nearlyFull(goal, live, now) {
-		return collected == p.swept
+	now := p.read()
+	full := nearlyFull(now.goal, now.live, now.size)
+	if now.collected == p.swept {
+		return full && now.stops == p.stops
 	}
-	p.swept = collected
+	if !full {
+		p.swept, p.stops = now.collected, now.stops
+	}
 	return false
+}
+
+// heapState is how large the heap may become, what was left of it the last time and what it
+// is, in bytes, how often garbage was marked since the process began, and how often the world was
+// stopped for that, which it is when it begins and when it ends.
+type heapState struct{ goal, live, size, collected, stops uint64 }
+
+// newHeapReader reads it, in memory of its own.
+func newHeapReader() func() heapState {
+	samples := []heap.Sample{{Name: "/gc/heap/goal:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: collectionsName}, {Name: "/sched/pauses/total/gc:seconds"}}
+	return func() heapState {
+		heap.Read(samples)
+		now := heapState{samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(), samples[3].Value.Uint64(), 0}
+		for _, n := range samples[4].Value.Float64Histogram().Counts {
+			now.stops += n
+		}
+		return now
+	}
 }
 
 // nearlyFull reports whether garbage is about to be collected: there are now so many bytes,

@@ -2,7 +2,6 @@ package api
 
 import (
 	"runtime"
-	"runtime/debug"
 	"testing"
 	"time"
 )
@@ -27,46 +26,60 @@ func TestNearlyFull(t *testing.T) {
 	}
 }
 
-// garbage is what a test makes.
-var garbage []byte
-
-// nearlyCollect makes garbage until it is about to be collected.
-func nearlyCollect(t *testing.T, p *pause) {
-	t.Helper()
-	for range 100 {
-		runtime.GC()
-		for range 10000 {
-			garbage = make([]byte, 64<<10)
-			garbage = nil
-			if p.look() {
-				return
-			}
+// The heap is about to be collected when it is nearly full, and not while what was found the last
+// time is swept up, or while it is being marked.
+func TestLook(t *testing.T) {
+	p := newPause()
+	for i, c := range []struct {
+		size, collected, stops uint64
+		want                   bool
+	}{
+		{390, 3, 6, false}, // not swept up
+		{300, 3, 6, false},
+		{390, 3, 6, true},
+		{390, 3, 7, false}, // being marked
+		{390, 4, 8, false}, // not swept up
+		{380, 4, 8, false},
+		{100, 4, 8, false},
+		{369, 4, 8, false},
+		{370, 4, 8, true},
+		{370, 6, 12, false}, // collected without being looked at
+		{120, 6, 13, false},
+		{380, 6, 13, true},
+	} {
+		p.read = func() heapState { return heapState{400, 100, c.size, c.collected, c.stops} }
+		if got := p.look(); got != c.want {
+			t.Errorf("%d: size %d after %d collections and %d stops: %v", i, c.size, c.collected, c.stops, got)
 		}
 	}
-	t.Fatal("it is never nearly full")
 }
 
-// What was found and is not swept up yet is not collected again.
-func TestLookWhileSwept(t *testing.T) {
-	g, _, _, _ := inPause(t, time.Minute)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.pause.swept-- // as if it had been collected once more
-	if g.pause.look() {
-		t.Error("it is about to be collected, and has just been")
+// What is read is what the heap is.
+func TestReadHeap(t *testing.T) {
+	read := newHeapReader()
+	kept := make([]byte, 64<<20)
+	runtime.GC()
+	before := read()
+	runtime.GC()
+	after := read()
+	if before.live < 64<<20 || before.goal < before.live || before.size < 64<<20 {
+		t.Errorf("with 64 MB in use: %+v", before)
 	}
+	if after.collected <= before.collected || after.stops < before.stops+2 {
+		t.Errorf("%+v, and collected once more %+v", before, after)
+	}
+	runtime.KeepAlive(kept)
 }
 
-// inPause is a gate of which somebody works and somebody waits, when garbage is about to
-// be collected and the heap to be looked at.
+// about is of a heap that is about to be collected and was swept up.
+func about() heapState { return heapState{goal: 400, live: 100, size: 380} }
+
+// inPause is a gate of which somebody works and somebody waits, when the heap is to be
+// looked at.
 func inPause(t *testing.T, most time.Duration) (g *gate, works, waits *place, took chan error) {
 	t.Helper()
-	percent := debug.SetGCPercent(400)
-	t.Cleanup(func() { debug.SetGCPercent(percent) })
-	live := make([]byte, 64<<20)
-	t.Cleanup(func() { runtime.KeepAlive(live) })
 	g, works, waits, _ = inOneTurn(t)
-	g.pause.most = most
+	g.pause.most, g.pause.read = most, about
 	if err := works.Take(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +88,6 @@ func inPause(t *testing.T, most time.Duration) (g *gate, works, waits *place, to
 	for _, _, waiting := g.load(); waiting != 1; _, _, waiting = g.load() {
 		runtime.Gosched()
 	}
-	nearlyCollect(t, &g.pause)
 	g.pause.turns = lookEvery - 1
 	return g, works, waits, took
 }
@@ -114,16 +126,18 @@ func TestPauseThatDoesNotDo(t *testing.T) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	nearlyCollect(t, &g.pause)
-	g.pause.turns = lookEvery - 1
-	if g.pause.due() {
-		t.Error("there is another pause at once")
+	for range 2 * lookEvery {
+		if g.pause.due() {
+			t.Fatal("there is another pause at once")
+		}
 	}
-	g.pause.turns, g.pause.needed = lookEvery-1, time.Now()
-	nearlyCollect(t, &g.pause)
-	if !g.pause.due() {
-		t.Error("there is never another pause")
+	g.pause.needed = time.Now()
+	for range lookEvery {
+		if g.pause.due() {
+			return
+		}
 	}
+	t.Error("there is never another pause")
 }
 
 // Nobody's turn is put off where nobody waits.
@@ -134,7 +148,6 @@ func TestNoPauseForNobody(t *testing.T) {
 	if err := <-took; err != nil {
 		t.Fatal(err)
 	}
-	nearlyCollect(t, &g.pause)
 	g.pause.turns = lookEvery - 1
 	waits.leave()
 	g.mu.Lock()

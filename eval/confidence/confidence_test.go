@@ -69,7 +69,7 @@ func TestTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it asks hundreds of questions")
 	}
-	pages, decisions := asked(t, filepath.Join("..", "..", "doc"), "sheaf", 30), asked(t, filepath.Join("..", "..", "doc", "decisions"), "sheaf", 30)
+	pages, decisions := asked(t, filepath.Join("..", "..", "doc"), "sheaf", 60), asked(t, filepath.Join("..", "..", "doc", "decisions"), "sheaf", 60)
 	r, err := confidence.Together([]*confidence.Answers{pages, decisions})
 	if err != nil {
 		t.Fatal(err)

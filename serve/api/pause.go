@@ -16,19 +16,19 @@ import (
 // With all processors it is done in 8 ms, which is all that anybody waits. So when garbage
 // is about to be collected and requests wait, it is collected in a pause.
 //
-// A pause is no longer than the program is willing to stand still. Where there is more to
-// mark than that, Go marks it as it always does, and for a while there is no pause.
+// A pause is no longer than pauseMost. Where there is more to mark than that, Go goes on
+// marking as it always does, and for a while there is no pause.
 //
 // Who holds the gate's lock may use it.
 type pause struct {
-	on     bool
-	most   time.Duration // how long it is at most
-	turns  int           // handed on since the heap was looked at
-	swept  uint64        // so often had been collected when what was found was seen to be swept up
-	stops  uint64        // and so often had the world been stopped for that
-	needed time.Time     // not before that there is another one
-	read   func() heapState
-	ended  sync.WaitGroup // of garbage collected
+	on        bool
+	most      time.Duration // how long it is at most
+	turns     int           // handed on since the heap was looked at
+	swept     uint64        // so often had been collected when what was found was seen to be swept up
+	stops     uint64        // and so often had the world been stopped for that
+	notBefore time.Time     // that another one begins
+	read      func() heapState
+	ended     sync.WaitGroup // of garbage collected
 }
 
 const (
@@ -53,7 +53,7 @@ func (p *pause) due() bool {
 		return false
 	}
 	p.turns = 0
-	return p.look() && !time.Now().Before(p.needed)
+	return p.look() && !time.Now().Before(p.notBefore)
 }
 
 // look reports whether garbage is about to be collected, and is not being yet. What was found the
@@ -108,8 +108,8 @@ func (p *pause) begin(g *gate) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		p.on = false
-		if next := time.Now().Add(pauseRare); !done && p.needed.Before(next) {
-			p.needed = next
+		if next := time.Now().Add(pauseRare); !done && p.notBefore.Before(next) {
+			p.notBefore = next
 		}
 		g.handOn()
 	})
@@ -118,7 +118,7 @@ func (p *pause) begin(g *gate) {
 // close lets no pause begin any more, and waits until all garbage that was found is swept up.
 func (g *gate) close() {
 	g.mu.Lock()
-	g.pause.needed = time.Unix(1<<40, 0)
+	g.pause.notBefore = time.Unix(1<<40, 0)
 	g.mu.Unlock()
 	g.pause.ended.Wait()
 }

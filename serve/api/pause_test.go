@@ -111,8 +111,8 @@ func TestPause(t *testing.T) {
 	waits.leave()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pause.on || !g.pause.needed.IsZero() {
-		t.Errorf("afterwards: pause %v, none before %v", g.pause.on, g.pause.needed)
+	if g.pause.on || !g.pause.notBefore.IsZero() {
+		t.Errorf("afterwards: pause %v, none before %v", g.pause.on, g.pause.notBefore)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestPauseThatDoesNotDo(t *testing.T) {
 			t.Fatal("there is another pause at once")
 		}
 	}
-	g.pause.needed = time.Now()
+	g.pause.notBefore = time.Now()
 	for range lookEvery {
 		if g.pause.due() {
 			return

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"sheaf/analysis"
 	"sheaf/vfs"
@@ -33,7 +34,7 @@ func openOn(t *testing.T, fs vfs.FS) (*Index, error) {
 		t.Fatal(err)
 	}
 	// So little memory that many commits are of several runs.
-	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20, GatherMemory: 51 << 9})
+	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20, GatherMemory: 51 << 9, Rest: time.Microsecond})
 }
 
 // step makes a random commit and returns what it should lead to.

@@ -97,6 +97,9 @@ type Options struct {
 	// MergeRate bounds how many bytes background merges write in a second; 0
 	// is DefaultMergeRate, NoMerges pauses them until ResumeMerges.
 	MergeRate int64
+	// Rest is after how long without a load segments are joined that make searches slow
+	// and are quickly joined, beside searches and hardly in their way; 0 is never.
+	Rest time.Duration
 	// ReadOnly forbids writing.
 	ReadOnly bool
 }
@@ -166,8 +169,12 @@ func Open(o Options) (*Index, error) {
 	if paused {
 		ix.PauseMerges()
 	}
+	if o.Rest > 0 && !o.ReadOnly {
+		ix.merge.rest = time.AfterFunc(o.Rest, ix.rest)
+	}
 	if err := ix.load(); err != nil {
 		ix.cancel()
+		ix.restNoMore()
 		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
 	}
 	return ix, nil
@@ -264,6 +271,7 @@ func (ix *Index) swap(s *Snapshot) {
 	if old := ix.current.Swap(s); old != nil {
 		_ = old.Release() // unmapping fails for no reason that a reader of s cares about
 	}
+	ix.restLater()
 }
 
 // Acquire returns the newest snapshot. The caller must release it.
@@ -440,6 +448,7 @@ func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil
 	}
+	ix.restNoMore()
 	ix.settle()
 	ix.cancel()
 	<-ix.writer                            // waits for the load that is open

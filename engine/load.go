@@ -508,7 +508,7 @@ func (l *Load) Commit(ctx context.Context) error {
 	l.flushed, l.removed = nil, map[string]struct{}{}
 	l.seen.free()
 	l.noted.Store(0)
-	l.index.mergeInBackground()
+	l.index.mergeInBackground(false)
 	l.index.loaded.Add(int64(time.Since(l.began)))
 	l.began = time.Now()
 	return nil

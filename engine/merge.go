@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"sheaf/engine/segment"
 )
@@ -37,6 +38,7 @@ type mergeState struct {
 	running atomic.Bool   // done is not nil
 	paused  bool
 	resume  chan struct{}
+	rest    *time.Timer // until the index has rested; nil where it never does
 }
 
 // PauseMerges stops background merges where they are until ResumeMerges.
@@ -89,20 +91,33 @@ func (ix *Index) pause(ctx context.Context) error {
 // again.
 var errStale = errors.New("the last publication failed")
 
-// mergeInBackground merges what the policy says until nothing is left to merge.
-// A merge that fails leaves everything as it was; the next commit tries again.
-func (ix *Index) mergeInBackground() {
+// mergeInBackground merges what the policy says until nothing is left to merge, and what
+// is joined at rest when it rests. A merge that fails leaves everything as it was; the next
+// commit tries again.
+func (ix *Index) mergeInBackground(rests bool) {
 	m := &ix.merge
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.done != nil && rests {
+		ix.restLater()
+	}
 	if m.done != nil || ix.closed.Load() {
 		return
 	}
 	m.done = make(chan struct{})
 	m.running.Store(true)
 	go func() {
-		for ix.stop.Err() == nil && ix.mergeDue() {
-			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, 1, ix.tiers)
+		for ix.stop.Err() == nil {
+			choose, slow := ix.tiers, &throttle{rate: ix.options.MergeRate}
+			if !ix.mergeDue(choose) {
+				if choose, slow.beside = ix.rested, &ix.searching; !rests || !ix.mergeDue(choose) {
+					break
+				}
+			}
+			again, err := ix.mergeOnce(ix.stop, slow, 1, choose)
+			if rests && errors.Is(err, ErrLocked) {
+				ix.restLater()
+			}
 			if err != nil || !again {
 				break
 			}
@@ -117,12 +132,12 @@ func (ix *Index) mergeInBackground() {
 
 // mergeDue reports whether there is anything to merge, so that the lock need not be taken to
 // see that there is not.
-func (ix *Index) mergeDue() bool {
+func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	snapshot := ix.hold()
 	if snapshot == nil {
 		return false
 	}
-	due := len(ix.tiers(snapshot.views)) > 0
+	due := len(choose(snapshot.views)) > 0
 	return snapshot.Release() == nil && due
 }
 
@@ -151,7 +166,7 @@ func (ix *Index) Merge(ctx context.Context) error {
 	if !ix.waitForMerges(ctx) {
 		return ctx.Err()
 	}
-	_, err := ix.mergeOnce(ctx, math.MaxInt64, runtime.GOMAXPROCS(0), func(views []*view) []*view {
+	_, err := ix.mergeOnce(ctx, &throttle{rate: math.MaxInt64}, runtime.GOMAXPROCS(0), func(views []*view) []*view {
 		if len(views) > 1 || len(views) == 1 && views[0].deleted != nil {
 			return views
 		}
@@ -194,9 +209,9 @@ func goroutines(most int, memory, taken int64) int {
 	return int(max(1, min(int64(most), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that choose picks, writing at most rate bytes a
-// second, with most goroutines or as many as memory allows; again says that it did.
-func (ix *Index) mergeOnce(ctx context.Context, rate int64, most int, choose func([]*view) []*view) (again bool, err error) {
+// mergeOnce merges the segments that choose picks, as slowly as slow says, with most
+// goroutines or as many as memory allows; again says that it did.
+func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool, err error) {
 	if err := ix.pause(ctx); err != nil {
 		return false, err // a small merge would end before it waits
 	}
@@ -220,7 +235,7 @@ func (ix *Index) mergeOnce(ctx context.Context, rate int64, most int, choose fun
 	}
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
-	slow := throttle{rate: rate, pause: ix.pause}
+	slow.pause = ix.pause
 	if err := segment.Merge(ctx, ix.fs, path, goroutines(most, counted(ix.options.Memory), taken), sources, slow.wait); err != nil {
 		return false, err
 	}

@@ -107,7 +107,7 @@ func TestMergeAfterClose(t *testing.T) {
 	for n := range 2 {
 		commit(t, ix, nil, randomChunks(rng, n, 1, 40))
 	}
-	_, err := ix.mergeOnce(t.Context(), DefaultMergeRate, 2, func(views []*view) []*view {
+	_, err := ix.mergeOnce(t.Context(), &throttle{rate: DefaultMergeRate}, 2, func(views []*view) []*view {
 		if err := ix.Close(); err != nil {
 			t.Error(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+	"time"
 
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
@@ -19,7 +20,7 @@ type stores map[backend.Backend]string
 
 func (s stores) open(t testing.TB, dir string) backend.Backend {
 	t.Helper()
-	store, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t), Vectors: testVectors})
+	store, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t), Vectors: testVectors, Rest: time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -49,6 +50,10 @@ type Options struct {
 	// 0 is 64 MiB. With NoMerges they wait for ResumeMerges, and indexes that are
 	// written to often grow slow.
 	MergeRate int64
+	// Rest is after how long without a write parts of the index are joined that make searches
+	// slow and are quickly joined, beside searches and hardly in their way; 0 is never. It is
+	// for programs that go on: those that answer and end would leave it half done.
+	Rest time.Duration
 	// ReadOnly forbids writing; then the folder need not be writable, but it
 	// must exist.
 	ReadOnly bool
@@ -101,7 +106,7 @@ func Open(o Options) (*Store, error) {
 		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
 	}
 	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],
-		Vectors: models, Memory: o.MemoryBytes, GatherMemory: o.GatherBytes, MergeRate: o.MergeRate, ReadOnly: o.ReadOnly})
+		Vectors: models, Memory: o.MemoryBytes, GatherMemory: o.GatherBytes, MergeRate: o.MergeRate, Rest: o.Rest, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, category(err)
 	}

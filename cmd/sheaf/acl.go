@@ -146,7 +146,7 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 		return nil, nil, err
 	}
 	closers = append(closers, copyOf.Close)
-	store, err := openEngine(s.app.config, filepath.Join(dir, "engine"), s.analyzer, s.embedder, true)
+	store, err := openEngine(s.app.config, filepath.Join(dir, "engine"), s.analyzer, s.embedder, 0, true)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -157,7 +157,7 @@ func (s *session) copyState(from string) (copyState, error) {
 // openEmpty opens the store of a session of which nothing is known yet.
 func (s *session) openEmpty(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
-		return openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, true)
+		return openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, 0, true)
 	}
 	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
 	if err != nil {

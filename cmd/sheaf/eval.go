@@ -428,7 +428,7 @@ func evalStore(c *config.Config, name string) (eval.Store, error) {
 	switch name {
 	case "embedded":
 		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
-			return openEngine(c, dir, an, e, true)
+			return openEngine(c, dir, an, e, 0, true)
 		}}, nil
 	case "memory":
 		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {

@@ -109,6 +109,9 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if o.refresh {
 		s.waits = hasty
 	}
+	if o.updates {
+		s.rests = restAfter
+	}
 	if o.refresh && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(answerGarbage)
 	}

@@ -236,7 +236,7 @@ func TestStoppedInTheFirstCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := openEngine(other.config, collection.EngineDir(other.where.Dir), german, nil, true)
+	store, err := openEngine(other.config, collection.EngineDir(other.where.Dir), german, nil, 0, true)
 	if err == nil {
 		err = errors.Join(store.Write(t.Context(), backendtest.One("t:b", "Stein")), store.Close())
 	}

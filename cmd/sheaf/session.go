@@ -40,6 +40,8 @@ type session struct {
 	where  collection.Location
 	// whole says that no answer will do that is as of the last time it was indexed.
 	whole bool
+	// rests is after how long without a write the engine is put in order; 0 is never.
+	rests time.Duration
 	// rebuilds says that everything is to be made again.
 	rebuilds bool
 	// base is where the index lies; what a server was given lies inside.

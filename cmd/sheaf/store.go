@@ -73,7 +73,7 @@ func (a *app) rebuildCommand() string {
 // openBackend opens the server of the session, or the engine beside its catalog.
 func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
-		store, err := openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
+		store, err := openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.rests, s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
 		if err == nil && !s.remaking() {
 			err = s.engineLost(ctx, store)
 		}
@@ -197,10 +197,14 @@ func counting(c *config.Config) (lengths bm25.Lengths, allChunks bool) {
 	return lengths, c.BM25 == config.BM25Weaviate
 }
 
-// openEngine opens the engine in dir. empty says that nothing is indexed yet, or nothing again:
+// restAfter is after how long without a write commands that go on put the engine in order:
+// longer than who writes a note waits between two saves of it.
+const restAfter = 2 * time.Second
+
+// openEngine opens the engine in dir, to be put in order after rest without a write. empty says that nothing is indexed yet, or nothing again:
 // then what an interrupted run left there, made otherwise, is no loss.
-func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
-	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate}
+func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, rest time.Duration, empty bool) (backend.Backend, error) {
+	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate, Rest: rest}
 	o.Lengths, o.AllChunks = counting(c)
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges

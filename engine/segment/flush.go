@@ -267,5 +267,5 @@ func (f *flushField) measure() {
 	for _, p := range f.parts {
 		parts = append(parts, vector.Part{Set: p.set})
 	}
-	f.depth, f.err = vector.Measure(context.Background(), parts, 0)
+	f.depth, f.err = vector.Measure(context.Background().Err, parts, 0)
 }

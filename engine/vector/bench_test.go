@@ -200,7 +200,7 @@ func BenchmarkSearch(b *testing.B) {
 	set := buffer.Set(len(c.vectors))
 	encoding := time.Since(start)
 	start = time.Now()
-	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: set}}, 0)
+	depth, err := vector.Measure(context.Background().Err, []vector.Part{{Set: set}}, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func BenchmarkPassages(b *testing.B) {
 		}
 		set := buffer.Set(chunks)
 		var err error
-		if set.Depth, err = vector.Measure(context.Background(), []vector.Part{{Set: set}}, 0); err != nil {
+		if set.Depth, err = vector.Measure(context.Background().Err, []vector.Part{{Set: set}}, 0); err != nil {
 			b.Fatal(err)
 		}
 		for _, k := range []int{10, 50, 100, 500} {

@@ -79,7 +79,7 @@ func cluster(b *testing.B, c corpus) *clustered {
 	}
 	out.begins = append(out.begins, len(out.vectors))
 	out.set = buffer.Set(len(out.vectors))
-	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: out.set}}, 0)
+	depth, err := vector.Measure(context.Background().Err, []vector.Part{{Set: out.set}}, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

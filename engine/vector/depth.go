@@ -2,7 +2,6 @@ package vector
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -49,13 +48,14 @@ const depthShare = 0.999
 // vector it was drawn from (Perturb), because questions are not among the answers. The
 // sample depends on the number of rows alone; queries 0 is a sensible number of
 // them. The zero Depth means that the parts have too few rows for it to matter.
-func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
+// breathe is called each millisecond or so; its error ends the measurement.
+func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	total := 0
 	for _, p := range parts {
 		total += p.Count
 	}
 	if total <= exactRows {
-		return Depth{}, ctx.Err()
+		return Depth{}, breathe()
 	}
 	if queries <= 0 {
 		queries = samples
@@ -86,7 +86,7 @@ func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
 		list = append(list, q)
 	}
 	for _, p := range parts {
-		if err := p.sample(ctx, list); err != nil {
+		if err := p.sample(breathe, list); err != nil {
 			return Depth{}, err
 		}
 	}
@@ -166,7 +166,7 @@ type candidate struct {
 
 // sample compares every live row with every query. Blocks come first and queries
 // second, so that rows are read from memory once.
-func (p *Part) sample(ctx context.Context, list []*sample) error {
+func (p *Part) sample(breathe func() error, list []*sample) error {
 	size, words := p.Encoder.RowBytes(), p.Encoder.Words()
 	var out [blockRows]int32
 	var mask [blockRows / GroupRows]byte
@@ -178,7 +178,7 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 		q.nearest.few = true // a model that gives many texts one vector must not fill the memory
 	}
 	for at := 0; at < p.Count; at += blockRows {
-		if err := ctx.Err(); err != nil {
+		if err := breathe(); err != nil {
 			return err
 		}
 		rows := min(blockRows, p.Count-at)

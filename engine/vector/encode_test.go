@@ -223,7 +223,7 @@ func TestSampleOfEqual(t *testing.T) {
 		q := &sample{}
 		p.Encoder.prepare(&q.query, v)
 		q.counts = make([]int32, 2*planeMost*p.Encoder.padded+1)
-		if err := p.sample(t.Context(), []*sample{q}); err != nil {
+		if err := p.sample(t.Context().Err, []*sample{q}); err != nil {
 			t.Fatal(err)
 		}
 		if len(q.near) != 100 || cap(q.nearest.merged) > 1000 || cap(q.nearest.scores) > 1000 {

@@ -163,7 +163,7 @@ func TestTwoSteps(t *testing.T) {
 	for n := range uint64(4) {
 		r := rand.New(rand.NewPCG(*seed+n, 2))
 		s := newRandom(r, 18000+r.IntN(12000), 33+r.IntN(100), 1+int(n%3))
-		depth, err := vector.Measure(t.Context(), []vector.Part{{Set: s.Set}}, 24)
+		depth, err := vector.Measure(t.Context().Err, []vector.Part{{Set: s.Set}}, 24)
 		if err != nil || depth.Ten < 10 || depth.Hundred < depth.Ten {
 			t.Fatalf("depth %v, %v", depth, err)
 		}
@@ -349,7 +349,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("%+v: %d found, %v", o, len(got), err)
 		}
 	}
-	if _, err := vector.Measure(ctx, []vector.Part{{Set: s.Set}}, 5); !errors.Is(err, context.Canceled) {
+	if _, err := vector.Measure(ctx.Err, []vector.Part{{Set: s.Set}}, 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("measuring: %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%+v: %v, %v", o, got, err)
 		}
 	}
-	if _, err := vector.Measure(t.Context(), []vector.Part{{Set: s.Set}}, 5); !errors.Is(err, broken) {
+	if _, err := vector.Measure(t.Context().Err, []vector.Part{{Set: s.Set}}, 5); !errors.Is(err, broken) {
 		t.Errorf("measuring: %v", err)
 	}
 }
@@ -398,19 +398,19 @@ func TestMeasureParts(t *testing.T) {
 	for i := range live {
 		live[i] = math.MaxUint64
 	}
-	want, err := vector.Measure(t.Context(), []vector.Part{{Set: whole.Set(30000)}}, 8)
+	want, err := vector.Measure(t.Context().Err, []vector.Part{{Set: whole.Set(30000)}}, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Set(10000)}, {Set: right.Set(20000), Live: live}}, 8)
+	got, err := vector.Measure(t.Context().Err, []vector.Part{{Set: left.Set(10000)}, {Set: right.Set(20000), Live: live}}, 8)
 	if err != nil || got != want {
 		t.Errorf("parts need %v, the whole %v, %v", got, want, err)
 	}
-	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Kept(func(i uint32) (uint32, bool) { return i, i < 4000 }).Set(10000)}}, 8); d != (vector.Depth{}) || err != nil {
+	if d, err := vector.Measure(t.Context().Err, []vector.Part{{Set: left.Kept(func(i uint32) (uint32, bool) { return i, i < 4000 }).Set(10000)}}, 8); d != (vector.Depth{}) || err != nil {
 		t.Errorf("a small set needs %v, %v", d, err)
 	}
 	clear(live)
-	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: right.Set(20000), Live: live}}, 8); d != (vector.Depth{}) || err != nil {
+	if d, err := vector.Measure(t.Context().Err, []vector.Part{{Set: right.Set(20000), Live: live}}, 8); d != (vector.Depth{}) || err != nil {
 		t.Errorf("a set of which all is gone needs %v, %v", d, err)
 	}
 }

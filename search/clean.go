@@ -77,7 +77,8 @@ var plainBytes = func() (plain [256]bool) {
 	return plain
 }()
 
-// plain copies plain characters up to the next match, as put would one by one.
+// plain copies plain characters, and single spaces between them, up to the next match, as put
+// would one by one. Where signs are to end, mark sees each space.
 func (c *cleaner) plain() bool {
 	rest := c.text[c.pos:]
 	if len(c.matches) > 0 {
@@ -87,9 +88,15 @@ func (c *cleaner) plain() bool {
 		return false
 	}
 	c.separate()
-	n := 1
-	for most := min(len(rest), c.width-c.columns); n < most && plainBytes[rest[n]]; {
-		n++
+	n, most, words := 1, min(len(rest), c.width-c.columns), len(c.signs) == 0
+	for n < most {
+		if plainBytes[rest[n]] {
+			n++
+		} else if words && rest[n] == ' ' && n+1 < most && plainBytes[rest[n+1]] {
+			n += 2
+		} else {
+			break
+		}
 	}
 	c.out = append(c.out, rest[:n]...)
 	c.columns += n

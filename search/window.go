@@ -74,6 +74,11 @@ func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
 func snippetStart(text string, at, lead int) int {
 	start, word := at, at
 	for start > 0 && lead > 0 {
+		if c := text[start-1]; c > ' ' && c < utf8.RuneSelf { // as most are
+			start--
+			lead--
+			continue
+		}
 		r, size := utf8.DecodeLastRuneInString(text[:start])
 		if r == '\n' || r == '\r' {
 			return start

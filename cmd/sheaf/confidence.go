@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -249,15 +250,45 @@ func (s *session) confidenceNow(p *profile.Profile) *calibrate.Logistic {
 
 // confidenceWith is confidence where a model made the vectors; "" when there are none.
 func (s *session) confidenceWith(p *profile.Profile, model string) *calibrate.Logistic {
-	content, err := os.ReadFile(filepath.Join(s.where.Dir, collection.ConfidenceName))
-	if err == nil {
-		var kept confidenceJSON
-		kept.Report = &confidence.Report{}
-		if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && kept.of(p) && kept.Model == model && len(kept.Fit.Weights) == len(search.Evidence{}.Features()) {
-			return &kept.Fit
-		}
+	kept := s.sureness.read(filepath.Join(s.where.Dir, collection.ConfidenceName))
+	if kept != nil && kept.of(p) && kept.Model == model {
+		return &kept.Fit
 	}
 	return search.AverageConfidence(p, model)
+}
+
+// learnedFile is the file of what was learned of how sure answers are, as it was read last: every
+// answer asks for it. It is safe for concurrent use.
+type learnedFile struct {
+	mu   sync.Mutex
+	info fs.FileInfo // nil when there was none
+	kept *confidenceJSON
+}
+
+// read is what the file says now; nil when it is not there, or cannot be used.
+func (l *learnedFile) read(file string) *confidenceJSON {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.info != nil {
+		if still, err := vfs.Still(vfs.Disk{}, file, l.info); err == nil && still {
+			return l.kept
+		}
+	}
+	l.info, l.kept = nil, nil
+	info, err := os.Stat(file) // before it is read: who writes into it after that changes its time
+	if err != nil {
+		return nil
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	l.info = info
+	kept := confidenceJSON{Report: &confidence.Report{}}
+	if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && len(kept.Fit.Weights) == len(search.Evidence{}.Features()) {
+		l.kept = &kept
+	}
+	return l.kept
 }
 
 // of reports whether c was learned of what p computes. Before profiles had digests it

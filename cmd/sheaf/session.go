@@ -76,6 +76,8 @@ type session struct {
 	unseen string
 	// shared is serve.Options.SharedStatistics.
 	shared bool
+	// sureness is what was learned of how sure answers are.
+	sureness learnedFile
 	// indexing is told how far the runs of a door are; nil is told nothing.
 	indexing func(ingest.Progress)
 	// language and detected are those of a new index, sampled is how much text

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"sync"
+	"math"
 	"sync/atomic"
 
 	"sheaf/engine/bm25"
@@ -12,33 +12,43 @@ import (
 type norms [longField]float64
 
 // normCache keeps the norms that requests have used, because most requests use the
-// same ones, and computing them takes longer than answering from a small index.
-// It does not grow beyond maxNorms.
-type normCache struct {
-	known sync.Map // of normKey to *norms
-	count atomic.Int32
-}
+// same ones, and computing them takes longer than answering from a small index. Every
+// field of every plan asks for its own, so they stand where their average length says, or
+// behind others that stand there. It takes no lock and never grows.
+type normCache [maxNorms]atomic.Pointer[knownNorms]
 
-type normKey struct {
-	bm25.Parameters
-	average float64
+// knownNorms are norms with what they are for.
+type knownNorms struct {
+	parameters bm25.Parameters
+	average    float64
+	norms      norms
 }
 
 const maxNorms = 64
 
 func (c *normCache) of(p bm25.Parameters, average float64) *norms {
-	key := normKey{p, average}
-	if n, ok := c.known.Load(key); ok {
-		return n.(*norms)
-	}
-	n := new(norms)
-	for length := range n {
-		n[length] = p.Norm(float64(p.Lengths.Of(uint32(length))), average)
-	}
-	if c.count.Load() < maxNorms {
-		if _, loaded := c.known.LoadOrStore(key, n); !loaded {
-			c.count.Add(1)
+	home := math.Float64bits(average) * 0x9e3779b97f4a7c15 >> 58
+	for i := range uint64(maxNorms) {
+		slot := &c[(home+i)%maxNorms]
+		known := slot.Load()
+		if known == nil {
+			made := newNorms(p, average)
+			if slot.CompareAndSwap(nil, made) {
+				return &made.norms
+			}
+			known = slot.Load() // another was there first
 		}
+		if known.average == average && known.parameters == p {
+			return &known.norms
+		}
+	}
+	return &newNorms(p, average).norms
+}
+
+func newNorms(p bm25.Parameters, average float64) *knownNorms {
+	n := &knownNorms{parameters: p, average: average}
+	for length := range n.norms {
+		n.norms[length] = p.Norm(float64(p.Lengths.Of(uint32(length))), average)
 	}
 	return n
 }

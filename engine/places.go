@@ -90,32 +90,36 @@ func (c *places) put(id []byte, view int, ordinal uint32) string {
 	return p.id()
 }
 
-// at is the identifier of the chunk with an ordinal, if that is remembered. It can be found
-// by its identifier then too, whatever has taken that place meanwhile.
+// at is the identifier of the chunk with an ordinal, if that is remembered.
 func (c *places) at(view int, ordinal uint32) (id string, ok bool) {
-	slots, above := c.byOrdinal.of(ordinalHash(uint32(view), ordinal))
-	for i := range slots {
-		name := slots[i].Load() ^ above
-		if name > placeNames {
-			continue
-		}
-		if p := (*standing)(c.recent.get(name)); p != nil && p.view == uint32(view) && p.ordinal == ordinal {
-			c.known(p.hash, name)
-			return p.id(), true
-		}
+	if p, _ := c.standing(view, ordinal); p != nil {
+		return p.id(), true
 	}
 	return "", false
 }
 
-// known makes sure that a standing can be found by its identifier.
-func (c *places) known(hash, name uint64) {
-	slots, above := c.byID.of(hash)
+// standing is that of the chunk with an ordinal, with its name; nil when it is not remembered.
+func (c *places) standing(view int, ordinal uint32) (p *standing, name uint64) {
+	slots, above := c.byOrdinal.of(ordinalHash(uint32(view), ordinal))
 	for i := range slots {
-		if slots[i].Load() == name|above {
-			return
+		if name = slots[i].Load() ^ above; name > placeNames {
+			continue
+		}
+		if p = (*standing)(c.recent.get(name)); p != nil && p.view == uint32(view) && p.ordinal == ordinal {
+			return p, name
 		}
 	}
-	c.byID.put(&c.recent, hash, name)
+	return nil, 0
+}
+
+// found remembers where the chunk called id stands, of which nothing was remembered by its
+// identifier: others may have taken that place, where the chunk is found by its ordinal still.
+func (c *places) found(id string, view int, ordinal uint32) {
+	if p, name := c.standing(view, ordinal); p != nil {
+		c.byID.put(&c.recent, p.hash, name)
+		return
+	}
+	c.put([]byte(id), view, ordinal)
 }
 
 // of is where the chunk called id stands, nil when it is not remembered.

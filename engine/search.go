@@ -113,7 +113,7 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 		}
 		found(i, ordinal)
 		if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
-			s.places.put([]byte(id), i, ordinal)
+			s.places.found(id, i, ordinal)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func (v *VectorRequest) validate() error {
 		return sheaf.Invalidf("request: the vector is empty")
 	}
 	for i, x := range v.Vector {
-		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+		if x-x != 0 { // of NaN and infinities it is NaN
 			return sheaf.Invalidf("request: component %d of the vector is %v: must be a finite number", i, x)
 		}
 	}

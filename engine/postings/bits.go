@@ -106,19 +106,19 @@ func (r *bitReader) fill() {
 // ok reports whether no bit was read that was not there.
 func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
 
-// below reads a number below n, which is less than 1<<40.
+// below reads a number below n, which is less than 1<<40. Whether it takes a bit more is
+// as good as random: nothing is guessed by it.
 func (r *bitReader) below(n uint64) uint64 {
-	k := uint(bits.Len64(n)) - 1
+	k := uint(bits.Len64(n)-1) & 63
 	short := uint64(2)<<k - n
 	if r.filled <= k { // what is filled in before it is read is counted as what was
 		r.fill()
 	}
 	v := r.acc & (1<<k - 1)
-	if long := v<<1 | r.acc>>k&1; v >= short {
-		v = long - short
-		k++
-	}
-	r.acc >>= k
+	more := (short - 1 - v) >> 63 // 1 unless v is below short
+	v += (v + r.acc>>k&1 - short) & -more
+	k += uint(more)
+	r.acc >>= k & 63
 	r.filled -= k
 	return v
 }

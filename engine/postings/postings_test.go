@@ -294,3 +294,41 @@ func TestDocumentedExample(t *testing.T) {
 		t.Errorf("the example is %s", got)
 	}
 }
+
+// BenchmarkPositions reads the positions of the last posting of each block, and so of all, of
+// words of several frequencies in texts of 180.
+func BenchmarkPositions(b *testing.B) {
+	for _, mean := range []int{1, 2, 8} {
+		rng := rand.New(rand.NewPCG(13, 14))
+		const length = 180
+		list := make([]posting, 12800)
+		for i := range list {
+			var positions []uint32
+			for p := range uint32(length) {
+				if rng.IntN(length) < mean {
+					positions = append(positions, p)
+				}
+			}
+			if len(positions) == 0 {
+				positions = append(positions, rng.Uint32N(length))
+			}
+			list[i] = posting{uint32(i), length, positions}
+		}
+		var e postings.Encoder
+		encoded := encode(&e, list)
+		b.Run(fmt.Sprintf("mean=%d", mean), func(b *testing.B) {
+			var c postings.Cursor
+			var p postings.PositionReader
+			var positions []uint32
+			p.Reset(func(uint32) uint32 { return length })
+			for range b.N {
+				c.Reset(encoded, postings.MaxOrdinal)
+				for at := uint32(postings.BlockLen - 1); at < uint32(len(list)); at += postings.BlockLen {
+					c.Seek(at)
+					positions = p.Append(positions[:0], &c)
+				}
+			}
+			b.ReportMetric(float64(len(list))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpostings/s")
+		})
+	}
+}

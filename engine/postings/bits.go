@@ -123,19 +123,20 @@ func (r *bitReader) below(n uint64) uint64 {
 	return v
 }
 
-// set reads len(dst) rising numbers from lo to hi, of which there are enough.
-func (r *bitReader) set(dst []uint64, lo, hi uint64) {
+// readSet reads len(dst) rising numbers from lo to hi, of which there are enough.
+func readSet[T uint32 | uint64](r *bitReader, dst []T, lo, hi uint64) {
 	for len(dst) > 0 {
 		m := len(dst) / 2
 		least := lo + uint64(m)
-		dst[m] = least + r.below(hi-uint64(len(dst)-1-m)-least+1)
+		middle := least + r.below(hi-uint64(len(dst)-1-m)-least+1)
+		dst[m] = T(middle)
 		switch m {
 		case 0:
 		case 1: // most sets are that small
-			dst[0] = lo + r.below(dst[1]-lo)
+			dst[0] = T(lo + r.below(middle-lo))
 		default:
-			r.set(dst[:m], lo, dst[m]-1)
+			readSet(r, dst[:m], lo, middle-1)
 		}
-		lo, dst = dst[m]+1, dst[m+1:]
+		lo, dst = middle+1, dst[m+1:]
 	}
 }

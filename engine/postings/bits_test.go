@@ -40,7 +40,7 @@ func TestBits(t *testing.T) {
 		for i, e := range entries {
 			v := r.below(e.n)
 			numbers := make([]uint64, len(e.numbers))
-			r.set(numbers, e.lo, e.hi)
+			readSet(&r, numbers, e.lo, e.hi)
 			if v != e.v || !slices.Equal(numbers, e.numbers) || !r.ok() {
 				t.Fatalf("entry %d: %d below %d is read as %d; %v as %v; ok %v", i, e.v, e.n, v, e.numbers, numbers, r.ok())
 			}

@@ -205,8 +205,14 @@ func (p *PositionReader) decode(c *Cursor, last int) bool {
 			positions = append(positions, uint32(r.below(hi+1)))
 			continue
 		}
+		if how.twice == 0 {
+			from := len(positions)
+			positions = slices.Grow(positions, int(f))[:from+int(f)]
+			readSet(&r, positions[from:], 0, hi)
+			continue
+		}
 		p.numbers = slices.Grow(p.numbers[:0], int(f))[:f]
-		r.set(p.numbers, 0, hi)
+		readSet(&r, p.numbers, 0, hi)
 		for j, v := range p.numbers {
 			positions = append(positions, uint32(v-how.twice*uint64(j)))
 		}

@@ -76,6 +76,34 @@ func TestPlaces(t *testing.T) {
 	wait.Wait()
 }
 
+// TestPlacesFound: a chunk that is not found by its identifier is found by it once that was
+// looked up, whether it is remembered by its ordinal or not.
+func TestPlacesFound(t *testing.T) {
+	c := newPlaces()
+	for ordinal := range uint32(placeSlots) {
+		c.put([]byte(placeName(0, ordinal)), 0, ordinal)
+	}
+	remembered, forgotten := 0, 0
+	for ordinal := range uint32(placeSlots) {
+		name := placeName(0, ordinal)
+		if c.of(name) != nil {
+			continue
+		}
+		if _, ok := c.at(0, ordinal); ok {
+			remembered++
+		} else {
+			forgotten++
+		}
+		c.found(name, 0, ordinal)
+		if p := c.of(name); p == nil || p.view != 0 || p.ordinal != ordinal {
+			t.Fatalf("%.40q is not found where it stands", name)
+		}
+	}
+	if remembered == 0 || forgotten == 0 {
+		t.Errorf("%d chunks were remembered by their ordinals alone, %d not at all", remembered, forgotten)
+	}
+}
+
 // TestPlacesMemory: a chunk that is remembered takes its identifier and a few bytes more, and
 // those that were remembered with it and are forgotten take nothing.
 func TestPlacesMemory(t *testing.T) {

@@ -91,6 +91,7 @@ func TestRestBegins(t *testing.T) {
 		t.Helper()
 		for {
 			if _, segments := left(t, ix); segments == 1 {
+				ix.waitForMerges(t.Context()) // which has the lock until its end
 				return
 			}
 			if t.Context().Err() != nil {

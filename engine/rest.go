@@ -25,14 +25,12 @@ func (ix *Index) rest() {
 	loads, stale := ix.users > 0, ix.stale
 	ix.publish.Unlock()
 	switch {
-	case loads:
+	case loads || stale && ix.take() != nil:
 		ix.restLater()
-	case !stale:
-		ix.mergeInBackground(true)
-	case ix.take() != nil:
-		ix.restLater()
-	default:
+	case stale:
 		_ = ix.give() // as after a merge, nobody is there to be told
+	case !ix.pausedMerges(): // ResumeMerges says when they go on
+		ix.mergeInBackground(true)
 	}
 }
 

@@ -149,6 +149,42 @@ func TestRestAfterLoads(t *testing.T) {
 	}
 }
 
+// TestRestPaused: while merges are paused an index that rests does nothing, not even again and
+// again, and leaves loads their memory.
+func TestRestPaused(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Rest: time.Hour, MergeRate: NoMerges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(75, 1))
+	for n := range 2 {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
+	}
+	ix.waitForMerges(t.Context())
+	for range 2 {
+		ix.restNoMore() // as when it fired
+		ix.rest()
+		if ix.merge.running.Load() || ix.merge.rest.Stop() {
+			t.Error("merges are paused, and one has begun or is about to")
+		}
+	}
+	ix.ResumeMerges()
+	if !ix.merge.rest.Stop() {
+		t.Error("nothing rests once merges go on")
+	}
+	restNow(t, ix)
+	if _, segments := left(t, ix); segments != 1 {
+		t.Errorf("once merges go on: %d segments, want 1", segments)
+	}
+	if err := ix.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRestAfterFault: an index that could not publish what it joined lets other processes
 // write once it can publish again, without a load.
 func TestRestAfterFault(t *testing.T) {

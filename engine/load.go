@@ -636,6 +636,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}
 	if err := manifest.Publish(ix.fs, ix.options.Dir, m); err != nil {
 		ix.stale = true // it may be published or not
+		ix.restLater()
 		return err
 	}
 	snapshot := newSnapshot(ix, next.generation)
@@ -650,6 +651,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 		v, err := newView(h, e.deleted)
 		if err != nil {
 			ix.stale = true
+			ix.restLater()
 			return errors.Join(err, h.release(), snapshot.Release())
 		}
 		snapshot.views = append(snapshot.views, v)

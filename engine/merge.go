@@ -59,6 +59,7 @@ func (ix *Index) ResumeMerges() {
 	if m.paused {
 		m.paused = false
 		close(m.resume)
+		ix.restLater()
 	}
 }
 

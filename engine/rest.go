@@ -18,19 +18,23 @@ const (
 	restBytes = 256 << 20
 )
 
-// rest joins what is worth it, if no load is on its way.
+// rest joins what is worth it, if no load is on its way. After a publication that failed it
+// publishes once more instead: until then the lock is kept, and nobody else can write.
 func (ix *Index) rest() {
 	ix.publish.Lock()
-	loads := ix.users > 0
+	loads, stale := ix.users > 0, ix.stale
 	ix.publish.Unlock()
-	if loads {
+	switch {
+	case loads || stale && ix.take() != nil:
 		ix.restLater()
-		return
+	case stale:
+		_ = ix.give() // as after a merge, nobody is there to be told
+	case !ix.pausedMerges(): // ResumeMerges says when they go on
+		ix.mergeInBackground(true)
 	}
-	ix.mergeInBackground(true)
 }
 
-// restLater is called when the index has changed, or may.
+// restLater is called when the index has changed, or may, and when it could not be published.
 func (ix *Index) restLater() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sheaf/analysis"
+	"sheaf/vfs"
 )
 
 // TestRest: an index that rests joins segments where none is much larger than all smaller
@@ -38,12 +42,19 @@ func TestRest(t *testing.T) {
 		if segments != len(c.chunks) {
 			t.Fatalf("%s: %d segments before, want %d", c.name, segments, len(c.chunks))
 		}
-		ix.rest()
-		ix.waitForMerges(t.Context())
+		restNow(t, ix)
 		if after, segments := left(t, ix); after != chunks || segments != c.left {
 			t.Errorf("%s: %d chunks in %d segments, want %d in %d", c.name, after, segments, chunks, c.left)
 		}
 	}
+}
+
+// restNow joins what is joined at rest.
+func restNow(t *testing.T, ix *Index) {
+	t.Helper()
+	ix.waitForMerges(t.Context()) // while those of a load run, it comes later
+	ix.rest()
+	ix.waitForMerges(t.Context())
 }
 
 // left is how many chunks and segments an index has, which are as they were written.
@@ -80,6 +91,7 @@ func TestRestBegins(t *testing.T) {
 		t.Helper()
 		for {
 			if _, segments := left(t, ix); segments == 1 {
+				ix.waitForMerges(t.Context()) // which has the lock until its end
 				return
 			}
 			if t.Context().Err() != nil {
@@ -118,8 +130,7 @@ func TestRestAfterLoads(t *testing.T) {
 	}
 	segments := func() int {
 		t.Helper()
-		ix.rest()
-		ix.waitForMerges(t.Context())
+		restNow(t, ix)
 		_, n := left(t, ix)
 		return n
 	}
@@ -135,6 +146,96 @@ func TestRestAfterLoads(t *testing.T) {
 	}
 	if n := segments(); n != 1 {
 		t.Errorf("after it: %d segments, want 1", n)
+	}
+}
+
+// TestRestPaused: while merges are paused an index that rests does nothing, not even again and
+// again, and leaves loads their memory.
+func TestRestPaused(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Rest: time.Hour, MergeRate: NoMerges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(75, 1))
+	for n := range 2 {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
+	}
+	ix.waitForMerges(t.Context())
+	for range 2 {
+		ix.restNoMore() // as when it fired
+		ix.rest()
+		if ix.merge.running.Load() || ix.merge.rest.Stop() {
+			t.Error("merges are paused, and one has begun or is about to")
+		}
+	}
+	ix.ResumeMerges()
+	if !ix.merge.rest.Stop() {
+		t.Error("nothing rests once merges go on")
+	}
+	restNow(t, ix)
+	if _, segments := left(t, ix); segments != 1 {
+		t.Errorf("once merges go on: %d segments, want 1", segments)
+	}
+	if err := ix.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRestAfterFault: an index that could not publish what it joined lets other processes
+// write once it can publish again, without a load.
+func TestRestAfterFault(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, full := vfs.NewMem(), false
+	ix, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, Rest: time.Hour, FS: &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
+		if full && op == vfs.OpRename {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(74, 1))
+	for n := range 2 {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
+	}
+	ix.restNoMore() // as when it fired
+	full = true
+	restNow(t, ix)
+	other, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, FS: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func() error {
+		load, err := other.Begin(t.Context())
+		if err == nil {
+			err = load.Close()
+		}
+		return err
+	}
+	for range 2 {
+		if err := begin(); !errors.Is(err, ErrLocked) {
+			t.Fatalf("after a publication that failed another process writes: %v", err)
+		}
+		if !ix.merge.rest.Stop() {
+			t.Fatal("nothing is tried again after a publication that failed")
+		}
+		restNow(t, ix)
+	}
+	full = false
+	restNow(t, ix)
+	if err := begin(); err != nil {
+		t.Errorf("once there is space: %v", err)
+	}
+	if err := errors.Join(other.Close(), ix.Close()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -98,7 +98,8 @@ type Options struct {
 	// is DefaultMergeRate, NoMerges pauses them until ResumeMerges.
 	MergeRate int64
 	// Rest is after how long without a load segments are joined that make searches slow
-	// and are quickly joined, beside searches and hardly in their way; 0 is never.
+	// and are quickly joined, beside searches and hardly in their way, and a sixteenth of it
+	// after the index was opened, before many ask; 0 is never.
 	Rest time.Duration
 	// ReadOnly forbids writing.
 	ReadOnly bool
@@ -169,13 +170,12 @@ func Open(o Options) (*Index, error) {
 	if paused {
 		ix.PauseMerges()
 	}
-	if o.Rest > 0 && !o.ReadOnly {
-		ix.merge.rest = time.AfterFunc(o.Rest, ix.rest)
-	}
 	if err := ix.load(); err != nil {
 		ix.cancel()
-		ix.restNoMore()
 		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
+	}
+	if o.Rest > 0 && !o.ReadOnly {
+		ix.merge.rest = time.AfterFunc(o.Rest/restOpened, ix.rest)
 	}
 	return ix, nil
 }

@@ -16,6 +16,8 @@ const (
 	// restBytes is the most that are joined at rest: of more, what one search saves is less
 	// than it takes anyway, and the lock is held for longer.
 	restBytes = 256 << 20
+	// restOpened is the part of Options.Rest after which an index rests that was opened.
+	restOpened = 16
 )
 
 // rest joins what is worth it, if no load is on its way. After a publication that failed it

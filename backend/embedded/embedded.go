@@ -51,8 +51,9 @@ type Options struct {
 	// written to often grow slow.
 	MergeRate int64
 	// Rest is after how long without a write parts of the index are joined that make searches
-	// slow and are quickly joined, beside searches and hardly in their way; 0 is never. It is
-	// for programs that go on: those that answer and end would leave it half done.
+	// slow and are quickly joined, beside searches and hardly in their way, and a sixteenth of it
+	// after the index was opened; 0 is never. It is for programs that go on: those that answer
+	// and end would leave it half done.
 	Rest time.Duration
 	// ReadOnly forbids writing; then the folder need not be writable, but it
 	// must exist.

@@ -170,12 +170,16 @@ func Open(o Options) (*Index, error) {
 	if paused {
 		ix.PauseMerges()
 	}
+	if o.Rest > 0 && !o.ReadOnly {
+		ix.merge.rest = time.AfterFunc(o.Rest, ix.rest)
+	}
 	if err := ix.load(); err != nil {
 		ix.cancel()
+		ix.restNoMore()
 		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
 	}
-	if o.Rest > 0 && !o.ReadOnly {
-		ix.merge.rest = time.AfterFunc(o.Rest/restOpened, ix.rest)
+	if ix.merge.rest != nil {
+		ix.merge.rest.Reset(o.Rest / restOpened)
 	}
 	return ix, nil
 }

@@ -24,10 +24,13 @@ type knownNorms struct {
 	norms      norms
 }
 
-const maxNorms = 64
+const (
+	normBits = 6
+	maxNorms = 1 << normBits
+)
 
 func (c *normCache) of(p bm25.Parameters, average float64) *norms {
-	home := math.Float64bits(average) * 0x9e3779b97f4a7c15 >> 58
+	home := math.Float64bits(average) * 0x9e3779b97f4a7c15 >> (64 - normBits)
 	for i := range uint64(maxNorms) {
 		slot := &c[(home+i)%maxNorms]
 		known := slot.Load()

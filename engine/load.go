@@ -628,6 +628,13 @@ func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, er
 	return entry{name: v.name, deleted: deleted.AppendRuns(nil)}, nil
 }
 
+// unsure notes that a publication failed, which may be there or not: it is repeated by the next
+// writer, or when the index rests. ix.publish is held.
+func (ix *Index) unsure() {
+	ix.stale = true
+	ix.restLater()
+}
+
 // publishState makes next the current generation and snapshot; ix.publish is
 // held. The handles of new segments are taken over.
 func (ix *Index) publishState(next state, added []*flushed) error {
@@ -635,8 +642,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 	next.next = ix.state.next
 	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}
 	if err := manifest.Publish(ix.fs, ix.options.Dir, m); err != nil {
-		ix.stale = true // it may be published or not
-		ix.restLater()
+		ix.unsure()
 		return err
 	}
 	snapshot := newSnapshot(ix, next.generation)
@@ -650,8 +656,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 		}
 		v, err := newView(h, e.deleted)
 		if err != nil {
-			ix.stale = true
-			ix.restLater()
+			ix.unsure()
 			return errors.Join(err, h.release(), snapshot.Release())
 		}
 		snapshot.views = append(snapshot.views, v)

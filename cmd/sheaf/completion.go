@@ -118,8 +118,9 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 }
 
 // mends are what is changed in the scripts that cobra writes, by shell: what stands there, and what
-// comes in its place. All three have a shell evaluate the words that were typed, so that a query was run
-// as a command where it held one, or where fish had taken its quotation marks away.
+// comes in its place. All four have a shell evaluate the words that were typed, so that a query was run
+// as a command where it held one, or where fish had taken its quotation marks away. What PowerShell may
+// run stands behind a parenthesis or a brace: it completes nothing there.
 var mends = map[string][][2]string{
 	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
 `, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then
@@ -147,6 +148,11 @@ var mends = map[string][][2]string{
     set -l args (string escape -- (commandline -opc) | string replace -r "^'(~/|\\\$[A-Za-z_]\w*)" '$1\'')
 `}, {`(string match -r -- '-.*=' "$lastArg")`, `(string match -r -- '^-[^=]*=' (commandline -ct))`},
 		{`(string split --max 1 \t $`, `(string split --max 1 -- \t $`}},
+	"powershell": {{`    Invoke-Expression -OutVariable out`, `    # What a query holds is not run
+    if ($RequestComp -match '[({]') {
+        return
+    }
+    Invoke-Expression -OutVariable out`}},
 }
 
 // writeCompletion writes the completion script of a shell.

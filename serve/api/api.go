@@ -65,7 +65,8 @@ type Options struct {
 // DefaultTime is how long a request may take.
 const DefaultTime = 10 * time.Second
 
-// Limits bound what callers can make the server do. A zero is the default.
+// Limits bound what callers can make the server do. A zero is the default, less than that
+// is refused by New.
 type Limits struct {
 	// Body and IngestBody are the largest bodies, in bytes: 1 MiB and 16 MiB.
 	// Bodies bounds those that are read at once, and the memory of what is parsed at
@@ -82,6 +83,21 @@ type Limits struct {
 	// Processors is how many there are to work on, runtime.GOMAXPROCS when New is
 	// called: a program that tells Go of more than the machine has says so here.
 	Processors int
+}
+
+// validate returns an error that wraps sheaf.ErrInvalid and names a limit below 0, within
+// which no request would be answered.
+func (l *Limits) validate() error {
+	for _, limit := range []struct {
+		name string
+		n    int64
+	}{{"Body", l.Body}, {"IngestBody", l.IngestBody}, {"Bodies", l.Bodies}, {"Time", int64(l.Time)}, {"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)},
+		{"OfOne", int64(l.OfOne)}, {"Patience", int64(l.Patience)}, {"Processors", int64(l.Processors)}} {
+		if limit.n < 0 {
+			return sheaf.Invalidf("Limits.%s is %d: must be 1 or more, or 0 for the default", limit.name, limit.n)
+		}
+	}
+	return nil
 }
 
 func (l *Limits) defaults() {
@@ -131,7 +147,7 @@ func New(o Options) (*API, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	if err := errors.Join(o.RRF.validate(), o.checkNames()); err != nil {
+	if err := errors.Join(o.RRF.validate(), o.checkNames(), o.Limits.validate()); err != nil {
 		return nil, err
 	}
 	o.Limits.defaults()

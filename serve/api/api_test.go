@@ -331,6 +331,20 @@ func TestHostAndOrigin(t *testing.T) {
 	}
 }
 
+// A limit within which no request is answered is refused when it is given.
+func TestLimitsThatCannotBe(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	for name, limits := range map[string]api.Limits{
+		"Body": {Body: -1}, "IngestBody": {IngestBody: -1}, "Bodies": {Bodies: -1}, "Time": {Time: -1}, "Running": {Running: -1},
+		"Waiting": {Waiting: -1}, "OfOne": {OfOne: -1}, "Patience": {Patience: -1}, "Processors": {Processors: -1},
+	} {
+		_, err := api.New(api.Options{Collections: []*serve.Collection{f.Collection}, Limits: limits})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "Limits."+name+" is -1") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A host or an origin that no browser ever sends is refused when it is given, as a collection
 // is that no request can name.
 func TestNamesThatCannotBe(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"sync/atomic"
@@ -46,6 +45,13 @@ and kept up to date while the server runs. The tools only read.
 // mcp serves the folder until the client goes away or the command is
 // interrupted. Nothing but the protocol is written to standard output.
 func (a *app) mcp(cmd *cobra.Command, address string) error {
+	if address != "" {
+		if loopback, err := isLoopback("--http", address); err != nil {
+			return err
+		} else if !loopback {
+			return withHint(sheaf.Invalidf("--http is %q: must be an address of the loopback, such as 127.0.0.1:8765", address), "sheaf serve serves others, with keys")
+		}
+	}
 	var served atomic.Pointer[[]*serve.Collection]
 	o := mcp.Options{Now: func() []*serve.Collection { return *served.Load() }, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	// The client talks to one server however often the index is opened.
@@ -111,13 +117,6 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 // mcpHTTP serves at an address of this machine only: everybody who reaches it
 // sees the folder.
 func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return sheaf.Invalidf("--http %q: must be HOST:PORT, such as 127.0.0.1:8765", address)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return withHint(sheaf.Invalidf("--http %q: must be an address of the loopback, such as 127.0.0.1", address), "sheaf serve serves others, with keys")
-	}
 	o.Time = api.DefaultTime
 	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })
 	if err != nil {

@@ -75,9 +75,12 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 }
 
 func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
-	loopback, err := isLoopback(o.addr)
+	loopback, err := isLoopback("--addr", o.addr)
 	if err != nil {
 		return err
+	}
+	if o.running < 0 {
+		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for as many as processors", o.running)
 	}
 	if os.Getenv("GOGC") == "" {
 		o.pace = paceGarbage(min(machineMemory()/garbageShare, mostGarbage))
@@ -251,11 +254,11 @@ func openGrant(loopback, asked bool) access.Grant {
 	return access.Grant{}
 }
 
-// isLoopback reports whether only this machine can reach an address.
-func isLoopback(addr string) (bool, error) {
+// isLoopback reports whether only this machine can reach the address that a flag gave.
+func isLoopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" {
-		return false, sheaf.Invalidf("--addr is %q: must be HOST:PORT, such as %s", addr, defaultAddr)
+		return false, sheaf.Invalidf("%s is %q: must be HOST:PORT, such as %s", flag, addr, defaultAddr)
 	}
 	if host == "localhost" {
 		return true, nil

@@ -222,6 +222,31 @@ func TestNoPort(t *testing.T) {
 	}
 }
 
+// What is wrong with a flag is told before an index is made of a folder.
+func TestServersLookAtFlagsFirst(t *testing.T) {
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	over, end := context.WithCancel(t.Context())
+	end() // what is not told at once never is
+	for _, c := range []struct{ args, want string }{
+		{"serve --concurrency=-1", "--concurrency is -1: must be 1 or more, or 0 for as many as processors"},
+		{"serve --addr nowhere", `--addr is "nowhere": must be HOST:PORT`},
+		{"mcp --http nowhere", `--http is "nowhere": must be HOST:PORT`},
+		{"mcp --http 0.0.0.0:0", `--http is "0.0.0.0:0": must be an address of the loopback`},
+		{"serve --addr 127.0.0.1:", `--addr is "127.0.0.1:": must be HOST:PORT`},
+		{"mcp --http 127.0.0.1:", `--http is "127.0.0.1:": must be HOST:PORT`},
+	} {
+		cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
+		cmd.SetArgs(append(strings.Fields(c.args), "--in", folder, "--index", index))
+		if err := cmd.ExecuteContext(over); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("sheaf %s: %v", c.args, err)
+		}
+		if _, err := os.Stat(index); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("sheaf %s has made an index: %v", c.args, err)
+			_ = os.RemoveAll(index)
+		}
+	}
+}
+
 func TestServeElsewhereNeedsKeys(t *testing.T) {
 	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
 	run := func(args ...string) (string, error) {

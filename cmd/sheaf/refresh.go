@@ -366,10 +366,7 @@ func someFolder(trees []catalog.Tree) error {
 // ran tells how a run of a door that watches went, and whether the index is to be opened
 // again because of it.
 func (s *session) ran(ctx context.Context, report *ingest.Report, err error) {
-	s.noteGone(report)
-	s.noteUnread(report, s.view.Settings().Trees)
-	s.noteUnseen(report)
-	s.noteMoved()
+	s.noteFolders(report)
 	if err == nil && report.Changes() && s.languageGrows(ctx) {
 		select {
 		case s.grows <- struct{}{}:
@@ -379,6 +376,14 @@ func (s *session) ran(ctx context.Context, report *ingest.Report, err error) {
 	if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
 		s.notice("%v", err)
 	}
+}
+
+// noteFolders tells what a run of those who watch found to be the matter with the folders.
+func (s *session) noteFolders(report *ingest.Report) {
+	s.noteGone(report)
+	s.noteUnread(report, s.view.Settings().Trees)
+	s.noteUnseen(report)
+	s.noteMoved()
 }
 
 // noteGone tells of folders that are not there, of each once until it is back.

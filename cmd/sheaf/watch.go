@@ -82,10 +82,7 @@ type watchJSON struct {
 // watched says what a run did when it changed something; a person is told of the
 // first run anyhow. Faults do not end the watching: the next run may go well.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
-	s.noteGone(report)
-	s.noteUnread(report, s.view.Settings().Trees)
-	s.noteUnseen(report)
-	s.noteMoved()
+	s.noteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {
 		return
 	}

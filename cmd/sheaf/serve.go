@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,7 +27,7 @@ import (
 	"sheaf/vfs"
 )
 
-// serveOptions are the flags of sheaf serve.
+// serveOptions are the flags of sheaf serve, and what stays while its index is opened again.
 type serveOptions struct {
 	addr    string
 	hosts   []string
@@ -187,11 +188,17 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 			return err
 		}
 	}
-	group, ctx := errgroup.WithContext(cmd.Context())
+	return s.serve(cmd.Context(), o, door)
+}
+
+// serve answers, does what was accepted and watches the folders until outer ends, or the
+// index is to be opened again.
+func (s *session) serve(outer context.Context, o *serveOptions, door *serve.Collection) error {
+	group, ctx := errgroup.WithContext(outer)
 	group.Go(func() error { return s.untilAnew(ctx, door) })
 	group.Go(func() error {
 		err := o.front.until(ctx)
-		if cmd.Context().Err() != nil {
+		if outer.Err() != nil {
 			return errors.Join(err, o.front.close())
 		}
 		o.front.exchange(api.Away())

@@ -79,19 +79,15 @@ func makeShare(ctx context.Context, src source, dir string, binaries []string) (
 			return nil, err
 		}
 	}
-	if err := copyFile("inference/static/english/NOTICE.md", filepath.Join(share, "NOTICE.md")); err != nil {
+	model, err := os.ReadFile("inference/static/english/NOTICE.md")
+	if err != nil {
 		return nil, err
 	}
 	linked, err := notice(ctx, binaries)
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Join(share, "NOTICE.md")
-	model, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(name, slices.Concat(model, []byte("\n"), linked), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(share, "NOTICE.md"), slices.Concat(model, []byte("\n"), linked), 0o644); err != nil {
 		return nil, err
 	}
 	return readFiles(share)

@@ -78,13 +78,17 @@ func describe(ctx context.Context, version string) (source, error) {
 }
 
 func git(ctx context.Context, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, "git", args...).Output()
+	return output(exec.CommandContext(ctx, "git", args...))
+}
+
+// output runs a command and returns what it writes; the error has what it says of that.
+func output(cmd *exec.Cmd) (string, error) {
+	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
 		}
-		return "", fmt.Errorf("git %s: %w", args[0], err)
+		return "", fmt.Errorf("%s %s: %w", cmd.Args[0], cmd.Args[1], err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }

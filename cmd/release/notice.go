@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"debug/buildinfo"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -97,12 +96,5 @@ func goTool(ctx context.Context, args ...string) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = settings
-	out, err := cmd.Output()
-	if err != nil {
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
-		}
-		return "", fmt.Errorf("go %s: %w", args[0], err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	return output(cmd)
 }

@@ -62,8 +62,8 @@ type Options struct {
 	// Confidence gives what tells how sure the answers of a profile are; nil
 	// says nothing of it.
 	Confidence func(p *profile.Profile) *calibrate.Logistic
-	// Model, when it is not nil, is used instead of both: a model in the
-	// program, which can be asked for more than vectors.
+	// Model, when it is not nil, is used instead of Embed and Known: a model in
+	// the program, which can be asked for more than vectors.
 	Model inference.Embedder
 	// Rerank is the model that reads the first answers again, for profiles
 	// that want that; nil for none.

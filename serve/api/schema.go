@@ -20,7 +20,7 @@ type schemas struct {
 	// profiles are those that requests may name.
 	profiles []serve.Profile
 	// dims is how many dimensions a vector has that requests give; 0 when
-	// collections have none, unknown when they have different ones.
+	// collections have none, unknownDims when they have different ones.
 	dims int
 }
 

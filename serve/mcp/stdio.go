@@ -6,10 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"io"
 	"sync"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Stdio answers requests on in and out, one message a line, until in or ctx ends.

@@ -28,7 +28,7 @@ export const kept = storage("localStorage"), session = storage("sessionStorage")
 
 async function send(path, options, read = (response) => response.json()) {
   const headers = { ...options.headers };
-  const key = session.getItem(keyName);
+  const key = givenKey();
   if (key) headers.Authorization = `Bearer ${key}`;
   let response;
   try {
@@ -49,12 +49,17 @@ async function send(path, options, read = (response) => response.json()) {
   return body;
 }
 
-/** Asks for JSON. Parameters that are undefined or empty are left out. What nobody asked for, as a look whether something has changed, asks for no key. */
-export function get(path, parameters = {}, signal, unasked = false) {
+/** Parameters as they stand in an address, behind a question mark; those that are undefined or empty are left out. */
+function written(parameters) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined && value !== "" && value !== null) query.set(name, value);
   const text = query.toString();
-  return send(path + (text ? `?${text}` : ""), { signal, unasked });
+  return text && `?${text}`;
+}
+
+/** Asks for JSON. What nobody asked for, as a look whether something has changed, asks for no key. */
+export function get(path, parameters = {}, signal, unasked = false) {
+  return send(path + written(parameters), { signal, unasked });
 }
 
 /** Asks for text. */
@@ -67,6 +72,7 @@ export function post(path, body, signal, method = "POST") {
 
 // The key of who uses the page, kept until the window is closed.
 const keyName = "sheaf-key";
+export const givenKey = () => session.getItem(keyName);
 let asking = null; // the question for a key that is open, whoever waits for it
 let declined = false; // no key was given: nothing asks again but the button
 
@@ -80,7 +86,7 @@ async function paused() {
 
 /** Whether there is a key now that a request was not refused with. */
 async function another(tried, said) {
-  if (session.getItem(keyName) !== tried) return true; // while it was asked
+  if (givenKey() !== tried) return true; // while it was asked
   if (declined && !tried) return false;
   return askKey(tried ? said : "");
 }
@@ -90,7 +96,7 @@ export function askKey(fault = "") {
   return (asking ||= paused().then(() => new Promise((done) => {
     const dialog = document.getElementById("login"), field = document.getElementById("key");
     document.getElementById("key-fault").textContent = fault;
-    document.getElementById("forget").hidden = fault || !session.getItem(keyName);
+    document.getElementById("forget").hidden = fault || !givenKey();
     document.getElementById("another").hidden = false;
     field.value = "";
     dialog.returnValue = "";
@@ -178,9 +184,12 @@ export function size(bytes) {
 }
 export const score = (s) => (Math.abs(s) < 0.01 && s !== 0 ? s.toExponential(2) : s.toFixed(3));
 
+/** How the person's editor is addressed. */
+export const editorPattern = () => kept.getItem("sheaf-editor") || "obsidian://open?path={path}";
+
 /** The address that opens a file in the person's editor. */
 export function editorAddress(file, line) {
-  const pattern = kept.getItem("sheaf-editor") || "obsidian://open?path={path}";
+  const pattern = editorPattern();
   // C:\notes\a.md is /C:/notes/a.md in addresses.
   const rooted = /^([a-z]:|\\)\\/i.test(file) ? file.replaceAll("\\", "/").replace(/^(?=[a-z]:)/i, "/") : file;
   const path = pattern.startsWith("obsidian:") ? encodeURIComponent(file) : encodeURI(rooted).replaceAll("#", "%23").replaceAll("?", "%3F");
@@ -217,12 +226,7 @@ export function arithmetic(explanation, old) {
 }
 
 /** The address of a view of this page. */
-export function address(state) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(state)) if (value !== undefined && value !== "" && value !== null && !(name === "view" && value === "search")) query.set(name, value);
-  const text = query.toString();
-  return text ? `/?${text}` : "/";
-}
+export const address = (state) => "/" + written({ ...state, view: state.view === "search" ? "" : state.view });
 
 /** The address of a document or passage, which takes along what was asked. */
 export const documentAddress = (id, { q, filter, profile } = {}) => address({ view: "document", id, q, filter, profile });

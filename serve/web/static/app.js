@@ -1,6 +1,6 @@
 // The page: which view is shown, the search box, the keys. State lives in the URL.
 
-import { address, askKey, Fault, kept, make, passing, session, telling } from "./api.js";
+import { address, askKey, editorPattern, Fault, givenKey, kept, make, passing, session, telling } from "./api.js";
 import * as search from "./search.js";
 
 const views = { search };
@@ -146,11 +146,8 @@ function enter() {
 // request that is overtaken ends.
 input.addEventListener("input", () => {
   const s = state();
-  const target = s.view === "lab" ? { ...s } : { filter: s.filter, profile: s.profile };
-  const query = new URLSearchParams();
-  for (const [k, v] of Object.entries({ ...target, q: input.value })) if (v) query.set(k, v);
-  const text = query.toString();
-  go(text ? `/?${text}` : "/", current === "search" || current === "lab");
+  const target = s.view === "lab" ? s : { filter: s.filter, profile: s.profile };
+  go(address({ ...target, q: input.value }), current === "search" || current === "lab");
 });
 document.getElementById("search").addEventListener("submit", (e) => {
   e.preventDefault();
@@ -228,13 +225,13 @@ document.addEventListener("keydown", (e) => {
 
 document.getElementById("help").addEventListener("click", showKeys);
 const another = document.getElementById("another");
-another.hidden = !session.getItem("sheaf-key");
+another.hidden = !givenKey();
 another.addEventListener("click", async () => {
-  const had = session.getItem("sheaf-key");
-  if ((await askKey()) || had !== session.getItem("sheaf-key")) show();
+  const had = givenKey();
+  if ((await askKey()) || had !== givenKey()) show();
 });
 const editor = document.getElementById("editor");
-editor.value = kept.getItem("sheaf-editor") || "obsidian://open?path={path}";
+editor.value = editorPattern();
 editor.addEventListener("change", () => {
   kept.setItem("sheaf-editor", editor.value);
   show(scrollY); // with its links

@@ -3,6 +3,7 @@ package web_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -218,10 +220,31 @@ func text(t *testing.T, ctx context.Context, selector string) string {
 	return s
 }
 
-// until waits for an expression of JavaScript to hold.
-func until(expression string) chromedp.Action {
-	return chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))
+// TestUntilOutlivesItsPage: who waits for something of a page that is loaded again meanwhile
+// waits for it on the new one.
+func TestUntilOutlivesItsPage(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "loaded again", chromedp.Navigate(s.URL), do(`window.before = true; setTimeout(() => location.reload(), 50)`), until(`!window.before`))
 }
+
+// until waits for an expression of JavaScript to hold, also on a page that takes the place
+// of the one on which it began to wait: on a busy machine that is told late.
+func until(expression string) chromedp.Action {
+	const most = 20 * time.Second
+	wait := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(most))
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		for began := time.Now(); ; {
+			err := wait.Do(ctx)
+			if gone, ok := errors.AsType[*cdproto.Error](err); !ok || gone.Code != pageGone || time.Since(began) > most {
+				return err
+			}
+		}
+	})
+}
+
+// pageGone is the code of the browser's errors about a page that is no more.
+const pageGone = -32000
 
 // answer accepts the dialogs of a page, with the text that they suggest.
 func answer(ctx context.Context) {

@@ -225,8 +225,12 @@ func (k *Keys) Active() ([]Named, error) {
 	return active, err
 }
 
-// lockPatience is how long a change waits for that of another process.
-const lockPatience = 5 * time.Second
+// lockPatience is how long a change waits for that of another process, and lockStep how
+// often it looks.
+const (
+	lockPatience = 5 * time.Second
+	lockStep     = 5 * time.Millisecond
+)
 
 // change replaces the file by a changed one, whole and durably. Changes of other processes
 // come before it or after it: one that was lost could be that which revoked a key.
@@ -235,6 +239,7 @@ func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	defer k.mu.Unlock()
 	lock, err := vfs.Disk{}.Lock(k.path + ".lock")
 	for began := time.Now(); errors.Is(err, vfs.ErrLocked) && time.Since(began) < lockPatience; {
+		time.Sleep(lockStep)
 		lock, err = vfs.Disk{}.Lock(k.path + ".lock")
 	}
 	if err != nil {

@@ -294,6 +294,27 @@ func TestHeaderInjection(t *testing.T) {
 	}
 }
 
+// Who announces bodies and sends them slowly, or not at all, keeps nobody else from being answered.
+func TestSlowBodies(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Body: 32 << 10, IngestBody: 32 << 10, Bodies: 64 << 10} })
+	for _, head := range []string{"Transfer-Encoding: chunked\r\n", fmt.Sprintf("Content-Length: %d\r\n", 32<<10)} {
+		for range 4 {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "PUT /v1/documents/api:a.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n%s\r\n", head)
+			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") { // then it is being read
+				t.Fatalf("%q: %q %v", head, line, err)
+			}
+		}
+		if res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`); res.StatusCode != 200 {
+			t.Errorf("%q: %d %s", head, res.StatusCode, body)
+		}
+	}
+}
+
 // slow is a store whose searches wait until they are let go.
 type slow struct {
 	backend.Backend

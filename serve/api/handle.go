@@ -277,24 +277,20 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	if c.request.ContentLength > limit {
 		return nil, problem("too-large", "it has %d bytes: must have at most %d", c.request.ContentLength, limit)
 	}
-	share := limit
-	if c.request.ContentLength >= 0 {
-		share = c.request.ContentLength
-	}
-	if !a.bodies.TryAcquire(share) {
-		return nil, problem("unavailable", "too many bodies are being read")
-	}
-	free = func() { a.bodies.Release(share) }
-	c.body, err = io.ReadAll(io.LimitReader(c.request.Body, limit+1))
+	body := &sharedBody{from: c.request.Body, shares: a.bodies}
+	c.body, err = io.ReadAll(io.LimitReader(body, limit+1))
 	switch {
+	case errors.Is(err, errCrowded):
+		err = problem("unavailable", "too many bodies are being read")
 	case err != nil:
-		free()
-		return nil, problem("invalid-input", "the body cannot be read to its end")
+		err = problem("invalid-input", "the body cannot be read to its end")
 	case int64(len(c.body)) > limit:
-		free()
-		return nil, problem("too-large", "it has more than %d bytes", limit)
+		err = problem("too-large", "it has more than %d bytes", limit)
+	default:
+		return body.free, nil
 	}
-	return free, nil
+	body.free()
+	return nil, err
 }
 
 // What a body is while it is parsed: about valueBytes of memory for each value in it,

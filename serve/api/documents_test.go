@@ -302,6 +302,44 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// TestTagsInLines: a list of tags may come in several lines (RFC 9110, section 5.3), which
+// are one list, also for an Idempotency-Key.
+func TestTagsInLines(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:a.md"
+	res, _ := s.ask(t, "PUT", path, `{"text": "x"}`)
+	etag := res.Header.Get("ETag")
+	for _, c := range []struct {
+		method, header string
+		lines          []string
+		key            string
+		status         int
+	}{
+		{"GET", "If-None-Match", []string{`"a"`, etag}, "", 304}, {"GET", "If-None-Match", []string{`"a"`, `"b", "c"`}, "", 200},
+		{"GET", "If-None-Match", []string{"*", `"a"`}, "", 400}, {"GET", "If-None-Match", []string{`"a"`, ""}, "", 200},
+		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a"`, `"b"`}, "", 412},
+		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a", "b"`, `"c"`}, "k", 409},
+		{"PUT", "Idempotency-Key", []string{"a", "b"}, "", 400},
+	} {
+		req, err := http.NewRequest(c.method, s.URL+path, strings.NewReader(`{"text": "x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if c.key != "" {
+			req.Header.Set("Idempotency-Key", c.key)
+		}
+		req.Header[http.CanonicalHeaderKey(c.header)] = c.lines
+		res, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode != c.status {
+			t.Errorf("%s with %s: %q: %d, want %d", c.method, c.header, c.lines, res.StatusCode, c.status)
+		}
+	}
+}
+
 // TestTagsOfTheDocument: who has the OpenAPI document or its page is told so, and who has
 // another key's document is not.
 func TestTagsOfTheDocument(t *testing.T) {

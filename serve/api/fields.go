@@ -24,6 +24,12 @@ type field struct {
 	deflt reflect.Value
 }
 
+// lists reports whether a field is a list as headers have it, which several lines of one
+// name are together (RFC 9110, section 5.3).
+func (f *field) lists() bool {
+	return f.in == "header" && (f.rules.name == "If-Match" || f.rules.name == "If-None-Match")
+}
+
 // fieldSet is the fields of a struct, in order.
 type fieldSet struct {
 	names  []string

@@ -188,7 +188,8 @@ func once[O any](c *call, key string, run func() (*O, int, error)) (*O, error) {
 // to be finished or dropped.
 func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error) {
 	id := sum(sha256.Sum256([]byte(c.caller + "\x00" + key)))
-	request := sum(sha256.Sum256([]byte(strings.Join([]string{c.request.Method, c.request.URL.String(), c.request.Header.Get("If-Match"), c.request.Header.Get("If-None-Match"), string(c.body)}, "\x00"))))
+	condition := func(name string) string { return strings.Join(c.request.Header.Values(name), ",") }
+	request := sum(sha256.Sum256([]byte(strings.Join([]string{c.request.Method, c.request.URL.String(), condition("If-Match"), condition("If-None-Match"), string(c.body)}, "\x00"))))
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()

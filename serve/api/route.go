@@ -188,7 +188,7 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 			values = req.Header.Values(name)
 		}
 		switch {
-		case len(values) > 1 && f.typ.Kind() != reflect.Slice:
+		case len(values) > 1 && f.typ.Kind() != reflect.Slice && !f.lists():
 			list.add(at, "it is given %d times", len(values))
 		case len(values) > 0:
 			r.bindText(strings.Join(values, ","), v.FieldByIndex(f.index), f.rules, at, &list)

@@ -692,12 +692,19 @@ func TestNewStage(t *testing.T) {
 }
 
 func TestNewFusion(t *testing.T) {
-	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"})
+	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"}, 10)
 	if err != nil || f != (rank.RRF{K: 10}) {
 		t.Errorf("got %+v, %v", f, err)
 	}
+	byLimit := map[string]string{"method": "rrf", "k": "2 * limit"}
+	if f, err = profile.NewFusion(byLimit, 30); err != nil || f != (rank.RRF{K: 60}) {
+		t.Errorf("k by limit: %+v, %v", f, err)
+	}
+	if _, err = profile.NewRunFusion(byLimit, 0); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "--k: fuse.k counts on limit, which is 0") {
+		t.Errorf("k by no limit: %v", err)
+	}
 	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"}} {
-		if _, err := profile.NewFusion(set); !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := profile.NewFusion(set, 10); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%v: %v", set, err)
 		}
 	}

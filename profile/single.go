@@ -42,12 +42,7 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 	if err != nil {
 		return Step{}, err
 	}
-	for i := range s.settings {
-		if s := &s.settings[i]; s.number != nil && (limit < 1 || limit > MaxLimit) && slices.Contains(s.number.names(), "limit") {
-			return Step{}, s.errorf("%s counts on limit, which is %d: must be within 1..%d", s.where, limit, MaxLimit)
-		}
-	}
-	v, err := limitOnly(limit)
+	v, err := limitOnly(limit, s.settings)
 	if err != nil {
 		return Step{}, err
 	}
@@ -62,21 +57,23 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 }
 
 // NewFusion makes a fusion, for rankings that come from elsewhere; set are its
-// settings, written as in a profile.
-func NewFusion(set map[string]string) (rank.Fusion, error) {
-	return newFusion(set, "setting ")
+// settings, written as in a profile, and limit is that of NewStage.
+func NewFusion(set map[string]string, limit int) (rank.Fusion, error) {
+	return newFusion(set, limit, "setting ")
 }
 
 // NewRunFusion is NewFusion for rankings of other systems; errors call settings as flags
 // are written.
-func NewRunFusion(set map[string]string) (rank.Fusion, error) { return newFusion(set, "--") }
+func NewRunFusion(set map[string]string, limit int) (rank.Fusion, error) {
+	return newFusion(set, limit, "--")
+}
 
-func newFusion(set map[string]string, called string) (rank.Fusion, error) {
+func newFusion(set map[string]string, limit int, called string) (rank.Fusion, error) {
 	s, err := decodeStep(&fusion, settingsNode("fuse", called, &fusion, set), nil)
 	if err != nil {
 		return nil, err
 	}
-	v, err := limitOnly(1)
+	v, err := limitOnly(limit, s.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +84,14 @@ func newFusion(set map[string]string, called string) (rank.Fusion, error) {
 	return fusion.fusion(args), nil
 }
 
-func limitOnly(limit int) (values, error) {
+// limitOnly are the values of expressions in settings that may know a limit, and of a query
+// nothing.
+func limitOnly(limit int, settings []setting) (values, error) {
+	for i := range settings {
+		if s := &settings[i]; s.number != nil && (limit < 1 || limit > MaxLimit) && slices.Contains(s.number.names(), "limit") {
+			return values{}, s.errorf("%s counts on limit, which is %d: must be within 1..%d", s.where, limit, MaxLimit)
+		}
+	}
 	return (&Profile{}).values(Asked{Known: 1}.numbers(limit), nil)
 }
 

@@ -346,6 +346,9 @@ func TestStages(t *testing.T) {
 	if got, err = r.Stage(serve.StageRun{Name: serve.StageFuse, Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Weights: []float64{3, 1}, Limit: 10}); err != nil || len(got) != 4 || got[0] != (serve.Scored{ID: "A", Score: 3.0/61 + 1.0/63}) {
 		t.Errorf("fuse with weights: %+v, %v", got, err)
 	}
+	if got, err = r.Stage(serve.StageRun{Name: serve.StageFuse, Settings: map[string]string{"method": "rrf", "k": "limit + 10"}, Rankings: legs[:1], Limit: 50}); err != nil || got[0].Score != 1.0/61 {
+		t.Errorf("fuse with k by limit: %+v, %v", got, err)
+	}
 	for _, weights := range [][]float64{{1}, {0, 0}} {
 		if got, err = r.Stage(serve.StageRun{Name: serve.StageFuse, Rankings: legs, Settings: map[string]string{"method": "rrf"}, Weights: weights, Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "weights") {
 			t.Errorf("weights %v: %+v, %v", weights, got, err)

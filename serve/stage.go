@@ -75,7 +75,7 @@ func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 }
 
 func (run *StageRun) fuse(lists []sheaf.Ranking) (sheaf.Ranking, error) {
-	fusion, err := profile.NewFusion(run.Settings)
+	fusion, err := profile.NewFusion(run.Settings, run.Limit)
 	if err != nil {
 		return nil, inNamed("settings", err)
 	}

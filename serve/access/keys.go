@@ -1,6 +1,7 @@
 package access
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -92,12 +93,18 @@ func (k *Keys) read() error {
 	if err != nil {
 		return fmt.Errorf("read keys: %w", err)
 	}
-	var file keysFile
-	if err := json.Unmarshal(content, &file); err != nil {
+	var version struct{ Format int }
+	if err := json.Unmarshal(content, &version); err != nil {
 		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
-	if file.Format != keysFormat {
-		return fmt.Errorf("read keys: %w: %s has format %d, this program reads %d", sheaf.ErrUnsupported, k.path, file.Format, keysFormat)
+	if version.Format != keysFormat {
+		return fmt.Errorf("read keys: %w: %s has format %d, this program reads %d", sheaf.ErrUnsupported, k.path, version.Format, keysFormat)
+	}
+	var file keysFile
+	strict := json.NewDecoder(bytes.NewReader(content))
+	strict.DisallowUnknownFields() // it may be what narrows a key, misspelled
+	if err := strict.Decode(&file); err != nil {
+		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
 	for i := range file.Keys {
 		if err := file.Keys[i].Validate(); err != nil {

@@ -98,7 +98,10 @@ func TestKeysDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt, `{"format": 9}`: sheaf.ErrUnsupported,
-		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt} {
+		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt,
+		// What narrows a key and is misspelled by hand, or written by a later version, is not passed over.
+		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`: sheaf.ErrCorrupt,
+		`{"format": 1, "keys": []} {"format": 1, "keys": []}`:                                          sheaf.ErrCorrupt} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -222,9 +222,7 @@ type readyGet struct {
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	if c.api.o.SignOn == nil {
 		if _, err := c.api.o.Keys.Any(); err != nil { // nobody gets in
-			p := problem("unavailable", "the keys cannot be read: the log says why")
-			p.cause = err
-			return nil, p
+			return nil, keysUnread(err)
 		}
 	}
 	grant, _, err := c.api.signedOn(c.request)

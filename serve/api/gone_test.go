@@ -181,3 +181,37 @@ func TestKeysGone(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysUnreadable: a server whose file of keys cannot be read lets nobody in, and tells nobody what is
+// in it or where it is.
+func TestKeysUnreadable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	keys, err := access.OpenKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, notes, func(o *api.Options) { o.Keys = keys })
+	for name, text := range map[string]string{
+		"no JSON":          "{",
+		"of a later one":   `{"format": 2}`,
+		"a filter of old":  `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "filter": "layoffs"}]}`,
+		"an unknown scope": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["layoffs"]}]}`,
+		"a misspelled end": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, header := range [][]string{{"Authorization", "Bearer " + secret}, nil} {
+			for _, address := range []string{"/readyz", "/v1/collections", "/openapi.json", "/metrics", "/v1/search?query=undo"} {
+				res, body := s.ask(t, "GET", address, "", header...)
+				if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "the keys cannot be read: the log says why") {
+					t.Errorf("%s: %s: %d %s", name, address, res.StatusCode, body)
+				}
+			}
+		}
+	}
+}

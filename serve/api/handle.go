@@ -227,7 +227,7 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 	}
 	keyed, err := a.o.Keys.Any()
 	if err != nil {
-		return access.Grant{}, "", err
+		return access.Grant{}, "", keysUnread(err)
 	}
 	grant, caller := a.o.Open, "local"
 	secret, given := bearer(req)
@@ -242,7 +242,7 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 			return grant, "", problem("not-authenticated", "the key is not known, or good no more")
 		}
 		if err != nil {
-			return grant, "", err
+			return grant, "", keysUnread(err)
 		}
 		grant, caller = key.Grant, key.ID
 		grant.Caller = caller
@@ -250,6 +250,14 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 		return grant, "", problem("not-authenticated", "there is no key yet: make one with sheaf key add")
 	}
 	return grant, caller, nil
+}
+
+// keysUnread is the problem of keys that cannot be read. Where they are, and what of them is
+// wrong, is for the log: who asks may be anybody.
+func keysUnread(err error) error {
+	p := problem("unavailable", "the keys cannot be read: the log says why")
+	p.cause = err
+	return p
 }
 
 func bearer(req *http.Request) (string, bool) {

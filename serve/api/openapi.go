@@ -53,7 +53,7 @@ func (a *API) documentOf() func(stranger bool) ([]byte, error) {
 		now := known{}
 		var err error
 		if now.keyed, err = a.o.Keys.Any(); err != nil {
-			return nil, err
+			return nil, keysUnread(err)
 		}
 		if saved := a.saved.Load(); asked.IsZero() || saved != saves || time.Since(asked) >= profilesAge {
 			if profiles, err = a.profiles(); err != nil {

@@ -248,6 +248,9 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if parent.get("name") == nil {
+		above = append(above, extends.text) // else it would go round for ever
+	}
 	if parent, err = resolve(parent, find, above); err != nil {
 		return nil, err
 	}

@@ -503,6 +503,21 @@ func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 	}
 }
 
+// Profiles that have no name extend themselves in vain, too.
+func TestExtendsItselfWithoutName(t *testing.T) {
+	dir := t.TempDir()
+	for name, extends := range map[string]string{"alone": "alone", "one": "two", "two": "one", "sonar": "sonar"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("extends: "+extends+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"alone": "alone extends alone", "one": "two extends one extends two", "sonar": "sonar extends sonar"} {
+		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "extends itself: "+want) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 // A file finds what it extends beside itself, before the folders and what is
 // built in; who extends what is nowhere is told where it was looked for.
 func TestExtendsBesideTheFile(t *testing.T) {

@@ -113,6 +113,7 @@ type Change struct {
 	Before string
 
 	toml    bool
+	from    []byte // the file as it was read, nil for none
 	content []byte
 	mode    fs.FileMode
 }
@@ -141,6 +142,7 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	if info, err := os.Stat(a.File); err == nil {
 		c.mode = info.Mode().Perm()
 	}
+	c.from = bytes.Clone(content)
 	content, marked := bytes.CutPrefix(content, []byte(byteOrderMark))
 	if a.toml {
 		err = c.changeTOML(a.list, content, s, add)
@@ -280,7 +282,8 @@ func pointer(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// Write makes the change, in one step: the file is the old or the new one.
+// Write makes the change, in one step: the file is the old or the new one. A file that
+// somebody else changed since it was read, as assistants do, is left alone.
 func (c *Change) Write() error {
 	if !c.Changes() {
 		return nil
@@ -290,6 +293,12 @@ func (c *Change) Write() error {
 		target = real // a link to a file kept elsewhere stays a link
 	} else if info, err := os.Lstat(target); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return sheaf.Invalidf("%s is a link to a file that is not there: make that file, or take the link away", target)
+	}
+	switch now, err := os.ReadFile(target); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case !bytes.Equal(now, c.from):
+		return sheaf.Invalidf("%s was changed meanwhile, and stays as it is: repeat this", target)
 	}
 	dir := filepath.Dir(target)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf"
 	"sheaf/cmd/sheaf/internal/assistant"
 )
 
@@ -309,6 +310,37 @@ func TestLinks(t *testing.T) {
 	}
 	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), server.Command) {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// What somebody else writes while a person is asked is not lost.
+func TestChangedMeanwhile(t *testing.T) {
+	for name, before := range map[string]string{"a file": `{"mcpServers": {}}`, "none": ""} {
+		home := t.TempDir()
+		file := filepath.Join(home, ".cursor", "mcp.json")
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if before != "" {
+			if err := os.WriteFile(file, []byte(before), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cursor := find(t, assistant.Places{Home: home}, "cursor")
+		change, err := cursor.Add(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const theirs = `{"mcpServers": {"theirs": {"command": "x"}}}`
+		if err := os.WriteFile(file, []byte(theirs), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := change.Write(); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "changed meanwhile") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if content, err := os.ReadFile(file); string(content) != theirs {
+			t.Errorf("%s became %s, %v", name, content, err)
+		}
 	}
 }
 

@@ -165,6 +165,8 @@ func browser(t *testing.T) context.Context {
 		t.Skip("no Chromium, so the page is not driven: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")
 	}
 	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900))
+	room := room(t)
+	o = append(o, chromedp.UserDataDir(filepath.Join(room, "user")), chromedp.Env("TMPDIR="+room))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(ctx)
@@ -184,6 +186,22 @@ func browser(t *testing.T) context.Context {
 		}
 	})
 	return ctx
+}
+
+// room is a folder for all that a browser writes. It goes when the browser has
+// ended, whose children may write for a moment longer.
+func room(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "page") // a short name: sockets lie in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for end := time.Now().Add(time.Second); os.RemoveAll(dir) != nil && time.Now().Before(end); {
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	return dir
 }
 
 // shoot keeps a picture when SHEAF_TEST_SHOTS names a folder.

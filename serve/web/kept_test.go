@@ -1,11 +1,20 @@
 package web_test
 
 import (
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"sheaf/eval/dataset"
+	"sheaf/scan"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
 )
 
 // TestPageKept: what the page was asked is kept on the way to another view, and counts
@@ -36,4 +45,33 @@ func TestPageKept(t *testing.T) {
 	step(t, ctx, "a link that leads nowhere", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(`document.querySelector("article a")`),
 		until(`[...document.querySelectorAll("article a")].some((a) => a.textContent === "bad" && !a.hasAttribute("href") && !a.target && a.title)`),
 		until(`[...document.querySelectorAll("article a")].some((a) => a.textContent === "out" && a.target === "_blank")`))
+}
+
+// TestPageFoundInFiles: what a profile finds in the files themselves, whose sections it numbers as the index
+// does not, is opened, and counts and is saved where it is marked, by the name that the index has for it.
+func TestPageFoundInFiles(t *testing.T) {
+	ctx := browser(t)
+	long := "# Git\n\n## Other things\n\n" + strings.Repeat("Nothing of interest stands here. ", 200) + "\n\n## Undo a commit\n\n" + strings.Repeat("Move the branch back. ", 200) + "\n"
+	f := servetest.Open(t, map[string]string{"git.md": long, "far.md": "# Far\n\nA branch.\n"}, func(o *serve.Options) {
+		files, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: servetest.Tree, Analyzer: o.Analyzer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Scanner = files
+	})
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	answer(ctx)
+	const hit = `document.querySelector(".hit")?.textContent === "Undo a commit"`
+	step(t, ctx, "a result", chromedp.Navigate(s.URL+"/?q=branch+back&profile=tiered"), until(`document.querySelector("#result-0 h2")?.textContent.includes("Undo a commit")`), chromedp.Click("#result-0 h2 a"), until(hit))
+	step(t, ctx, "by the keyboard", chromedp.Navigate(s.URL+"/?q=branch+back&profile=tiered"), until(`document.querySelector("#result-0")`), chromedp.KeyEvent(kb.Enter), until(hit))
+	step(t, ctx, "what is pointed at in the lab", chromedp.Navigate(s.URL+"/?view=lab&q=branch+back&profile=tiered"), until(`document.querySelector(".judge li") && document.querySelector("svg.lab .node[role=button]")`),
+		do(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((n) => n.ariaLabel.includes("Undo")).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`), do(`document.querySelector(".arithmetic h2 a").click()`), until(hit))
+	step(t, ctx, "a mark", chromedp.Navigate(s.URL+"/?view=lab&q=branch+back&profile=tiered"), chromedp.WaitVisible(".judge li"), until(`document.querySelector(".judge li:first-child a").textContent.includes("Undo")`), chromedp.Click(".judge li:first-child button"), until(`document.querySelector(".judge tbody tr:last-child td:last-child")?.textContent === "1.000"`),
+		until(`document.querySelector(".judge li:first-child button").ariaPressed === "true" && localStorage.getItem("sheaf-judged") === '{"branch back":{"notes:git.md#undo-a-commit":1}}'`))
+	step(t, ctx, "it is saved", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch), until(`document.getElementById("notes").textContent.includes("judged.yaml")`))
+	if set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), ""); err != nil || set.Judgements() != 1 {
+		t.Errorf("the saved marks: %+v, %v", set, err)
+	}
+	step(t, ctx, "by another profile", chromedp.Navigate(s.URL+"/?view=lab&q=branch+back"), until(`document.querySelector(".judge li:first-child button")?.ariaPressed === "true"`))
 }

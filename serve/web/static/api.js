@@ -230,3 +230,7 @@ export const address = (state) => "/" + written({ ...state, view: state.view ===
 
 /** The address of a document or passage, which takes along what was asked. */
 export const documentAddress = (id, { q, filter, profile } = {}) => address({ view: "document", id, q, filter, profile });
+
+/** What documents call a result. Profiles that find in files number the sections of these, as the index does not: such a result goes by its line, or its document. */
+export const passage = (r) => (numbered(r) ? (r.line ? `${r.doc}:${r.line}` : r.doc) : r.id);
+export const numbered = (r) => r.doc && /#\d+$/.test(r.id);

@@ -1,7 +1,7 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, passing, post, score, telling, trail } from "./api.js";
+import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, numbered, passage, passing, post, score, telling, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
 const judgedKey = "sheaf-judged";
@@ -108,6 +108,12 @@ function build(main, profiles, profile, s) {
     const ask = async (name, parameters) => {
       const body = { ...asked(lab), profile: name, parameters: { ...parameters }, limit: rows };
       const answer = await post("/v1/explain", { ...body, brief: true }, signal);
+      // A brief answer tells no lines, which are what documents call results of numbered sections.
+      const sections = answer.results.filter(numbered);
+      for (const r of sections) r.line = 0;
+      answer.lined = sections.length && post("/v1/search", { query: body.query, filter: body.filter, profile: name, parameters: { ...parameters }, limit: rows }, signal).then(({ results }) => {
+        for (const r of sections) r.line = results.find((x) => x.id === r.id)?.line;
+      }).catch(() => {}); // then they go by their documents
       // The arithmetic is most of an answer, and of one result at a time: it comes when it is looked at.
       // An answer may be drawn longer than what it was asked by, so it is the lab's request; one that failed is not kept.
       let whole = null;
@@ -375,7 +381,7 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   const old = lab.detail.dataset.of === id ? lab.detail.querySelector(".why") : null; // it stays until the new one is there, else what is below would jump
   const sums = make("div", {}, old);
   lab.detail.dataset.of = id;
-  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
+  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(result ? passage(result) : id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
   if (!result) return sums.replaceChildren(make("p", {}, "It is not among the results. ", make("button", { type: "button", onclick: () => {
     lab.not = lab.whyNot.value = id;
     lit = null;
@@ -421,8 +427,23 @@ const keep = (all) => kept.setItem(judgedKey, JSON.stringify(all));
 // What is marked in another window of the browser is marked here.
 addEventListener("storage", (e) => e.key === judgedKey && current?.main.contains(current.root) && current.answer && judgeList(current));
 
+/** What the index calls a result, by which it is marked. */
+const known = new Map();
+async function knownAs(r, { generation, lined }) {
+  await lined;
+  const at = passage(r), key = `${generation} ${at}`;
+  if (at === r.id) return r.id;
+  if (!known.has(key)) known.set(key, get("/ui/document", { id: at }).then((doc) => doc.chunk, (e) => {
+    if (e.status !== 404) known.delete(key);
+    return r.id; // the index has no such file yet
+  }));
+  return (r.known = await known.get(key));
+}
+
 function judgeList(lab) {
-  const { query } = asked(lab);
+  const { query } = asked(lab), { answer } = lab;
+  const unknown = [answer, lab.other].flatMap((a) => a?.results.filter((r) => numbered(r) && !r.known).map((r) => knownAs(r, a)) ?? []);
+  if (unknown.length) return Promise.all(unknown).then(() => lab.answer === answer && lab.main.contains(lab.root) && judgeList(lab));
   const mark = (id, value) => {
     const now = judged();
     const set = (now[query] ||= {});
@@ -443,12 +464,13 @@ function judgeList(lab) {
     return buttons.at(-1)[0];
   };
   const called = (r) => r.hierarchy?.join(" › ") ?? r.id;
-  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${called(r)}`), " ", button(r.id, 0, "wrong", `wrong: ${called(r)}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
+  const idOf = (r) => r.known ?? r.id;
+  const entry = (r) => make("li", {}, button(idOf(r), 1, "right", `right: ${called(r)}`), " ", button(idOf(r), 0, "wrong", `wrong: ${called(r)}`), " ", make("a", { href: documentAddress(idOf(r), question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
   const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
   // What is right is often what is missing.
   const others = new Map(Object.keys(judged()[query] || {}).map((id) => [id, { id }]));
-  for (const r of lab.other?.results ?? []) others.set(r.id, r);
-  for (const r of lab.answer.results) others.delete(r.id);
+  for (const r of lab.other?.results ?? []) others.set(idOf(r), r);
+  for (const r of lab.answer.results) others.delete(idOf(r));
   if (others.size) parts.push(make("p", { class: "place" }, lab.compare ? `Not among these, but marked or found by ${lab.compare}:` : "Marked, and not among these:"), make("ul", {}, ...[...others.values()].map(entry)));
   press();
   lab.scores = make("div", {});
@@ -479,11 +501,13 @@ function place(id, generation) {
 }
 
 /** What results count as, each once, as sheaf eval has it: the nearest passage among the right ones that they are or lie in. Where only documents are right, their document. */
-async function countedAs({ results, generation }, right) {
+async function countedAs(found, right) {
+  const { results, generation } = found;
   const chunks = await Promise.all(right.map((id) => place(id, generation)));
   const documents = chunks.every((c) => c.id === c.doc);
-  return [...new Set(results.map((r) => {
-    const around = chunks.filter((c) => c.doc === r.doc && (c.id === r.doc || (c.span.start <= r.span.start && r.span.end <= c.span.end)));
+  const ids = await Promise.all(results.map((r) => (chunks.some((c) => c.doc === r.doc) ? knownAs(r, found) : r.id)));
+  return [...new Set(results.map((r, i) => {
+    const around = chunks.filter((c) => c.doc === r.doc && (c.id === r.doc || c.id === ids[i] || (c.span.start <= r.span.start && r.span.end <= c.span.end)));
     return around.sort((a, b) => a.span.end - a.span.start - (b.span.end - b.span.start))[0]?.id ?? (documents ? r.doc : r.id);
   }))];
 }

@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, make, marked, number, passing, score, unspaced } from "./api.js";
+import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, make, marked, number, passage, passing, score, unspaced } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -103,7 +103,7 @@ function line(r, i, s) {
   const above = r.hierarchy.slice(0, -1).flatMap((name) => [apart(name), " › "]);
   const item = make("li", { class: "result", id: `result-${i}` },
     make("h2", {},
-      make("a", { href: documentAddress(r.id, s) }, above.length > 0 && make("span", { class: "above" }, ...above), r.title || r.path)),
+      make("a", { href: documentAddress(passage(r), s) }, above.length > 0 && make("span", { class: "above" }, ...above), r.hierarchy.at(-1) || r.title || r.path)), // in files the title is that of the document
     make("p", { class: "snippet", dir: direction(r.snippet) }, ...marked(r.snippet, r.matches)),
     make("div", { class: "place" },
       make("span", {}, make("bdi", { dir: "ltr" }, r.path), `:${r.line}`),
@@ -218,7 +218,7 @@ export function move(step, box) {
 
 export function enter() {
   if (!answer?.results.length) return;
-  page.go(documentAddress(answer.results[Math.max(selected, 0)].id, last));
+  page.go(documentAddress(passage(answer.results[Math.max(selected, 0)]), last));
   window.scrollTo(0, 0);
 }
 

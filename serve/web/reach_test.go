@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -146,6 +147,34 @@ func TestPagePrint(t *testing.T) {
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=text&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && `+shown), shoot("print-lab"),
 		until(`document.documentElement.scrollWidth <= innerWidth`), until(`[...document.querySelectorAll(".scroll, .lab-controls")].every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)`),
 		until(`[...document.querySelectorAll("svg.lab")].every((e) => e.getBoundingClientRect().left >= 0 && e.getBoundingClientRect().right <= innerWidth)`))
+}
+
+// TestPagePrintWhole: on paper what a dark theme colours is dark, a title is whole, a table with a word wider than
+// the paper is not cut off, and charts have the longer side of it.
+func TestPagePrintWhole(t *testing.T) {
+	ctx := browser(t)
+	long := strings.Repeat("Unbreakable", 30)
+	s := served(t, map[string]string{"wide.md": "# " + long + " " + long + "\n\nText.\n\n| a | b |\n|---|---|\n| " + long + " | text |\n"})
+	paper := chromedp.Tasks{do(`document.documentElement.dataset.theme = "dark"`), emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(700, 900, 1, false)}
+	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=wide.md"), until(shown), paper, until(`document.documentElement.scrollWidth <= innerWidth`),
+		until(`document.querySelector("article table").getBoundingClientRect().right <= innerWidth`))
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=text"), until(shown), paper, until(`(() => { const h = document.querySelector(".result h2"); return h.clientHeight > 100 && h.scrollHeight <= h.clientHeight + 4; })()`))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=text&set.names=0.9"), until(shown), chromedp.WaitVisible("svg.lab .node"), paper,
+		until(`["--good", "--bad", "--edge"].every((name) => { const e = document.createElement("i"); e.style.color = getComputedStyle(document.documentElement).getPropertyValue(name); document.body.append(e); const c = getComputedStyle(e).color.match(/\d+/g).map(Number); e.remove(); return c.every((n) => n < 190); })`),
+		until(`getComputedStyle(document.querySelector(".scroll")).page === "wide"`))
+}
+
+// TestPageDeepTitle: the title of a passage is seen below however many and long headings, also where there is little room.
+func TestPageDeepTitle(t *testing.T) {
+	ctx := browser(t)
+	head := func(level int, name string) string { return strings.Repeat("#", level) + " " + name + "\n\n" }
+	long := "A heading of quite some words above others "
+	s := served(t, map[string]string{"deep.md": head(1, long+"one") + head(2, long+"two") + head(3, long+"three") + head(4, long+"four") + head(5, long+"five") + head(6, "Kumquat") + "A kumquat.\n",
+		"less.md": head(1, "Astro Renderer API") + head(2, "Renderer types reference") + head(3, "AstroComponentMetadata") + head(4, "AstroComponentMetadata.kumquatExport") + "A kumquat.\n"})
+	for _, wide := range []int64{320, 400, 700, 1300} {
+		step(t, ctx, fmt.Sprint(wide), emulation.SetDeviceMetricsOverride(wide, 800, 1, false), chromedp.Navigate(s.URL+"/?q=kumquat"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown), shoot(fmt.Sprintf("deep-%d", wide)),
+			until(`[...document.querySelectorAll(".result h2")].every((h) => { const r = document.createRange(); r.selectNodeContents(h.querySelector("a").lastChild); return r.getBoundingClientRect().bottom <= h.getBoundingClientRect().bottom + 3; })`))
+	}
 }
 
 // TestPageLongTitle: a title as long as a text leaves room for the other results, and a store that does

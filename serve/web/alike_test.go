@@ -43,6 +43,7 @@ func TestPageWayOut(t *testing.T) {
 	step(t, ctx, "nothing within a filter", chromedp.Navigate(s.URL+"/?q=walrus&filter=tag:none"), until(`document.querySelector(".empty")?.textContent.includes("Without tag:none there is.") && `+shown),
 		chromedp.Click(".empty a"), until(`location.search === "?q=walrus" && document.querySelector("#result-0") && `+shown))
 	step(t, ctx, "nothing with or without it", chromedp.Navigate(s.URL+"/?q=xyzzyxyzzy&filter=tag:none&profile=tree"), until(`document.querySelector(".empty")?.textContent === "Nothing found. Fewer or other words may help." && `+shown))
+	step(t, ctx, "a document that is not there", chromedp.Navigate(s.URL+"/?view=document&id=nothing.md"), until(`document.getElementById("notes").textContent.includes("nothing is called")`), until(`document.querySelectorAll("main h1").length === 1`))
 }
 
 // TestPageFacets: what facets count is said, and where there are more values than are

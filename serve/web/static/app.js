@@ -114,7 +114,7 @@ async function show(y) {
   } catch (e) {
     if (e.name === "AbortError" || signal.aborted) return;
     if (!(e instanceof Fault)) console.error(e);
-    main.replaceChildren();
+    main.replaceChildren(make("h1", { class: "hidden" }, document.title));
     page.count("");
     if (passing(e)) setTimeout(() => signal.aborted || show(), 1000);
     page.notes([telling(e)]);

@@ -21,7 +21,7 @@ const contrast = `(() => {
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walker.nextNode()) {
 		const e = walker.currentNode.parentElement;
-		if (!walker.currentNode.data.trim() || e.closest("script, noscript, title, option") || !e.checkVisibility() || e.closest(".hidden, .skip")) continue;
+		if (!walker.currentNode.data.trim() || e.closest("script, noscript, title, option, .under") || !e.checkVisibility() || e.closest(".hidden, .skip")) continue;
 		const style = getComputedStyle(e), size = parseFloat(style.fontSize);
 		hold((e.closest("[class], [id]")?.outerHTML || e.outerHTML).slice(0, 80) + " " + walker.currentNode.data.trim().slice(0, 30), e instanceof SVGElement ? style.fill : style.color, behind(e), size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5);
 	}

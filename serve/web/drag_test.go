@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"sheaf/serve"
@@ -82,4 +84,23 @@ func TestDocumentMarks(t *testing.T) {
 	marked := until(`document.querySelector(".hit mark")?.textContent === "walrus" && !document.querySelector("mark mark")`)
 	step(t, ctx, "the passage", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md%23last"), until(shown), marked)
 	step(t, ctx, "the passage from the outline", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"), until(shown), do(`[...document.querySelectorAll(".outline > ul a")].at(-1).click()`), until(`location.search.includes("last") && `+shown), marked)
+}
+
+// TestLabTouch: a finger that begins on a slider and scrolls changes no number; one that drags it does.
+func TestLabTouch(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	var at struct{ X, Y float64 }
+	step(t, ctx, "the lab on a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), emulation.SetTouchEmulationEnabled(true), chromedp.Navigate(s.URL+"/?view=lab&q=commit&set.names=0.9"), until(shown), chromedp.WaitVisible("svg.lab .node"),
+		chromedp.Evaluate(`(() => { const r = document.querySelector("[data-name=names] input[type=range]").getBoundingClientRect(); return {X: r.left + r.width / 4, Y: r.top + r.height / 2}; })()`, &at))
+	finger := func(dx, dy float64) chromedp.Tasks {
+		tasks := chromedp.Tasks{input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: at.X, Y: at.Y}})}
+		for i := 1.; i <= 12; i++ {
+			tasks = append(tasks, input.DispatchTouchEvent(input.TouchMove, []*input.TouchPoint{{X: at.X + i*dx, Y: at.Y + i*dy}}))
+		}
+		return append(tasks, input.DispatchTouchEvent(input.TouchEnd, []*input.TouchPoint{}))
+	}
+	const number = `document.querySelector("[data-name=names] input[type=text]").value`
+	step(t, ctx, "it scrolls", finger(0, -5), until(`document.querySelector(".lab-controls").scrollTop > 20`), until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(document.querySelector("[data-name=names] input[type=range]").value) === 0.9`))
+	step(t, ctx, "it drags", do(`document.querySelector(".lab-controls").scrollTop = 0`), finger(8, 0), until(number+` !== "0.9"`))
 }

@@ -200,7 +200,17 @@ function control(lab, p) {
     const hundredth = wide ? 0.01 * (1 - 1e-9) : 0.01; // a hundred of a logarithm may be more than the whole, and then the last is not reached
     const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : hundredth * (to(p.max) - to(p.min)), value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider
+    // A finger that scrolls may begin on a slider, which has taken its place then: it stays as it was.
+    let held = null, scrolls = false;
+    range.addEventListener("pointerdown", () => { [held, scrolls] = [field.value, false]; });
+    range.addEventListener("pointercancel", () => {
+      scrolls = true;
+      field.value = held;
+      field.dispatchEvent(new Event("change"));
+    });
+    range.addEventListener("keydown", () => { scrolls = false; });
     range.addEventListener("input", () => {
+      if (scrolls) return field.dispatchEvent(new Event("change"));
       range.classList.remove("reckoned");
       const x = from(Number(range.value));
       field.value = p.integer ? String(Math.round(x)) : String(Number(x.toPrecision(3)));
@@ -325,9 +335,11 @@ function chart(lab, answer, before) {
       if (!shown.has(hit.id)) continue;
       const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id), title = titles.get(hit.id) || hit.id;
       const seen = place + (name && isolated(name)), called = name === title ? seen : `${seen}: ${title}`; // who speaks to the page says what is seen
+      const words = (part, more) => draw("text", { class: part, x: x(i) + 8, y: y(rank) + 4, ...more }, place, name && isolated(name));
+      svg.append(words("under", { "aria-hidden": "true" })); // beside what it lies under, whose name it is not
       const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${called}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
-        ...["under", "label"].map((part) => draw("text", { class: part, x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name))),
+        words("label"),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
       if (c.final) node.addEventListener("focus", () => { look(hit.id); bring(node); }); // a listener of the whole drawing would make it a stop of its own
       svg.append(node);

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -90,17 +91,27 @@ func TestDocumentMarks(t *testing.T) {
 func TestLabTouch(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
+	const slider, number = `document.querySelector("[data-name=names] input[type=range]")`, `document.querySelector("[data-name=names] input[type=text]").value`
 	var at struct{ X, Y float64 }
-	step(t, ctx, "the lab on a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), emulation.SetTouchEmulationEnabled(true), chromedp.Navigate(s.URL+"/?view=lab&q=commit&set.names=0.9"), until(shown), chromedp.WaitVisible("svg.lab .node"),
-		chromedp.Evaluate(`(() => { const r = document.querySelector("[data-name=names] input[type=range]").getBoundingClientRect(); return {X: r.left + r.width / 4, Y: r.top + r.height / 2}; })()`, &at))
-	finger := func(dx, dy float64) chromedp.Tasks {
-		tasks := chromedp.Tasks{input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: at.X, Y: at.Y}})}
-		for i := 1.; i <= 12; i++ {
-			tasks = append(tasks, input.DispatchTouchEvent(input.TouchMove, []*input.TouchPoint{{X: at.X + i*dx, Y: at.Y + i*dy}}))
-		}
-		return append(tasks, input.DispatchTouchEvent(input.TouchEnd, []*input.TouchPoint{}))
+	touch := func(kind input.TouchType, dx, dy float64) chromedp.Action {
+		return chromedp.ActionFunc(func(ctx context.Context) error {
+			points := []*input.TouchPoint{{X: at.X + dx, Y: at.Y + dy}}
+			if kind == input.TouchEnd {
+				points = []*input.TouchPoint{}
+			}
+			return input.DispatchTouchEvent(kind, points).Do(ctx)
+		})
 	}
-	const number = `document.querySelector("[data-name=names] input[type=text]").value`
-	step(t, ctx, "it scrolls", finger(0, -5), until(`document.querySelector(".lab-controls").scrollTop > 20`), until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(document.querySelector("[data-name=names] input[type=range]").value) === 0.9`))
-	step(t, ctx, "it drags", do(`document.querySelector(".lab-controls").scrollTop = 0`), finger(8, 0), until(number+` !== "0.9"`))
+	finger := func(dx, dy float64) chromedp.Tasks { // on a page of its own: one that was scrolled may still move
+		tasks := chromedp.Tasks{chromedp.Navigate(s.URL + "/?view=lab&q=commit&set.names=0.9"), until(shown), chromedp.WaitVisible("svg.lab .node"),
+			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); return {X: r.left + r.width / 4, Y: r.top + r.height / 2}; })()`, &at),
+			touch(input.TouchStart, 0, 0)}
+		for i := 1.; i <= 12; i++ {
+			tasks = append(tasks, touch(input.TouchMove, i*dx, i*dy))
+		}
+		return append(tasks, touch(input.TouchEnd, 0, 0))
+	}
+	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), emulation.SetTouchEmulationEnabled(true))
+	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.9"`))
+	step(t, ctx, "it scrolls", finger(0, -5), until(`document.querySelector(".lab-controls").scrollTop > 20`), until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(`+slider+`.value) === 0.9`))
 }

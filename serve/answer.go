@@ -64,7 +64,7 @@ type Result struct {
 	Breadcrumb   string             `json:"breadcrumb" doc:"The titles from the document down."`
 	Hierarchy    []string           `json:"hierarchy" doc:"The titles of the breadcrumb, one by one."`
 	Span         Span               `json:"span" doc:"Everything that the result is, in bytes of the document."`
-	Line         int                `json:"line" doc:"The line of the snippet's first match, from 1."`
+	Line         int                `json:"line" doc:"The line of the snippet's first match, from 1; 1 where there is no snippet."`
 	Score        float64            `json:"score" doc:"What the results are ordered by; it does not say how sure the answer is."`
 	Confidence   *float64           `json:"confidence,omitempty" doc:"How sure the answer is, 0 to 1; absent when that is not known."`
 	Level        search.Level       `json:"confidence_level,omitempty" doc:"The confidence in a word: high, medium, low or none."`

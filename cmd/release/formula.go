@@ -46,15 +46,15 @@ end
 
 // containerfile makes an image of nothing but the program and an empty folder for
 // its data, which belongs to the user it runs as.
-const containerfile = `# Build in this folder: podman build --build-arg TARGETARCH=amd64 -t sheaf:%[1]s .
+const containerfile = `# Build in this folder: podman build -t sheaf:%[1]s .    (or docker build -f Containerfile; --platform linux/arm64 for such a machine)
 # Run:  podman run --rm -v ~/notes:/notes:ro -v sheaf-data:/data sheaf:%[1]s search undo
 # HTTP: podman run --rm -p 127.0.0.1:7333:7333 -v ~/notes:/notes:ro -v sheaf-data:/data sheaf:%[1]s serve --addr 0.0.0.0:7333
 #       (needs a key, made with "key add NAME" on the same volume)
 FROM scratch
-ARG TARGETARCH=amd64
+ARG TARGETARCH
 LABEL org.opencontainers.image.title="sheaf" org.opencontainers.image.version="%[1]s" org.opencontainers.image.revision="%[2]s" org.opencontainers.image.licenses="Apache-2.0"
 COPY --chown=65532:65532 container/data /data
-COPY bin/linux_${TARGETARCH}/sheaf /sheaf
+COPY bin/linux_${TARGETARCH:-amd64}/sheaf /sheaf
 USER 65532:65532
 ENV HOME=/data XDG_DATA_HOME=/data XDG_CONFIG_HOME=/data/config XDG_STATE_HOME=/data/state XDG_CACHE_HOME=/data/cache TMPDIR=/data
 VOLUME /data

@@ -152,6 +152,24 @@ func TestTarHasFilesAsGiven(t *testing.T) {
 	}
 }
 
+// A default would stand above the platform that BuildKit was asked for, and an image
+// for arm64 hold the program for amd64. Builders that know no TARGETARCH need one.
+func TestImageHoldsTheProgramOfItsPlatform(t *testing.T) {
+	dir := t.TempDir()
+	if err := makeContainer(source{version: "1.2.3", commit: "ab"}, dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "Containerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"ARG TARGETARCH", "COPY bin/linux_${TARGETARCH:-amd64}/sheaf /sheaf"} {
+		if !slices.Contains(strings.Split(string(text), "\n"), line) {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+}
+
 // The bill names what is linked into this test, which is the standard library.
 func TestSBOMNamesWhatIsLinked(t *testing.T) {
 	program, err := os.Executable()

@@ -115,7 +115,7 @@ func makeAll(ctx context.Context, src source, targets []target, dir, url string)
 		}
 		fmt.Printf("  %-14s %s\n", t, filepath.Base(archive))
 	}
-	if err := makeSBOM(src, binaries, filepath.Join(dir, "sheaf-"+src.version+".cdx.json")); err != nil {
+	if err := makeSBOM(ctx, src, binaries, filepath.Join(dir, "sheaf-"+src.version+".cdx.json")); err != nil {
 		return err
 	}
 	if err := makeFormula(src, sums, url, filepath.Join(dir, "sheaf.rb")); err != nil {

@@ -17,6 +17,46 @@ import (
 // licenseFile is how files with the terms of a module are called.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
+// licenseWords are words that only a license of an identifier (SPDX) has.
+var licenseWords = []struct{ id, words string }{
+	{"Apache-2.0", "Apache License Version 2.0"},
+	{"BSD-3-Clause", "Neither the name of"},
+	{"ISC", "Permission to use, copy, modify, and"},
+	{"MIT", "Permission is hereby granted, free of charge"},
+	{"MPL-2.0", "Mozilla Public License"},
+}
+
+// licensesIn are the identifiers of the licenses in dir, as their files say.
+func licensesIn(what, dir string) (ids []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	for _, e := range entries {
+		if e.IsDir() || !licenseFile.MatchString(e.Name()) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		text.WriteString(strings.Join(strings.Fields(string(content)), " ") + " ")
+	}
+	for _, l := range licenseWords {
+		if strings.Contains(text.String(), l.words) {
+			ids = append(ids, l.id)
+		}
+	}
+	if ids == nil && strings.Contains(text.String(), "Redistribution and use in source and binary forms") {
+		ids = []string{"BSD-2-Clause"}
+	}
+	if ids == nil {
+		return nil, fmt.Errorf("%s: the license in %s is none that licenseWords knows: name it there", what, dir)
+	}
+	return ids, nil
+}
+
 // notice names the modules that are linked into any of binaries, as those say
 // themselves, with the terms that lie in each, and those of Go, whose library is too.
 func notice(ctx context.Context, binaries []string) ([]byte, error) {
@@ -39,10 +79,27 @@ func notice(ctx context.Context, binaries []string) ([]byte, error) {
 	if err := terms(&out, "The standard library of Go", root); err != nil {
 		return nil, err
 	}
-	if len(modules) == 0 {
-		return out.Bytes(), nil
+	places, err := foldersOf(ctx, slices.Sorted(maps.Keys(modules)))
+	if err != nil {
+		return nil, err
 	}
-	list, err := goTool(ctx, append([]string{"list", "-m", "-f", "{{.Path}}\t{{.Version}}\t{{.Dir}}"}, slices.Sorted(maps.Keys(modules))...)...)
+	for _, m := range places {
+		if err := terms(&out, m.path+" "+m.version, m.dir); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// place is where a module lies.
+type place struct{ path, version, dir string }
+
+// foldersOf finds modules by their paths.
+func foldersOf(ctx context.Context, paths []string) (places []place, err error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	list, err := goTool(ctx, append([]string{"list", "-m", "-f", "{{.Path}}\t{{.Version}}\t{{.Dir}}"}, paths...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +108,9 @@ func notice(ctx context.Context, binaries []string) ([]byte, error) {
 		if len(parts) != 3 || parts[2] == "" {
 			return nil, fmt.Errorf("go list -m: %q names no module with its folder: run go mod download", line)
 		}
-		if err := terms(&out, parts[0]+" "+parts[1], parts[2]); err != nil {
-			return nil, err
-		}
+		places = append(places, place{parts[0], parts[1], parts[2]})
 	}
-	return out.Bytes(), nil
+	return places, nil
 }
 
 // terms writes the files with terms in dir, below a heading of what they are for.

@@ -180,7 +180,7 @@ func TestSBOMNamesWhatIsLinked(t *testing.T) {
 	var texts [2][]byte
 	for i := range texts {
 		name := filepath.Join(t.TempDir(), "sbom.json")
-		if err := makeSBOM(src, []string{program, program}, name); err != nil {
+		if err := makeSBOM(t.Context(), src, []string{program, program}, name); err != nil {
 			t.Fatal(err)
 		}
 		if texts[i], err = os.ReadFile(name); err != nil {
@@ -199,6 +199,31 @@ func TestSBOMNamesWhatIsLinked(t *testing.T) {
 	}
 	if len(b.Components) == 0 || !strings.HasPrefix(b.Components[len(b.Components)-1].PURL, "pkg:golang/std@1.") {
 		t.Errorf("components %+v", b.Components)
+	}
+	if std := b.Components[len(b.Components)-1]; !slices.Equal(std.Licenses, licensedBy("BSD-3-Clause")) {
+		t.Errorf("the licenses of Go's library are %+v", std.Licenses)
+	}
+}
+
+// A license is known by its words, however its lines are broken; one that is not known
+// stops the release.
+func TestLicensesAreNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"one":     {"Apache License\n   Version 2.0, January 2004\n", []string{"Apache-2.0"}},
+		"two":     {"Permission is hereby granted,\nfree of charge\n\nNeither the\nname of\n", []string{"BSD-3-Clause", "MIT"}},
+		"shorter": {"Redistribution and use in source and binary\nforms\n", []string{"BSD-2-Clause"}},
+		"another": {"All rights reserved.\n", nil},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "LICENSE.txt"), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := licensesIn(name, dir); !slices.Equal(got, c.want) || (err == nil) != (c.want != nil) {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
+		}
 	}
 }
 

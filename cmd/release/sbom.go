@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/json"
@@ -33,8 +34,16 @@ type component struct {
 	Ref        string     `json:"bom-ref"`
 	Name       string     `json:"name"`
 	Version    string     `json:"version"`
+	Licenses   []licensed `json:"licenses,omitempty"`
 	PURL       string     `json:"purl,omitempty"`
 	Properties []property `json:"properties,omitempty"`
+}
+
+// licensed names a license by its identifier in SPDX.
+type licensed struct {
+	License struct {
+		ID string `json:"id"`
+	} `json:"license"`
 }
 
 type property struct {
@@ -48,8 +57,8 @@ type dependency struct {
 }
 
 // makeSBOM writes the modules that are linked into any of binaries, as those say
-// themselves, with the hashes of go.sum.
-func makeSBOM(src source, binaries []string, name string) error {
+// themselves, with the hashes of go.sum and the licenses that lie in each.
+func makeSBOM(ctx context.Context, src source, binaries []string, name string) error {
 	modules := map[string]component{}
 	for _, binary := range binaries {
 		info, err := buildinfo.ReadFile(binary)
@@ -73,7 +82,10 @@ func makeSBOM(src source, binaries []string, name string) error {
 		}
 	}
 	refs := slices.Sorted(maps.Keys(modules))
-	top := component{Type: "application", Ref: "sheaf@" + src.version, Name: "sheaf", Version: src.version, Properties: []property{{"vcs:revision", src.commit}}}
+	if err := license(ctx, modules); err != nil {
+		return err
+	}
+	top := component{Type: "application", Ref: "sheaf@" + src.version, Name: "sheaf", Version: src.version, Licenses: licensedBy("Apache-2.0"), Properties: []property{{"vcs:revision", src.commit}}}
 	b := bom{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: bomMeta{Timestamp: src.date.Format(time.RFC3339), Component: top},
 		Dependencies: []dependency{{Ref: top.Ref, DependsOn: refs}}}
 	for _, ref := range refs {
@@ -88,4 +100,44 @@ func makeSBOM(src source, binaries []string, name string) error {
 		return err
 	}
 	return os.WriteFile(name, append(text, '\n'), 0o644)
+}
+
+// license says in each of modules what its licenses are.
+func license(ctx context.Context, modules map[string]component) error {
+	root, err := goTool(ctx, "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	paths := map[string]bool{}
+	for _, c := range modules {
+		if c.Name != "std" {
+			paths[c.Name] = true
+		}
+	}
+	places, err := foldersOf(ctx, slices.Sorted(maps.Keys(paths)))
+	if err != nil {
+		return err
+	}
+	dirs := map[string]string{"std": root}
+	for _, m := range places {
+		dirs[m.path] = m.dir
+	}
+	for ref, c := range modules {
+		ids, err := licensesIn(c.Name, dirs[c.Name])
+		if err != nil {
+			return err
+		}
+		c.Licenses = licensedBy(ids...)
+		modules[ref] = c
+	}
+	return nil
+}
+
+func licensedBy(ids ...string) (list []licensed) {
+	for _, id := range ids {
+		var l licensed
+		l.License.ID = id
+		list = append(list, l)
+	}
+	return list
 }

@@ -1,8 +1,12 @@
 package memory_test
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"testing"
 
+	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
@@ -19,3 +23,35 @@ func open(t testing.TB) backend.Backend {
 }
 
 func TestConformance(t *testing.T) { backendtest.Run(t, backendtest.Options{Open: open}) }
+
+// words is a store that keeps no vectors.
+type words struct{ *memory.Backend }
+
+func (w words) Write(ctx context.Context, batch backend.Batch) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	batch.Chunks = slices.Clone(batch.Chunks)
+	for i := range batch.Chunks {
+		batch.Chunks[i].Vectors = nil
+	}
+	return w.Backend.Write(ctx, batch)
+}
+
+func (w words) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	if req.Vector != nil {
+		return nil, fmt.Errorf("%w: vectors", sheaf.ErrUnsupported)
+	}
+	return w.Backend.Retrieve(ctx, req)
+}
+
+// A store without vectors, which says so, passes: it cannot tell how long they are.
+func TestConformanceOfWords(t *testing.T) {
+	backendtest.Run(t, backendtest.Options{
+		Open:  func(t testing.TB) backend.Backend { return words{open(t).(*memory.Backend)} },
+		Lacks: func(req backend.Request) bool { return req.Vector != nil },
+	})
+}

@@ -423,7 +423,7 @@ func TestOpenAPI(t *testing.T) {
 		t.Errorf("the page: %v", res.Header)
 	}
 	// Browsers ask for an icon of their own where a page names none.
-	if !strings.Contains(string(page), `<link rel="icon" href="/ui/icon.svg"`) || !strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
+	if !strings.Contains(string(page), `<link rel="icon" href="ui/icon.svg"`) || !strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
 		t.Errorf("the page has no icon that it may show: %v", res.Header)
 	}
 }

@@ -65,7 +65,7 @@ func TestDocumentEmbeds(t *testing.T) {
 	_, body := fetch(t, s.URL+"/ui/document?id=near.md")
 	body = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\"`, `"`).Replace(body)
 	for _, want := range []string{
-		`See <a href="/?id=notes%3Afar.md&amp;view=document">far</a> and <a href="/?id=notes%3Afar.md%23part&amp;view=document">far#Part</a>, ![[ ![[]] `,
+		`See <a href="?id=notes%3Afar.md&amp;view=document">far</a> and <a href="?id=notes%3Afar.md%23part&amp;view=document">far#Part</a>, ![[ ![[]] `,
 		`<a href="https://example.org/b.png" rel="noreferrer noopener" target="_blank" class="image">b</a>`,
 		`<a href="#" class="image">some/Cat.PNG</a> <a href="#">cat.png</a>`,
 	} {

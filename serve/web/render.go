@@ -129,7 +129,7 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 // lead has a link lead where it says, to another site in a window of its own.
 func (t *transformer) lead(n *ast.Link, written string) {
 	n.Destination = t.destination(written)
-	if !bytes.HasPrefix(n.Destination, []byte("/?")) && !bytes.Equal(n.Destination, nowhere) {
+	if !bytes.HasPrefix(n.Destination, []byte("?")) && !bytes.Equal(n.Destination, nowhere) {
 		n.SetAttributeString("rel", []byte("noreferrer noopener"))
 		n.SetAttributeString("target", []byte("_blank"))
 	}
@@ -165,7 +165,7 @@ func unescaped(s string) string {
 }
 
 func documentAddress(id sheaf.ID) []byte {
-	return []byte("/?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
+	return []byte("?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
 }
 
 // autoLink lets addresses of other sites lead there and makes all others text.

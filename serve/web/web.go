@@ -55,7 +55,14 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const DocumentPath = "/ui/document"
 
 // Handler serves the files of the page, which anybody may have, at / and
-// /ui/..., and documents at DocumentPath, which need a grant.
+// /ui/..., and documents at DocumentPath, which need a grant:
+//
+//	a.Mount("/", "", h)
+//	a.Mount("/ui/", "", h)
+//	a.Mount(web.DocumentPath, access.ScopeSearch, h)
+//
+// for an api.API a. The page asks for everything beside its own address, so a program
+// may have all of a below another one: http.StripPrefix("/notes", a) at "/notes/".
 func Handler(o Options) (http.Handler, error) {
 	assets := map[string]*asset{}
 	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
@@ -73,6 +80,7 @@ func Handler(o Options) (http.Handler, error) {
 		return nil, fmt.Errorf("read the page: %w", err)
 	}
 	assets["/"] = assets["/ui/index.html"]
+	delete(assets, "/ui/index.html") // whose addresses are those beside /
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

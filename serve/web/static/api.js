@@ -26,13 +26,16 @@ function storage(name) {
 }
 export const kept = storage("localStorage"), session = storage("sessionStorage");
 
+/** What is before the addresses of the server: nothing, or where another program or a proxy has it. */
+const above = location.pathname.slice(0, -1);
+
 async function send(path, options, read = (response) => response.json()) {
   const headers = { ...options.headers };
   const key = givenKey();
   if (key) headers.Authorization = `Bearer ${key.replace(/[^\x20-\x7e]/g, "?")}`; // no header can hold other signs: the server says that it knows no such key
   let response;
   try {
-    response = await fetch(path, { ...options, headers });
+    response = await fetch(above + path, { ...options, headers });
   } catch (e) {
     if (e.name === "AbortError") throw e;
     throw new Fault(0, { detail: "the server does not answer" });
@@ -226,7 +229,7 @@ export function arithmetic(explanation, old) {
 }
 
 /** The address of a view of this page. */
-export const address = (state) => "/" + written({ ...state, view: state.view === "search" ? "" : state.view });
+export const address = (state) => `${above}/` + written({ ...state, view: state.view === "search" ? "" : state.view });
 
 /** The address of a document or passage, which takes along what was asked. */
 export const documentAddress = (id, { q, filter, profile } = {}) => address({ view: "document", id, q, filter, profile });

@@ -159,7 +159,7 @@ document.addEventListener("click", (e) => {
   const link = e.target.closest?.("a[href]");
   if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey || link.target) return;
   const url = new URL(link.href);
-  if (url.origin !== location.origin || url.pathname !== "/" || url.hash) return;
+  if (url.origin !== location.origin || url.pathname !== location.pathname || url.hash) return;
   e.preventDefault();
   go(url.pathname + url.search);
   if (!link.closest(".outline")) window.scrollTo(0, 0);

@@ -66,7 +66,7 @@ const opened = (s) => (s.why || "").split(",").map(Number).filter(Boolean);
 
 async function nothing(s, signal) {
   const status = await get("/v1/status", {}, signal);
-  if (!status.documents) return make("span", {}, "Nothing is indexed yet. The ", make("a", { href: "/?view=status" }, "status"), " tells what waits and what is left out.");
+  if (!status.documents) return make("span", {}, "Nothing is indexed yet. The ", make("a", { href: address({ view: "status" }) }, "status"), " tells what waits and what is left out.");
   const q = alike(s.q);
   if (q && (await finds({ ...s, q }, signal))) return make("span", {}, "Nothing found. There are words that are spelt alike: ", make("a", { href: address({ ...s, q, why: "", n: "" }) }, q));
   if (s.q && s.filter && (await finds({ ...s, filter: "" }, signal))) return make("span", {}, "Nothing found. Without ", apart(s.filter), " ", make("a", { href: address({ q: s.q, profile: s.profile }) }, "there is"), ".");

@@ -1,0 +1,35 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// TestPagePrefix: another program may have the page below an address of its own, as a
+// proxy may: it asks for everything there, and its links stay there.
+func TestPagePrefix(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nUse reset, or have [tea](tea.md).\n", "tea.md": "# Tea\n\nSteep.\n"}, nil)
+	mux := http.NewServeMux()
+	mux.Handle("/notes/", http.StripPrefix("/notes", site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})))
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	at := func(want string) chromedp.Action {
+		return until(shown + ` && location.pathname + location.search === ` + quote(want))
+	}
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/notes/?q=commit"), until(`document.querySelector("#result-0") && `+shown))
+	step(t, ctx, "a document", chromedp.Click("#result-0 h2 a", chromedp.ByQuery), until(`document.querySelector("article") && location.pathname === "/notes/" && `+shown))
+	step(t, ctx, "a link in it", chromedp.Click("article p a", chromedp.ByQuery), until(`document.querySelector("article h1")?.textContent === "Tea"`), until(`location.pathname === "/notes/" && `+shown))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/notes/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"))
+	step(t, ctx, "the status", chromedp.Click("nav a[data-view=status]"), until(`document.querySelector("main table") && `+shown), until(`location.pathname === "/notes/"`))
+	step(t, ctx, "home", chromedp.Click("a.home"), at("/notes/"), until(`document.querySelector("header img").naturalWidth > 0`))
+	step(t, ctx, "the interface", chromedp.Navigate(s.URL+"/notes/docs"), chromedp.Click(`a[href$="openapi.json"]`, chromedp.ByQuery), until(`location.pathname === "/notes/openapi.json" && document.body.textContent.includes("openapi")`))
+}

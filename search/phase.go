@@ -473,6 +473,7 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 			leg = rank.MaxLegs(r.memory(), leg, other)
 			o.ranking, o.numbers = leg.Hits, leg.Numbers
 			r.took(lane{o.branch.Name, at.first}.step("at_least"), start)
+			r.trace(lane{o.branch.Name, at.first}, "at_least: "+o.branch.AtLeast, o.ranking)
 		}
 	}
 	return leg, nil

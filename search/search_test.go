@@ -126,6 +126,37 @@ func checkReason(t *testing.T, what string, score float64, e *sheaf.Explanation)
 
 func vectors(req backend.Request) bool { return req.Vector != nil }
 
+// What a fusion is told of every hit is what the last step of each branch has, also where a
+// branch counts at least as another.
+func TestStepsLeadToTheFusion(t *testing.T) {
+	for _, name := range []string{"sheaf", "rrf", "bench", "sonar", "onyx-elastic", "onyx-vespa"} {
+		r := mustSearch(t, searcher(animals()), query("cat dog", 9), load(t, name), search.Options{Trace: true})
+		last := map[string]sheaf.Ranking{}
+		for _, step := range r.Trace {
+			if !step.First {
+				last[step.Branch] = step.Ranking
+			}
+		}
+		compared := 0
+		for _, h := range r.Hits {
+			if len(h.Constituents) > 0 { // its legs are those of its best section
+				continue
+			}
+			for i, leg := range h.Legs {
+				ranking := last[r.Legs[i]]
+				at := slices.IndexFunc(ranking, func(s sheaf.Hit) bool { return s.ID == h.ID })
+				if at+1 != leg.Rank || at >= 0 && ranking[at].Score != leg.Score {
+					t.Errorf("%s: %s in %s: rank %d with %g, and the last step has it at %d", name, h.ID, r.Legs[i], leg.Rank, leg.Score, at+1)
+				}
+				compared++
+			}
+		}
+		if compared == 0 {
+			t.Errorf("%s: nothing was compared", name)
+		}
+	}
+}
+
 func TestDegrades(t *testing.T) {
 	shelf := animals()
 	shelf.fail = func(req backend.Request) error {
@@ -453,6 +484,7 @@ func TestWhyNot(t *testing.T) {
 		{"beyond what the first phase lets through", query("cat dog", 1), "onyx-vespa", map[string]string{"rerank_count": "1"}, "t:cats.md#Sleep", "and only the first goes on"},
 		{"a document of which it lets nothing through", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1"}, "t:garden.md", "first phase: its best section, t:garden.md#Visitors, ranks "},
 		{"what the first phase does not find", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1", "target_hits": "1"}, "t:garden.md", "first phase, branch content-words: its best section, t:garden.md#Visitors, scores"},
+		{"back in a branch that counts as another does", query("cat dog", 1), "sheaf", map[string]string{"similarity": "0.77"}, "t:cats.md#Food", "titles: at_least: meaning: it is back, at rank "},
 		{"a document among documents", query("cat", 1), "bench", nil, "t:garden.md", "top: {n: 1}: lost it, from rank"},
 		{"the best section of a document", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"}, "t:garden.md", "its best section, t:garden.md#Visitors, scores"},
 	} {

@@ -359,7 +359,7 @@ func (a *Absence) add(format string, args ...any) {
 
 // follow finds the steps at which a.ID went into another answer or was lost.
 func (a *Absence) follow(trace []Snapshot) {
-	last := map[string]sheaf.Ranking{} // by branch
+	last, lost := map[string]sheaf.Ranking{}, map[string]bool{} // by branch
 	for _, t := range trace {
 		if t.First {
 			continue
@@ -372,10 +372,15 @@ func (a *Absence) follow(trace []Snapshot) {
 		switch {
 		case is > 0:
 			a.Inside = ""
+			if lost[t.Branch] { // the branch counts as another one, which has it
+				a.add("%s: it is back, at rank %d of %d with score %.4g", step, is, len(t.Ranking), t.Ranking[is-1].Score)
+			}
+			lost[t.Branch] = false
 		case inner != "" && inner != a.Inside:
 			a.Inside = inner
 			a.add("%s: it became part of %s", step, inner)
 		case inner == "" && was > 0:
+			lost[t.Branch] = true
 			a.add("%s: lost it, from rank %d of %d with score %.4g%s", step, was, len(before), before[was-1].Score, lastScore(t.Ranking))
 		case inner == "" && outer != "":
 			a.Inside = ""

@@ -718,7 +718,9 @@ func TestNewFusion(t *testing.T) {
 	if _, err = profile.NewRunFusion(byLimit, 0); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "--k: fuse.k counts on limit, which is 0") {
 		t.Errorf("k by no limit: %v", err)
 	}
-	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"}} {
+	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"},
+		// of which rankings that come from elsewhere tell nothing, so that it would do nothing
+		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"}, {"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
 		if _, err := profile.NewFusion(set, 10); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%v: %v", set, err)
 		}

@@ -11,8 +11,34 @@ import (
 	"sheaf/rank"
 )
 
-// StageRerank is the stage that calls a model, which works in a search only.
-const StageRerank = "rerank"
+// searchStages are the kinds of stage that work in a search only: one calls a model, the
+// others look in the index for the words of the query.
+var searchStages = []string{"rerank", "guard", "whole"}
+
+// SingleStages are the names of the stages that work outside a search, on rankings and what
+// is known of documents.
+func SingleStages() []string {
+	return slices.DeleteFunc(Stages(), func(name string) bool { return slices.Contains(searchStages, name) })
+}
+
+// runFusion is a fusion of rankings that come from elsewhere: its options are those that say
+// something of them, since no branches retrieved them and each holds an id once.
+var runFusion = kind{name: fusion.name, about: fusion.about, short: fusion.short, options: runFusionOptions(), fusion: fusion.fusion}
+
+func runFusionOptions() []option {
+	var out []option
+	for _, o := range fusionOptions {
+		switch o.name {
+		case "repeats", "complete", pushDownName, "direct":
+			continue
+		case "norm":
+			o.about = "how the scores of a ranking are normalized, for scores"
+			o.choices = slices.DeleteFunc(slices.Clone(o.choices), func(norm string) bool { return norm == "share" }) // of a query, which nobody knows
+		}
+		out = append(out, o)
+	}
+	return out
+}
 
 // Stages are the names of all kinds of stage, in the order of the reference.
 func Stages() []string {
@@ -69,7 +95,7 @@ func NewRunFusion(set map[string]string, limit int) (rank.Fusion, error) {
 }
 
 func newFusion(set map[string]string, limit int, called string) (rank.Fusion, error) {
-	s, err := decodeStep(&fusion, settingsNode("fuse", called, &fusion, set), nil)
+	s, err := decodeStep(&runFusion, settingsNode("fuse", called, &runFusion, set), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +107,7 @@ func newFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	if err != nil {
 		return nil, err
 	}
-	return fusion.fusion(args), nil
+	return runFusion.fusion(args), nil
 }
 
 // limitOnly are the values of expressions in settings that may know a limit, and of a query
@@ -177,14 +203,11 @@ func StageOptions(name string) []Option {
 	return out
 }
 
-// FusionOptions are the settings of the fusion.
+// FusionOptions are the settings of a fusion of rankings that come from elsewhere.
 func FusionOptions() []Option {
-	out := make([]Option, 0, len(fusion.options))
-	for i := range fusion.options {
-		o := &fusion.options[i]
-		if o.name != "direct" && o.name != "repeats" && o.name != pushDownName { // about branches; a run holds an id once
-			out = append(out, describe(o))
-		}
+	out := make([]Option, 0, len(runFusion.options))
+	for i := range runFusion.options {
+		out = append(out, describe(&runFusion.options[i]))
 	}
 	return out
 }

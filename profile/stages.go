@@ -250,7 +250,7 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"), Overhead: a.integer("overhead"), Skip: a.flag("skip")}
 		}},
-	{name: StageRerank, about: "orders the first hits by what a model says of them; without a model it changes nothing, and the result says so", short: "n",
+	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes nothing, and the result says so", short: "n",
 		options: []option{
 			integer("n", "20", 0, 1000, "how many hits the model reads; the others are left out; 0 asks no model"),
 			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"slices"
 	"strconv"
 
 	"sheaf"
@@ -14,10 +13,8 @@ import (
 // several rankings; the other stages change one.
 const StageFuse = "fuse"
 
-// Stages are the names of what Stage can run: all but the one that calls a model.
-func Stages() []string {
-	return slices.DeleteFunc(append([]string{StageFuse}, profile.Stages()...), func(name string) bool { return name == profile.StageRerank })
-}
+// Stages are the names of what Stage can run: all that work outside a search.
+func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
 
 // StageOption describes a setting of a stage.
 type StageOption = profile.Option

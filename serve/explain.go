@@ -48,15 +48,23 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: q.Explain, Trace: true})
+	by, err := order(q.Sort)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Order: by})
 	if err != nil {
 		return nil, err
 	}
 	found, err := r.newRanked(result)
+	if err == nil && q.Count {
+		err = r.countInto(ctx, found, parsed, by)
+	}
 	if err != nil {
 		return nil, err
 	}
 	k := r.paged(q, parsed, found)
+	k.facets = shownFacets(q.Facets, result.Facets)
 	answer, err := r.page(ctx, k, foundHits{}, 0, q.Limit, result.Took)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -158,5 +159,39 @@ func TestTotalWithoutAPart(t *testing.T) {
 	}
 	if with.Degraded || with.Total.Value < 2 || with.Total.Relation != "eq" {
 		t.Errorf("with the model: %+v", with.Total)
+	}
+}
+
+// TestExplainAnswersAsSearch: what else is asked of a search is answered when it is explained.
+func TestExplainAnswersAsSearch(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	r := reader(t, f, access.Unrestricted())
+	for _, q := range []serve.SearchRequest{
+		{Text: "undo commit", Facets: []string{"tag", "ext"}},
+		{Text: "undo commit", Count: true},
+		{Text: "undo commit", Sort: "-path"},
+		{Sort: "path", Count: true, Facets: []string{"ext"}},
+	} {
+		for _, brief := range []bool{false, true} {
+			want := find(t, r, q)
+			asked := q
+			asked.Brief = brief
+			e, err := r.Explain(t.Context(), asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids := func(a *serve.Answer) (out []string) {
+				for _, h := range a.Results {
+					out = append(out, fmt.Sprint(h.ID, h.Score))
+				}
+				return out
+			}
+			if !slices.Equal(ids(e.Answer), ids(want)) || len(want.Results) == 0 {
+				t.Errorf("%+v: explained %v, searched %v", asked, ids(e.Answer), ids(want))
+			}
+			if !reflect.DeepEqual(e.Facets, want.Facets) || !reflect.DeepEqual(e.Matches, want.Matches) || e.Total != want.Total {
+				t.Errorf("%+v: explained %v, %v and %v, searched %v, %v and %v", asked, e.Facets, e.Matches, e.Total, want.Facets, want.Matches, want.Total)
+			}
+		}
 	}
 }

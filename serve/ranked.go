@@ -163,11 +163,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 			found.room = opt.Room
 		}
 		if err == nil && q.Count {
-			all := parsed
-			if by != nil && all.Words == nil {
-				all.Words = sheaf.Bool{} // what is ordered without words is everything
-			}
-			err = r.countInto(ctx, found, all)
+			err = r.countInto(ctx, found, parsed, by)
 		}
 		return found, err
 	}
@@ -202,9 +198,12 @@ func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *calibrat
 	return func(*profile.Profile) *calibrate.Logistic { return read() }
 }
 
-// countInto counts what matches beside what was found. What was found is the answer
+// countInto counts what matches beside what was found in an order, nil for that of scores. What was found is the answer
 // also when the store cannot count or time runs out: without the number, and saying so.
-func (r *Reader) countInto(ctx context.Context, found *ranked, q sheaf.Query) error {
+func (r *Reader) countInto(ctx context.Context, found *ranked, q sheaf.Query, by *backend.Order) error {
+	if by != nil && q.Words == nil {
+		q.Words = sheaf.Bool{} // what is ordered without words is everything
+	}
 	n, err := r.count(ctx, q)
 	switch {
 	case err == nil:

@@ -118,4 +118,6 @@ func TestLabJudged(t *testing.T) {
 	step(t, ctx, "the passage", mean(`{"undo commit": {"notes:git.md#undo-a-commit": 1}}`, "1.000"))
 	step(t, ctx, "the document it lies in", mean(`{"undo commit": {"notes:git.md": 1}}`, "1.000"))
 	step(t, ctx, "one that is gone", mean(`{"undo commit": {"notes:gone.md": 1}}`, "0.000"))
+	step(t, ctx, "documents", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit&profile=bench"), until(`document.querySelector(".judge li") && `+shown))
+	step(t, ctx, "a document lies in no section, also where that is all of it", mean(`{"nothing much": {"notes:deep/far.md#far": 1}}`, "0.000"))
 }

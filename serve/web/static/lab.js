@@ -519,7 +519,7 @@ async function countedAs(found, right) {
   const documents = chunks.every((c) => c.id === c.doc);
   const ids = await Promise.all(results.map((r) => (chunks.some((c) => c.doc === r.doc) ? knownAs(r, found) : r.id)));
   return [...new Set(results.map((r, i) => {
-    const around = chunks.filter((c) => c.doc === r.doc && (c.id === r.doc || c.id === ids[i] || (c.span.start <= r.span.start && r.span.end <= c.span.end)));
+    const around = chunks.filter((c) => c.doc === r.doc && (c.id === r.doc || c.id === ids[i] || (r.id !== r.doc && c.span.start <= r.span.start && r.span.end <= c.span.end)));
     return around.sort((a, b) => a.span.end - a.span.start - (b.span.end - b.span.start))[0]?.id ?? (documents ? r.doc : r.id);
   }))];
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"time"
 	"unicode/utf16"
@@ -15,6 +14,7 @@ import (
 	"unsafe"
 
 	"sheaf/catalog"
+	"sheaf/vfs"
 )
 
 // errChanging says that a file changed each time that it was read.
@@ -55,7 +55,7 @@ func read(name string) (content, error) {
 }
 
 func readOnce(name string) (c content, same bool, err error) {
-	f, err := os.Open(name)
+	f, err := vfs.Disk{}.Open(name)
 	if err != nil {
 		return c, false, err
 	}

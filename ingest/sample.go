@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"sheaf/vfs"
 )
 
 // Walk is what walking a folder found, for more than one use of it.
@@ -58,11 +60,18 @@ func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, language
 
 // readHead reads the beginning of a file into buffer.
 func readHead(name string, buffer []byte) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := vfs.Disk{}.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
 	n, err := io.ReadFull(f, buffer)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil

@@ -159,3 +159,36 @@ func TestPipes(t *testing.T) {
 		t.Errorf("%d documents were added, want 2", report.Added)
 	}
 }
+
+// TestPipeInPlaceOfFile: a pipe that takes the place of a file, whose folder was looked at
+// before, holds nobody up, and what was indexed of the file stays until the next look.
+func TestPipeInPlaceOfFile(t *testing.T) {
+	for name, known := range map[string]bool{"a new file": false, "an indexed file": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("a.md", "# A\n\nalpha\n")
+			if known {
+				w.run()
+				w.write("a.md", "# A\n\nalpha beta\n")
+			}
+			walk, err := ingest.NewWalk(t.Context(), w.root, ingest.WalkOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(w.root, "a.md")
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(file, 0o600); err != nil {
+				t.Skipf("no pipes here: %v", err)
+			}
+			if text := walk.LanguageSample(); text != "" {
+				t.Errorf("the pipe says %q", text)
+			}
+			w.o.Walked = walk
+			if report := w.run(); report.Added+report.Changed+report.Removed > 0 || len(report.Skipped) != 1 || report.Skipped[0].Reason != ingest.ReasonUnreadable {
+				t.Errorf("%+v", report)
+			}
+		})
+	}
+}

@@ -33,10 +33,10 @@ const (
 	retry    = time.Millisecond
 )
 
-// Open implements [FS].
+// Open implements [FS]. It does not wait for who writes into a pipe that took a file's place.
 func (Disk) Open(name string) (File, error) {
 	for began := time.Now(); ; time.Sleep(retry) {
-		f, err := os.Open(name)
+		f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 		if err == nil || !isReplaced(err) || time.Since(began) > patience {
 			return f, err
 		}

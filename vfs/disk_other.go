@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// nonBlocking is needed for nothing here.
+const nonBlocking = 0
+
 func mapFile(f *os.File, size int) (Mapping, error) { return readAll(f, size) }
 
 // lockFile refuses: to go on without a lock would let two writers destroy each

@@ -9,6 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// nonBlocking has a pipe opened at once.
+const nonBlocking = unix.O_NONBLOCK
+
 type mapping []byte
 
 func (m mapping) Bytes() []byte { return m }

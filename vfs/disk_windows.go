@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// nonBlocking is needed for nothing here.
+const nonBlocking = 0
+
 type mapping struct {
 	data   []byte
 	handle windows.Handle

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"sheaf"
 	"sheaf/vfs"
 )
 
@@ -75,11 +74,9 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 		if !locked.IsZero() && time.Since(locked) < lockPatience {
 			return err
 		}
-		same := err != nil && err.Error() == fault
-		if fault = ""; err != nil {
-			fault = err.Error()
-		}
-		if ctx.Err() == nil && !same {
+		before := fault
+		fault = faultOf(err)
+		if ctx.Err() == nil && (err == nil || fault != before) {
 			onRun(report, err)
 		}
 		return err
@@ -95,6 +92,19 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	}
 	w.until(ctx)
 	return nil
+}
+
+// faultOf tells faults from each other: an error in words, or what the system says of a file,
+// which may be another each time that the same is tried; "" for none.
+func faultOf(err error) string {
+	at := (*fs.PathError)(nil)
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &at):
+		return at.Err.Error()
+	}
+	return err.Error()
 }
 
 // watched is what the walks of a watch came upon.
@@ -249,13 +259,13 @@ func (w *watch) until(ctx context.Context) {
 	}
 }
 
-// look runs and says when to run again when nothing happens: soon when another
-// process wrote the index meanwhile, and when a folder is gone: nothing tells that it is
-// back.
+// look runs and says when to run again when nothing happens: soon when it failed, as when
+// another process wrote the index meanwhile, when a folder is gone, or when there is no space:
+// nothing tells that it is back, or that there is some.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()
-	if !w.polls && !errors.Is(err, sheaf.ErrUnavailable) && !errors.Is(err, fs.ErrNotExist) {
+	if !w.polls && err == nil {
 		return rescan
 	}
 	return min(rescan, max(poll, (pollShare-1)*time.Since(began)))

@@ -129,10 +129,10 @@ func TestWatchFaults(t *testing.T) {
 	})
 }
 
-// While another process writes the index, or a folder is gone, looks follow each other
-// until one may write: what it found is not left until the next change.
+// While another process writes the index, a folder is gone, or there is no space, looks follow each
+// other until one may write: what it found is not left until the next change.
 func TestWatchWaitsForOthers(t *testing.T) {
-	for _, fault := range []error{sheaf.ErrUnavailable, fs.ErrNotExist} {
+	for _, fault := range []error{sheaf.ErrUnavailable, fs.ErrNotExist, syscall.ENOSPC, syscall.EMFILE, fs.ErrPermission} {
 		t.Run(fault.Error(), func(t *testing.T) { watchWaits(t, fault) })
 	}
 }
@@ -157,6 +157,29 @@ func watchWaits(t *testing.T, fault error) {
 		stop()
 		<-done
 	})
+}
+
+// A fault that stays is told of once, though it is met at another file each time.
+func TestFaultsThatStay(t *testing.T) {
+	at := func(name string, err error) error {
+		return fmt.Errorf("update %s: %w", filepath.Dir(name), &fs.PathError{Op: "write", Path: name, Err: err})
+	}
+	for _, c := range []struct {
+		name      string
+		one, next error
+		same      bool
+	}{
+		{"none", nil, nil, true},
+		{"the same", sheaf.ErrUnavailable, sheaf.ErrUnavailable, true},
+		{"another file", at("engine/1.seg", syscall.ENOSPC), at("engine/2.seg", syscall.ENOSPC), true},
+		{"another folder", at("engine/1.seg", syscall.ENOSPC), at("catalog/MANIFEST.tmp", syscall.ENOSPC), true},
+		{"another fault", at("engine/1.seg", syscall.ENOSPC), at("engine/1.seg", syscall.EIO), false},
+		{"over", at("engine/1.seg", syscall.ENOSPC), nil, false},
+	} {
+		if same := faultOf(c.one) == faultOf(c.next); same != c.same {
+			t.Errorf("%s: %v after %v is the same: %v", c.name, c.next, c.one, same)
+		}
+	}
 }
 
 // What a walk enters is watched, also when its root is a link: where links are followed,

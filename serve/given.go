@@ -56,6 +56,8 @@ type given struct {
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
+	// full says that recovering waits for space: what is there can be searched meanwhile.
+	full atomic.Bool
 	// broken says that a change failed of which the store may have a part.
 	broken chan struct{}
 	tasks  *tasks

@@ -274,8 +274,8 @@ func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) [
 	return list[:min(limit, len(list))]
 }
 
-// WillWork says that Work will be called: until that has indexed what was accepted,
-// the collection is not ready. Who listens first and works then says so before.
+// WillWork says that Work will be called: until that has indexed what was accepted, or finds
+// no space for it, the collection is not ready. Who listens first and works then says so before.
 func (c *Collection) WillWork() {
 	c.given.recovering.Store(c.o.Ingest != nil && c.o.Documents != "")
 }
@@ -322,7 +322,11 @@ func (c *Collection) Work(ctx context.Context) error {
 	}
 	defer c.disown()
 	c.WillWork()
-	err := insist(ctx, func() error { return c.recover(ctx) })
+	err := insist(ctx, func() error {
+		err := c.recover(ctx)
+		c.given.full.Store(vfs.NoSpace(err))
+		return err
+	})
 	c.given.recovering.Store(false)
 	switch {
 	case ctx.Err() != nil:

@@ -139,7 +139,17 @@ func TestNoSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	store.writes.Store(true)
+	s.fixture.WillWork()
 	working(t, s.fixture.Collection) // which fails the test when it ends
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		res, body := s.ask(t, "GET", "/readyz", "")
+		if res.StatusCode == 200 {
+			break // it can answer, though not take anything
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("without space it is not ready: %s", body)
+		}
+	}
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
 	time.Sleep(200 * time.Millisecond) // it is tried and does not succeed
 	if ids := found(t, s, "apples cherries"); len(ids) > 0 {

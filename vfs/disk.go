@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 	"unsafe"
 )
@@ -37,6 +38,9 @@ const (
 func (Disk) Open(name string) (File, error) {
 	for began := time.Now(); ; time.Sleep(retry) {
 		f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+		if errors.Is(err, syscall.EAGAIN) { // somebody has a lease on the file, as file servers do, and is to give it back
+			f, err = os.Open(name)
+		}
 		if err == nil || !isReplaced(err) || time.Since(began) > patience {
 			return f, err
 		}

@@ -102,7 +102,7 @@ func TestAuditFindsLeaks(t *testing.T) {
 			doors[l.Door] = true
 		}
 	}
-	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary", "legs"} {
+	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary", "legs", "find", "beside", "unmet", "cursor", "status"} {
 		if !doors[door] {
 			t.Errorf("no leak was found through %s", door)
 		}
@@ -124,6 +124,90 @@ func TestAuditFindsLeakingStore(t *testing.T) {
 	out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 100, Seed: 3})
 	if err != nil || !slices.ContainsFunc(out.Leaks, func(l serve.Leak) bool { return l.Door == "legs" }) {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// leaky is a store that does not look at filters where it counts, or says how rare words are.
+type leaky struct {
+	store interface {
+		backend.Backend
+		backend.Counter
+		backend.Faceter
+		backend.Explainer
+	}
+	counts, facets, statistics bool
+}
+
+func (s leaky) Write(ctx context.Context, b backend.Batch) error  { return s.store.Write(ctx, b) }
+func (s leaky) Delete(ctx context.Context, docs []sheaf.ID) error { return s.store.Delete(ctx, docs) }
+func (s leaky) Close() error                                      { return s.store.Close() }
+func (s leaky) open(leaks bool, r backend.Request) backend.Request {
+	if leaks {
+		r.Filter = nil
+	}
+	if s.statistics && r.Text != nil {
+		text := *r.Text
+		text.Among, r.Text = nil, &text
+	}
+	return r
+}
+
+func (s leaky) Retrieve(ctx context.Context, r backend.Request) (sheaf.Ranking, error) {
+	return s.store.Retrieve(ctx, s.open(false, r))
+}
+
+func (s leaky) Explain(ctx context.Context, r backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	return s.store.Explain(ctx, s.open(false, r), ids)
+}
+
+func (s leaky) Count(ctx context.Context, r backend.Request) (int, error) {
+	return s.store.Count(ctx, s.open(s.counts, r))
+}
+
+func (s leaky) Facets(ctx context.Context, r backend.Request, columns []string, limit int) ([]backend.Facet, error) {
+	return s.store.Facets(ctx, s.open(s.facets, r), columns, limit)
+}
+
+// TestAuditFindsNumbers: what tells of hidden documents without a name of theirs is a leak too: counts,
+// facets and the values that are told where nothing is found, and how rare words are.
+func TestAuditFindsNumbers(t *testing.T) {
+	for _, c := range []struct {
+		leaks leaky
+		doors []string
+	}{
+		{leaky{}, nil},
+		{leaky{counts: true}, []string{"search"}},
+		{leaky{facets: true}, []string{"search", "unmet"}},
+		{leaky{statistics: true}, []string{"explain"}},
+	} {
+		f := servetest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *serve.Options) {
+			var ok bool
+			if c.leaks.store, ok = o.Backend.(interface {
+				backend.Backend
+				backend.Counter
+				backend.Faceter
+				backend.Explainer
+			}); !ok {
+				t.Fatalf("%T does not count", o.Backend)
+			}
+			o.Backend = c.leaks
+		})
+		out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 600, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]bool{}
+		for _, l := range out.Leaks {
+			told[l.Door] = true
+		}
+		for _, door := range c.doors {
+			if !told[door] {
+				t.Errorf("%+v: no leak was found through %s: %v", c.leaks, door, told)
+			}
+		}
+		if len(c.doors) == 0 && len(told) > 0 {
+			t.Errorf("nothing leaks: %+v", out.Leaks)
+		}
 	}
 }
 

@@ -1,0 +1,239 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/query"
+	"sheaf/serve/address"
+)
+
+// told holds what an answer counts and suggests to the documents that may be seen: it may tell of
+// others without a name of theirs.
+func (t *trial) told(door string, a *Answer) {
+	chunks := t.chunks()
+	if a.Matches != nil && *a.Matches > chunks {
+		t.leak(door, "", "it counts %d matches, %d chunks may be seen", *a.Matches, chunks)
+	}
+	if a.Total.Value > 0 && t.seen == 0 {
+		t.leak(door, "", "it has %d results and nothing may be seen", a.Total.Value)
+	}
+	for name, values := range a.Facets {
+		for _, v := range values {
+			if most := t.valued(name, v.Value); v.Count > most {
+				t.leak(door, "", "the facet %s counts %d chunks with %q, %d may be seen", name, v.Count, v.Value, most)
+			}
+		}
+	}
+	for _, note := range slices.Concat(a.Notes, a.Warnings) {
+		t.suggestion(door, note)
+	}
+	for i := range a.Results {
+		r := &a.Results[i]
+		if r.File != "" && !t.grant.SeesAll() {
+			t.leak(door, r.Doc, "it tells where the file lies")
+		}
+		if r.Explanation != nil {
+			t.arithmetic(door, r.Explanation, chunks)
+		}
+	}
+}
+
+// valued is how many chunks that may be seen have a value in a column.
+func (t *trial) valued(column, value string) int {
+	n := 0
+	for i := range t.docs {
+		if d := &t.docs[i]; slices.Contains(d.columns[column], value) && d.sees(&t.grant) {
+			n += len(d.chunks)
+		}
+	}
+	return n
+}
+
+// suggestion looks in a sentence for values, in quotes, that only hidden documents have.
+func (t *trial) suggestion(door, text string) {
+	if !strings.Contains(text, `"`) {
+		return
+	}
+	for _, i := range t.hidden {
+		for column, values := range t.docs[i].columns {
+			for _, v := range values {
+				if strings.Contains(text, strconv.Quote(v)) && !strings.Contains(strings.ToLower(t.text), strings.ToLower(v)) && !t.anyValue(v) {
+					t.leak(door, t.docs[i].id, "it is told that there is %s %q", column, v)
+					return
+				}
+			}
+		}
+	}
+}
+
+// anyValue reports whether a document that may be seen has a value in any column.
+func (t *trial) anyValue(value string) bool {
+	for i := range t.docs {
+		if d := &t.docs[i]; d.sees(&t.grant) {
+			for _, values := range d.columns {
+				if slices.Contains(values, value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// arithmetic holds the numbers that a score is made of to what may be seen: how rare a word can
+// be among so many chunks, and how many documents there can be.
+func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int) {
+	rarest := math.Log(1 + (float64(chunks)-1+0.5)/(1+0.5))
+	switch {
+	case e.Label == "idf" && !t.reader.guard.shared && e.Value > rarest+1e-9:
+		t.leak(door, "", "a word has the idf %v, among %d chunks it is at most %v", e.Value, chunks, rarest)
+	case e.Kind == sheaf.KindFolder && e.Details["of"].Number > float64(t.seen):
+		t.leak(door, "", "a folder has %v documents, %d may be seen", e.Details["of"].Number, t.seen)
+	}
+	for i := range e.Parts {
+		t.arithmetic(door, &e.Parts[i], chunks)
+	}
+}
+
+// foreign asks for the further pages of a search that another caller made.
+func (t *trial) foreign(cursor string) error {
+	if cursor == "" || t.grant.SeesAll() {
+		return nil
+	}
+	_, err := t.reader.Page(t.ctx, cursor, SearchRequest{})
+	switch {
+	case err == nil:
+		t.leak("cursor", "", "it goes on with the search of somebody else")
+	case !errors.Is(err, ErrExpired):
+		return err
+	}
+	return nil
+}
+
+// find asks for documents by their paths, as they are and with a letter left out, which is
+// answered by what may have been meant.
+func (t *trial) find() error {
+	_, doc := t.target()
+	path := doc.id.Path()
+	if len(path) == 0 {
+		return nil
+	}
+	at := t.random.IntN(len(path))
+	for _, asked := range []string{string(doc.id), path, path[:at] + path[at+1:]} {
+		found, err := t.reader.Find(asked)
+		var none *address.NotFound
+		switch {
+		case errors.As(err, &none):
+			for _, i := range t.hidden {
+				if hint := fmt.Sprintf("did you mean %s?", sheaf.PathText(t.docs[i].id.Path())); none.Hint == hint && !t.samePath(i) {
+					t.leak("find", t.docs[i].id, "it is suggested for %q", asked)
+				}
+			}
+		case err != nil && !refused(err):
+			return err
+		case err == nil:
+			if i, ok := t.at[found.Doc.ID]; ok && !t.docs[i].sees(&t.grant) {
+				t.leak("find", found.Doc.ID, "%q finds it", asked)
+			}
+		}
+	}
+	return t.property(doc)
+}
+
+// samePath reports whether a document that may be seen has the path of a hidden one.
+func (t *trial) samePath(hidden int) bool {
+	return slices.ContainsFunc(t.docs, func(d audited) bool { return d.id.Path() == t.docs[hidden].id.Path() && d.sees(&t.grant) })
+}
+
+// property asks whether a name is that of a property, which it is not where only hidden documents have it.
+func (t *trial) property(doc *audited) error {
+	for column := range doc.columns {
+		name, ok := strings.CutPrefix(column, "prop.")
+		if !ok || !isPlain(name) || query.Parse(name+":x", query.Options{}).Filter != nil {
+			continue
+		}
+		if slices.ContainsFunc(t.docs, func(d audited) bool { return d.columns[column] != nil && d.sees(&t.grant) }) {
+			continue
+		}
+		read, err := t.reader.read(t.ctx, name+":x")
+		if err != nil {
+			return err
+		}
+		if read.Filter != nil {
+			t.leak("find", doc.id, "%q is taken for a property, which only hidden documents have", name)
+		}
+		return nil
+	}
+	return nil
+}
+
+// beside asks for what is about the same as a text, and for the plain search of both branches.
+func (t *trial) beside() error {
+	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
+	switch {
+	case err == nil:
+		t.degraded(a)
+		if err := t.answer("beside", a); err != nil {
+			return err
+		}
+		t.told("beside", a)
+	case !refused(err):
+		return err
+	}
+	f, err := t.reader.Fused(t.ctx, t.text, "rrf", 60, 20)
+	if refused(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f.Degraded {
+		t.lacks(f.Failures...)
+	}
+	var ids []sheaf.ID
+	for i := range f.Results {
+		ids = append(ids, f.Results[i].ID, f.Results[i].Document.ID)
+	}
+	return t.answer("beside", ids)
+}
+
+// unmet asks for a value that nothing has, which is answered by those that there are.
+func (t *trial) unmet() error {
+	_, doc := t.target()
+	columns := []string{"tag", "path", "ext"}
+	for column := range doc.columns {
+		if name, ok := strings.CutPrefix(column, "prop."); ok && isPlain(name) {
+			columns = append(columns, column)
+		}
+	}
+	slices.Sort(columns)
+	t.text = columns[t.random.IntN(len(columns))] + ":qqxzzy"
+	a, err := t.reader.Search(t.ctx, SearchRequest{Text: t.text})
+	if refused(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.degraded(a)
+	t.told("unmet", a)
+	return t.answer("unmet", a)
+}
+
+// status asks for the status, most of which is for those from whom nothing is kept.
+func (t *trial) status() error {
+	s, err := t.reader.Status(t.ctx)
+	if err != nil {
+		return err
+	}
+	if !t.grant.SeesAll() && (len(s.Trees) > 0 || len(s.Bytes) > 0 || s.SourceBytes > 0) {
+		t.leak("status", "", "it tells of %d folders and %d bytes, for those from whom nothing is kept", len(s.Trees), s.SourceBytes)
+	}
+	return t.answer("status", s)
+}

@@ -135,12 +135,15 @@ const byteOrderMark = "\ufeff"
 
 func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	c := &Change{File: a.File, toml: a.toml, mode: 0o600}
+	if info, err := os.Stat(a.File); err == nil {
+		if !info.Mode().IsRegular() { // a pipe would be waited for
+			return nil, sheaf.Invalidf("%s, the configuration of %s, is no file, so it stays as it is", a.File, a.Title)
+		}
+		c.mode = info.Mode().Perm()
+	}
 	content, err := os.ReadFile(a.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the configuration of %s: %w", a.Title, err)
-	}
-	if info, err := os.Stat(a.File); err == nil {
-		c.mode = info.Mode().Perm()
 	}
 	c.from = bytes.Clone(content)
 	content, marked := bytes.CutPrefix(content, []byte(byteOrderMark))

@@ -1,0 +1,29 @@
+//go:build unix
+
+package assistant_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"sheaf"
+)
+
+// TestNoFile: a configuration that is a pipe is not waited for, and one that is a folder is told of.
+func TestNoFile(t *testing.T) {
+	for what, make := range map[string]func(name string) error{
+		"pipe":   func(name string) error { return syscall.Mkfifo(name, 0o600) },
+		"folder": func(name string) error { return os.Mkdir(name, 0o700) },
+	} {
+		a := find(t, places(t), "cursor")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o700), make(a.File)); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := a.Add(server); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("a %s is changed: %+v, %v", what, c, err)
+		}
+	}
+}

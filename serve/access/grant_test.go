@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,10 +89,18 @@ func TestGrantValidate(t *testing.T) {
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}
-	other := good
-	other.Baked = "tag:b"
-	if good.Fingerprint() == other.Fingerprint() || good.Fingerprint() == "" {
-		t.Errorf("fingerprints %q and %q", good.Fingerprint(), other.Fingerprint())
+	for what, change := range map[string]func(*access.Grant){
+		"filter":  func(g *access.Grant) { g.Baked = "tag:b" },
+		"tenant":  func(g *access.Grant) { g.Tenant = "another" },
+		"access":  func(g *access.Grant) { g.Access = append(slices.Clone(g.Access), "user:another") },
+		"sets":    func(g *access.Grant) { g.Sets = append(slices.Clone(g.Sets), "another") },
+		"tree":    func(g *access.Grant) { g.Tree = "another" },
+		"folders": func(g *access.Grant) { g.Folder = "another" },
+	} {
+		other := good
+		if change(&other); good.Fingerprint() == other.Fingerprint() || good.Fingerprint() == "" {
+			t.Errorf("%s: fingerprints %q and %q", what, good.Fingerprint(), other.Fingerprint())
+		}
 	}
 }
 

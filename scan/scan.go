@@ -67,6 +67,9 @@ func New(o Options) (*Scanner, error) {
 	return &Scanner{o: o}, nil
 }
 
+// fileBytes is about what a file takes that was looked at.
+const fileBytes = 256
+
 // split parts the memory between cut files and the index, 35 to 65.
 func split(memory int64) (cut, index int64) {
 	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
@@ -116,6 +119,10 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	facts := newFacts(s, files, g.docs)
 	out.Backend, out.Facts, out.Catalog, out.Text = store, facts, facts.view, facts.text
 	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(g.docs), g.chunks
+	out.Bytes = fileBytes*int64(len(files)+len(found.matches)) + entryBytes*int64(g.chunks)
+	for _, d := range g.docs {
+		out.Bytes += d.memory()
+	}
 	out.WhyNot = func(id sheaf.ID) (string, error) { return s.whyNot(found, g, id, req) }
 	return out, nil
 }

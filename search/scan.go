@@ -65,6 +65,8 @@ type Scanned struct {
 	// what was looked for, Candidates how many of those are in the store, with
 	// Chunks chunks.
 	Files, Matched, Candidates, Chunks int
+	// Bytes is about how much memory all this takes.
+	Bytes int64
 	// Notes and Warnings are for the result, Took are the steps.
 	Notes, Warnings []string
 	Took            []Timing

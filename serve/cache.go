@@ -327,6 +327,10 @@ func appendPlain(b []byte, v reflect.Value) []byte {
 			b = appendPlain(b, reflect.ValueOf(v.Elem().Type().String()))
 		}
 		return appendPlain(b, v.Elem())
+	case reflect.Func:
+		if v.IsNil() {
+			return append(b, 0)
+		}
 	}
 	panic("a key of the cache holds a " + v.Type().String())
 }

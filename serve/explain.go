@@ -115,10 +115,13 @@ func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 // lab is the searcher that remembers what branches retrieved.
 func (r *Reader) lab(ctx context.Context) *search.Searcher {
 	g := newGuard(r.view, r.guard.store, r.at, r.c, &r.grant)
+	s := r.searcher(ctx)
 	if r.c.cache != nil {
 		g.legs = &legs{r.c.cache, r.at}
+		if s.Scanner != nil && g.filter == nil {
+			s.Scanner = scans{s.Scanner, g.legs}
+		}
 	}
-	s := r.searcher(ctx)
 	s.Backend, s.Facts = g.searched(), g
 	return s
 }

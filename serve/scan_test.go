@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"sheaf"
 	"sheaf/inference/hashed"
 	"sheaf/scan"
+	"sheaf/search"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -63,6 +65,71 @@ func TestTieredThroughADoor(t *testing.T) {
 	absence, err := r.WhyNot(context.Background(), serve.SearchRequest{Text: "harbor", Profile: "tiered"}, servetest.Tree+":c.md")
 	if err != nil || !strings.Contains(strings.Join(absence.Reasons, "\n"), "neither the path nor the text of c.md holds") {
 		t.Errorf("%v, %v", absence, err)
+	}
+}
+
+// countingScans counts how often files are scanned.
+type countingScans struct {
+	search.Scanner
+	scans atomic.Int64
+}
+
+func (c *countingScans) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
+	c.scans.Add(1)
+	return c.Scanner.Scan(ctx, req)
+}
+
+// TestScans: the lab scans files once for an index and a query, whatever else is changed, for
+// who may see everything.
+func TestScans(t *testing.T) {
+	counted := &countingScans{}
+	f := servetest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nThe harbor.\n", "b.md": "# Beta\n\nAnother harbor.\n"}, func(o *serve.Options) {
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: servetest.Tree, Analyzer: o.Analyzer, Embedder: hashed.New(64)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted.Scanner = s
+		o.Scanner = counted
+	})
+	public := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
+	explain := func(grant access.Grant, text, k string) (*serve.Explanation, int64) {
+		t.Helper()
+		before := counted.scans.Load()
+		e, err := reader(t, f, grant).Explain(context.Background(), serve.SearchRequest{Text: text, Profile: "tiered", Parameters: map[string]string{"rrf_k": k}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, counted.scans.Load() - before
+	}
+	for i, c := range []struct {
+		what    string
+		grant   access.Grant
+		text, k string
+		change  bool
+		scans   int64
+		results int
+	}{
+		{"the first", access.Unrestricted(), "harbor", "60", false, 1, 2},
+		{"another number", access.Unrestricted(), "harbor", "10", false, 0, 2},
+		{"another query", access.Unrestricted(), "another", "10", false, 1, 1},
+		{"a part", public, "harbor", "60", false, 1, 1},
+		{"a part again", public, "harbor", "60", false, 1, 1},
+		{"after a change", access.Unrestricted(), "harbor", "60", true, 1, 3},
+	} {
+		if c.change {
+			f.Write(t, "new.md", "# New\n\nA harbor.\n")
+			f.Index(t)
+		}
+		e, n := explain(c.grant, c.text, c.k)
+		if n != c.scans || len(e.Results) != c.results || e.Parameters["rrf_k"] != c.k || e.Results[0].Snippet == "" {
+			t.Errorf("%d, %s: scanned %d times, want %d; %+v", i, c.what, n, c.scans, e.Answer)
+		}
+	}
+	for range 2 {
+		before := counted.scans.Load()
+		if _, err := reader(t, f, access.Unrestricted()).Search(context.Background(), serve.SearchRequest{Text: "harbor", Profile: "tiered"}); err != nil || counted.scans.Load() == before {
+			t.Errorf("%v: a search did not look at the files", err)
+		}
 	}
 }
 

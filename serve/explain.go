@@ -139,7 +139,7 @@ type Absence struct {
 
 // WhyNot says why id is not among the results of a query, or where it is. What
 // does not exist and what the caller may not see are the same
-// sheaf.ErrNotFound.
+// sheaf.ErrNotFound. It is that of a ranking: Sort, Facets and Count of the request change nothing.
 func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
 	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
@@ -170,7 +170,7 @@ type Move struct {
 
 // WhatIf says which results of a query move when the parameters in change are
 // set as well: those of the second answer in their order, then those that went
-// away.
+// away. Of the request it takes what WhyNot does.
 func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, error) {
 	moves, _, err := r.whatIf(ctx, q, change)
 	return moves, err

@@ -168,6 +168,20 @@ func TestBadDocuments(t *testing.T) {
 	}
 }
 
+// What changes nothing of why a result is missing, or of what moves, is refused there: that of a
+// ranking and not of an order, and that of an answer with results.
+func TestBadReasons(t *testing.T) {
+	s := start(t, notes, nil)
+	for path, rest := range map[string]string{"/v1/explain/absence": `"id": "notes:git.md"`, "/v1/explain/changes": `"change": {"meaning": 0}`} {
+		for field, value := range map[string]string{"sort": `"path"`, "facets": `["tag"]`, "count": "true", "explain": "true"} {
+			p := s.wrong(t, 400, "POST", path, `{"query": "undo", `+rest+`, "`+field+`": `+value+`}`)
+			if len(p.Errors) != 1 || p.Errors[0].Pointer != "#/"+field || !strings.Contains(p.Detail, "there is no field of this name") {
+				t.Errorf("%s with %s: %+v", path, field, p)
+			}
+		}
+	}
+}
+
 func TestBadAddresses(t *testing.T) {
 	s := start(t, notes, nil)
 	// What the words of a search in an index decide would change nothing.

@@ -15,12 +15,17 @@ type SearchFields struct {
 	AnswerFields
 }
 
+// RankedFields are what decides a ranking, whatever is looked for.
+type RankedFields struct {
+	Filter  string `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
+	Profile string `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
+	Limit   int    `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
+	Window  int    `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
+}
+
 // AnswerFields are what the answer of a search may be asked for, whatever is looked for.
 type AnswerFields struct {
-	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
-	Profile string   `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
-	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
-	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
+	RankedFields
 	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
 	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns by whose values everything that matches the words and filters is counted."`
 	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. random draws some, random:7 the same each time: a seed is a whole number of 64 bits, and a draw has no dash. A query of nothing matches everything then."`
@@ -34,8 +39,13 @@ func (f *SearchFields) request(parameters map[string]Setting) serve.SearchReques
 }
 
 func (f *AnswerFields) request(parameters map[string]Setting) serve.SearchRequest {
-	return serve.SearchRequest{Filter: f.Filter, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window,
-		Explain: f.Explain, Facets: f.Facets, Sort: f.Sort, Count: f.Count}
+	q := f.RankedFields.request(parameters)
+	q.Explain, q.Facets, q.Sort, q.Count = f.Explain, f.Facets, f.Sort, f.Count
+	return q
+}
+
+func (f *RankedFields) request(parameters map[string]Setting) serve.SearchRequest {
+	return serve.SearchRequest{Filter: f.Filter, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window}
 }
 
 // AskedBody is what a body may ask of a search.
@@ -149,9 +159,22 @@ type explainPost struct {
 	Body ExplainBody
 }
 
+// RankedBody is what a body may ask of the ranking of a search.
+type RankedBody struct {
+	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
+	RankedFields
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
+}
+
+func (b *RankedBody) request() serve.SearchRequest {
+	q := b.RankedFields.request(b.Parameters)
+	q.Text = b.Query
+	return q
+}
+
 // AbsenceBody asks why a chunk is not among the results of a search.
 type AbsenceBody struct {
-	AskedBody
+	RankedBody
 	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document that is missed."`
 }
 
@@ -162,7 +185,7 @@ type absencePost struct {
 
 // ChangesBody asks what moves when parameters change.
 type ChangesBody struct {
-	AskedBody
+	RankedBody
 	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"The parameters that change."`
 }
 
@@ -231,7 +254,7 @@ func searchRoutes() []*route {
 					return nil, err
 				}
 				defer r.Close()
-				return r.WhyNot(ctx, in.Body.request(in.Body.Parameters), in.Body.ID)
+				return r.WhyNot(ctx, in.Body.request(), in.Body.ID)
 			}),
 		operation(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges", example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when parameters change", scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *changesPost) (*Moves, error) {
@@ -240,7 +263,7 @@ func searchRoutes() []*route {
 					return nil, err
 				}
 				defer r.Close()
-				moves, err := r.WhatIf(ctx, in.Body.request(in.Body.Parameters), settings(in.Body.Change))
+				moves, err := r.WhatIf(ctx, in.Body.request(), settings(in.Body.Change))
 				return &Moves{moves}, err
 			}),
 	}

@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/scan"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -208,6 +209,33 @@ func TestAuditFindsNumbers(t *testing.T) {
 		if len(c.doors) == 0 && len(told) > 0 {
 			t.Errorf("nothing leaks: %+v", out.Leaks)
 		}
+	}
+}
+
+// TestAuditOfSections: the sections of files, which profiles count that need no index, are not the
+// index's chunks, of which there may be fewer: no leak.
+func TestAuditOfSections(t *testing.T) {
+	files := map[string]string{}
+	for i := range 12 {
+		list := "public"
+		if i > 0 {
+			list = "[user:ann]"
+		}
+		files[fmt.Sprintf("at/long%d.md", i)] = "---\naccess: " + list + "\ntags: long\n---\n" + strings.Repeat(fmt.Sprintf("The harbor of walrus%d lies there.\n\n", i), 1000)
+	}
+	f := servetest.Open(t, files, func(o *serve.Options) {
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: servetest.Tree, Analyzer: o.Analyzer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Scanner = s
+	})
+	out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: checks(t), Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range out.Leaks {
+		t.Errorf("%s, %q: %s %s", l.Door, l.Query, l.Doc, l.What)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // told holds what an answer counts and suggests to the documents that may be seen: it may tell of
 // others without a name of theirs.
 func (t *trial) told(door string, a *Answer) {
-	chunks := t.chunks()
+	chunks, scans := t.chunks(), t.scans(a.Profile)
 	if a.Matches != nil && *a.Matches > chunks {
 		t.leak(door, "", "it counts %d matches, %d chunks may be seen", *a.Matches, chunks)
 	}
@@ -26,7 +26,7 @@ func (t *trial) told(door string, a *Answer) {
 	}
 	for name, values := range a.Facets {
 		for _, v := range values {
-			if most := t.valued(name, v.Value); v.Count > most {
+			if most := t.valued(name, v.Value); v.Count > most && !(scans && most > 0) {
 				t.leak(door, "", "the facet %s counts %d chunks with %q, %d may be seen", name, v.Count, v.Value, most)
 			}
 		}
@@ -40,9 +40,16 @@ func (t *trial) told(door string, a *Answer) {
 			t.leak(door, r.Doc, "it tells where the file lies")
 		}
 		if r.Explanation != nil {
-			t.arithmetic(door, r.Explanation, chunks)
+			t.arithmetic(door, r.Explanation, chunks, scans)
 		}
 	}
+}
+
+// scans reports whether a profile has the sections of files, which are other ones than the chunks
+// of the index, and may be more.
+func (t *trial) scans(profile string) bool {
+	p, err := t.c.load(profile)
+	return err == nil && p.profile.Scans()
 }
 
 // valued is how many chunks that may be seen have a value in a column.
@@ -89,16 +96,16 @@ func (t *trial) anyValue(value string) bool {
 
 // arithmetic holds the numbers that a score is made of to what may be seen: how rare a word can
 // be among so many chunks, and how many documents there can be.
-func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int) {
+func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int, scans bool) {
 	rarest := math.Log(1 + (float64(chunks)-1+0.5)/(1+0.5))
 	switch {
-	case e.Label == "idf" && !t.reader.guard.shared && e.Value > rarest+1e-9:
+	case e.Label == "idf" && !scans && !t.reader.guard.shared && e.Value > rarest+1e-9:
 		t.leak(door, "", "a word has the idf %v, among %d chunks it is at most %v", e.Value, chunks, rarest)
 	case e.Kind == sheaf.KindFolder && e.Details["of"].Number > float64(t.seen):
 		t.leak(door, "", "a folder has %v documents, %d may be seen", e.Details["of"].Number, t.seen)
 	}
 	for i := range e.Parts {
-		t.arithmetic(door, &e.Parts[i], chunks)
+		t.arithmetic(door, &e.Parts[i], chunks, scans)
 	}
 }
 

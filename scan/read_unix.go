@@ -12,9 +12,11 @@ import (
 // as many, is a third of the time of a scan of small files. A pipe that took a
 // file's place does not block it.
 func readInto(buffer []byte, name string, size int) ([]byte, error) {
-	fd, err := retry(func() (int, error) {
-		return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
-	})
+	const how = syscall.O_RDONLY | syscall.O_CLOEXEC
+	fd, err := retry(func() (int, error) { return syscall.Open(name, how|syscall.O_NONBLOCK, 0) })
+	if err == syscall.EAGAIN { // somebody has a lease on the file, as file servers do, and is to give it back
+		fd, err = retry(func() (int, error) { return syscall.Open(name, how, 0) })
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}

@@ -94,13 +94,15 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	return nil
 }
 
-// faultOf tells faults from each other: an error in words, or what the system says of a file,
-// which may be another each time that the same is tried; "" for none.
+// faultOf tells faults from each other: an error in words, or what the system says of a file or
+// a connection, which may be another each time that the same is tried; "" for none.
 func faultOf(err error) string {
-	at := (*fs.PathError)(nil)
+	at, system := (*fs.PathError)(nil), syscall.Errno(0)
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &system):
+		return system.Error()
 	case errors.As(err, &at):
 		return at.Err.Error()
 	}

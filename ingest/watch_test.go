@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,6 +165,9 @@ func TestFaultsThatStay(t *testing.T) {
 	at := func(name string, err error) error {
 		return fmt.Errorf("update %s: %w", filepath.Dir(name), &fs.PathError{Op: "write", Path: name, Err: err})
 	}
+	from := func(port int) error {
+		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, &net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv6loopback, Port: port}, Err: os.NewSyscallError("read", syscall.ECONNRESET)})
+	}
 	for _, c := range []struct {
 		name      string
 		one, next error
@@ -173,6 +177,9 @@ func TestFaultsThatStay(t *testing.T) {
 		{"the same", sheaf.ErrUnavailable, sheaf.ErrUnavailable, true},
 		{"another file", at("engine/1.seg", syscall.ENOSPC), at("engine/2.seg", syscall.ENOSPC), true},
 		{"another folder", at("engine/1.seg", syscall.ENOSPC), at("catalog/MANIFEST.tmp", syscall.ENOSPC), true},
+		{"another name", &os.LinkError{Op: "rename", Old: "1.tmp", New: "1.seg", Err: syscall.EIO}, &os.LinkError{Op: "rename", Old: "2.tmp", New: "2.seg", Err: syscall.EIO}, true},
+		{"another connection", from(40001), from(40002), true},
+		{"no number of the system", &fs.PathError{Op: "read", Path: "1.seg", Err: fs.ErrClosed}, &fs.PathError{Op: "read", Path: "2.seg", Err: fs.ErrClosed}, true},
 		{"another fault", at("engine/1.seg", syscall.ENOSPC), at("engine/1.seg", syscall.EIO), false},
 		{"over", at("engine/1.seg", syscall.ENOSPC), nil, false},
 	} {

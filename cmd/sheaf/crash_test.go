@@ -109,16 +109,19 @@ func (c *crashing) send(t *testing.T, method, path, key, body string) string {
 	return fmt.Sprint(res.StatusCode, " ", string(answer))
 }
 
-// write puts documents, one by one and by tasks, and kills the server meanwhile.
+// write puts documents, one by one and by tasks, and kills the server meanwhile: a moment
+// after so many were acknowledged.
 func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string) (answered []answeredRequest) {
 	t.Helper()
-	killed := make(chan struct{})
-	go func() {
-		time.Sleep(time.Duration(300+150*round) * time.Millisecond)
-		_ = c.cmd.Process.Kill()
-		close(killed)
-	}()
+	enough, killed := 9+3*round, make(chan struct{})
 	for i := 0; ; i++ {
+		if i == enough {
+			go func() {
+				time.Sleep(time.Duration(3+11*round) * time.Millisecond)
+				_ = c.cmd.Process.Kill()
+				close(killed)
+			}()
+		}
 		id, text := fmt.Sprintf("api:r%d/d%d.md", round, i), fmt.Sprintf("# Document %d\n\nof round %d\n", i, round)
 		if i%3 == 2 { // a newer version of one that is there
 			id = fmt.Sprintf("api:r%d/d%d.md", round, i-1)
@@ -145,7 +148,9 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 		}
 		a := answeredRequest{method, path, fmt.Sprintf("key %d of round %d", i, round), string(body), ""}
 		if a.answer = c.send(t, a.method, a.path, a.key, a.body); a.answer == "" {
-			delete(acknowledged, id) // it may be the old or the new version
+			if delete(acknowledged, id); i < enough { // it may be the old or the new version
+				t.Fatal("the server ended before it was killed")
+			}
 			break
 		}
 		if method != http.MethodDelete { // which is 404 the second time

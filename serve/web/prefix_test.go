@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -32,4 +33,21 @@ func TestPagePrefix(t *testing.T) {
 	step(t, ctx, "the status", chromedp.Click("nav a[data-view=status]"), until(`document.querySelector("main table") && `+shown), until(`location.pathname === "/notes/"`))
 	step(t, ctx, "home", chromedp.Click("a.home"), at("/notes/"), until(`document.querySelector("header img").naturalWidth > 0`))
 	step(t, ctx, "the interface", chromedp.Navigate(s.URL+"/notes/docs"), chromedp.Click(`a[href$="openapi.json"]`, chromedp.ByQuery), until(`location.pathname === "/notes/openapi.json" && document.body.textContent.includes("openapi")`))
+}
+
+// TestPagePrefixes: of two below addresses of one host each keeps its own marks, and is sent its own key.
+func TestPagePrefixes(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nUse reset.\n"}, nil)
+	mux := http.NewServeMux()
+	for _, at := range []string{"/notes", "/work"} {
+		mux.Handle(at+"/", http.StripPrefix(at, site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})))
+	}
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	const lab, first = "/?view=lab&q=commit", `document.querySelector(".judge li:first-child button")`
+	step(t, ctx, "a mark and a key", chromedp.Navigate(s.URL+"/notes"+lab), until(first), chromedp.Click(".judge li:first-child button"), until(first+`.ariaPressed === "true"`),
+		do(`import("./ui/api.js").then((api) => api.askKey())`), chromedp.WaitVisible("#login"), chromedp.SendKeys("#key", "secret"+kb.Enter), chromedp.WaitNotVisible("#login"))
+	step(t, ctx, "the other one", chromedp.Navigate(s.URL+"/work"+lab), until(first), until(first+`.ariaPressed === "false" && document.getElementById("another").hidden`))
+	step(t, ctx, "the first again", chromedp.Navigate(s.URL+"/notes"+lab), until(`!document.getElementById("another").hidden`), do(`import("./ui/api.js").then((api) => { window.key = api.givenKey(); })`), until(`window.key === "secret"`))
 }

@@ -28,6 +28,8 @@ export const kept = storage("localStorage"), session = storage("sessionStorage")
 
 /** What is before the addresses of the server: nothing, or where another program or a proxy has it. */
 const above = location.pathname.slice(0, -1);
+/** By what name the browser keeps something of this server: another one may be below another address of the same host. */
+export const own = (name) => name + above;
 
 async function send(path, options, read = (response) => response.json()) {
   const headers = { ...options.headers };
@@ -74,7 +76,7 @@ export function post(path, body, signal, method = "POST") {
 }
 
 // The key of who uses the page, kept until the window is closed.
-const keyName = "sheaf-key";
+const keyName = own("sheaf-key");
 export const givenKey = () => session.getItem(keyName);
 let asking = null; // the question for a key that is open, whoever waits for it
 let declined = false; // no key was given: nothing asks again but the button

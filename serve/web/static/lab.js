@@ -1,10 +1,10 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, numbered, passage, passing, post, score, telling, trail } from "./api.js";
+import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, numbered, own, passage, passing, post, score, telling, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
-const judgedKey = "sheaf-judged";
+const judgedKey = own("sheaf-judged");
 let page = null;
 let current = null;
 let lit = null; // the result that is pinned

@@ -75,3 +75,14 @@ func TestPageFoundInFiles(t *testing.T) {
 	}
 	step(t, ctx, "by another profile", chromedp.Navigate(s.URL+"/?view=lab&q=branch+back"), until(`document.querySelector(".judge li:first-child button")?.ariaPressed === "true"`))
 }
+
+// TestPageFileNamedAsSection: a file whose name ends as the number of a section is no section, and the
+// lab asks for no line of it: where that was refused, it asked again without end.
+func TestPageFileNamedAsSection(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, map[string]string{"issue #12": "Move the branch back.\n"}, func(o *serve.Options) { o.Ingest.Walk.Include = []string{"issue*"} })
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	step(t, ctx, "the lab, whose searches fail", chromedp.Navigate(s.URL+"/?view=lab"), until(shown), do(`const whole = window.fetch; window.fetch = (path, ...more) => path === "/v1/search" ? Promise.reject(new TypeError("away")) : whole(path, ...more)`),
+		chromedp.SendKeys("#query", "branch"), until(`document.querySelector(".judge li a")?.search.includes("id=notes%3Aissue+%2312&")`))
+}

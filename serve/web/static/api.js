@@ -238,4 +238,4 @@ export const documentAddress = (id, { q, filter, profile } = {}) => address({ vi
 
 /** What documents call a result. Profiles that find in files number the sections of these, as the index does not: such a result goes by its line, or its document. */
 export const passage = (r) => (numbered(r) ? (r.line ? `${r.doc}:${r.line}` : r.doc) : r.id);
-export const numbered = (r) => r.doc && /#\d+$/.test(r.id);
+export const numbered = (r) => r.doc && r.id !== r.doc && /#\d+$/.test(r.id);

@@ -62,5 +62,6 @@ func TestLabEngines(t *testing.T) {
 	step(t, ctx, "the focus on the box of the sliders, a stop of Firefox", do(`window.faults = []; addEventListener("error", (e) => faults.push(e.message)); document.querySelector(".lab-controls").dispatchEvent(new FocusEvent("focusin", {bubbles: true}))`), until(`faults.length === 0`))
 	step(t, ctx, "what hides lines behind a label is below all of its letters", until(`[...document.querySelectorAll("svg.lab .node")].every((n) => { const under = n.previousElementSibling, label = n.querySelector("text"); return n.querySelectorAll("text").length === 1 && under.ariaHidden === "true" && under.textContent === label.textContent && getComputedStyle(label).stroke === "none" && getComputedStyle(under).strokeWidth === "10px"; })`))
 	step(t, ctx, "a result that gets the focus where the browser does not bring it into sight", chromedp.Focus(".lab-controls input"), chromedp.KeyEvent(kb.Tab), do(`document.querySelector(".scroll").scrollLeft = 0; [...document.querySelectorAll("svg.lab [role=button]")].at(-1).focus({preventScroll: true})`),
-		until(`document.querySelector(".scroll").scrollWidth > document.querySelector(".scroll").clientWidth && document.querySelector(".scroll").scrollLeft > 0`))
+		until(`document.querySelector(".scroll").scrollWidth > document.querySelector(".scroll").clientWidth && document.querySelector(".scroll").scrollLeft > 0`),
+		until(`document.activeElement.getBoundingClientRect().right + 4 <= document.querySelector(".scroll").getBoundingClientRect().right`)) // with the ring around it
 }

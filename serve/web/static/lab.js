@@ -350,7 +350,8 @@ function chart(lab, answer, before) {
   const bring = (node) => { // into sight, when the keyboard gets there: Firefox brings the begin of the drawing
     if (!node.matches(":focus-visible")) return;
     const at = node.getBoundingClientRect(), box = svg.parentElement.getBoundingClientRect();
-    svg.parentElement.scrollLeft += Math.max(0, at.right - box.right) || Math.min(0, at.left - box.left);
+    const ring = 5; // around it, with what browsers round off
+    svg.parentElement.scrollLeft += Math.max(0, at.right + ring - box.right) || Math.min(0, at.left - ring - box.left);
   };
   svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) look(id); });
   svg.addEventListener("pointerleave", () => { light(lab.root, lit); rest(lab, columns, answer); });

@@ -33,8 +33,8 @@ type Leg struct {
 }
 
 // Ranking is a list of hits, best first: by score, ties by the best single
-// rank in any leg, then by ID. The rank of a hit is its index plus one. Stages
-// never change the ranking they are given.
+// rank in any leg, then by the earlier leg (see [CompareLegs]), then by ID. The
+// rank of a hit is its index plus one. Stages never change the ranking they are given.
 type Ranking []Hit
 
 // Compare orders hits as a [Ranking] wants them: negative when a comes first.
@@ -51,11 +51,21 @@ func compare(a, b *Hit) int {
 // comes first.
 func CompareTied(a, b *Hit) int {
 	if len(a.Legs) > 0 || len(b.Legs) > 0 {
-		if c := cmp.Compare(bestRank(a.Legs), bestRank(b.Legs)); c != 0 {
+		if c := CompareLegs(a.Legs, b.Legs); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(a.ID, b.ID)
+}
+
+// CompareLegs orders hits of equal scores by where they stood in the legs: by the best single
+// rank, then by the rank in the first leg, in the second and so on, in which those that it did
+// not find are last. Negative when a comes first, 0 when they stood alike.
+func CompareLegs(a, b []Leg) int {
+	if c := cmp.Compare(bestRank(a), bestRank(b)); c != 0 {
+		return c
+	}
+	return slices.CompareFunc(a, b, func(a, b Leg) int { return cmp.Compare(uint(a.Rank)-1, uint(b.Rank)-1) }) // of 0 the largest number
 }
 
 func bestRank(legs []Leg) int {

@@ -76,7 +76,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestRankingOrder: by score, then best rank in any leg, then ID.
+// TestRankingOrder: by score, then best rank in any leg, then the earlier leg, then ID.
 func TestRankingOrder(t *testing.T) {
 	leg := func(ranks ...int) (legs []sheaf.Leg) {
 		for _, r := range ranks {
@@ -90,7 +90,7 @@ func TestRankingOrder(t *testing.T) {
 	for _, h := range r {
 		got += string(h.ID)
 	}
-	if got != "abecd" {
+	if got != "aebcd" {
 		t.Errorf("order %s", got)
 	}
 	if err := (sheaf.Ranking{{ID: "x", Score: math.NaN()}}).Valid("the store"); !errors.Is(err, sheaf.ErrInvalid) {

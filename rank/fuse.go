@@ -444,19 +444,9 @@ func (u *union) compare(a, b rowKey) int {
 	return u.tied(a, b)
 }
 
-// tied is the order of hits of equal score: that of the best rank in any leg comes first.
+// tied is the order of hits of equal score: that of where they stood in the legs.
 func (u *union) tied(a, b rowKey) int {
-	return cmp.Or(cmp.Compare(u.bestRank(a.at), u.bestRank(b.at)), cmp.Compare(u.hits[a.at].ID, u.hits[b.at].ID))
-}
-
-func (u *union) bestRank(hit int32) int {
-	best := math.MaxInt
-	for _, leg := range u.at(int(hit)) {
-		if leg.Rank > 0 {
-			best = min(best, leg.Rank)
-		}
-	}
-	return best
+	return cmp.Or(sheaf.CompareLegs(u.at(int(a.at)), u.at(int(b.at))), cmp.Compare(u.hits[a.at].ID, u.hits[b.at].ID))
 }
 
 // constituents joins those that hit i has in its legs, taking one of each leg

@@ -38,7 +38,8 @@ func TestRRF(t *testing.T) {
 		{"the specification's example", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .0325 A .0323 D .0161 C .0159"},
 		{"k 1", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .8333 A .7500 D .3333 C .2500"},
 		{"Sonar's weights, scaled", rank.RRF{K: 60, Unit: true}, []rank.Leg{{Name: "v", Hits: vector, Weight: 0.6}, {Name: "t", Hits: text, Weight: 0.4}}, "B .9903 A .9873 C .5810 D .3935"},
-		{"ties by best rank, then id", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"x", "y"}), Weight: 1}, {Name: "t", Hits: listed([]string{"z", "w"}), Weight: 1}}, "x .0164 z .0164 w .0161 y .0161"},
+		{"ties by best rank, then the earlier leg", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"x", "y"}), Weight: 1}, {Name: "t", Hits: listed([]string{"a", "w"}), Weight: 1}}, "x .0164 a .0164 y .0161 w .0161"},
+		{"alike but for the leg", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"z", "m", "a"}), Weight: 1}, {Name: "t", Hits: listed([]string{"a", "m", "z"}), Weight: 1}}, "z .0323 a .0323 m .0323"},
 		// z is first in a leg, a third in one that weighs twice as much.
 		{"the best rank before the id", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: listed([]string{"z"}), Weight: 1}, {Name: "t", Hits: listed([]string{"p", "q", "a"}), Weight: 2}}, "p 1.0000 q .6667 z .5000 a .5000"},
 		{"repeats close up", rank.RRF{K: 50}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a", "c"}), Weight: 1}}, "a .0196 b .0192 c .0189"},

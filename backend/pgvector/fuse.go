@@ -67,7 +67,7 @@ func (s *Store) fused(ctx context.Context, conn *pgxpool.Conn, req *backend.Fuse
 		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
 	FROM %s a FULL OUTER JOIN %s b ON a.id = b.id`, score, legs[0], legs[1]))
 	sql, err := st.text(fmt.Sprintf(`SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM %s
-	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), id LIMIT %s`, fused, st.arg(req.Limit, "bigint")))
+	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), nullif(rank_a, 0), id LIMIT %s`, fused, st.arg(req.Limit, "bigint")))
 	return sql, st.args, err
 }
 

@@ -461,7 +461,7 @@ fused10 AS (SELECT coalesce(a.id, b.id) AS id, coalesce($16::float8 / ($18::floa
 		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
 	FROM text_ranked8 a FULL OUTER JOIN vector_ranked9 b ON a.id = b.id)
 SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM fused10
-	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), id LIMIT $19::bigint;
+	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), nullif(rank_a, 0), id LIMIT $19::bigint;
 
 # join by min-max
 WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 1 AND substring(text for 256) = ANY($1::bytea[]) AND text = ANY($2::bytea[])))),
@@ -484,7 +484,7 @@ fused10 AS (SELECT coalesce(a.id, b.id) AS id, (coalesce($16::float8 * a.share, 
 		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
 	FROM text_ranked8 a FULL OUTER JOIN vector_ranked9 b ON a.id = b.id)
 SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM fused10
-	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), id LIMIT $18::bigint;
+	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), nullif(rank_a, 0), id LIMIT $18::bigint;
 
 # join by min-max of OpenSearch
 -- postgres: unsupported: fuse by the min-max of OpenSearch: use minmax

@@ -143,19 +143,24 @@ func TestStoreRemoved(t *testing.T) {
 	}
 }
 
-// TestKeysGone: a server whose file of keys is gone lets nobody in, says that to all, and is not ready;
-// when it is back all is as it was.
-func TestKeysGone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "keys.json")
+// startKeyed starts a server with one key, and says where its file of keys is.
+func startKeyed(t *testing.T) (s *server, path, secret string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "keys.json")
 	keys, err := access.OpenKeys(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
-	if err != nil {
+	if _, secret, err = keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, notes, func(o *api.Options) { o.Keys = keys })
+	return start(t, notes, func(o *api.Options) { o.Keys = keys }), path, secret
+}
+
+// TestKeysGone: a server whose file of keys is gone lets nobody in, says that to all, and is not ready;
+// when it is back all is as it was.
+func TestKeysGone(t *testing.T) {
+	s, path, secret := startKeyed(t)
 	for _, gone := range []bool{false, true, false} {
 		from, to := path+".away", path
 		if gone {
@@ -185,16 +190,7 @@ func TestKeysGone(t *testing.T) {
 // TestKeysUnreadable: a server whose file of keys cannot be read lets nobody in, and tells nobody what is
 // in it or where it is.
 func TestKeysUnreadable(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "keys.json")
-	keys, err := access.OpenKeys(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, secret, err := keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := start(t, notes, func(o *api.Options) { o.Keys = keys })
+	s, path, secret := startKeyed(t)
 	for name, text := range map[string]string{
 		"no JSON":          "{",
 		"of a later one":   `{"format": 2}`,

@@ -1,0 +1,106 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf/inference"
+	"sheaf/serve"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// slowEmbedder is a model on another machine that answers, once it is slow, when it is let go.
+type slowEmbedder struct {
+	inference.Embedder
+	slow  *atomic.Bool
+	asked *atomic.Int32 // how often while it is slow
+	free  chan struct{}
+	let   func() // closes free, once
+}
+
+// Embed implements inference.Embedder.
+func (e slowEmbedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
+	if e.slow.Load() {
+		e.asked.Add(1)
+		<-e.free
+	}
+	return e.Embedder.Embed(ctx, purpose, texts)
+}
+
+// slowModel is a collection of the notes with such a model, which is not slow yet.
+func slowModel(t *testing.T) (*servetest.Fixture, slowEmbedder) {
+	t.Helper()
+	model := slowEmbedder{slow: new(atomic.Bool), asked: new(atomic.Int32), free: make(chan struct{})}
+	model.let = sync.OnceFunc(func() { close(model.free) })
+	return servetest.Open(t, notes, func(o *serve.Options) {
+		ingest := *o.Ingest
+		model.Embedder = ingest.Embedder
+		ingest.Embedder = model
+		o.Ingest = &ingest
+	}), model
+}
+
+// While a long run writes, a document is refused in time, and nothing changes.
+func TestPutBesideARun(t *testing.T) {
+	f, model := slowModel(t)
+	defer model.let()
+	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Time: 200 * time.Millisecond} })
+	f.Write(t, "long.md", "# Long\n\nIt takes its time.\n")
+	model.slow.Store(true)
+	done := make(chan error, 1)
+	go func() {
+		_, err := f.Refresh(context.Background())
+		done <- err
+	}()
+	for model.asked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	model.let()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(f.Options.Documents, "*")); len(kept) != 0 {
+		t.Errorf("files are left: %v", kept)
+	}
+	var stored serve.Stored
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
+	if !stored.Created {
+		t.Errorf("%+v", stored)
+	}
+}
+
+// Documents that wait for a model on another machine, or for others that are written, keep
+// nobody from reading: two of them had the turns of two processors.
+func TestWritersThatWait(t *testing.T) {
+	f, model := slowModel(t)
+	defer model.let()
+	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: 5 * time.Second} })
+	model.slow.Store(true)
+	var writers sync.WaitGroup
+	for i := range 3 {
+		writers.Go(func() {
+			if res, body := s.ask(t, "PUT", fmt.Sprintf("/v1/documents/api:%d.md", i), `{"text": "Apples."}`); res.StatusCode != 201 {
+				t.Errorf("document %d: %d %s", i, res.StatusCode, body)
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	for _, path := range []string{"/v1/documents/notes:git.md", "/v1/search?query=undo&profile=tree"} {
+		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+	model.let()
+	writers.Wait()
+	waitLoad(t, s, "sheaf_requests_running 0")
+}

@@ -84,24 +84,6 @@ func dotGo(out []int32, rows []byte, index []uint32, codes []byte, numbers []int
 	}
 }
 
-// scanWith is for a kernel in assembly that counts by planes.
-func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
-	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
-		if words := len(q.planes) / planeCount; checkScan(out, mask, codes, words) {
-			scan(&out[0], &mask[0], &codes[0], &q.planes[0], words, len(mask), least)
-		}
-	}
-}
-
-// scanTables is for one that looks up tables.
-func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
-	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
-		if words := len(q.tables) / tableBytes; checkScan(out, mask, codes, words) {
-			scan(&out[0], &mask[0], &codes[0], &q.tables[0], words, len(mask), least)
-		}
-	}
-}
-
 // checkScan checks the bounds of what a kernel in assembly reads and writes, and
 // whether that is anything.
 func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
@@ -120,18 +102,6 @@ func aboveWith(above func(mask *byte, estimates *int32, words int, least int32))
 			_ = estimates[words*wordBits-1]
 			above(&mask[0], &estimates[0], words, least)
 		}
-	}
-}
-
-// dotWith checks the bounds of what a kernel in assembly reads and writes.
-func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []byte, []int16) {
-	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
-		words, count := len(numbers)/wordBits, len(index)
-		if count == 0 || words == 0 {
-			return
-		}
-		checkDot(out, rows, index, codes, words)
-		dot(&out[0], &rows[0], &index[0], &codes[0], &numbers[0], words, count)
 	}
 }
 

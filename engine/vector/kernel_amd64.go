@@ -9,16 +9,54 @@ func init() {
 		list = append(list, kernel{"avx512", scanTables(scanAVX512), aboveWith(aboveAVX512), dotWith(dotAVX512)})
 	}
 	if x.HasAVX2 {
-		list = append(list, kernel{"avx2", scanWith(scanAVX2), aboveWith(aboveAVX2), dotWith(dotAVX2)})
+		list = append(list, kernel{"avx2", scanFours(scanAVX2), aboveWith(aboveAVX2), dotWith(dotAVX2)})
 	}
 	kernels = append(list, kernels...)
+}
+
+// scanTables is for a kernel that looks up tables.
+func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
+		if words := len(q.tables) / tableBytes; checkScan(out, mask, codes, words) {
+			scan(&out[0], &mask[0], &codes[0], &q.tables[0], words, len(mask), least)
+		}
+	}
+}
+
+// foursWords is how many words a code may have whose estimate fits into 16 bits.
+const foursWords = 1 << 15 / (planeMost + 1) / wordBits
+
+// scanFours is for a kernel that looks up tables for four groups at once, in sums of 16
+// bits. What is left is at most three groups, or codes of more than 4,096 dimensions.
+func scanFours(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, fours int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
+		words, groups := len(q.tables)/tableBytes, len(mask)&^3
+		if words > foursWords || !checkScan(out, mask[:groups], codes, words) {
+			groups = 0
+		} else {
+			scan(&out[0], &mask[0], &codes[0], &q.tables[0], words, groups/4, least)
+		}
+		scanGo(out[groups*GroupRows:], mask[groups:], codes[groups*words*8*GroupRows:], q, least)
+	}
+}
+
+// dotWith checks the bounds of what a kernel in assembly reads and writes.
+func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []byte, []int16) {
+	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
+		words, count := len(numbers)/wordBits, len(index)
+		if count == 0 || words == 0 {
+			return
+		}
+		checkDot(out, rows, index, codes, words)
+		dot(&out[0], &rows[0], &index[0], &codes[0], &numbers[0], words, count)
+	}
 }
 
 //go:noescape
 func scanAVX512(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)
 
 //go:noescape
-func scanAVX2(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
+func scanAVX2(out *int32, mask *byte, codes *byte, tables *byte, words, fours int, least int32)
 
 //go:noescape
 func aboveAVX512(mask *byte, estimates *int32, words int, least int32)

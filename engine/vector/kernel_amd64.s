@@ -215,114 +215,132 @@ part512:
 	VZEROUPPER
 	RET
 
-// counts is how many bits are set in a nibble, times the weight of each plane.
-DATA counts<>+0(SB)/8, $0x0302020102010100
-DATA counts<>+8(SB)/8, $0x0403030203020201
-DATA counts<>+16(SB)/8, $0x0604040204020200
-DATA counts<>+24(SB)/8, $0x0806060406040402
-DATA counts<>+32(SB)/8, $0x0c08080408040400
-DATA counts<>+40(SB)/8, $0x100c0c080c080804
-DATA counts<>+48(SB)/8, $0xe8f0f0f8f0f8f800
-DATA counts<>+56(SB)/8, $0xe0e8e8f0e8f0f0f8
-GLOBL counts<>(SB), RODATA|NOPTR, $64
+// pair256 loads rows 2n and 2n+1 of a word: of the first and the third group into a, of
+// the second and the fourth into b, the earlier one in the lower half.
+#define pair256(n, xa, a, xb, b) \
+	VMOVDQU     16*n(BX), xa         \
+	VMOVDQU     16*n(R12), xb        \
+	VINSERTI128 $1, 16*n(R13), a, a  \
+	VINSERTI128 $1, 16*n(R14), b, b
 
-DATA bias<>+0(SB)/8, $0x8080808080808080
-GLOBL bias<>(SB), RODATA|NOPTR, $8
+// weave256 puts the lower halves of a and b into low, the upper ones into b, taking turns.
+#define weave256(LOW, HIGH, a, b, low) \
+	LOW  b, a, low \
+	HIGH b, a, b
 
-// plane adds to Y8 and Y9, by bytes, the weighted counts of the bits that a plane
-// has in common with two registers of codes, whose nibbles are in Y0, Y1 and Y2,
-// Y3.
-#define plane(offset, table) \
-	VPBROADCASTQ offset(R9), Y4 \
-	VPSRLQ       $4, Y4, Y5     \
-	VPAND        Y0, Y4, Y6     \
-	VPAND        Y1, Y5, Y7     \
-	VPAND        Y2, Y4, Y4     \
-	VPAND        Y3, Y5, Y5     \
-	VPSHUFB      Y6, table, Y6  \
-	VPSHUFB      Y7, table, Y7  \
-	VPSHUFB      Y4, table, Y4  \
-	VPSHUFB      Y5, table, Y5  \
-	VPADDB       Y6, Y8, Y8     \
-	VPADDB       Y4, Y9, Y9     \
-	VPADDB       Y7, Y8, Y8     \
-	VPADDB       Y5, Y9, Y9
+// look256 adds to Y13 and Y14 what the tables of bytes n and n+1 of a word say. The
+// bytes of rows 0 to 3 are in a, those of 4 to 7 in b.
+#define look256(n, a, b) \
+	VPUNPCKLQDQ b, a, Y9         \
+	VPUNPCKHQDQ b, a, Y10        \
+	VPSRLW  $4, Y9, Y11          \
+	VPSRLW  $4, Y10, Y12         \
+	VPAND   Y15, Y9, Y9          \
+	VPAND   Y15, Y10, Y10        \
+	VPAND   Y15, Y11, Y11        \
+	VPAND   Y15, Y12, Y12        \
+	VBROADCASTI128 16*n(R9), a    \
+	VBROADCASTI128 16*n+16(R9), b \
+	VPSHUFB Y9, a, Y9            \
+	VPSHUFB Y10, b, Y10          \
+	VBROADCASTI128 16*n+128(R9), a \
+	VBROADCASTI128 16*n+144(R9), b \
+	VPSHUFB Y11, a, Y11          \
+	VPSHUFB Y12, b, Y12          \
+	VPADDB  Y10, Y9, Y9          \
+	VPADDB  Y12, Y11, Y11        \
+	VPADDB  Y11, Y9, Y9          \
+	VPSRLW  $8, Y9, Y10          \
+	VPADDW  Y9, Y14, Y14         \
+	VPADDW  Y10, Y13, Y13
 
-// func scanAVX2(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
-TEXT ·scanAVX2(SB), NOSPLIT, $16-52
-	MOVQ    out+0(FP), DI
-	MOVQ    mask+8(FP), SI
-	MOVQ    codes+16(FP), BX
-	MOVQ    planes+24(FP), DX
-	MOVQ    words+32(FP), CX
-	MOVQ    groups+40(FP), R8
-	MOVLQSX least+48(FP), AX
+// put256 writes the estimates of a group, which are in x.
+#define put256(x, group) \
+	VPMOVSXWD x, Y0          \
+	VPCMPGTD  Y12, Y0, Y1    \
+	VMOVMSKPS Y1, AX         \
+	MOVB      AX, group(SI)  \
+	VMOVDQU   Y0, 32*group(DI)
 
-	// A word adds 128 for each of its 8 bytes, so that they are not negative.
-	MOVQ         CX, R11
-	SHLQ         $10, R11
-	ADDQ         R11, AX
-	MOVQ         AX, tmp-8(SP)
-	MOVQ         R11, tmp-16(SP)
-	VBROADCASTI128 counts<>+0(SB), Y12
-	VBROADCASTI128 counts<>+16(SB), Y13
-	VBROADCASTI128 counts<>+32(SB), Y14
-	VBROADCASTI128 counts<>+48(SB), Y15
+// func scanAVX2(out *int32, mask *byte, codes *byte, tables *byte, words, fours int, least int32)
+//
+// Four groups at once: their codes are turned until a register holds one byte of the
+// codes of 32 rows, whose halves are looked up in the same table. Even bytes are of the
+// first and the third group. Sums are 16 bits: Y13 adds odd bytes, Y14 both, 256 times
+// the odd ones among it.
+TEXT ·scanAVX2(SB), NOSPLIT, $0-52
+	MOVQ out+0(FP), DI
+	MOVQ mask+8(FP), SI
+	MOVQ codes+16(FP), BX
+	MOVQ tables+24(FP), DX
+	MOVQ words+32(FP), CX
+	MOVQ fours+40(FP), R8
+	MOVQ CX, R11
+	SHLQ $6, R11
+	VPBROADCASTQ nibble<>(SB), Y15
 
-group256:
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-	MOVQ  DX, R9
-	MOVQ  CX, R10
+fours256:
+	LEAQ (BX)(R11*1), R12
+	LEAQ (R12)(R11*1), R13
+	LEAQ (R13)(R11*1), R14
+	MOVQ DX, R9
+	MOVQ CX, R10
+	MOVQ CX, AX
+	SHLQ $9, AX
+	NEGL AX // what tables say too much, of which a word adds sixteen numbers to a row
+	VMOVD        AX, X14
+	VPBROADCASTW X14, Y14
+	VMOVDQA      Y14, Y13
 
 word256:
 	PREFETCHT1 ahead(BX)
-	VPBROADCASTQ nibble<>(SB), Y4
-	VMOVDQU (BX), Y0
-	VMOVDQU 32(BX), Y2
-	VPSRLQ  $4, Y0, Y1
-	VPSRLQ  $4, Y2, Y3
-	VPAND   Y4, Y0, Y0
-	VPAND   Y4, Y1, Y1
-	VPAND   Y4, Y2, Y2
-	VPAND   Y4, Y3, Y3
-	VPBROADCASTQ bias<>(SB), Y8
-	VMOVDQA Y8, Y9
-	plane(0, Y12)
-	plane(8, Y13)
-	plane(16, Y14)
-	plane(24, Y15)
-	VPXOR   Y4, Y4, Y4
-	VPSADBW Y4, Y8, Y8
-	VPSADBW Y4, Y9, Y9
-	VPADDQ  Y8, Y10, Y10
-	VPADDQ  Y9, Y11, Y11
-	ADDQ    $64, BX
-	ADDQ    $32, R9
-	DECQ    R10
-	JNZ     word256
+	PREFETCHT1 ahead(R12)
+	PREFETCHT1 ahead(R13)
+	PREFETCHT1 ahead(R14)
+	pair256(0, X0, Y0, X4, Y4)
+	pair256(1, X1, Y1, X5, Y5)
+	pair256(2, X2, Y2, X6, Y6)
+	pair256(3, X3, Y3, X7, Y7)
+	weave256(VPUNPCKLBW, VPUNPCKHBW, Y0, Y4, Y8) // a row: two groups, eight bytes
+	weave256(VPUNPCKLBW, VPUNPCKHBW, Y1, Y5, Y0)
+	weave256(VPUNPCKLBW, VPUNPCKHBW, Y2, Y6, Y1)
+	weave256(VPUNPCKLBW, VPUNPCKHBW, Y3, Y7, Y2)
+	weave256(VPUNPCKLWD, VPUNPCKHWD, Y8, Y4, Y3) // two rows, four bytes
+	weave256(VPUNPCKLWD, VPUNPCKHWD, Y0, Y5, Y8)
+	weave256(VPUNPCKLWD, VPUNPCKHWD, Y1, Y6, Y0)
+	weave256(VPUNPCKLWD, VPUNPCKHWD, Y2, Y7, Y1)
+	weave256(VPUNPCKLDQ, VPUNPCKHDQ, Y3, Y8, Y2) // four rows, two bytes
+	weave256(VPUNPCKLDQ, VPUNPCKHDQ, Y4, Y5, Y3)
+	weave256(VPUNPCKLDQ, VPUNPCKHDQ, Y0, Y1, Y4)
+	weave256(VPUNPCKLDQ, VPUNPCKHDQ, Y6, Y7, Y0)
+	look256(0, Y2, Y4)
+	look256(2, Y8, Y1)
+	look256(4, Y3, Y0)
+	look256(6, Y5, Y7)
+	ADDQ $64, BX
+	ADDQ $64, R12
+	ADDQ $64, R13
+	ADDQ $64, R14
+	ADDQ $256, R9
+	DECQ R10
+	JNZ  word256
 
-	VPBROADCASTQ tmp-8(SP), Y0
-	VPBROADCASTQ tmp-16(SP), Y1
-	VPCMPGTQ     Y0, Y10, Y2
-	VPCMPGTQ     Y0, Y11, Y3
-	VMOVMSKPD    Y2, AX
-	VMOVMSKPD    Y3, R11
-	SHLL         $4, R11
-	ORL          R11, AX
-	MOVB         AX, (SI)
-	VPSUBQ       Y1, Y10, Y10
-	VPSUBQ       Y1, Y11, Y11
-	VEXTRACTI128 $1, Y10, X2
-	VEXTRACTI128 $1, Y11, X3
-	VSHUFPS      $0x88, X2, X10, X2
-	VSHUFPS      $0x88, X3, X11, X3
-	VMOVDQU      X2, (DI)
-	VMOVDQU      X3, 16(DI)
-	INCQ         SI
-	ADDQ         $32, DI
-	DECQ         R8
-	JNZ          group256
+	MOVL         least+48(FP), AX
+	VMOVD        AX, X12
+	VPBROADCASTD X12, Y12
+	VPSLLW       $8, Y13, Y0
+	VPSUBW       Y0, Y14, Y14
+	VEXTRACTI128 $1, Y14, X10
+	VEXTRACTI128 $1, Y13, X11
+	put256(X14, 0)
+	put256(X13, 1)
+	put256(X10, 2)
+	put256(X11, 3)
+	MOVQ R14, BX
+	ADDQ $4, SI
+	ADDQ $128, DI
+	DECQ R8
+	JNZ  fours256
 	VZEROUPPER
 	RET
 

@@ -8,6 +8,15 @@ func init() {
 	kernels = append([]kernel{{"neon", scanWith(scanNEON), aboveWith(aboveNEON), dotGathered(dotNEON)}}, kernels...)
 }
 
+// scanWith is for a kernel in assembly that counts by planes.
+func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
+		if words := len(q.planes) / planeCount; checkScan(out, mask, codes, words) {
+			scan(&out[0], &mask[0], &codes[0], &q.planes[0], words, len(mask), least)
+		}
+	}
+}
+
 //go:noescape
 func scanNEON(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 

@@ -59,7 +59,11 @@ func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOu
 		return nil, nil, err
 	}
 	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*getOut, error) {
-		p, err := s.read(ctx, r, in.ID, serve.GetOptions{Neighbors: in.Neighbors, Body: in.Body})
+		t, err := find(r, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		p, err := read(ctx, r, t, serve.GetOptions{Neighbors: in.Neighbors, Body: in.Body})
 		if err != nil {
 			return nil, err
 		}
@@ -102,21 +106,30 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*getOut, error) {
 		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Tokens: int(budget), Notice: dataNotice}
 		left := budget - size(out)
-		for _, id := range in.IDs { // each is named, if not given
-			left -= size(missing{short(id), budgetUsed})
+		targets, unread := make([]address.Target, len(in.IDs)), make([]missing, len(in.IDs))
+		for i, id := range in.IDs { // each is named, if not given, and texts take what that leaves
+			var err error
+			unread[i] = missing{short(id), budgetUsed}
+			if targets[i], err = find(r, id); err != nil {
+				unread[i].Reason = advise(s.told(err)).Error()
+			}
+			left -= size(unread[i])
 		}
 		type place struct {
 			doc  sheaf.ID
 			span serve.Span
 		}
 		seen := map[place]bool{}
-		for _, id := range in.IDs {
-			left += size(missing{short(id), budgetUsed})
-			found, err := s.read(ctx, r, id, serve.GetOptions{Body: in.Body})
-			unread := missing{ID: short(id), Reason: budgetUsed}
+		for i := range in.IDs {
+			if unread[i].Reason != budgetUsed {
+				out.Missing = append(out.Missing, unread[i])
+				continue
+			}
+			left += size(unread[i])
+			found, err := read(ctx, r, targets[i], serve.GetOptions{Body: in.Body})
 			switch {
 			case err != nil:
-				unread.Reason = advise(s.told(err)).Error()
+				unread[i].Reason = advise(s.told(err)).Error()
 			case seen[place{found.Doc, found.Span}]:
 				continue
 			case len(out.Parts) == 0 || out.least(found) < left:
@@ -124,8 +137,8 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 				out.Parts = append(out.Parts, out.take(found, &left))
 				continue
 			}
-			left -= size(unread)
-			out.Missing = append(out.Missing, unread)
+			left -= size(unread[i])
+			out.Missing = append(out.Missing, unread[i])
 		}
 		out.Tokens = int(budget - left)
 		return out, nil
@@ -163,12 +176,8 @@ func find(r *serve.Reader, text string) (address.Target, error) {
 	return t, err
 }
 
-// read is what an address names, with its neighbors.
-func (s *server) read(ctx context.Context, r *serve.Reader, text string, o serve.GetOptions) (*serve.Part, error) {
-	t, err := find(r, text)
-	if err != nil {
-		return nil, err
-	}
+// read is what an address led to, with its neighbors.
+func read(ctx context.Context, r *serve.Reader, t address.Target, o serve.GetOptions) (*serve.Part, error) {
 	o.Line, o.Lines = t.Line, t.Count
 	return r.Get(ctx, t.Chunk.ID, o)
 }

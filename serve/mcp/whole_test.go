@@ -275,6 +275,32 @@ func TestLongAddresses(t *testing.T) {
 	}
 }
 
+// TestWhatIsMissingFitsTheBudget: what cannot be found is named with the reason, and texts before it
+// leave room for that.
+func TestWhatIsMissingFitsTheBudget(t *testing.T) {
+	s := connectWith(t, long())
+	ids := []string{"text.md", "headings.md"}
+	for i := range 48 {
+		ids = append(ids, fmt.Sprintf("%d/%s", i, strings.Repeat("x", 280)))
+	}
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "multi_get", Arguments: map[string]any{"ids": ids, "budget": 12000}})
+	if err != nil || r.IsError {
+		t.Fatal(err, r)
+	}
+	structured, err := json.Marshal(r.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, text := range map[string]string{"text": textOf(r), "structured": string(structured)} {
+		if got := mcp.Tokens(text); got > 12000 {
+			t.Errorf("%v tokens of %s", got, form)
+		}
+	}
+	if got := strings.Count(textOf(r), "not found"); got != 48 {
+		t.Errorf("%d of 48 are said to be missing", got)
+	}
+}
+
 // TestNothingHere: a collection without documents is told of as such, and no answer is empty.
 func TestNothingHere(t *testing.T) {
 	s := connectWith(t, nil)

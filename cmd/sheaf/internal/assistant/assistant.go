@@ -166,7 +166,7 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	if len(bytes.TrimSpace(content)) == 0 {
 		content = []byte("{}\n")
 	}
-	value, err := hujson.Parse(content)
+	value, err := hujson.Parse(append(bytes.Clone(content), '\n')) // a comment at the end may have no line break
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	} else if found != nil {
 		takeOut(value.Find("/"+a.list).Value.(*hujson.Object), s.Name)
 	}
-	c.content = value.Pack()
+	c.content = bytes.TrimSuffix(value.Pack(), []byte("\n"))
 	return nil
 }
 

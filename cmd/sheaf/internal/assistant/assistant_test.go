@@ -171,6 +171,7 @@ func TestLayout(t *testing.T) {
 		"/* top */ {/* only */}":                  "/* top */ {/* only */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
 		"{\n  \"a\": 1 // c\n  /* d\n     e */ }": "{\n  \"a\": 1, // c\n  /* d\n     e */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
 		"{\"a\": 1 /* c */}":                      "{\"a\": 1, \"mcpServers\": {" + entry + "} /* c */}",
+		"{}\n// end":                              "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n// end",
 		"\ufeff{}\n":                              "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 		"\ufeff":                                  "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 	} {

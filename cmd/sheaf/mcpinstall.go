@@ -118,7 +118,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 		return sheaf.Invalidf("a name in %q or %q is not UTF-8, which the files of assistants are: give it another one", folder, program)
 	}
 	answers := bufio.NewReader(a.stdin)
-	var faults []error // a file that cannot be read is no reason to leave out the others
+	var faults []error // a file that cannot be read or written is no reason to leave out the others
 	for i := range list {
 		var change *assistant.Change
 		if o.remove {
@@ -130,9 +130,18 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 			faults = append(faults, err)
 			continue
 		}
-		if err := a.install(&list[i], change, answers, o.yes); err != nil {
+		agreed, err := a.agreed(&list[i], change, answers, o.yes)
+		if err != nil { // nobody answers for the others either
 			return errors.Join(append(faults, err)...)
 		}
+		if !agreed {
+			continue
+		}
+		if err := change.Write(); err != nil {
+			faults = append(faults, fmt.Errorf("write the configuration of %s: %w", list[i].Title, err))
+			continue
+		}
+		fmt.Fprintln(a.stdout, "written; restart the assistant to use it")
 	}
 	return errors.Join(faults...)
 }
@@ -158,12 +167,12 @@ func lastingProgram(program, temporary string, look func(string) (string, error)
 	return program, true
 }
 
-// install shows a change, asks, and makes it.
-func (a *app) install(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) error {
+// agreed shows a change and asks whether to make it.
+func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
 	file := terminal.Clean(c.File)
 	if !c.Changes() {
 		fmt.Fprintf(a.stdout, "%s: nothing to change in %s\n", to.Title, file)
-		return nil
+		return false, nil
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n", to.Title, a.out.Paint(terminal.Path, file))
 	before, entry := c.Shown()
@@ -174,23 +183,20 @@ func (a *app) install(to *assistant.Assistant, c *assistant.Change, answers *buf
 			}
 		}
 	}
-	if !yes {
-		fmt.Fprint(a.stdout, "write it? [y/N] ")
-		if err := a.flush(); err != nil {
-			return err
-		}
-		answer, err := answers.ReadString('\n')
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-			if err != nil && answer == "" {
-				return withHint(sheaf.Invalidf("nobody answered, so %s stays as it is", file), "--yes writes without asking")
-			}
-			fmt.Fprintln(a.stdout, "left as it is")
-			return nil
-		}
+	if yes {
+		return true, nil
 	}
-	if err := c.Write(); err != nil {
-		return fmt.Errorf("write the configuration of %s: %w", to.Title, err)
+	fmt.Fprint(a.stdout, "write it? [y/N] ")
+	if err := a.flush(); err != nil {
+		return false, err
 	}
-	fmt.Fprintln(a.stdout, "written; restart the assistant to use it")
-	return nil
+	answer, err := answers.ReadString('\n')
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+		return true, nil
+	}
+	if err != nil && answer == "" {
+		return false, withHint(sheaf.Invalidf("nobody answered, so %s stays as it is", file), "--yes writes without asking")
+	}
+	fmt.Fprintln(a.stdout, "left as it is")
+	return false, nil
 }

@@ -169,6 +169,44 @@ func TestWatchBesideOthers(t *testing.T) {
 	}
 }
 
+// TestWatchFoldersOfOthers: what is saved in a folder that another process added is found soon, too.
+func TestWatchFoldersOfOthers(t *testing.T) {
+	w, other := twoProcesses(t)
+	w.write("a.md", "# A\n\nfirst words\n")
+	runs := make(chan *ingest.Report, 100)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- ingest.Watch(ctx, w.o, func(report *ingest.Report, err error) {
+			if err != nil {
+				t.Error(err)
+			} else if report.Changes() {
+				runs <- report
+			}
+		})
+	}()
+	<-runs
+	other.o.Known = other.o.Trees
+	other.o.Trees = other.with("extra")
+	other.run()
+	time.Sleep(time.Second)
+	if err := os.WriteFile(filepath.Join(other.o.Trees[1].Root, "f.md"), []byte("# F\n\nlater words\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case report := <-runs:
+		if report.Added != 1 {
+			t.Errorf("%+v, want one added", report)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("a note in a folder that another process added is not indexed")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBeforeItIsEmptied: while a process that makes the index anew has not emptied the store,
 // nothing is written to it: that is waited for, but not for ever.
 func TestBeforeItIsEmptied(t *testing.T) {

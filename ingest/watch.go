@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"sheaf/catalog"
 	"sheaf/vfs"
 )
 
@@ -43,8 +45,8 @@ const (
 const lockPatience = 5 * time.Second
 
 // Watch keeps the index up to date until ctx ends, and then returns nil. It runs
-// once at the start, whenever something below the folders changes, and now and
-// then in case a change went unseen; onRun is told of every run, from one
+// once at the start, whenever something below the folders changes or another process
+// adds or removes one, and now and then in case a change went unseen; onRun is told of every run, from one
 // goroutine, but of an error that stays the same only once, and not of one that found
 // another process writing, which is tried again soon, unless that takes long. Where the system does not tell of changes (too many folders, a
 // network drive) it looks again and again instead, twice a second in folders
@@ -52,9 +54,20 @@ const lockPatience = 5 * time.Second
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	f := watched{whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
+	recorded := func() []catalog.Tree {
+		_ = o.Catalog.Follow() // a run says what is wrong with it
+		view := o.Catalog.View()
+		defer view.Close()
+		return view.Settings().Trees
+	}
+	var trees []catalog.Tree // as they were recorded when the last run began
 	fault, locked := "", time.Time{}
 	w := watch{events: make(chan struct{}, 1), rights: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
+	if o.Known != nil {
+		w.others = func() bool { return !slices.Equal(recorded(), trees) }
+	}
 	w.run = func() error {
+		trees = recorded()
 		f.begin()
 		report, err := Run(ctx, o)
 		if o.Progress != nil {
@@ -222,6 +235,9 @@ type watch struct {
 	rights chan struct{} // or only rights or times did
 	faults chan struct{} // some events were lost
 	run    func() error
+	// others reports whether another process changed which folders there are since the
+	// last run: nothing tells of changes in one that no run has walked. It may be nil.
+	others func() bool
 	// polls says that events do not come from everywhere.
 	polls bool
 }
@@ -235,6 +251,12 @@ func (w *watch) until(ctx context.Context) {
 	wait := func(d time.Duration) {
 		next = time.Now().Add(d)
 		due.Reset(d)
+	}
+	var asks <-chan time.Time
+	if w.others != nil {
+		ticker := time.NewTicker(poll)
+		defer ticker.Stop()
+		asks = ticker.C
 	}
 	var first time.Time // of the events that are waiting
 	for {
@@ -254,6 +276,10 @@ func (w *watch) until(ctx context.Context) {
 		case <-w.faults:
 			// Events were lost: look again soon.
 			wait(settle)
+		case <-asks:
+			if w.others() {
+				wait(0)
+			}
 		case <-due.C:
 			first = time.Time{}
 			wait(w.look())

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -110,9 +111,10 @@ func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) 
 	return text, true
 }
 
-// unknownMethod answers a call of a method that there is not as on standard input and
-// output. The SDK fails its request with a plain text instead, which clients take for a
-// fault of the connection; for the newest version of the protocol it answers.
+// unknownMethod answers a call of a method that there is not, or that lacks its parameters,
+// as on standard input and output. The SDK fails its request with a plain text instead,
+// which clients take for a fault of the connection; for the newest version of the protocol
+// it answers.
 type unknownMethod struct {
 	http.ResponseWriter
 	sent []byte // the message
@@ -135,13 +137,17 @@ func (u *unknownMethod) Write(text []byte) (int, error) {
 		return u.ResponseWriter.Write(text)
 	}
 	u.held = false
-	if !bytes.HasPrefix(text, []byte("JSON RPC not handled")) {
+	why := errMethod
+	switch said := strings.TrimSpace(string(text)); {
+	case strings.HasPrefix(said, "invalid request:"):
+		why = errors.New(said)
+	case !strings.HasPrefix(said, "JSON RPC not handled"):
 		u.ResponseWriter.WriteHeader(http.StatusBadRequest)
 		return u.ResponseWriter.Write(text)
 	}
 	u.Header().Set("Content-Type", "application/json")
 	u.Header().Del("Content-Length")
-	_, err := u.ResponseWriter.Write(refusal(u.sent, errMethod))
+	_, err := u.ResponseWriter.Write(refusal(u.sent, why))
 	return len(text), err
 }
 

@@ -70,8 +70,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCodes: errors have the codes of JSON-RPC, and a method that there is not is an
-// answer also over HTTP, where clients take a plain text for a fault of the connection.
+// TestCodes: errors have the codes of JSON-RPC, and a method that there is not, or that
+// lacks its parameters, is answered also over HTTP, where clients take a plain text for a
+// fault of the connection.
 func TestCodes(t *testing.T) {
 	u := &turns{free: make(chan struct{})}
 	close(u.free)
@@ -98,5 +99,13 @@ func TestCodes(t *testing.T) {
 		if err != nil || res.StatusCode != 200 || got.Error.Code != c.code || string(got.ID) != "7" {
 			t.Errorf("%s %s over HTTP: %v %s", c.method, c.params, err, text)
 		}
+	}
+	res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, "MCP-Protocol-Version", "2025-06-18")
+	var got refusal
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &got)
+	}
+	if err != nil || res.StatusCode != 200 || got.Error.Code != -32600 || string(got.ID) != "7" {
+		t.Errorf("a call without parameters: %v %s", err, text)
 	}
 }

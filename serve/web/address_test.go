@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -43,6 +44,14 @@ func TestPageMore(t *testing.T) {
 	step(t, ctx, "all that are shown", chromedp.Navigate(s.URL+"/?q=commit&n=1000"), until(`document.querySelectorAll("#results > li").length > 40 && `+shown), until(`!document.querySelector("button.more")`))
 	step(t, ctx, "a filter alone", chromedp.Navigate(s.URL+"/?filter=path:n/0*"), until(`document.querySelectorAll("#results > li").length >= 10 && `+shown),
 		until(`[...document.querySelectorAll("#results bdi[dir=ltr]")].every((e) => e.textContent.startsWith("n/0"))`))
+}
+
+// TestPageMoreThanKept: where a profile keeps fewer results than are shown, a button asks once whether there are any more.
+func TestPageMoreThanKept(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("## Commit\n\nA commit.\n\n", 200), "b.md": "# B\n\nA commit.\n"})
+	step(t, ctx, "few", chromedp.Navigate(s.URL+"/?q=commit&profile=bench"), until(`document.querySelector("#result-0") && `+shown), until(`document.querySelectorAll("#results > li").length < 20`))
+	step(t, ctx, "no more", chromedp.Click("button.more", chromedp.ByQuery), until(`location.search === "?q=commit&profile=bench&n=100" && `+shown), until(`!document.querySelector("button.more") && document.querySelector(".columns .empty").textContent.startsWith("This profile keeps no more")`))
 }
 
 // TestPageAddress: what is open, pinned, asked and set is in the address, which shows the same

@@ -41,7 +41,9 @@ export async function show(main, s, thePage, signal) {
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
   const column = make("div", {}, list);
   if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(s, signal)));
-  if (found.total.relation === "gte") column.append(limit < most ? more(limit, s) : make("p", { class: "empty" }, `No more than ${most} are shown: more words, a tag or a folder narrow them.`));
+  const filled = found.results.length >= limit;
+  if (found.total.relation === "gte") column.append(limit < most ? more(filled ? limit + step : most, s)
+    : make("p", { class: "empty" }, filled ? `No more than ${most} are shown: more words, a tag or a folder narrow them.` : "This profile keeps no more: other words, a tag or a folder may find others."));
   const held = main.contains(document.activeElement) && document.activeElement.dataset.narrow;
   main.replaceChildren(make("h1", { class: "hidden" }, "Results"), make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
   if (held) main.querySelector(`[data-narrow="${CSS.escape(held)}"]`)?.focus({ preventScroll: true }); // the keyboard goes on where it was
@@ -138,10 +140,10 @@ async function why(item, r, s, signal) {
   }
 }
 
-/** Asks for more results; the keyboard goes on at the first of them. */
-const more = (limit, s) => make("button", { type: "button", class: "more", onclick: () => {
+/** Asks for so many results; the keyboard goes on at the first new one. Where a profile keeps fewer than it was asked for, all that it may tell at once whether there are any. */
+const more = (n, s) => make("button", { type: "button", class: "more", onclick: () => {
   selected = answer.results.length;
-  page.go(address({ ...s, n: Math.min(most, limit + step) }));
+  page.go(address({ ...s, n }));
 } }, "More");
 
 /** A value as filters have it. A quotation mark in it cannot be written: what begins so up to there is let through. */
@@ -150,7 +152,7 @@ const quoted = (v) => {
   return /[\s()]/.test(begin) ? `"${begin}"` : begin;
 };
 /** What a filter says to narrow to a value. */
-const markOf = (kind, value) => (kind === "folder" ? `path:${quoted(value + "/")}` : `${kind}:${quoted(value)}`);
+export const markOf = (kind, value) => (kind === "folder" ? `path:${quoted(value + "/")}` : `${kind}:${quoted(value)}`);
 const narrowedTo = (s) => (s.filter ? s.filter.split(/ (?=[a-z]+:(?:[^"]*"[^"]*")*[^"]*$)/) : []); // not within quotation marks
 
 /** Narrows the results to what a mark says, or no longer. */

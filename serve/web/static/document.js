@@ -47,8 +47,12 @@ function lay(main, doc, s, note) {
     dead.title = "There is no such document here.";
   }
   for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
-  callouts(text);
+  const kinds = callouts(text);
   if (direction(text.textContent)) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(e.textContent) ?? e.dir;
+  for (const [title, kind] of kinds) { // a word of Markdown, which decides no direction
+    title.dir ||= title.parentElement.dir;
+    title.prepend(make("b", {}, kind), " ");
+  }
   // A footnote is elsewhere in what is shown already: the address stays.
   text.addEventListener("click", (e) => {
     const to = e.target.closest('a.footnote')?.getAttribute("href").slice(1);
@@ -70,13 +74,15 @@ function lay(main, doc, s, note) {
   return { text, outline, entries };
 }
 
-/** Has callouts, which begin with [!kind] and a title, show these in a line of their own. */
+/** Has callouts, which begin with [!kind] and a title, show the title in a line of its own. Those lines, each with its kind. */
 function callouts(text) {
+  const kinds = [];
   for (const p of text.querySelectorAll("blockquote > p:first-child")) {
     const kind = p.firstChild instanceof Text && /^\[!([\p{L}\p{N} _-]+)\][+-]?[ \t]*/u.exec(p.firstChild.data);
     if (!kind) continue;
     p.firstChild.deleteData(0, kind[0].length);
-    const title = make("p", { class: "callout" }, make("b", {}, kind[1]), " ");
+    const title = make("p", { class: "callout" });
+    kinds.push([title, kind[1]]);
     for (let next; (next = p.firstChild); title.append(next)) {
       const end = next instanceof Text ? next.data.indexOf("\n") : -1;
       if (end < 0) continue;
@@ -87,6 +93,7 @@ function callouts(text) {
     p.before(title);
     if (!p.hasChildNodes()) p.remove();
   }
+  return kinds;
 }
 
 /**

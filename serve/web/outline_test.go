@@ -69,3 +69,16 @@ func TestPageOutline(t *testing.T) {
 	step(t, ctx, "its top", do(`document.querySelector(".outline > ul a").click()`), until(`scrollY === 0 && !document.querySelector(".hit") && !location.search.includes("last") && `+shown), marked("untitled"))
 	step(t, ctx, "another view", do(`document.querySelector('nav a[data-view=search]').click()`), until(`document.body.dataset.view === "search" && `+shown), do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }
+
+// TestPageOutlineElsewhere: what stands beside a document leads to the begin of another one, and its tags to what else has them,
+// however far down one has read.
+func TestPageOutlineElsewhere(t *testing.T) {
+	ctx := browser(t)
+	long := strings.Repeat("Words.\n\n", 100)
+	s := served(t, map[string]string{"a.md": "---\ntags: [\"two words\", other]\n---\n# A\n\nTo [b](b.md).\n\n" + long, "b.md": "# B\n\n" + long})
+	read := do(`scrollTo(0, 2000); document.querySelector(".outline details").open = true`)
+	step(t, ctx, "read", chromedp.Navigate(s.URL+"/?view=document&id=a.md"), until(`document.querySelector("article h1")?.textContent === "A" && `+shown), read, until(`scrollY === 2000`))
+	step(t, ctx, "another one", chromedp.Click(".outline details a", chromedp.ByQuery), until(`document.querySelector("article h1")?.textContent === "B" && `+shown), until(`scrollY === 0`))
+	step(t, ctx, "back", chromedp.NavigateBack(), until(`document.querySelector("article h1")?.textContent === "A" && `+shown), until(`scrollY === 2000`))
+	step(t, ctx, "a tag", chromedp.Click(".facts dd a", chromedp.ByQuery), until(`document.querySelectorAll("#results > li").length === 1 && `+shown), until(`new URLSearchParams(location.search).get("filter") === 'tag:"two words"' && scrollY === 0`))
+}

@@ -162,7 +162,7 @@ document.addEventListener("click", (e) => {
   if (url.origin !== location.origin || url.pathname !== location.pathname || url.hash) return;
   e.preventDefault();
   go(url.pathname + url.search);
-  if (!link.closest(".outline")) window.scrollTo(0, 0);
+  if (!link.closest(".outline ul")) window.scrollTo(0, 0);
 });
 window.addEventListener("popstate", (e) => {
   input.value = state().q || ""; // also while one types in it

@@ -1,6 +1,7 @@
 // A document with its heading tree; the passage that was found is marked.
 
-import { direction, documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail, unspaced } from "./api.js";
+import { address, contained, direction, documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail, unspaced } from "./api.js";
+import { markOf } from "./search.js";
 
 let file = null;
 let asked = {}, drawn = "";
@@ -33,7 +34,7 @@ export async function show(main, s, page, signal) {
   if (s.q) markWords(text, s.q, same);
   const at = hit || (!same && text.querySelector("mark"));
   if (at) at.scrollIntoView({ block: hit ? "start" : "center" });
-  else if (same) scrollTo(0, 0);
+  else scrollTo(0, 0);
   follow(text, outline, entries, hit, signal);
 }
 
@@ -145,7 +146,7 @@ function follow(text, outline, entries, hit, signal) {
 function facts(doc, note) {
   const rows = [["file", doc.path], ["size", size(doc.bytes)]];
   if (doc.date) rows.push(["date", doc.date.slice(0, 10)]);
-  if (doc.tags.length) rows.push(["tags", listed(doc.tags.map((t) => "#" + t), " ")]);
+  if (doc.tags.length) rows.push(["tags", doc.tags.flatMap((t) => [make("bdi", {}, make("a", { href: address({ filter: markOf("tag", t) }) }, "#" + contained(t))), " "])]);
   if (doc.aliases.length) rows.push(["also", listed(doc.aliases, ", ")]);
   for (const [name, values] of Object.entries(doc.properties)) if (!["title", "tags", "aliases", "date"].includes(name)) rows.push([name, listed(values.map(String), ", ")]);
   return make("div", { class: "facts" },

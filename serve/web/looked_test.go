@@ -57,6 +57,18 @@ func TestLabWhyNotInOrder(t *testing.T) {
 		until(`late`), until(`document.querySelector(".arithmetic").textContent.includes("answer 2")`))
 }
 
+// TestLabForgets: all marks are forgotten by who says so twice.
+func TestLabForgets(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
+	forget := func(sure string) chromedp.Action {
+		return do(`window.confirm = () => ` + sure + `; [...document.querySelectorAll(".judge button")].at(-1).click()`)
+	}
+	step(t, ctx, "a mark", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"), until(`document.querySelector(".judge li button") && `+shown), chromedp.Click(".judge li button", chromedp.ByQuery), until(`document.querySelector(".judge table")`))
+	step(t, ctx, "not sure", forget("false"), until(`document.querySelector(".judge li button").ariaPressed === "true"`))
+	step(t, ctx, "sure", forget("true"), until(`document.querySelector(".judge li button").ariaPressed === "false" && document.activeElement.textContent === "Right or wrong?"`))
+}
+
 // TestLabOutage: numbers that are changed while the server is away count when it is back.
 func TestLabOutage(t *testing.T) {
 	ctx := browser(t)

@@ -568,7 +568,12 @@ async function judgeAll(lab) {
 /** What can be done with all marks. */
 const ofMarks = (lab) => [
   make("button", { type: "button", onclick: saveJudged }, "Save as judged queries"), " ",
-  make("button", { type: "button", onclick: () => { keep({}); judgeList(lab); lab.judge.firstChild.focus(); } }, "Forget all marks")];
+  make("button", { type: "button", onclick: () => {
+    if (!confirm("Forget what was marked for all queries? This browser alone has it.")) return;
+    keep({});
+    judgeList(lab);
+    lab.judge.firstChild.focus();
+  } }, "Forget all marks")];
 
 function download(name, text) {
   const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/yaml" })), download: name });

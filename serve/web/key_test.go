@@ -284,3 +284,17 @@ func TestPageKeyUnasked(t *testing.T) {
 	}
 	step(t, ctx, "a moment later", chromedp.Sleep(1200*time.Millisecond), until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
 }
+
+// TestPageKeySeesNothing: who has a key that sees no document is not told that none is indexed, and how long the key took to
+// be typed is not how long the search took.
+func TestPageKeySeesNothing(t *testing.T) {
+	ctx := browser(t)
+	s, keys := keyed(t)
+	_, none, err := keys.Add(access.Grant{Name: "none", Scopes: []access.Scope{access.ScopeSearch}, Tenant: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step(t, ctx, "a key", chromedp.Navigate(s.URL+"/?q=commit"), chromedp.WaitVisible("#login"), chromedp.SendKeys("#key", none+"\n"), until(`document.querySelector(".empty")?.textContent.startsWith("Nothing that this key may see") && `+shown),
+		until(`document.getElementById("count").textContent.startsWith("0 results") && !document.getElementById("count").textContent.includes(" ms")`))
+	step(t, ctx, "with it", chromedp.Navigate(s.URL+"/?q=stash"), until(`document.querySelector(".empty") && `+shown), until(`document.getElementById("count").textContent.startsWith("0 results in ")`))
+}

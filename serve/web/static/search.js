@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, make, marked, number, passage, passing, score, unspaced } from "./api.js";
+import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, givenKey, make, marked, number, passage, passing, score, unspaced } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -16,7 +16,7 @@ export async function show(main, s, thePage, signal) {
     page.notes([]);
     return;
   }
-  const began = performance.now();
+  const began = performance.now(), key = givenKey();
   const limit = shownOf(s);
   let found;
   try {
@@ -34,8 +34,8 @@ export async function show(main, s, thePage, signal) {
   answer = found;
   last = s;
   if (!same) selected = -1;
-  const took = performance.now() - began;
-  const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more results" : found.total.value === 1 ? " result" : " results"} in ${took.toFixed(0)} ms${found.answerable === false ? "; nothing here seems to answer it" : ""}`;
+  const took = givenKey() === key ? ` in ${(performance.now() - began).toFixed(0)} ms` : ""; // else somebody typed it
+  const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more results" : found.total.value === 1 ? " result" : " results"}${took}${found.answerable === false ? "; nothing here seems to answer it" : ""}`;
   page.count(count);
   page.notes([...found.warnings, ...found.notes]);
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
@@ -68,7 +68,7 @@ const opened = (s) => (s.why || "").split(",").map(Number).filter(Boolean);
 
 async function nothing(s, signal) {
   const status = await get("/v1/status", {}, signal);
-  if (!status.documents) return make("span", {}, "Nothing is indexed yet. The ", make("a", { href: address({ view: "status" }) }, "status"), " tells what waits and what is left out.");
+  if (!status.documents) return make("span", {}, givenKey() ? "Nothing that this key may see is indexed. The " : "Nothing is indexed yet. The ", make("a", { href: address({ view: "status" }) }, "status"), " tells what waits and what is left out.");
   const q = alike(s.q);
   if (q && (await finds({ ...s, q }, signal))) return make("span", {}, "Nothing found. There are words that are spelt alike: ", make("a", { href: address({ ...s, q, why: "", n: "" }) }, q));
   if (s.q && s.filter && (await finds({ ...s, filter: "" }, signal))) return make("span", {}, "Nothing found. Without ", apart(s.filter), " ", make("a", { href: address({ q: s.q, profile: s.profile }) }, "there is"), ".");

@@ -2,7 +2,9 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"sheaf"
 	"sheaf/backend"
@@ -68,6 +70,40 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	var err error
 	r.result.Facets, err = faceter.Facets(ctx, r.matches(plan), r.opt.Facets, maxFacetValues)
 	return err
+}
+
+// countMatches counts what the query matches, when that was asked for: what count and
+// ordered ask about, by the kind of score for which stores count a word without looking at
+// what it matches. What was found is the answer also when the store cannot count now, or time
+// runs out: without the number, and saying so.
+func (r *run) countMatches(ctx context.Context) error {
+	if !r.opt.Count {
+		return nil
+	}
+	n := 0
+	if r.query.Words != nil || r.opt.Order != nil {
+		counter, ok := r.searcher.Backend.(backend.Counter)
+		if !ok {
+			return fmt.Errorf("count: the store cannot do that: %w", sheaf.ErrUnsupported)
+		}
+		req := r.matches(r.followed)
+		text := backend.TextRequest{Query: req.Text.Query, Fields: slices.Clone(req.Text.Fields), Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
+		for i := range text.Fields {
+			text.Fields[i].Weight = 1
+		}
+		req.Text = &text
+		var err error
+		n, err = counter.Count(ctx, req)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sheaf.ErrUnavailable):
+			r.result.Warn(fmt.Sprintf("what matches was not counted: %v", err), "what matches was not counted")
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	r.result.Matches = &n
+	return nil
 }
 
 // maxFacetValues is the most values of a column that are counted out.

@@ -82,8 +82,12 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	if plan.Scan == nil {
 		return nil
 	}
+	words := r.query.Words
+	if words == nil && (r.opt.Order != nil || len(r.opt.Facets) > 0) {
+		words = everything
+	}
 	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
-		Words: r.query.Words, Answering: r.answering(plan), Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
+		Words: words, Answering: r.answering(plan), Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
 		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)
 	if err != nil {

@@ -94,8 +94,9 @@ type Options struct {
 	// everything then.
 	Order *backend.Order
 	// Facets are the columns by whose values everything that the words and
-	// filters match is counted.
+	// filters match is counted; Count asks for their number.
 	Facets []string
+	Count  bool
 	// Scope is the part of the query's filter that nobody wrote, as the folder that a person
 	// is in: Result.Unmet is what nothing has there.
 	Scope sheaf.Filter
@@ -122,6 +123,9 @@ type Result struct {
 	More bool
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []backend.Facet
+	// Matches is how many chunks the words and filters match, where Options.Count asked for
+	// it: none for a query of nothing, unless that is ordered.
+	Matches *int
 	// Answerable is false when nothing found is likely to answer the query,
 	// an empty result included, by [Searcher.Answers]; nil when the searcher
 	// cannot tell, and for a query without words, such as one of filters alone.
@@ -263,6 +267,9 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 		return nil, err
 	}
 	if r, err = r.widened(ctx, retrieval, q, asked); err != nil {
+		return nil, err
+	}
+	if err := r.countMatches(ctx); err != nil {
 		return nil, err
 	}
 	r.unmet(retrieval)

@@ -14,7 +14,7 @@ type Answer struct {
 	Parameters map[string]string  `json:"parameters" doc:"The profile's parameters in force."`
 	Results    []Result           `json:"results" doc:"The results of this page, best first."`
 	Total      Total              `json:"total" doc:"How many results there are on all pages."`
-	Matches    *int               `json:"matches,omitempty" doc:"How many chunks hold words of the query and pass its filter, exactly; only when count was asked for, and not when time ran out before."`
+	Matches    *int               `json:"matches,omitempty" doc:"How many chunks hold words of the query, in the fields in which the profile looks for them, and pass its filter, exactly; only when count was asked for, and not when time ran out before."`
 	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet asked for, its values with the number of chunks, of all that match, that have them."`
 	Next       string             `json:"next,omitempty" doc:"The cursor of the next page; absent on the last one."`
 	Generation uint64             `json:"generation" doc:"The generation of the index that all pages of this query show."`

@@ -18,7 +18,7 @@ import (
 // others without a name of theirs.
 func (t *trial) told(door string, a *Answer) {
 	chunks, scans := t.chunks(), t.scans(a.Profile)
-	if a.Matches != nil && *a.Matches > chunks {
+	if a.Matches != nil && *a.Matches > chunks && !(scans && chunks > 0) {
 		t.leak(door, "", "it counts %d matches, %d chunks may be seen", *a.Matches, chunks)
 	}
 	if a.Total.Value > 0 && t.seen == 0 {

@@ -65,7 +65,7 @@ func (k *kept) pack() {
 	if k.result.Hits == nil {
 		return // it is remembered
 	}
-	f := &ranked{kept: *k.result, hits: pack(k.result.Hits), matches: k.matches, documents: k.documents, at: k.at}
+	f := &ranked{kept: *k.result, hits: pack(k.result.Hits), documents: k.documents, at: k.at}
 	f.result = &f.kept
 	f.kept.Hits, f.kept.Took, f.kept.Trace, f.kept.Expansion = nil, nil, nil, nil
 	k.ranked, k.bytes = f, f.bytes()

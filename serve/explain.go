@@ -52,14 +52,11 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Order: by})
+	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count, Order: by})
 	if err != nil {
 		return nil, err
 	}
 	found, err := r.newRanked(result)
-	if err == nil && q.Count {
-		err = r.countInto(ctx, found, parsed, by)
-	}
 	if err != nil {
 		return nil, err
 	}

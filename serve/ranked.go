@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"sync"
@@ -24,7 +23,6 @@ type ranked struct {
 	kept      search.Result
 	room      *search.Room
 	hits      packed
-	matches   *int
 	documents documents // of results that were found in files, else nil
 	// at is the state of the index. shown are the snippets of the results that have been
 	// shown.
@@ -135,7 +133,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		return nil, foundHits{}, nil, inParameters(err)
 	}
 	now := r.c.now()
-	opt := search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by}
+	opt := search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Count: q.Count, Order: by}
 	confidence := r.confidence(p.profile)
 	seek := func() (*ranked, error) {
 		if err := TakeTurn(ctx); err != nil {
@@ -161,9 +159,6 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		found, err := r.newRanked(result)
 		if err == nil {
 			found.room = opt.Room
-		}
-		if err == nil && q.Count {
-			err = r.countInto(ctx, found, parsed, by)
 		}
 		return found, err
 	}
@@ -196,24 +191,6 @@ func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *calibrat
 	}
 	read := sync.OnceValue(func() *calibrate.Logistic { return r.c.o.Confidence(p) })
 	return func(*profile.Profile) *calibrate.Logistic { return read() }
-}
-
-// countInto counts what matches beside what was found in an order, nil for that of scores. What was found is the answer
-// also when the store cannot count or time runs out: without the number, and saying so.
-func (r *Reader) countInto(ctx context.Context, found *ranked, q sheaf.Query, by *backend.Order) error {
-	if by != nil && q.Words == nil {
-		q.Words = sheaf.Bool{} // what is ordered without words is everything
-	}
-	n, err := r.count(ctx, q)
-	switch {
-	case err == nil:
-		found.matches = &n
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sheaf.ErrUnavailable):
-		found.result.Warn(fmt.Sprintf("what matches was not counted: %v", err), "what matches was not counted")
-	default:
-		return err
-	}
-	return nil
 }
 
 // remembered is what is remembered of key, or else what seek finds, which is

@@ -92,7 +92,7 @@ type SearchRequest struct {
 	// ranking it: "date", "path" or "prop.NAME", with a dash before it for the
 	// largest first; or "random", "random:7".
 	Sort string
-	// Count asks for the exact number of chunks with words of the query.
+	// Count asks for the exact number of chunks with words of the query, in the fields of the profile.
 	Count bool
 	// Plain leaves snippets out.
 	Plain bool
@@ -398,14 +398,6 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	return r.page(ctx, k, hits, 0, q.Limit, steps)
 }
 
-// count is the number of chunks that hold words of q and pass its filter.
-func (r *Reader) count(ctx context.Context, q sheaf.Query) (int, error) {
-	if q.Words == nil {
-		return 0, nil
-	}
-	return r.guard.Count(ctx, backend.Request{Limit: 1, Filter: q.Filter, Text: everyField(q.Words)})
-}
-
 func everyField(words sheaf.TextQuery) *backend.TextRequest {
 	fields := make([]backend.FieldWeight, len(sheaf.Fields))
 	for i, f := range sheaf.Fields {
@@ -449,7 +441,7 @@ func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit
 	room.found = found
 	a := &room.answer
 	*a = Answer{room: room, Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: room.results, Generation: k.generation,
-		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)), Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))), Facets: k.facets, Matches: k.matches,
+		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)), Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))), Facets: k.facets, Matches: result.Matches,
 		Total: Total{Value: hits, Relation: "eq"}}
 	a.Timings = append(room.timings, steps...)
 	if result.Degraded {

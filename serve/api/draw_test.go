@@ -3,6 +3,8 @@ package api_test
 import (
 	"strings"
 	"testing"
+
+	"sheaf/serve"
 )
 
 // TestDrawRefusals: over HTTP a wrong draw is refused in the words of the command, and a
@@ -16,5 +18,23 @@ func TestDrawRefusals(t *testing.T) {
 	}
 	if res, body := s.ask(t, "GET", "/v1/search?sort=random:18446744073709551615", ""); res.StatusCode != 200 {
 		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// TestDrawPages: the pages of a draw are asked for as those of any search, with what the search
+// was asked for: nobody but the server knows the seed. Another draw is another search.
+func TestDrawPages(t *testing.T) {
+	s := start(t, notes, nil)
+	var first, second serve.Answer
+	s.get(t, "GET", "/v1/search?sort=random&limit=1", "", &first)
+	s.get(t, "GET", "/v1/search?sort=random&limit=1&cursor="+first.Next, "", &second)
+	if len(first.Results) != 1 || len(second.Results) != 1 || first.Results[0].ID == second.Results[0].ID {
+		t.Errorf("the first page is %v, the second %v", first.Results, second.Results)
+	}
+	s.get(t, "GET", "/v1/search?sort=random:7&limit=1", "", &first)
+	for _, sort := range []string{"random", "random:8", "path"} {
+		if res, body := s.ask(t, "GET", "/v1/search?sort="+sort+"&cursor="+first.Next, ""); res.StatusCode != 409 {
+			t.Errorf("%s: %d %s", sort, res.StatusCode, body)
+		}
 	}
 }

@@ -472,6 +472,7 @@ func TestWhyNot(t *testing.T) {
 		want    string
 	}{
 		{"it is there", query("cat", 9), "rrf", nil, "t:cats.md#Food", "it is there: rank"},
+		{"nothing is asked", sheaf.Query{Limit: 9}, "sheaf", nil, "t:cats.md#Food", "the query has no words: nothing is looked for"},
 		{"no word matches", query("meat", 9), "tree", nil, "t:cats.md#Food", "the words of the query do not match it"},
 		{"which words it lacks", query("cat meat unicorn", 1), "tree", nil, "t:cats.md#Food", `it lacks "meat", "unicorn"`},
 		{"filtered", filtered, "tree", nil, "t:cats.md#Food", "the filter leaves it out"},

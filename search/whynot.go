@@ -82,6 +82,9 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 			a.Reasons = append(a.Reasons, fmt.Sprintf("it ranks %d and %d results are wanted", rankOf(result.Trace[n-1].Ranking, id), q.Limit))
 		}
 	}
+	if len(a.Reasons) == 0 && done.query.Words == nil {
+		a.add("the query has no words: nothing is looked for")
+	}
 	return a, nil
 }
 

@@ -67,7 +67,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 		return nil, fmt.Errorf("save profile %s: %w: there is no folder of profiles", name, sheaf.ErrUnsupported)
 	}
 	if _, _, err := profile.Builtin(name); err == nil {
-		return nil, fmt.Errorf("%w: %s is a built-in profile: take another name", ErrConflict, name)
+		return nil, conflictError("name", "%s is a built-in profile: take another name", name)
 	}
 	base, err := c.Load(in.Extends)
 	if err != nil {
@@ -199,7 +199,7 @@ func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
 }
 
 func taken(name string) error {
-	return fmt.Errorf("%w: there is a saved %s: take another name, or replace it", ErrConflict, name)
+	return conflictError("name", "there is a saved %s: take another name, or replace it", name)
 }
 
 // saved writes the file of a name into a folder, whole and durably; one that is there is replaced when that

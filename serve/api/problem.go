@@ -119,6 +119,9 @@ func problemOf(err error, r *route) *Problem {
 		p = problem("invalid-input", "%v", err)
 	case errors.Is(err, sheaf.ErrNotFound):
 		p = problem("not-found", "%v", err)
+		if r.asksForID() {
+			p = told(p, faults{r.fault("id", err.Error())})
+		}
 	case errors.Is(err, sheaf.ErrUnsupported):
 		p = problem("unsupported", "%v", err)
 	case vfs.NoSpace(err): // in what place is for the log
@@ -140,6 +143,16 @@ func problemOf(err error, r *route) *Problem {
 // inHeader reports whether a field of a request of the route is a header.
 func (r *route) inHeader(field string) bool {
 	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
+}
+
+// asksForID reports whether a request of the route names one thing: that is what is not found
+// where nothing else is said.
+func (r *route) asksForID() bool {
+	if r == nil {
+		return false
+	}
+	inBody := r.body != nil && r.own == nil && jsonFields(r.input.FieldByIndex(r.body).Type).byName["id"] != nil
+	return inBody || r.set.byName["id"] != nil
 }
 
 // fault is what is wrong with a field of a request of the route; r is nil where

@@ -34,7 +34,13 @@ type call struct {
 }
 
 // collection is the one that a request names.
-func (c *call) collection(w Where) (*serve.Collection, error) { return c.api.Collection(w.Collection) }
+func (c *call) collection(w Where) (*serve.Collection, error) {
+	collection, err := c.api.Collection(w.Collection)
+	if err != nil {
+		return nil, &serve.FieldError{Field: "collection", Err: err}
+	}
+	return collection, nil
+}
 
 // reader is the collection that a request names, as its caller may see it; to be
 // closed.

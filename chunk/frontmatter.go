@@ -154,7 +154,8 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	f.warnWithin(entries)
 	dropped := 0
 	for i, e := range entries {
-		if last[e.key] != i || e.nested || e.null {
+		tenant := strings.EqualFold(e.key, "tenant")
+		if last[e.key] != i || e.nested && !tenant || e.null {
 			continue
 		}
 		f.shorten(e)
@@ -176,8 +177,13 @@ func (f *frontmatter) take(entries []yamlEntry) {
 				p.Values = append(p.Values, v)
 			}
 		}
+		if tenant && len(p.Values) == 0 && (e.nested || e.within) {
+			// It is somebody's, and nobody knows whose: as that of no tenant everybody would see it.
+			p.Values = []sheaf.Value{sheaf.TextValue("")}
+			f.warn(e.line, "%q is no name and no list of names: only who sees the documents of every tenant sees this one", showable(e.key))
+		}
 		if len(p.Values) > 0 {
-			if dropped++; len(f.properties) < maxProperties {
+			if dropped++; len(f.properties) < maxProperties || IsAccessProperty(e.key) {
 				f.properties, dropped = append(f.properties, p), 0
 			}
 			if dropped == 1 {

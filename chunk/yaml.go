@@ -62,6 +62,9 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 	entries := make([]yamlEntry, 0, len(values))
 	for _, v := range values {
 		t := v.Key.GetToken()
+		if explicit, ok := v.Key.(*ast.MappingKeyNode); ok && explicit.Value != nil { // "? key"
+			t = explicit.Value.GetToken()
+		}
 		e := yamlEntry{key: t.Value, line: t.Position.Line + 1}
 		switch n := r.bare(v.Value).(type) {
 		case *ast.SequenceNode:

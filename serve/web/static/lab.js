@@ -592,7 +592,7 @@ async function save(kind, what, suggestion, body, text) {
   const put = (replace) => post(`/v1/${kind}/${name}`, { ...body(name), replace }, undefined, "PUT");
   try {
     const saved = await put(false).catch((e) => {
-      const taken = e.status === 409 && !e.problem?.errors?.length; // with errors, parameters contradict each other
+      const taken = e.status === 409 && e.problem?.errors?.[0]?.parameter === "name"; // else parameters contradict each other
       if (taken && !e.message.includes("built-in") && confirm(`There is a ${what} called ${name}. Replace it?`)) return put(true);
       throw e;
     });

@@ -2,9 +2,15 @@ package search
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/profile"
+	"sheaf/rank"
 )
 
 // A document of hundreds of sections that all match fills what branches retrieve. Where
@@ -39,6 +45,108 @@ func (r *run) widened(ctx, retrieval context.Context, q sheaf.Query, asked profi
 		r = next
 	}
 	return r, nil
+}
+
+// mostRounds is how many times at most a listing is gone on with, and mostListed how many hits
+// one of these retrieves at most.
+const (
+	mostRounds = 6
+	mostListed = 10_000
+)
+
+// goOn retrieves more for a branch of a query that looks for no words, which lists what its filter
+// lets through in the order of IDs: there a document of thousands of sections fills whatever limit.
+// It asks again for what lies outside the documents that have all the hits that stages leave one,
+// and adds as many of each of the others, until there is enough. What is left out are fewer documents
+// than results are wanted.
+func (r *run) goOn(ctx context.Context, ph *profile.Phase, o *outcome) {
+	share := rank.PerDocument{Max: shareOf(o.branch.Then, ph.Then)}
+	if b, ok := r.query.Words.(sheaf.Bool); !ok || len(b.Must)+len(b.Should) > 0 || !o.full || share.Max == 0 {
+		return
+	}
+	env, start, req, n := r.env(), clock(), o.request, len(o.ranking)
+	most := min(largest(r.searcher.Backend, req), mostListed)
+	for round := 0; o.full && round < mostRounds; round++ {
+		kept, err := share.Apply(r.known(o.ranking), env)
+		others := r.without(kept, share.Max)
+		if err != nil || len(kept) >= r.query.Limit || others == nil {
+			break
+		}
+		req.Filter, req.Limit = others, max(req.Limit, min(wider*req.Limit, most))
+		if o.request.Filter != nil {
+			req.Filter = sheaf.And{o.request.Filter, others}
+		}
+		found, err := r.searcher.Backend.Retrieve(ctx, req)
+		if err == nil {
+			err = found.Valid("scores of " + r.searcher.storeName())
+		}
+		full := len(found) >= req.Limit
+		if err == nil {
+			found, err = share.Apply(r.known(found), env)
+		}
+		if err != nil {
+			if !errors.Is(err, sheaf.ErrUnsupported) { // else there is no more to be had
+				r.failed("listing more", fmt.Errorf("branch %s: what lies outside documents that fill the list: %w", o.branch.Name, backend.Gone(err)))
+			}
+			break
+		}
+		o.add(found[:min(len(found), o.request.Limit)])
+		o.full = full || len(found) > o.request.Limit
+	}
+	if len(o.ranking) > n {
+		r.took(lane{branch: o.branch.Name}.step("go on"), start)
+	}
+}
+
+// shareOf is how many hits of one document stages leave, which run one after another; 0 where
+// that is any number, or where others leave few before.
+func shareOf(branch, then []profile.Step) int {
+	for _, step := range slices.Concat(branch, then) {
+		switch stage := step.Stage.(type) {
+		case rank.PerDocument:
+			return stage.Max
+		case rank.Aggregate:
+			if stage.To == rank.ToDocument {
+				return 1
+			}
+		}
+		if keeps(step.Stage) < math.MaxInt {
+			break
+		}
+	}
+	return 0
+}
+
+// without lets through what lies outside the documents of which there are most hits; nil when
+// there are none.
+func (r *run) without(hits sheaf.Ranking, most int) sheaf.Filter {
+	in, count := sheaf.In{Column: sheaf.ColumnDoc}, map[sheaf.ID]int{}
+	for i := range hits {
+		doc := r.facts.Node(hits[i].ID).Doc
+		if count[doc]++; count[doc] == most {
+			in.Values = append(in.Values, sheaf.TextValue(string(doc)))
+		}
+	}
+	if in.Values == nil {
+		return nil
+	}
+	return sheaf.Not{Filter: in}
+}
+
+// add adds those of others to what was retrieved that are not there.
+func (o *outcome) add(others sheaf.Ranking) {
+	there := make(map[sheaf.ID]bool, len(o.ranking))
+	for i := range o.ranking {
+		there[o.ranking[i].ID] = true
+	}
+	o.ranking = slices.Clone(o.ranking) // what a store gave stays as it is
+	for _, h := range others {
+		if !there[h.ID] {
+			o.ranking = append(o.ranking, h)
+		}
+	}
+	o.ranking.Sort()
+	o.places = backend.Places{}
 }
 
 // retrievesMore reports whether a branch of a retrieves more than that of b, another plan of

@@ -74,6 +74,14 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if outcomes, err = r.survivors(outcomes, at); err != nil {
 		return nil, err
 	}
+	if within == nil && !at.first {
+		for i := range outcomes {
+			r.goOn(retrieval, ph, &outcomes[i])
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
 	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
 	all := r.found(outcomes, within != nil, ph.Complete || !at.first)
 	defer all.release()

@@ -308,18 +308,18 @@ func TestProfilesAreAskedForOnceASecond(t *testing.T) {
 	})
 }
 
-// TestTakenOrContradictory: a name that is taken is a conflict of no field, by which the
-// lab knows what it may offer to replace; parameters that contradict each other are.
+// TestTakenOrContradictory: a name that is taken is a conflict of the name, by which the
+// lab knows what it may offer to replace; parameters that contradict each other are others.
 func TestTakenOrContradictory(t *testing.T) {
 	s := start(t, notes, nil)
 	const mine = `{"extends": "rrf"}`
 	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", mine); res.StatusCode != 201 {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
-	if p := s.wrong(t, 409, "PUT", "/v1/profiles/mine", mine); len(p.Errors) != 0 {
+	if p := s.wrong(t, 409, "PUT", "/v1/profiles/mine", mine); len(p.Errors) != 1 || p.Errors[0].Parameter != "name" {
 		t.Errorf("a name that is taken: %+v", p)
 	}
-	if p := s.wrong(t, 409, "PUT", "/v1/profiles/new", `{"extends": "onyx-vespa", "parameters": {"target_hits": 1}}`); len(p.Errors) == 0 {
+	if p := s.wrong(t, 409, "PUT", "/v1/profiles/new", `{"extends": "onyx-vespa", "parameters": {"target_hits": 1}}`); len(p.Errors) == 0 || p.Errors[0].Parameter == "name" {
 		t.Errorf("parameters that contradict each other: %+v", p)
 	}
 }

@@ -41,23 +41,6 @@ func (t *placeTable) of(hash uint64) (slots *[placeWays]atomic.Uint64, above uin
 	return &t[hash%uint64(len(t))], hash &^ placeNames
 }
 
-// Memory answers many who ask at once sooner than one after another: touch reads the slots
-// for a hash, and reach what the first of them names that may be meant, before they are
-// looked at.
-func (t *placeTable) touch(hash uint64) { t[hash%uint64(len(t))][0].Load() }
-
-func (t *placeTable) reach(r *recent, hash uint64) {
-	slots, above := t.of(hash)
-	for i := range slots {
-		if name := slots[i].Load() ^ above; name <= placeNames {
-			if thing := r.get(name); thing != nil {
-				atomic.LoadUint64((*uint64)(thing))
-			}
-			return
-		}
-	}
-}
-
 // put adds a standing, in the place of one that is forgotten or of any.
 func (t *placeTable) put(r *recent, hash, name uint64) {
 	slots, above := t.of(hash)
@@ -107,16 +90,6 @@ func (c *places) put(id []byte, view int, ordinal uint32) string {
 	return p.id()
 }
 
-// expect says that at is about to be asked for hits.
-func (c *places) expect(hits []found) {
-	for i := range hits {
-		c.byOrdinal.touch(ordinalHash(uint32(hits[i].view), hits[i].ordinal))
-	}
-	for i := range hits {
-		c.byOrdinal.reach(&c.recent, ordinalHash(uint32(hits[i].view), hits[i].ordinal))
-	}
-}
-
 // at is the identifier of the chunk with an ordinal, if that is remembered.
 func (c *places) at(view int, ordinal uint32) (id string, ok bool) {
 	if p, _ := c.standing(view, ordinal); p != nil {
@@ -149,24 +122,9 @@ func (c *places) found(id string, view int, ordinal uint32) {
 	c.put([]byte(id), view, ordinal)
 }
 
-// expectIDs says that of is about to be asked for ids, and appends their hashes to hashes.
-func (c *places) expectIDs(hashes []uint64, ids []string) []uint64 {
-	for _, id := range ids {
-		hash := idHash(id)
-		c.byID.touch(hash)
-		hashes = append(hashes, hash)
-	}
-	for _, hash := range hashes {
-		c.byID.reach(&c.recent, hash)
-	}
-	return hashes
-}
-
-func idHash(id string) uint64 { return maphash.String(placeSeed, id) }
-
-// of is where the chunk called id, which has this hash, stands, nil when it is not remembered.
-func (c *places) of(id string, hash uint64) *standing {
-	slots, above := c.byID.of(hash)
+// of is where the chunk called id stands, nil when it is not remembered.
+func (c *places) of(id string) *standing {
+	slots, above := c.byID.of(maphash.String(placeSeed, id))
 	for i := range slots {
 		name := slots[i].Load() ^ above
 		if name > placeNames {

@@ -46,10 +46,10 @@ func TestPlaces(t *testing.T) {
 					t.Errorf("chunk %d of %d is called %.40q, want %.40q", ordinal, view, id, want)
 					return
 				}
-				if c.of(want, idHash(want)) == nil {
+				if c.of(want) == nil {
 					c.found(want, view, ordinal)
 				}
-				if p := c.of(want, idHash(want)); p != nil && (int(p.view) != view || p.ordinal != ordinal) {
+				if p := c.of(want); p != nil && (int(p.view) != view || p.ordinal != ordinal) {
 					t.Errorf("%.40q is said to be %d of %d, want %d of %d", want, p.ordinal, p.view, ordinal, view)
 					return
 				} else if p != nil {
@@ -58,8 +58,7 @@ func TestPlaces(t *testing.T) {
 				if i%20 == 0 {
 					kept[want] = id
 				}
-				if name := fmt.Sprint("not there ", i); c.of(name, idHash(name)) != nil {
-					p := c.of(name, idHash(name))
+				if p := c.of(fmt.Sprint("not there ", i)); p != nil {
 					t.Errorf("%d of %d is found by another name", p.ordinal, p.view)
 				}
 			}
@@ -87,7 +86,7 @@ func TestPlacesFound(t *testing.T) {
 	remembered, forgotten := 0, 0
 	for ordinal := range uint32(placeSlots) {
 		name := placeName(0, ordinal)
-		if c.of(name, idHash(name)) != nil {
+		if c.of(name) != nil {
 			continue
 		}
 		if _, ok := c.at(0, ordinal); ok {
@@ -96,7 +95,7 @@ func TestPlacesFound(t *testing.T) {
 			forgotten++
 		}
 		c.found(name, 0, ordinal)
-		if p := c.of(name, idHash(name)); p == nil || p.view != 0 || p.ordinal != ordinal {
+		if p := c.of(name); p == nil || p.view != 0 || p.ordinal != ordinal {
 			t.Fatalf("%.40q is not found where it stands", name)
 		}
 	}
@@ -141,7 +140,7 @@ func TestPlacesHold(t *testing.T) {
 	}
 	byID, byOrdinal := 0, 0
 	for i, name := range names {
-		if c.of(name, idHash(name)) != nil {
+		if c.of(name) != nil {
 			byID++
 		}
 		if _, ok := c.at(0, uint32(i)); ok {

@@ -17,9 +17,8 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 	room := askedPool.Get().(*askedRoom)
 	defer room.release()
 	asked := room.views(len(s.views))
-	room.hashes = s.places.expectIDs(room.hashes[:0], ids)
 	for k, id := range ids {
-		if err := s.locate(id, room.hashes[k], func(view int, ordinal uint32) { asked[view] = append(asked[view], askedChunk{ordinal, int32(k)}) }); err != nil {
+		if err := s.locate(id, func(view int, ordinal uint32) { asked[view] = append(asked[view], askedChunk{ordinal, int32(k)}) }); err != nil {
 			return err
 		}
 	}
@@ -47,12 +46,8 @@ type askedChunk struct {
 	at      int32
 }
 
-// askedRoom is memory for the chunks of each view that are asked for, and for the hashes of
-// their identifiers.
-type askedRoom struct {
-	lists  [][]askedChunk
-	hashes []uint64
-}
+// askedRoom is memory for the chunks of each view that are asked for.
+type askedRoom struct{ lists [][]askedChunk }
 
 var askedPool = sync.Pool{New: func() any { return &askedRoom{} }}
 
@@ -76,9 +71,6 @@ func (r *askedRoom) release() {
 		if cap(list) > mostAsked {
 			r.lists[i] = nil
 		}
-	}
-	if cap(r.hashes) > mostAsked {
-		r.hashes = nil
 	}
 	askedPool.Put(r)
 }

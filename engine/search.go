@@ -96,10 +96,10 @@ func (s *Snapshot) among(filter Filter, within []segment.Bitset, room *withinSet
 	return allowed, nil
 }
 
-// locate gives found every place of an identifier, which has this hash: where it stands, and
-// where it stood when segments still have what was deleted.
-func (s *Snapshot) locate(id string, hash uint64, found func(view int, ordinal uint32)) error {
-	if p := s.places.of(id, hash); p != nil {
+// locate gives found every place of an identifier: where it stands, and where it
+// stood when segments still have what was deleted.
+func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
+	if p := s.places.of(id); p != nil {
 		found(int(p.view), p.ordinal)
 		return nil
 	}

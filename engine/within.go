@@ -83,7 +83,7 @@ func (w *withinSets) add(s *Snapshot, req *Request) error {
 		return nil
 	}
 	for _, id := range req.Within {
-		if err := s.locate(id, idHash(id), w.set); err != nil {
+		if err := s.locate(id, w.set); err != nil {
 			return err
 		}
 	}

@@ -60,8 +60,11 @@ const (
 // and adds as many of each of the others, until there is enough. What is left out are fewer documents
 // than results are wanted.
 func (r *run) goOn(ctx context.Context, ph *profile.Phase, o *outcome) {
+	if b, ok := r.query.Words.(sheaf.Bool); !ok || len(b.Must)+len(b.Should) > 0 || !o.full {
+		return
+	}
 	share := rank.PerDocument{Max: shareOf(o.branch.Then, ph.Then)}
-	if b, ok := r.query.Words.(sheaf.Bool); !ok || len(b.Must)+len(b.Should) > 0 || !o.full || share.Max == 0 {
+	if share.Max == 0 {
 		return
 	}
 	env, start, req, n := r.env(), clock(), o.request, len(o.ranking)

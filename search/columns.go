@@ -15,20 +15,35 @@ import (
 var everything = sheaf.Bool{}
 
 // matches is the request for all that the query's words and filters match, scored
-// as the plan's first branch by words does.
+// as the plan's first branch by words does, in the fields of all of them.
 func (r *run) matches(plan *profile.Plan) backend.Request {
 	req := backend.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, backend.MaxLimit)),
 		Text: &backend.TextRequest{Query: r.query.Words, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
+	first := true
 	for i := range plan.Main.Branches {
-		if b := plan.Main.Branches[i].Text; b != nil {
-			req.Text = textRequest(b, r.query.Words)
-			break
+		b := plan.Main.Branches[i].Text
+		switch {
+		case b == nil:
+		case first:
+			req.Text, first = textRequest(b, r.query.Words), false
+		default:
+			req.Text.Fields = withFields(req.Text.Fields, b.Fields)
 		}
 	}
 	if r.query.Words == nil {
 		req.Text.Query = everything
 	}
 	return req
+}
+
+// withFields adds those of others that are not in fields.
+func withFields(fields []backend.FieldWeight, others []profile.Field) []backend.FieldWeight {
+	for _, f := range others {
+		if !slices.ContainsFunc(fields, func(known backend.FieldWeight) bool { return known.Name == f.Name }) {
+			fields = append(fields, backend.FieldWeight{Name: f.Name, Weight: f.Weight})
+		}
+	}
+	return fields
 }
 
 // ordered finds what the query matches in the order of a column, or one that is drawn;

@@ -13,10 +13,14 @@ import (
 func TestMatches(t *testing.T) {
 	files := map[string]string{}
 	for i := range 5 {
-		files[fmt.Sprintf("harbor/a%d.md", i)] = "---\ntags: [crane]\n---\n# Ships\n\nA ship.\n\n## More\n\nAnother ship, and a quay.\n"
+		files[fmt.Sprintf("harbor/a%d.md", i)] = "---\ntags: [crane]\n---\n# Ships\n\nA boat.\n\n## More\n\nAnother ship, and a quay.\n"
 	}
 	files["b.md"] = "# Quay\n\nA crane in the harbor.\n"
 	r := reader(t, scanning(t, files), access.Unrestricted())
+	// What only a later branch by words finds, of titles, counts too.
+	if a := find(t, r, serve.SearchRequest{Text: "ships", Profile: "onyx-vespa", Facets: []string{"ext"}, Count: true}); *a.Matches <= 5 {
+		t.Errorf("%d match, want others than the 5 whose text has the word", *a.Matches)
+	}
 	for _, profile := range []string{"sheaf", "rrf", "tree", "tiered"} {
 		for _, sort := range []string{"", "path"} {
 			for _, q := range []serve.SearchRequest{{Text: "harbor"}, {Text: "crane"}, {Text: "ship quay"}, {Text: "nothing"}, {Text: "tag:crane"}, {Filter: "tag:crane"}, {Text: ""}} {

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // The layout of codes is such that word w of eight vectors is one register of 512
-// bits, or two of 256: a kernel adds within the eight bytes of a lane alone.
+// bits, or two of 256: the kernel for 512 adds within the eight bytes of a lane alone.
 
 // ahead is how far before codes are counted they are fetched: processors fetch what
 // comes next by themselves, but not beyond a page of memory. What is fetched for later

@@ -86,8 +86,8 @@ func TestKernels(t *testing.T) {
 			s.compare(t, k)
 		}
 	}
-	for _, words := range []int{48, 64, 1024} {
-		s := newSample(rand.New(rand.NewPCG(uint64(words), 3)), words, 2)
+	for _, words := range []int{48, 64, 65, 1024} {
+		s := newSample(rand.New(rand.NewPCG(uint64(words), 3)), words, 5)
 		for _, k := range kernels {
 			s.compare(t, k)
 		}

@@ -139,7 +139,7 @@ func (u *unknownMethod) Write(text []byte) (int, error) {
 	u.held = false
 	why := errMethod
 	switch said := strings.TrimSpace(string(text)); {
-	case strings.HasPrefix(said, "invalid request:"):
+	case strings.HasPrefix(said, "invalid request:") && isCall(u.sent):
 		why = errors.New(said)
 	case !strings.HasPrefix(said, "JSON RPC not handled"):
 		u.ResponseWriter.WriteHeader(http.StatusBadRequest)
@@ -149,6 +149,12 @@ func (u *unknownMethod) Write(text []byte) (int, error) {
 	u.Header().Del("Content-Length")
 	_, err := u.ResponseWriter.Write(refusal(u.sent, why))
 	return len(text), err
+}
+
+// isCall reports whether a message has an ID, by which it can be answered.
+func isCall(message []byte) bool {
+	var m struct{ ID json.RawMessage }
+	return json.Unmarshal(message, &m) == nil && m.ID != nil
 }
 
 // end writes a status that nothing followed.

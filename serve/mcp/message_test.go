@@ -108,4 +108,7 @@ func TestCodes(t *testing.T) {
 	if err != nil || res.StatusCode != 200 || got.Error.Code != -32600 || string(got.ID) != "7" {
 		t.Errorf("a call without parameters: %v %s", err, text)
 	}
+	if res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","method":"tools/call"}`, "MCP-Protocol-Version", "2025-06-18"); err != nil || res.StatusCode != 400 {
+		t.Errorf("one that cannot be answered: %v %s", err, text)
+	}
 }

@@ -137,7 +137,7 @@ func (s yamlScalar) isNull() bool { return !s.quoted && plainValue(s.raw).IsZero
 // take makes title, aliases, tags and properties of the entries. A key given
 // twice counts at its last place.
 func (f *frontmatter) take(entries []yamlEntry) {
-	last := make(map[string]int, len(entries))
+	last, given := make(map[string]int, len(entries)), map[string]int{}
 	repeats, repeatedAt := 0, 0
 	for i, e := range entries {
 		if before, ok := last[e.key]; ok {
@@ -147,6 +147,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 			repeatedAt = e.line
 		}
 		last[e.key] = i
+		given[e.key]++
 	}
 	if repeats > maxRepeats {
 		f.warn(repeatedAt, "%d more keys were given before; the last one counts", repeats-maxRepeats)
@@ -155,7 +156,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	dropped := 0
 	for i, e := range entries {
 		tenant := strings.EqualFold(e.key, "tenant")
-		if last[e.key] != i || e.nested && !tenant || e.null {
+		if last[e.key] != i || e.nested && !tenant || e.null && !(tenant && given[e.key] > 1) {
 			continue
 		}
 		f.shorten(e)
@@ -177,16 +178,15 @@ func (f *frontmatter) take(entries []yamlEntry) {
 				p.Values = append(p.Values, v)
 			}
 		}
-		if tenant && len(p.Values) == 0 && (e.nested || e.within) {
+		if tenant && len(p.Values) == 0 && (e.nested || e.within || e.null) {
 			// It is somebody's, and nobody knows whose: as that of no tenant everybody would see it.
 			p.Values = []sheaf.Value{sheaf.TextValue("")}
 			f.warn(e.line, "%q is no name and no list of names: only who sees the documents of every tenant sees this one", showable(e.key))
 		}
 		if len(p.Values) > 0 {
-			if dropped++; len(f.properties) < maxProperties || IsAccessProperty(e.key) {
-				f.properties, dropped = append(f.properties, p), 0
-			}
-			if dropped == 1 {
+			if len(f.properties) < maxProperties || IsAccessProperty(e.key) {
+				f.properties = append(f.properties, p)
+			} else if dropped++; dropped == 1 {
 				f.warn(e.line, "more than %d properties; the rest is left out", maxProperties)
 			}
 		}

@@ -16,17 +16,25 @@ func TestTenantThatCannotBeRead(t *testing.T) {
 		fmt.Fprintf(many, "p%d: x\n", i)
 	}
 	for front, want := range map[string]string{
-		"tenant: acme":                   "acme",
-		"tenant: {name: acme}":           "",
-		"tenant:\n  name: acme":          "",
-		"tenant: [[acme]]":               "",
-		"tenant: [acme, [globex]]":       "acme",
-		"team: &t [acme]\ntenant: *t":    "",
-		"team: &t acme\ntenant: *t":      "acme",
-		"Tenant: *none":                  "",
-		"? tenant\n: acme":               "acme",
-		many.String() + "tenant: acme":   "acme",
-		many.String() + "tenant: {a: b}": "",
+		"tenant: acme":                              "acme",
+		"tenant: {name: acme}":                      "",
+		"tenant:\n  name: acme":                     "",
+		"tenant: [[acme]]":                          "",
+		"tenant: [acme, [globex]]":                  "acme",
+		"team: &t [acme]\ntenant: *t":               "",
+		"team: &t acme\ntenant: *t":                 "acme",
+		"Tenant: *none":                             "",
+		"? tenant\n: acme":                          "acme",
+		"&k tenant: acme":                           "acme",
+		"!!str tenant: acme":                        "acme",
+		"tenant: acme\ntenant:":                     "",
+		"<<: {tenant: acme}":                        "",
+		"<<: [{a: b}, {Tenant: acme}]":              "",
+		"b: &b {tenant: acme}\n<<: *b":              "",
+		"b: &b\n  <<: {tenant: acme}\n<<: *b":       "",
+		"b: &b {tenant: acme}\n<<: *b\ntenant: own": "own",
+		many.String() + "tenant: acme":              "acme",
+		many.String() + "tenant: {a: b}":            "",
 	} {
 		c, err := chunk.For("a.md", chunk.Options{})
 		if err != nil {

@@ -2,12 +2,14 @@ package chunk
 
 import (
 	"errors"
-	"sheaf/internal/yamlfile"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"sheaf/internal/yamlfile"
 )
 
 // yamlFault is a fault in frontmatter, on a line of the file.
@@ -60,12 +62,13 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 		return nil, &yamlFault{body.GetToken().Position.Line + 1, "no keys and values"}
 	}
 	entries := make([]yamlEntry, 0, len(values))
+	merged := yamlEntry{key: "tenant", nested: true}
 	for _, v := range values {
-		t := v.Key.GetToken()
-		if explicit, ok := v.Key.(*ast.MappingKeyNode); ok && explicit.Value != nil { // "? key"
-			t = explicit.Value.GetToken()
-		}
+		t := r.key(v)
 		e := yamlEntry{key: t.Value, line: t.Position.Line + 1}
+		if isMerge(v) && r.tells(v.Value, "tenant", maxFrontmatterDepth) {
+			merged.line = e.line
+		}
 		switch n := r.bare(v.Value).(type) {
 		case *ast.SequenceNode:
 			e.list = true
@@ -91,7 +94,44 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 		}
 		entries = append(entries, e)
 	}
+	own := slices.ContainsFunc(entries, func(e yamlEntry) bool { return strings.EqualFold(e.key, merged.key) })
+	if merged.line > 0 && !own { // what is merged is not read, but whose it is must not be lost
+		entries = append(entries, merged)
+	}
 	return entries, nil
+}
+
+// key is the token of a key, behind its "?", anchor and tag.
+func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
+	key := ast.Node(v.Key)
+	if explicit, ok := key.(*ast.MappingKeyNode); ok && explicit.Value != nil {
+		key = explicit.Value
+	}
+	if bare := r.bare(key); bare != nil {
+		key = bare
+	}
+	return key.GetToken()
+}
+
+func isMerge(v *ast.MappingValueNode) bool { _, ok := v.Key.(*ast.MergeKeyNode); return ok }
+
+// tells reports whether what is merged says key, or may do so.
+func (r *yamlReader) tells(n ast.Node, key string, depth int) bool {
+	if depth == 0 {
+		return true
+	}
+	switch n := r.bare(n).(type) {
+	case *ast.MappingNode:
+		return slices.ContainsFunc(n.Values, func(v *ast.MappingValueNode) bool { return r.tells(v, key, depth-1) })
+	case *ast.MappingValueNode:
+		return strings.EqualFold(r.key(n).Value, key) || isMerge(n) && r.tells(n.Value, key, depth-1)
+	case *ast.SequenceNode:
+		return slices.ContainsFunc(n.Values, func(v ast.Node) bool { return r.tells(v, key, depth-1) })
+	case *ast.AliasNode:
+		target, known := r.anchors[n.Value.GetToken().Value]
+		return !known || r.tells(target, key, depth-1)
+	}
+	return false
 }
 
 // bare is a node without its anchor and tag; an alias is what it stands for,

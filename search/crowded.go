@@ -102,7 +102,7 @@ func (r *run) goOn(ctx context.Context, ph *profile.Phase, o *outcome) {
 }
 
 // shareOf is how many hits of one document stages leave, which run one after another; 0 where
-// that is any number, or where others leave few before.
+// that is any number, or where others before leave few, or make other results of them.
 func shareOf(branch, then []profile.Step) int {
 	for _, step := range slices.Concat(branch, then) {
 		switch stage := step.Stage.(type) {
@@ -112,9 +112,12 @@ func shareOf(branch, then []profile.Step) int {
 			if stage.To == rank.ToDocument {
 				return 1
 			}
+			return 0
+		case rank.Lifter:
+			return 0
 		}
 		if keeps(step.Stage) < math.MaxInt {
-			break
+			return 0
 		}
 	}
 	return 0

@@ -113,10 +113,12 @@ func TestListedPlainly(t *testing.T) {
 	s, store := filled(t, 3000, 2, 2)
 	small, few := filled(t, 3, 2, 2)
 	cut := parse(t, strings.Replace(crowded, "then: [", "then: [elbow: {ratio: 0.9, max: 3}, ", 1))
+	lifted := parse(t, strings.Replace(crowded, "then: [", "then: [tree: {threshold: 0.5, min_matches: 3}, ", 1))
 	for name, n := range map[string]int{
 		"small":      countOf(few, func() { mustSearch(t, small, listing(10)[0], load(t, "sheaf"), search.Options{}) }),
 		"no share":   countOf(store, func() { mustSearch(t, s, listing(10)[0], load(t, "rrf"), search.Options{}) }),
 		"cut before": countOf(store, func() { mustSearch(t, s, listing(10)[0], cut, search.Options{}) }),
+		"lifted":     countOf(store, func() { mustSearch(t, s, listing(10)[0], lifted, search.Options{}) }),
 		"limit":      countOf(store, func() { mustSearch(t, s, listing(3)[0], load(t, "sheaf"), search.Options{}) }),
 	} {
 		if n != 1 {

@@ -70,7 +70,7 @@ func TestPageOutline(t *testing.T) {
 	step(t, ctx, "another view", do(`document.querySelector('nav a[data-view=search]').click()`), until(`document.body.dataset.view === "search" && `+shown), do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }
 
-// TestPageOutlineElsewhere: what stands beside a document leads to the begin of another one, and its tags to what else has them,
+// TestPageOutlineElsewhere: what stands beside a document leads to the beginning of another one, and its tags to what else has them,
 // however far down one has read.
 func TestPageOutlineElsewhere(t *testing.T) {
 	ctx := browser(t)

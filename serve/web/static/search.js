@@ -43,7 +43,7 @@ export async function show(main, s, thePage, signal) {
   if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(s, signal)));
   const filled = found.results.length >= limit;
   if (found.total.relation === "gte") column.append(limit < most ? more(filled ? limit + step : most, s)
-    : make("p", { class: "empty" }, filled ? `No more than ${most} are shown: more words, a tag or a folder narrow them.` : "This profile keeps no more: other words, a tag or a folder may find others."));
+    : make("p", { class: "empty" }, filled ? `No more than ${most} are shown: more words, a tag or a folder narrow them.` : found.degraded ? "There may be more: not all was searched." : "This profile keeps no more: other words, a tag or a folder may find others."));
   const held = main.contains(document.activeElement) && document.activeElement.dataset.narrow;
   main.replaceChildren(make("h1", { class: "hidden" }, "Results"), make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
   if (held) main.querySelector(`[data-narrow="${CSS.escape(held)}"]`)?.focus({ preventScroll: true }); // the keyboard goes on where it was

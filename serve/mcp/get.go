@@ -115,6 +115,13 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 			}
 			left -= size(unread[i])
 		}
+		for i := 0; i < len(unread) && left < 0; i++ { // reasons alone are too long: the first ones are not given
+			if m := &unread[i]; m.Reason != budgetUsed {
+				left += size(*m)
+				m.Reason = notThere
+				left -= size(*m)
+			}
+		}
 		type place struct {
 			doc  sheaf.ID
 			span serve.Span
@@ -149,8 +156,11 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 	return &sdk.CallToolResult{Content: getContent(out)}, out, nil
 }
 
-// budgetUsed is why what was asked for is not given.
-const budgetUsed = "the budget is used up"
+// Why what was asked for is not given.
+const (
+	budgetUsed = "the budget is used up"
+	notThere   = "not found"
+)
 
 // budgetOf is a budget as it is asked for, the usual one for 0.
 func budgetOf(tokens int) (float64, error) {

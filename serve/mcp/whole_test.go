@@ -283,7 +283,14 @@ func TestWhatIsMissingFitsTheBudget(t *testing.T) {
 	for i := range 48 {
 		ids = append(ids, fmt.Sprintf("%d/%s", i, strings.Repeat("x", 280)))
 	}
-	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "multi_get", Arguments: map[string]any{"ids": ids, "budget": 12000}})
+	for _, budget := range []int{12000, 8000, 4500} {
+		whatIsMissingFits(t, s, ids, budget)
+	}
+}
+
+func whatIsMissingFits(t *testing.T, s *sdk.ClientSession, ids []string, budget int) {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "multi_get", Arguments: map[string]any{"ids": ids, "budget": budget}})
 	if err != nil || r.IsError {
 		t.Fatal(err, r)
 	}
@@ -292,8 +299,8 @@ func TestWhatIsMissingFitsTheBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	for form, text := range map[string]string{"text": textOf(r), "structured": string(structured)} {
-		if got := mcp.Tokens(text); got > 12000 {
-			t.Errorf("%v tokens of %s", got, form)
+		if got := mcp.Tokens(text); got > float64(budget) {
+			t.Errorf("%v tokens of %s, the budget is %d", got, form, budget)
 		}
 	}
 	if got := strings.Count(textOf(r), "not found"); got != 48 {

@@ -6,14 +6,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"sheaf"
+	"sheaf/chunk"
 )
 
 var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 // TestLinksOfDocuments follows every relative link of the repository's own
-// Markdown files.
+// Markdown files, to the heading where it names one.
 func TestLinksOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
 	out, err := exec.Command("git", "-C", root, "ls-files", "*.md").Output()
@@ -30,20 +34,41 @@ func TestLinksOfDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range markdownLink.FindAllStringSubmatch(string(text), -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if target == "" || strings.Contains(target, "://") {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
 				continue
 			}
 			if decoded, err := url.PathUnescape(target); err == nil {
 				target = decoded
 			}
 			checked++
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), target)); err != nil {
+			path := filepath.Join(root, filepath.Dir(name), target)
+			if target == "" {
+				path = filepath.Join(root, name)
+			}
+			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s links to %s, which does not exist", name, m[1])
+			} else if anchor != "" && filepath.Ext(path) == ".md" && !hasHeading(t, path, anchor) {
+				t.Errorf("%s links to %s, which has no such heading", name, m[1])
 			}
 		}
 	}
 	if checked < 10 {
 		t.Fatalf("only %d links found", checked)
 	}
+}
+
+// hasHeading reports whether a Markdown file has a heading that the anchor of a link leads to.
+func hasHeading(t *testing.T, path, anchor string) bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cutter, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := cutter.Chunk("doc", filepath.Base(path), text)
+	return slices.ContainsFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.Slug == anchor })
 }

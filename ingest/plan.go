@@ -218,36 +218,50 @@ func (o *Options) walk(ctx context.Context, root string) (*walked, error) {
 	return walk(ctx, root, o.Walk)
 }
 
-// compare finds what is new, changed and gone. Both sides are sorted: the
-// catalog by ID, the files by tree and path. What is indexed of files that may be there
-// stays.
-func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found, unread map[string]unreadPaths) error {
-	type candidate struct {
-		id   sheaf.ID
-		tree catalog.Tree
-		file found
-	}
+// candidate is a file of the folders, and the document that it is or would be.
+type candidate struct {
+	id   sheaf.ID
+	tree catalog.Tree
+	file found
+}
+
+// candidates are the files of all trees, in the order of their documents.
+func candidates(trees []catalog.Tree, files map[string][]found) []candidate {
 	n := 0
 	for _, list := range files {
 		n += len(list)
 	}
-	present := make([]candidate, 0, n)
-	for _, tree := range o.Trees {
+	out := make([]candidate, 0, n)
+	for _, tree := range trees {
 		for _, f := range files[tree.Name] {
-			present = append(present, candidate{sheaf.DocumentID(tree.Name, f.path), tree, f})
+			out = append(out, candidate{sheaf.DocumentID(tree.Name, f.path), tree, f})
 		}
 	}
-	slices.SortFunc(present, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
-	take := func(c candidate, known bool, old catalog.FileState) *job {
-		p.work = append(p.work, job{doc: c.id, tree: c.tree.Name, path: c.file.path, full: filepath.Join(c.tree.Root, filepath.FromSlash(c.file.path)), size: c.file.size, known: known, old: old, state: c.file.state})
-		return &p.work[len(p.work)-1]
-	}
-	seen := map[string]int64{} // by earlier runs
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
+	return out
+}
+
+// seenBefore is until when earlier runs knew all changes, by tree.
+func seenBefore(view *catalog.View) map[string]int64 {
+	seen := map[string]int64{}
 	for key, at := range view.Settings().Extra {
 		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {
 			seen[tree], _ = strconv.ParseInt(at, 10, 64) // what is no number says nothing
 		}
 	}
+	return seen
+}
+
+// compare finds what is new, changed and gone. Both sides are sorted: the
+// catalog by ID, the files by tree and path. What is indexed of files that may be there
+// stays.
+func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found, unread map[string]unreadPaths) error {
+	present := candidates(o.Trees, files)
+	take := func(c candidate, known bool, old catalog.FileState) *job {
+		p.work = append(p.work, job{doc: c.id, tree: c.tree.Name, path: c.file.path, full: filepath.Join(c.tree.Root, filepath.FromSlash(c.file.path)), size: c.file.size, known: known, old: old, state: c.file.state})
+		return &p.work[len(p.work)-1]
+	}
+	seen := seenBefore(view)
 	// changed reports whether the system says that something changed since then.
 	changed := func(c candidate) bool {
 		before := seen[c.tree.Name]

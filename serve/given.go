@@ -525,12 +525,12 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 			return inChange(i, forbidden("id", "there is a document %s that is none of this key's", ch.ID))
 		case ch.Put == nil && !there && left == "": // whatever the conditions: RFC 9110, section 13.2.1
 			return inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
-		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
+		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !hasTag(ch.IfMatch, tag):
 			if !there {
 				return inChange(i, unmet("if_match", "there is no document %s", ch.ID))
 			}
 			return inChange(i, unmet("if_match", "%s is another version by now: read it again", ch.ID))
-		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasWeakTag(ch.IfNoneMatch, tag)):
+		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && hasWeakTag(ch.IfNoneMatch, tag)):
 			return inChange(i, unmet("if_none_match", "there is a document %s", ch.ID))
 		}
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version, left: left != ""}
@@ -549,8 +549,8 @@ func sees(grant *access.Grant, rec *catalog.Record) bool {
 	return filter == nil || filter.Match(&backend.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)})
 }
 
-// HasTag reports whether a list of tags, as the header If-Match has it, holds one.
-func HasTag(list, tag string) bool {
+// hasTag reports whether a list of tags, as the header If-Match has it, holds one.
+func hasTag(list, tag string) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(part) == tag && tag != "" {
 			return true
@@ -559,14 +559,14 @@ func HasTag(list, tag string) bool {
 	return false
 }
 
-// HasWeakTag reports whether a list of tags holds one, in its weak form or not: so
+// hasWeakTag reports whether a list of tags holds one, in its weak form or not: so
 // If-None-Match compares them (RFC 9110, section 13.1.2).
-func HasWeakTag(list, tag string) bool { return HasTag(strings.ReplaceAll(list, "W/", ""), tag) }
+func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
 // Unchanged reports whether a caller with a header If-None-Match has what tag names,
 // which may be weak itself.
 func Unchanged(ifNoneMatch, tag string) bool {
-	return strings.TrimSpace(ifNoneMatch) == "*" || HasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
+	return strings.TrimSpace(ifNoneMatch) == "*" || hasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
 }
 
 // describe says what became of the documents.

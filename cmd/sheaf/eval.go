@@ -158,6 +158,11 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	case a.json:
 		err = a.printJSON(map[string]any{"schema": "sheaf.eval/1", "datasets": reports})
 	case o.markdown:
+		for _, r := range reports { // the tables have no place for them
+			for _, warning := range r.Warnings {
+				a.notice("%s: %s", r.Dataset, warning)
+			}
+		}
 		err = report.Markdown(a.stdout, reports)
 	default:
 		err = report.Text(a.stdout, reports, o.show)

@@ -3,6 +3,9 @@ package eval
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -58,6 +61,9 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 		}
 		r.Columns = append(r.Columns, col)
 	}
+	if e.Class != "" && len(r.Columns[0].Classes) == 0 {
+		r.Warnings = append(r.Warnings, unclassed(first.Dataset, e.Class))
+	}
 	for _, m := range e.Measures {
 		r.Measures = append(r.Measures, m.String())
 	}
@@ -96,6 +102,21 @@ func missing(d *dataset.Dataset, r *Run) []string {
 		out = append(out, fmt.Sprintf("%s answers %d queries that are not judged; they are left out", r.Column.Name, others))
 	}
 	return out
+}
+
+// unclassed warns that no query has the metadata by which classes were asked for.
+func unclassed(d *dataset.Dataset, class string) string {
+	names := map[string]bool{}
+	for i := range d.Queries {
+		for name := range d.Queries[i].Class {
+			names[name] = true
+		}
+	}
+	text := fmt.Sprintf("no query has the metadata %q", class)
+	if len(names) > 0 {
+		text += " (there is: " + strings.Join(slices.Sorted(maps.Keys(names)), ", ") + ")"
+	}
+	return text
 }
 
 // describe is a report without results.

@@ -189,18 +189,29 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Numbers that depend on the limit are tried with some, so that a
-	// profile which cannot work is found when it is loaded.
-	for _, limit := range []int{1, 10, 100} {
-		if most, err := p.maxLimit(); err != nil {
-			return nil, err
-		} else if _, err := p.Plan(min(limit, most), nil); err != nil {
-			return nil, err
-		}
+	if err := p.try(); err != nil {
+		return nil, err
 	}
 	p.plans = &plans{}
 	p.digest, p.unchanged = p.compute(), p.isText(text)
 	return p, nil
+}
+
+// try finds out whether the profile can work: numbers that depend on the limit, or on how
+// much of a query is known, are tried with some.
+func (p *Profile) try() error {
+	most, err := p.maxLimit()
+	if err != nil {
+		return err
+	}
+	for _, limit := range []int{1, 10, 100} {
+		for _, known := range []float64{1, 0, 0.3717} {
+			if _, err := p.PlanFor(min(limit, most), nil, Asked{Known: known}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // resolve puts n over the profile that it extends. above are the names of the

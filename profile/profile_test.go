@@ -177,6 +177,9 @@ func TestErrors(t *testing.T) {
 		{"method: rrf", "method: rff", `unknown value of fuse.method "rff": did you mean "rrf"?`},
 		{"fuse: {method: rrf, k: 60}\n", "", "several branches need fuse"},
 		{"  - top: limit", "  - tpo: limit", `p.yaml:17:5: unknown stage "tpo": did you mean "top"?`},
+		// What some queries only would show: how much of them the model knows.
+		{"  - top: limit", "  - top: max(1, 10 x known)", "top.n is max(1, 10 x known), which is 3.717: must be a whole number"},
+		{"  - top: limit", "  - top: limit x known", "top.n is limit x known, which is 0: must be a whole number within 1..1000000"},
 		{"  - top: limit", "  - top: 0 - 1", "top.n is 0 - 1, which is -1: must be a whole number within 1..1000000"},
 		{"  - top: limit", "  - merge_adjacent: 3", "merge_adjacent takes no single value"},
 		{"  - top: limit", "  - budget: {skip: true}", "budget needs tokens"},

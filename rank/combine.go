@@ -81,10 +81,34 @@ func (f Scores) fuseTop(in *Memory, legs []Leg, n int, total float64) (sheaf.Ran
 			u.hits[i].Score = f.combine(legs, values, total)
 		}
 	}
+	if slices.ContainsFunc(legs, func(l Leg) bool { return l.Weight == 0 }) {
+		u.lower()
+	}
 	return u.ranking(in, n, func(i int) *sheaf.Explanation {
 		f.normalize(u, scales, i, values)
 		return f.explain(u, legs, scales, values, i, total)
 	}), nil
+}
+
+// lower sees to it that hits of legs of weight 0 alone stand behind all others, also where
+// those score less than a hit that was not found.
+func (u *union) lower() {
+	least := math.Inf(1)
+	for i := range u.hits {
+		if u.counts(i) {
+			least = min(least, u.hits[i].Score)
+		}
+	}
+	for i := range u.hits {
+		if !u.counts(i) {
+			u.hits[i].Score = min(u.hits[i].Score, least)
+		}
+	}
+}
+
+// counts reports whether a leg of a weight above 0 found hit i.
+func (u *union) counts(i int) bool {
+	return slices.ContainsFunc(u.at(i), func(leg sheaf.Leg) bool { return leg.Rank > 0 })
 }
 
 // sumShares is normalize and combine for sums of shares and of scores as they are, without
@@ -118,7 +142,7 @@ func (f Scores) scales(u *union, legs []Leg) []scale {
 	for j := range legs {
 		scores = scores[:0]
 		for i := 0; i < len(u.hits) && measured; i++ {
-			if leg := u.at(i)[j]; leg.Rank > 0 || f.Norm == NormLinear && legs[j].Weight > 0 {
+			if leg := u.at(i)[j]; leg.Rank > 0 || f.Norm == NormLinear && legs[j].Weight > 0 && u.counts(i) {
 				scores = append(scores, leg.Score)
 			}
 		}
@@ -183,6 +207,10 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 
 // explain writes out the arithmetic of combine.
 func (f Scores) explain(u *union, legs []Leg, scales []scale, values []float64, i int, total float64) *sheaf.Explanation {
+	if !u.counts(i) {
+		e := part(onlyWeightZero, u.hits[i].Score)
+		return &e
+	}
 	var parts []sheaf.Explanation
 	var weights float64
 	for j, leg := range u.at(i) {

@@ -242,13 +242,16 @@ func (f RRF) explain(u *union, legs []Leg, i int, best float64) *sheaf.Explanati
 		}
 	}
 	if len(sum.Parts) == 0 {
-		sum = part("found only by legs of weight 0", 0)
+		sum = part(onlyWeightZero, 0)
 	}
 	if f.Unit {
 		sum = combined("share of the largest possible", h.Score, sheaf.CombineQuotient, sum, part("first in every leg", best))
 	}
 	return &sum
 }
+
+// onlyWeightZero explains the score of a hit of legs of weight 0 alone.
+const onlyWeightZero = "found only by legs of weight 0"
 
 // totalWeight checks the weights of legs and returns their sum.
 func totalWeight(stage string, legs []Leg) (float64, error) {

@@ -131,6 +131,31 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// Hits of legs of weight 0 alone stand behind all others also where scores are below 0, as
+// logarithms of probabilities are, and change no score.
+func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
+	counts, other := leg("a", 2, hit("A", -1), hit("B", -7)), leg("b", 0, hit("C", 3), hit("B", 2))
+	for norm := rank.NormNone; norm < rank.NormShare; norm++ {
+		for mean := rank.MeanSum; mean <= rank.MeanRSS; mean++ {
+			f := rank.Scores{Norm: norm, Mean: mean}
+			alone := fuse(t, f, counts)
+			x, y := counts, other
+			x.Hits, y.Hits = withReasons(x.Hits), withReasons(y.Hits)
+			out := fuse(t, f, x, y)
+			checkReasons(t, "weight 0", out)
+			if len(out) != 3 || out[2].ID != "C" {
+				t.Errorf("norm %d mean %d: %s", norm, mean, written(out))
+				continue
+			}
+			for i := range alone {
+				if out[i].ID != alone[i].ID || out[i].Score != alone[i].Score {
+					t.Errorf("norm %d mean %d: %s, alone %s", norm, mean, written(out), written(alone))
+				}
+			}
+		}
+	}
+}
+
 // A hit that a leg did not find has 0 there, wherever that lies among its scores.
 func TestLinearOfMissingHits(t *testing.T) {
 	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)), leg("vector", 1, hit("C", 2), hit("A", 1)))

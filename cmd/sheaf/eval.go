@@ -87,7 +87,7 @@ func (a *app) evalCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.params, "param", nil, "set a parameter to each of some values, as in --param meaning=0,0.5")
-	f.StringSliceVar(&o.measures, "metrics", []string{"nDCG@10", "RR@10", "R@100"}, "measures, in the names of ir_measures")
+	f.StringArrayVar(&o.measures, "metrics", []string{"nDCG@10,RR@10,R@100"}, "measures, in the names of ir_measures")
 	f.StringArrayVar(&o.failBelow, "fail-below", nil, "end with status 1 when a measure is lower, as in nDCG@10=0.55")
 	f.StringSliceVar(&o.stores, "store", []string{"embedded"}, "stores to run on: embedded, memory (exhaustive, for comparison)")
 	f.StringVar(&o.split, "split", "", "file of judgements in the folder qrels, without .tsv (test)")
@@ -154,21 +154,26 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 		}
 		reports = append(reports, r)
 	}
-	if o.html != "" {
-		if err := writeFile(o.html, func(w io.Writer) error { return report.HTML(w, reports) }); err != nil {
-			return err
-		}
-	}
 	switch {
 	case a.json:
 		err = a.printJSON(map[string]any{"schema": "sheaf.eval/1", "datasets": reports})
 	case o.markdown:
+		for _, r := range reports { // the tables have no place for them
+			for _, warning := range r.Warnings {
+				a.notice("%s: %s", r.Dataset, warning)
+			}
+		}
 		err = report.Markdown(a.stdout, reports)
 	default:
 		err = report.Text(a.stdout, reports, o.show)
 	}
 	if err != nil {
 		return err
+	}
+	if o.html != "" { // after what was asked for in any case
+		if err := writeFile(o.html, func(w io.Writer) error { return report.HTML(w, reports) }); err != nil {
+			return err
+		}
 	}
 	return a.checkBounds(bounds, reports)
 }
@@ -234,12 +239,8 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eva
 		}
 		collections = append(collections, c)
 	}
-	for _, file := range o.runs {
-		run, err := eval.Given(collections[0].Dataset, file)
-		if err != nil {
-			return nil, err
-		}
-		e.Given = append(e.Given, run)
+	if e.Given, err = givenRuns(collections[0].Dataset, o.runs); err != nil {
+		return nil, err
 	}
 	progress := terminal.NewProgress(a.err, "searching "+d.Name)
 	e.Options.Progress = func(done, all int) { progress.Update(done, all, 0, "queries") }
@@ -250,6 +251,34 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eva
 	}
 	return r, err
 }
+
+// givenRuns reads run files. Those of one name are told apart by their files.
+func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
+	var runs []*eval.Run
+	named := map[string]int{}
+	for _, file := range files {
+		run, err := eval.Given(d, file)
+		if err != nil {
+			return nil, err
+		}
+		named[run.Column.Name]++
+		runs = append(runs, run)
+	}
+	seen := map[string]bool{}
+	for i, run := range runs {
+		if named[run.Column.Name] > 1 {
+			run.Column.Name += " (" + files[i] + ")"
+		}
+		if seen[run.Column.Name] {
+			return nil, twice(run.Column.Name)
+		}
+		seen[run.Column.Name] = true
+	}
+	return runs, nil
+}
+
+// twice says that two columns have one name.
+func twice(name string) error { return sheaf.Invalidf("the column %q is there twice", name) }
 
 // openCollection indexes a data set, with a progress line.
 func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in eval.Indexing) (*eval.Collection, error) {
@@ -296,11 +325,11 @@ func writeFile(name string, write func(w io.Writer) error) error {
 func measuresOf(names []string) ([]metric.Measure, error) {
 	var out []metric.Measure
 	for _, name := range names {
-		m, err := metric.Parse(name)
+		list, err := metric.ParseList(name)
 		if err != nil {
 			return nil, sheaf.Invalidf("%w", err)
 		}
-		out = append(out, m)
+		out = append(out, list...)
 	}
 	return out, nil
 }
@@ -385,7 +414,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	}
 	for i, c := range out {
 		if slices.ContainsFunc(out[:i], func(d eval.Column) bool { return d.Name == c.Name }) {
-			return nil, sheaf.Invalidf("the column %q is there twice", c.Name)
+			return nil, twice(c.Name)
 		}
 	}
 	return out, nil

@@ -35,8 +35,8 @@ func IsBEIR(dir string) bool {
 	return false
 }
 
-// BEIR reads a folder in BEIR layout: corpus.jsonl and queries.jsonl (or either
-// with .gz), and qrels/SPLIT.tsv. Without a split it takes test.tsv, or the only
+// BEIR reads a folder in BEIR layout: corpus.jsonl, queries.jsonl and
+// qrels/SPLIT.tsv, each also with .gz. Without a split it takes test.tsv, or the only
 // file that there is. Judged queries that the queries do not have, queries
 // without text, documents and queries that occur twice, and lines that cannot be
 // read are sheaf.ErrInvalid with file and line; files that are missing are
@@ -80,7 +80,8 @@ func qrelsFile(dir, split string) (string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".tsv"); ok && !e.IsDir() {
+		name, ok := strings.CutSuffix(strings.TrimSuffix(e.Name(), ".gz"), ".tsv")
+		if ok && !e.IsDir() && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -1,6 +1,7 @@
 package dataset_test
 
 import (
+	"compress/gzip"
 	"errors"
 	"os"
 	"path/filepath"
@@ -105,7 +106,24 @@ func TestSplits(t *testing.T) {
 	if err != nil || !d.Sections || d.Qrels["q"][dataset.Section("a", "setup")] != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
+	zipped := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/train.tsv": qrels, "qrels/test.tsv.gz": gzipped(t, qrels)})
+	if d, err = dataset.BEIR(zipped, ""); err != nil || d.Judgements() != 2 {
+		t.Errorf("judgements that are compressed: %+v, %v", d, err)
+	}
 	if _, err := dataset.BEIR(dir, "dev"); !errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(err.Error(), "it has sections, test") {
 		t.Errorf("%v", err)
 	}
+}
+
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

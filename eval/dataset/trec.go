@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -145,8 +146,8 @@ func cutTag(text string) (before, tag, rest string) {
 	return text[:open], strings.ToLower(name), text[open+end+1:]
 }
 
-// ReadRun reads a run file, in the formats of package runfile. The documents of a
-// query are ordered by score as trec_eval orders them, whatever their ranks say.
+// ReadRun reads a run file, in the formats of package runfile, of which words name
+// queries and documents as [Dataset.WriteRun] writes them. The documents of a query are ordered by score as trec_eval orders them, whatever their ranks say.
 // A score that is no finite number is sheaf.ErrInvalid with file and line, and so
 // is a document that a query lists twice. name is what the file calls the run.
 func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, name string, err error) {
@@ -165,8 +166,9 @@ func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, nam
 		}
 		return nil, "", sheaf.Invalidf("%s: query %q lists %q twice", file, again.Query, again.ID)
 	}
-	targets := map[string]string{}
-	for _, j := range d.Qrels {
+	queries, targets := map[string]string{}, map[string]string{}
+	for id, j := range d.Qrels {
+		queries[runID(id)] = id
 		for target := range j {
 			targets[runID(target)] = target
 		}
@@ -180,9 +182,10 @@ func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, nam
 				list[i].ID = target
 			}
 		}
-		if rankings[query], err = ordered(list); err != nil {
+		if list, err = ordered(list); err != nil {
 			return nil, "", err
 		}
+		rankings[cmp.Or(queries[query], query)] = list
 	}
 	return rankings, run.Name, nil
 }

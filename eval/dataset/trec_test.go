@@ -106,7 +106,7 @@ func TestRunsReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back := got["q%201"]
+		back := got["q 1"]
 		if len(back) != len(list) {
 			t.Fatalf("%d of %d", len(back), len(list))
 		}

@@ -76,8 +76,8 @@ func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 	ranking = distinct(ranking)
 	if m.judged {
 		ranking = slices.DeleteFunc(slices.Clone(ranking), func(id string) bool {
-			_, ok := qrels[id]
-			return !ok
+			gain, ok := qrels[id]
+			return !ok || gain < 0 // which trec_eval takes as not judged
 		})
 	}
 	depth := len(ranking)

@@ -134,6 +134,40 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// With judged_only, trec_eval takes gains below 0 as not judged (measured: trec_eval -J).
+func TestJudgedOnlyOfNegativeGains(t *testing.T) {
+	qrels := metric.Judgements{"spam": -2, "unknown": -1, "no": 0, "yes": 1}
+	for name, want := range map[string]float64{"P(judged_only=True)@2": 0.5, "RR(judged_only=True)": 0.5, "RR": 0.2, "Judged@2": 1} {
+		m, err := metric.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Of([]string{"spam", "unknown", "no", "other", "yes"}, qrels); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// Commas stand between measures and within their brackets.
+func TestParseList(t *testing.T) {
+	list, err := metric.ParseList("nDCG@10, RBP(p=0.5,rel=2)@10,nDCG(dcg='exp-log2',judged_only=True)@5,RR")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range list {
+		names = append(names, m.String())
+	}
+	if got, want := strings.Join(names, ";"), "nDCG@10;RBP(p=0.5,rel=2)@10;nDCG(dcg='exp-log2',judged_only=True)@5;RR"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for text, say := range map[string]string{"": "not one of", "RR,": `measure ""`, "RBP(p=0.5,rel=2,RR": "not closed", "RR),P@5": "not one of"} {
+		if _, err := metric.ParseList(text); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("ParseList(%q) = %v, want an error with %q", text, err, say)
+		}
+	}
+}
+
 func TestOrderRefusesNaN(t *testing.T) {
 	_, err := metric.Order([]metric.Scored{{"a", 1}, {"b", math.NaN()}})
 	if err == nil || !strings.Contains(err.Error(), `"b"`) {

@@ -50,6 +50,25 @@ func Parse(s string) (Measure, error) {
 	return m, nil
 }
 
+// ParseList reads measures with commas between them, each as [Parse] does. Commas
+// within brackets are those of arguments.
+func ParseList(s string) ([]Measure, error) {
+	var out []Measure
+	inside, from := false, 0
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && (s[i] != ',' || inside) {
+			inside = s[i] == '(' || inside && s[i] != ')'
+			continue
+		}
+		m, err := Parse(strings.TrimSpace(s[from:i]))
+		if err != nil {
+			return nil, err
+		}
+		out, from = append(out, m), i+1
+	}
+	return out, nil
+}
+
 func (m *Measure) set(arg string) error {
 	name, value, _ := strings.Cut(arg, "=")
 	value = strings.Trim(value, `'"`)

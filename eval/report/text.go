@@ -43,7 +43,7 @@ func head(out *strings.Builder, r *eval.Report) {
 	if model == "" {
 		model = "none"
 	}
-	fmt.Fprintf(out, "  corpus %s, queries %s, analyzer %s, model %s, depth %d", r.CorpusHash, r.QueryHash, r.Analyzer, model, r.Depth)
+	fmt.Fprintf(out, "  corpus %s, queries %s, analyzer %s, chunker %s, model %s, depth %d", r.CorpusHash, r.QueryHash, r.Analyzer, r.Chunker, model, r.Depth)
 	if r.IndexMS > 0 {
 		fmt.Fprintf(out, ", indexed in %.1f s", r.IndexMS/1000)
 	}

@@ -1,8 +1,10 @@
 package runfile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,7 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
 		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
 	}
+	runs = sameNames(runs)
 	out := &Run{Rankings: map[string]sheaf.Ranking{}}
 	for _, r := range runs {
 		for _, q := range r.Queries {
@@ -40,6 +43,46 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 		out.Rankings[q] = ranking
 	}
 	return out, nil
+}
+
+// sameNames gives what a TREC file names by words (see [Word]) the names that another run
+// has for it: a run that went through such a file joins the one that it came from.
+func sameNames(runs []*Run) []*Run {
+	names := map[string]string{} // by word, of those that are none
+	note := func(name string) {
+		if word := Word(name); word != name {
+			names[word] = name
+		}
+	}
+	for _, r := range runs {
+		for q, ranking := range r.Rankings {
+			note(q)
+			for i := range ranking {
+				note(string(ranking[i].ID))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return runs
+	}
+	out := make([]*Run, len(runs))
+	for i, r := range runs {
+		named := &Run{Name: r.Name, Rankings: make(map[string]sheaf.Ranking, len(r.Rankings))}
+		for _, q := range r.Queries {
+			ranking := slices.Clone(r.Rankings[q])
+			for k := range ranking {
+				id := string(ranking[k].ID)
+				ranking[k].ID = sheaf.ID(cmp.Or(names[id], id))
+			}
+			if other := names[q]; other != "" && r.Rankings[other] == nil {
+				q = other
+			}
+			named.Queries = append(named.Queries, q)
+			named.Rankings[q] = ranking
+		}
+		out[i] = named
+	}
+	return out
 }
 
 // cosineError is how far beyond 1 the arithmetic of other systems may put a cosine.

@@ -9,6 +9,8 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"compress/flate"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,15 +63,28 @@ const (
 )
 
 // Read reads a run. file names it in errors, which wrap sheaf.ErrInvalid and say
-// file and line. What begins with { is JSON, everything else TREC.
+// file and line. What is compressed (gzip) is read as what is in it. What begins with
+// { is JSON, everything else TREC.
 //
 // A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", white space between the
 // parts; the score orders, and the rank decides among equal scores. JSON is an
 // object that gives each query a list of {"id", "score"} in any order, or an
 // object of IDs with scores; or the answer of sheaf search --json.
 func Read(file string, r io.Reader) (*Run, error) {
+	in := bufio.NewReader(r)
+	r = in
+	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, sheaf.Invalidf("%s: %w", file, err)
+		}
+		r = z
+	}
 	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err != nil {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, new(flate.CorruptInputError)):
+		return nil, sheaf.Invalidf("%s: %w", file, err)
+	case err != nil:
 		return nil, fmt.Errorf("read run %s: %w", file, err)
 	}
 	if len(data) > maxBytes {

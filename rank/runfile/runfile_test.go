@@ -2,6 +2,7 @@ package runfile_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"math"
@@ -117,6 +118,50 @@ func TestFuse(t *testing.T) {
 	}
 	if _, err := runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 0}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("k 0: %v", err)
+	}
+}
+
+// A run that went through a TREC file, where white space is written as %20, joins the
+// one that it came from.
+func TestFuseOfWords(t *testing.T) {
+	before := read(t, `{"my query": [{"id": "t:My Note.md#a b", "score": 2}, {"id": "t:b.md", "score": 1}]}`)
+	after := read(t, written(t, before))
+	for _, runs := range [][]*runfile.Run{{before, after}, {after, before}} {
+		fused, err := runfile.Fuse(runs, nil, rank.RRF{K: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := written(t, fused), "my%20query Q0 t:My%20Note.md#a%20b 1 0.03278688524590164 n\nmy%20query Q0 t:b.md 2 0.03225806451612903 n\n"; got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	if after.Queries[0] != "my%20query" {
+		t.Errorf("the run itself changed: %q", after.Queries)
+	}
+}
+
+// What is compressed is read as what is in it.
+func TestReadCompressed(t *testing.T) {
+	zip := func(text string) string {
+		var b strings.Builder
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if got := written(t, read(t, zip("q1 Q0 a 1 2 x\n"))); got != "q1 Q0 a 1 2 n\n" {
+		t.Errorf("TREC: %q", got)
+	}
+	if got := written(t, read(t, zip(`{"q1": {"a": 2}}`))); got != "q1 Q0 a 1 2 n\n" {
+		t.Errorf("JSON: %q", got)
+	}
+	whole := zip("q1 Q0 a 1 2 x\n")
+	if _, err := runfile.Read("file", strings.NewReader(whole[:len(whole)-6])); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "file: ") {
+		t.Errorf("cut short: %v", err)
 	}
 }
 

@@ -66,7 +66,7 @@ func category(code string) error {
 		return sheaf.ErrNotFound
 	case strings.HasPrefix(code, "28"), code == "3D000":
 		return backend.ErrKeptOut
-	case strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+	case code == "2BP01", code == "42939", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
 		return sheaf.ErrInvalid
 	case code == "58P01", code == "0A000":
 		return sheaf.ErrUnsupported
@@ -93,6 +93,10 @@ func remedy(e *pgconn.PgError) string {
 		return " (the server is a copy of another, or the database is set to be read only: name the one that takes writes)"
 	case e.Code == "42704" && strings.HasPrefix(e.Message, "unrecognized configuration parameter"):
 		return " (options of the address are schema, hnsw, rls, timeout and those of PostgreSQL)"
+	case e.Code == "42939":
+		return " (PostgreSQL keeps names that begin with pg_ for itself: name another schema)"
+	case e.Code == "2BP01": // whose detail says what needs it, a line each
+		return " (" + strings.ReplaceAll(e.Detail, "\n", "; ") + ": remove that first, or name another schema)"
 	case strings.HasPrefix(e.Code, "42"):
 		return " (what is there is not as this program makes it: fill it again, or name another schema)"
 	case e.Code == "3D000":

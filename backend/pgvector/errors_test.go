@@ -104,10 +104,73 @@ func TestBesideExtensions(t *testing.T) {
 	} else {
 		_ = other.Close()
 	}
-	if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "pg_stat_statements") {
-		t.Errorf("drop: %v", err)
+	if err := Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Error(err)
+	}
+	var left []string
+	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relnamespace = $1::regnamespace", o.Schema).Scan(&left); err != nil || fmt.Sprint(left) != "[pg_stat_statements pg_stat_statements_info]" {
+		t.Errorf("%v are left: %v", left, err)
 	}
 	if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDropLeavesOthers: whatever others keep in the schema of a store stays when its tables
+// go, and they stay too while something of others needs them.
+func TestDropLeavesOthers(t *testing.T) {
+	s := fresh(t, Options{Analyzer: backendtest.Analyzer(t, "en")})
+	run := func(sql string) {
+		t.Helper()
+		if _, err := s.pool.Exec(t.Context(), strings.ReplaceAll(sql, "SCHEMA_", s.o.Schema)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`CREATE FUNCTION SCHEMA_.theirs() RETURNS int LANGUAGE sql AS 'SELECT 42'; CREATE TYPE SCHEMA_.kind AS ENUM ('a'); CREATE SEQUENCE SCHEMA_.count;
+		CREATE SCHEMA SCHEMA__2; CREATE TABLE SCHEMA__2.mine (k SCHEMA_.kind); CREATE VIEW SCHEMA__2.chunks AS SELECT id FROM SCHEMA_.chunk`)
+	defer run("DROP SCHEMA SCHEMA__2 CASCADE; DROP SCHEMA SCHEMA_ CASCADE; CREATE SCHEMA SCHEMA_")
+	if err := Drop(t.Context(), s.o.URL, s.o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "view "+s.o.Schema+"_2.chunks depends on table") {
+		t.Errorf("drop below a view: %v", err)
+	}
+	if _, err := s.Stats(t.Context()); err != nil {
+		t.Errorf("after a drop that failed: %v", err)
+	}
+	run("DROP VIEW SCHEMA__2.chunks")
+	if err := Drop(t.Context(), s.o.URL, s.o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	run("SELECT SCHEMA_.theirs(), nextval('SCHEMA_.count'), k FROM SCHEMA__2.mine")
+	other, err := Open(t.Context(), s.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSchemaNames: words of SQL name schemas like others; a name that the server keeps for
+// itself is refused with what to do.
+func TestSchemaNames(t *testing.T) {
+	s := fresh(t, Options{Analyzer: backendtest.Analyzer(t, "en")})
+	o := s.o
+	for _, o.Schema = range []string{"order", "user"} {
+		other, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Write(t.Context(), backendtest.One("t:a", "x")); err != nil || backendtest.Hits(t, other, "x") != 1 {
+			t.Error(err)
+		}
+		if err := errors.Join(other.Close(), Drop(t.Context(), o.URL, o.Schema)); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+quoted(o.Schema)); err != nil {
+			t.Error(err)
+		}
+	}
+	o.Schema = "pg_notes"
+	if _, err := Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "name another schema") {
 		t.Error(err)
 	}
 }

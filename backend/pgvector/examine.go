@@ -43,10 +43,9 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
 	var version string
 	var number int
 	var now time.Time
-	var installed, available *string
+	var installed, available, closed *string
 	before := time.Now()
-	err := conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(),
-		(SELECT extversion FROM pg_extension WHERE extname = 'vector'), (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')`).Scan(&version, &number, &now, &installed, &available)
+	err := conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(), `+askExtension).Scan(&version, &number, &now, &installed, &available, &closed)
 	if err != nil {
 		return []backend.Finding{{Check: "version", Err: fail("ask for the version", err)}}
 	}
@@ -59,6 +58,8 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
 	case installed != nil && old(*installed):
 		vector.Found = "vector " + *installed
 		vector.Err = fmt.Errorf("%w: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported)
+	case closed != nil:
+		vector.Found, vector.Err = "vector "+*installed, notReached(*closed)
 	case installed != nil:
 		vector.Found = "vector " + *installed
 	case available != nil:
@@ -95,9 +96,9 @@ const rightsOf = `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}
 
 func examineRights(ctx context.Context, conn *pgx.Conn, schema string) backend.Finding {
 	var there, create, use bool
-	var user, database string
-	err := conn.QueryRow(ctx, `SELECT current_user, current_database(), to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
-		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false)`, schema).Scan(&user, &database, &there, &create, &use)
+	var user, database, place string // as statements name them
+	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident($1), to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
+		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false)`, schema).Scan(&user, &database, &place, &there, &create, &use)
 	var closed []string
 	if err == nil {
 		err = conn.QueryRow(ctx, rightsOf, schema).Scan(&closed)
@@ -106,11 +107,11 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) backend.F
 	switch {
 	case err != nil:
 	case there && !use:
-		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT USAGE, CREATE ON SCHEMA %s TO %s; %s", sheaf.ErrInvalid, schema, user, grantAll(schema, user))
+		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT USAGE, CREATE ON SCHEMA %s TO %s; %s", sheaf.ErrInvalid, place, user, grantAll(place, user))
 	case !there && !create:
-		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT CREATE ON DATABASE %s TO %s, or make the schema %s for it", sheaf.ErrInvalid, database, user, schema)
+		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT CREATE ON DATABASE %s TO %s, or make the schema %s for it", sheaf.ErrInvalid, database, user, place)
 	case len(closed) > 0:
-		out.Found, out.Err = user, fmt.Errorf("%w: the user may not read and write %s: run %s", sheaf.ErrInvalid, strings.Join(closed, ", "), grantAll(schema, user))
+		out.Found, out.Err = user, fmt.Errorf("%w: the user may not read and write %s: run %s", sheaf.ErrInvalid, strings.Join(closed, ", "), grantAll(place, user))
 	}
 	return out
 }

@@ -9,7 +9,7 @@
 // when [Options.HNSW] asks for one.
 //
 // A write is one transaction. All tables live in one schema of the database,
-// which holds nothing else.
+// which holds no tables of others.
 package pgvector
 
 import (
@@ -127,6 +127,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, reachExtension)
+		return err
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, sheaf.Invalidf("postgres: %w", err)
@@ -160,7 +164,8 @@ func (o *Options) prepare() error {
 	return backend.ValidateVectorFields("postgres", o.Vectors, maxDims)
 }
 
-// plainName reports whether a name needs no quotes in SQL.
+// plainName reports whether a schema may be called so: names like these are written in
+// a search path as they are. Elsewhere they are quoted, since user and order are words of SQL.
 func plainName(s string) bool {
 	for i, r := range s {
 		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_')) {

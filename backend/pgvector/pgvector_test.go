@@ -55,6 +55,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no URL":               {func(o *pgvector.Options) { o.URL = "postgres://%zz" }, sheaf.ErrInvalid, "cannot be used"},
 		"a schema by its name": {func(o *pgvector.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid, "letters"},
 		"tables of others":     {func(o *pgvector.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid, "not ours, it holds pg_aggregate, "},
+		"where pgvector is":    {func(o *pgvector.Options) { o.Schema = "public" }, sheaf.ErrInvalid, "name another schema, as in"},
 		"nothing to read":      {func(o *pgvector.Options) { o.Schema = "sheaf_never_made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no tables"},
 		"nothing to write to":  {func(o *pgvector.Options) { o.Schema = "sheaf_never_made"; o.Existing = true }, sheaf.ErrNotFound, "no tables"},
 		"no analyzer":          {func(o *pgvector.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},

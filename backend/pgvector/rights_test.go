@@ -1,8 +1,11 @@
 package pgvector_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 
@@ -76,5 +79,80 @@ func TestExamineRights(t *testing.T) {
 	batch.Chunks[0].Vectors = vectors
 	if err := store.Write(t.Context(), batch); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPrepared: an administrator keeps pgvector in a schema of its own, and makes the one of
+// the store, for a user who may make none, whose name needs quotes. What doctor says to run is
+// taken by the server as it is.
+func TestPrepared(t *testing.T) {
+	admin, err := pgx.Connect(t.Context(), server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := admin.Exec(context.Background(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	name := fmt.Sprintf("Some One-%d", os.Getpid())
+	id := pgx.Identifier{name}.Sanitize()
+	run("CREATE ROLE " + id + " LOGIN")
+	defer run("DROP ROLE " + id)
+	run("CREATE DATABASE " + id)
+	defer run("DROP DATABASE " + id + " WITH (FORCE)")
+	u, err := url.Parse(server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	inside, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close(context.Background())
+	if _, err := inside.Exec(t.Context(), "CREATE SCHEMA \"The Extensions\"; CREATE EXTENSION vector SCHEMA \"The Extensions\""); err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(name)
+	o := pgvector.Options{URL: u.String(), Schema: "user", Analyzer: backendtest.Analyzer(t, "en"), Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 2}}}
+	advice := func(check string) string {
+		t.Helper()
+		for _, f := range pgvector.Examine(t.Context(), o) {
+			if f.Check == check && f.Err != nil {
+				_, run, _ := strings.Cut(f.Err.Error(), "run ")
+				return run
+			}
+		}
+		t.Fatal("no fault of ", check)
+		return ""
+	}
+	if _, err := inside.Exec(t.Context(), strings.TrimSuffix(advice("rights"), `, or make the schema "user" for it`)+"; REVOKE CREATE ON DATABASE "+id+" FROM "+id); err != nil {
+		t.Error(err)
+	}
+	if _, err := inside.Exec(t.Context(), `CREATE SCHEMA "user" AUTHORIZATION `+id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pgvector.Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), `run GRANT USAGE ON SCHEMA "The Extensions" TO `+id) {
+		t.Error(err)
+	}
+	if _, err := inside.Exec(t.Context(), advice("extension")); err != nil {
+		t.Fatal(err)
+	}
+	store, err := pgvector.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	batch := backendtest.One("t:a", "x")
+	batch.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+	if err := store.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	found, err := store.Retrieve(t.Context(), backend.Request{Vector: &backend.VectorRequest{Field: "body", Vector: []float32{1, 0}}, Limit: 1})
+	if err != nil || len(found) != 1 {
+		t.Errorf("%v, %v", found, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -100,8 +101,23 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	if err := s.extension(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+s.o.Schema); err != nil {
+	var shared bool
+	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector' AND extnamespace = to_regnamespace($1))", s.o.Schema).Scan(&shared); err != nil {
 		return err
+	}
+	if shared {
+		return lookedThrough(s.o.Schema)
+	}
+	// Not IF NOT EXISTS, for which the server wants the right to make schemas even where
+	// this one was made for us.
+	var there bool
+	if err := tx.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.o.Schema).Scan(&there); err != nil {
+		return err
+	}
+	if !there {
+		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+quoted(s.o.Schema)); err != nil {
+			return err
+		}
 	}
 	if _, err := tx.Exec(ctx, tables); err != nil {
 		return err
@@ -123,12 +139,17 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
+// lookedThrough is that tables of a store in this schema, which is in the search path of every
+// other, would be taken for those of one whose own schema somebody removed.
+func lookedThrough(schema string) error {
+	return sheaf.Invalidf("postgres: the schema %s is where every store of the database looks for pgvector, and one that is removed would be answered from the tables there: name another schema, as in ?schema=notes", schema)
+}
+
 // extension makes sure of pgvector, at least of the version that has iterative
 // scans.
 func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
-	var installed, available *string
-	err := tx.QueryRow(ctx, `SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-		(SELECT default_version FROM pg_available_extensions WHERE name = 'vector')`).Scan(&installed, &available)
+	var installed, available, closed *string
+	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)
 	switch {
 	case err != nil:
 		return err
@@ -136,6 +157,8 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("postgres: %w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
 	case installed != nil && old(*installed):
 		return fmt.Errorf("postgres: %w: the extension vector is %s: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, *installed)
+	case closed != nil:
+		return notReached(*closed)
 	case installed != nil:
 		return nil
 	}
@@ -149,6 +172,25 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	}
 	return nil
 }
+
+// askExtension are the version of pgvector that is installed, the one that could be, and
+// what lets a user at it who may not use the schema that it is in.
+const askExtension = `(SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
+	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+		WHERE extname = 'vector' AND NOT has_schema_privilege(n.oid, 'USAGE'))`
+
+func notReached(grant string) error {
+	return fmt.Errorf("postgres: %w: the extension vector is in a schema that this user may not use: run %s", sheaf.ErrInvalid, grant)
+}
+
+// reachExtension puts the schema that the extension vector is in behind the others of a
+// session's search path: some who run servers keep extensions out of public.
+const reachExtension = `SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
+	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public'`
+
+// quoted is a name as SQL takes it, whatever it is.
+func quoted(names ...string) string { return pgx.Identifier(names).Sanitize() }
 
 const createExtension = "CREATE EXTENSION vector SCHEMA public"
 
@@ -312,9 +354,12 @@ func (o Options) SQL() (string, error) {
 	if err := o.prepare(); err != nil {
 		return "", err
 	}
+	if o.Schema == "public" {
+		return "", lookedThrough(o.Schema)
+	}
 	literal := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-	out := fmt.Sprintf("BEGIN;\nCREATE EXTENSION IF NOT EXISTS vector SCHEMA public;\nCREATE SCHEMA %s;\nSET LOCAL search_path = %s, public;\n%s\nINSERT INTO setting VALUES ('version', '%d'), ('analyzer', %s);\n",
-		o.Schema, o.Schema, strings.TrimSpace(tables), schemaVersion, literal(o.Analyzer.Name()))
+	out := fmt.Sprintf("BEGIN;\nCREATE EXTENSION IF NOT EXISTS vector SCHEMA public;\nCREATE SCHEMA %s;\nSET LOCAL search_path = %[1]s, public;\n%s\nINSERT INTO setting VALUES ('version', '%d'), ('analyzer', %s);\n",
+		quoted(o.Schema), strings.TrimSpace(tables), schemaVersion, literal(o.Analyzer.Name()))
 	if o.RowSecurity {
 		out += "\n" + wallStatements()
 	}
@@ -325,11 +370,12 @@ func (o Options) SQL() (string, error) {
 	return out + "COMMIT;\n", nil
 }
 
-// ourTables are the names of the tables that a store has.
-const ourTables = "^(setting|total|field|term|chunk|posting|property|wall|vector_field|vector_[0-9]+)$"
+// ourTables are the tables that every store has, or those with row-level security.
+var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
 
-// Drop removes the schema of a store with everything in it. One that holds tables of
-// others is sheaf.ErrInvalid and stays.
+// Drop removes the tables of a store. The schema stays, with the rights to it and whatever
+// functions, types and extensions others keep there; one that holds tables of others, or
+// something elsewhere that needs ours, is sheaf.ErrInvalid, and all of it stays.
 func Drop(ctx context.Context, url, schema string) error {
 	if !plainName(schema) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
@@ -338,21 +384,37 @@ func Drop(ctx context.Context, url, schema string) error {
 	if err != nil {
 		return fail("connect", err)
 	}
-	var made bool
-	var others []string
-	if made, _, err = look(ctx, conn, schema); err == nil && made {
-		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+schema+".setting WHERE name = 'version')").Scan(&made)
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return drop(ctx, tx, schema) })
+	return fail("drop schema "+schema, errors.Join(err, conn.Close(ctx)))
+}
+
+func drop(ctx context.Context, tx pgx.Tx, schema string) error {
+	made, holds, err := look(ctx, tx.Conn(), schema)
+	if err == nil && made {
+		err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+quoted(schema, "setting")+" WHERE name = 'version')").Scan(&made)
 	}
-	if err == nil {
-		err = conn.QueryRow(ctx, `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class
-			WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1) AND NOT ($2 AND relname ~ $3)`, schema, made, ourTables).Scan(&others)
+	var tables []string
+	if err == nil && made {
+		err = tx.QueryRow(ctx, "SELECT coalesce(array_agg('vector_' || id), '{}') FROM "+quoted(schema, "vector_field")).Scan(&tables)
+		tables = append(tables, ourTables...)
+	}
+	if err != nil {
+		return err
+	}
+	var ours, others []string
+	for _, name := range holds {
+		if slices.Contains(tables, name) {
+			ours = append(ours, quoted(schema, name))
+		} else {
+			others = append(others, name)
+		}
 	}
 	switch {
-	case err != nil:
 	case len(others) > 0:
-		err = sheaf.Invalidf("postgres: drop schema %s: it holds %s, which is not ours: move that elsewhere, or name another schema", schema, strings.Join(others, ", "))
-	default:
-		_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+		return sheaf.Invalidf("postgres: drop schema %s: it holds %s, which is not ours: move that elsewhere, or name another schema", schema, strings.Join(others, ", "))
+	case len(ours) == 0:
+		return nil
 	}
-	return fail("drop schema "+schema, errors.Join(err, conn.Close(ctx)))
+	_, err = tx.Exec(ctx, "DROP TABLE "+strings.Join(ours, ", ")+"; DROP SEQUENCE "+quoted(schema, "chunk_ord"))
+	return err
 }

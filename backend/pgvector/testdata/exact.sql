@@ -1,4 +1,6 @@
 # open
+SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
+	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public';
 SELECT set_config($1, $2, false), set_config($3, $4, false);
 SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
@@ -7,8 +9,12 @@ SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM p
 begin;
 SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0));
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-		(SELECT default_version FROM pg_available_extensions WHERE name = 'vector');
-CREATE SCHEMA IF NOT EXISTS golden;
+	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
+	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+		WHERE extname = 'vector' AND NOT has_schema_privilege(n.oid, 'USAGE'));
+SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector' AND extnamespace = to_regnamespace($1));
+SELECT to_regnamespace($1) IS NOT NULL;
+CREATE SCHEMA "golden";
 CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
 INSERT INTO total VALUES (0, 0, 0);

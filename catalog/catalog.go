@@ -368,9 +368,9 @@ func (c *Catalog) Reload() error {
 	return nil
 }
 
-// errGone says that a catalog is not there any more that was. Where it was is for nobody to
+// ErrGone says that a catalog is not there any more that was. Where it was is for nobody to
 // know who asks from elsewhere.
-var errGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
+var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
 
 // newer reports whether the newest generation is not the one that is known here.
 func (c *Catalog) newer() (bool, error) {
@@ -385,7 +385,7 @@ func (c *Catalog) newer() (bool, error) {
 	case c.closed:
 		return false, errClosed
 	case none && c.current.generation != 0:
-		return false, errGone
+		return false, ErrGone
 	}
 	return !none && generation != c.current.generation, nil
 }

@@ -183,6 +183,9 @@ func (f *frontmatter) take(entries []yamlEntry) {
 			p.Values = []sheaf.Value{sheaf.TextValue("")}
 			f.warn(e.line, "%q is no name and no list of names: only who sees the documents of every tenant sees this one", showable(e.key))
 		}
+		if strings.EqualFold(e.key, "access") && slices.Contains(p.Values, sheaf.TextValue("*")) {
+			f.warn(e.line, "%q names \"*\", which lets nobody in who does not see everything: public is everybody of the tenant", showable(e.key))
+		}
 		if len(p.Values) > 0 {
 			if len(f.properties) < maxProperties || IsAccessProperty(e.key) {
 				f.properties = append(f.properties, p)

@@ -383,6 +383,13 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Coming reports whether the collection cannot be asked now, and may be before long, so that
+// waiting a while is worth it: not while its index is gone.
+func (c *Collection) Coming(ctx context.Context) bool {
+	err := c.Ready(ctx)
+	return err != nil && !errors.Is(err, catalog.ErrGone)
+}
+
 // profileCache keeps profiles for a moment: a request need not read files, and
 // an edited profile is used soon.
 type profileCache struct {

@@ -37,6 +37,9 @@ func TestDeleted(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	if f.Coming(t.Context()) {
+		t.Error("callers wait for an index that is gone")
+	}
 	if n := len(find(t, before, serve.SearchRequest{Text: "harbor", Limit: 10}).Results); n != 1 {
 		t.Errorf("a reader of before finds %d", n)
 	}

@@ -252,7 +252,7 @@ func (s *server) ready(ctx context.Context, c *serve.Collection) *serve.Collecti
 	if s.o.Time > 0 {
 		wait = min(wait, s.o.Time/2) // time to search is left
 	}
-	for began := time.Now(); time.Since(began) < wait && (c.Ready(ctx) != nil || c.Looking() && time.Since(began) < firstLook); c = cmp.Or(s.named(c.Name()), c) {
+	for began := time.Now(); time.Since(began) < wait && (c.Coming(ctx) || c.Looking() && time.Since(began) < firstLook); c = cmp.Or(s.named(c.Name()), c) {
 		select {
 		case <-ctx.Done():
 			return c

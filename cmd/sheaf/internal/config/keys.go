@@ -339,11 +339,15 @@ func wrongMethod(text string) error {
 
 func wrongK(text string) error {
 	k, err := strconv.ParseFloat(text, 64)
+	number := err == nil || errors.Is(err, strconv.ErrRange)
+	_, err = strconv.ParseInt(text, 10, 64)
 	switch {
-	case err == nil && k < 1:
+	case number && k < 1:
 		return errors.New("rrf_k must be at least 1")
-	case err == nil && k > 1000:
+	case number && k > 1000:
 		return errors.New("rrf_k must not exceed 1000")
+	case err != nil:
+		return errors.New("rrf_k must be an integer")
 	}
 	return nil
 }

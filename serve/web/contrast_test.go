@@ -1,9 +1,17 @@
 package web_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
 )
 
 // contrast lists what is too faint by WCAG 2.2: text below 4.5 to 1 (3 to 1 when it
@@ -61,4 +69,21 @@ func TestPageContrast(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPageThemeAtOnce: nothing is painted in another theme than the chosen one, also where the page's
+// modules come late.
+func TestPageThemeAtOnce(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, notes, nil)
+	h := site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/ui/search.js" {
+			time.Sleep(500 * time.Millisecond)
+		}
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	step(t, ctx, "a page whose modules come late", chromedp.Navigate(s.URL), until(shown), until(`performance.getEntriesByName("first-paint").length`),
+		until(`performance.getEntriesByName("first-paint")[0].startTime > performance.getEntriesByType("resource").find((r) => r.name.endsWith("/search.js")).responseEnd`))
 }

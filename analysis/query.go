@@ -19,23 +19,21 @@ func (a *Analyzer) AppendQueryTokens(tokens []Token, text string) []Token {
 	position := 0
 	a.Words(text, func(start, end int) bool {
 		raw := text[start:end]
-		run := isDense(raw)
 		var terms []Term
-		if run {
-			terms = runTerms(room.terms[:0], raw, true)
+		characters := 0 // of a run in a script without spaces
+		if isDense(raw) {
+			terms, characters = runTerms(room.terms[:0], raw, true)
 		} else {
 			terms = a.Known(raw, room) // a query's words are asked for by all who work on it
 		}
 		for _, t := range terms {
 			if !t.Form && !t.Bare {
 				tokens = append(tokens, Token{Term: ownText(t, raw), Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
-					Prefix: run && len(terms) == 1})
+					Prefix: characters == 1})
 			}
 		}
-		position += a.Positions(terms)
-		if run && len(terms) > 1 {
-			position++ // the last character by itself, which a query leaves out
-		}
+		// The last character of a run stands by itself too, which a query leaves out.
+		position += max(characters, a.Positions(terms))
 		return true
 	})
 	return tokens
@@ -139,7 +137,10 @@ func (a *Analyzer) PrefixPieces(text string) []Piece {
 	pieces := a.pieces(text)
 	for i := range pieces {
 		p := &pieces[i]
-		p.Exact = i < len(pieces)-1 || isDense(p.Text) && len(runTerms(nil, p.Text, true)) > 1
+		if p.Exact = i < len(pieces)-1; !p.Exact && isDense(p.Text) {
+			_, characters := runTerms(nil, p.Text, true)
+			p.Exact = characters > 2
+		}
 		if !p.Exact {
 			p.Text = a.Fold(p.Text)
 		}

@@ -23,7 +23,8 @@ func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	case raw == "":
 		return dst
 	case isDense(raw):
-		return runTerms(dst, raw, false)
+		dst, _ = runTerms(dst, raw, false)
+		return dst
 	case raw[0] == '#':
 		if len(raw) > 1 {
 			dst = append(dst, Term{Text: a.Fold(raw), End: len(raw)})
@@ -315,13 +316,13 @@ func lowerAt(s string, i int) bool {
 	return unicode.IsLower(r)
 }
 
-// runTerms appends the terms of a run in a script without spaces: the overlapping
-// pairs of its characters, each at the place of its first. The first and the last
-// character are terms by themselves as well: so every character begins a term,
-// and a phrase that ends or begins with a single character ("2024年") finds it
-// beside other words. A query leaves these out, unless the run is one character.
-// A character includes its marks.
-func runTerms(dst []Term, raw string, query bool) []Term {
+// runTerms appends the terms of a run in a script without spaces, and counts its
+// characters: the overlapping pairs of them, each at the place of its first. The
+// first and the last character are terms by themselves as well: so every character
+// begins a term, and a phrase that ends or begins with a single character
+// ("2024年") finds it beside other words. A query leaves these out, unless the run
+// is one character. A character includes its marks.
+func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int) {
 	text := raw
 	if strings.ContainsFunc(raw, mayChange) && !norm.NFKC.IsNormalString(raw) {
 		text = norm.NFKC.String(raw)
@@ -351,7 +352,7 @@ func runTerms(dst []Term, raw string, query bool) []Term {
 	if n > 1 && !query {
 		add(n-1, n)
 	}
-	return dst
+	return dst, n
 }
 
 // mayChange reports whether NFKC may change text with r: not with ideographs,

@@ -79,10 +79,29 @@ func TestQueryTokens(t *testing.T) {
 		{"Running", "0:run"},
 		{"東京都", "0:東京 1:京都"},
 		{"猫", "0:猫*"},
+		{"한국 문서", "0:한국 2:문서"},
+		{"修改 VSCode 配置", "0:修改 2:vscode 2:vs 3:code 4:配置"},
 		{"getUserName", "0:getusernam 0:get 1:user 2:name"},
 	} {
 		if got := show(analyzer(t, "en").QueryTokens(c.text)); got != c.want {
 			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestQueryPositions: a query's tokens stand where those of the same text that is
+// indexed do, so that phrases are found.
+func TestQueryPositions(t *testing.T) {
+	for _, text := range []string{"猫 x 猫", "修改 VSCode 配置", "東京都 の猫, 猫 and 東京", "회사 소개 문서", "กา กาแฟ a", "が が b"} {
+		a := analyzer(t, "")
+		indexed := map[string]bool{}
+		for _, token := range a.Tokens(text) {
+			indexed[fmt.Sprint(token.Term, token.Position)] = true
+		}
+		for _, token := range a.QueryTokens(text) {
+			if !indexed[fmt.Sprint(token.Term, token.Position)] {
+				t.Errorf("%q: %s is not indexed at position %d: %s", text, token.Term, token.Position, show(a.Tokens(text)))
+			}
 		}
 	}
 }

@@ -298,7 +298,8 @@ func queries(t *testing.T, o Options) {
 		Chunk("t:a", "title", "Access tokens", "body", "The refresh token is rotated. getUserName returns it."),
 		Chunk("t:b", "body", "A token that you refresh by hand; authentication and authors"),
 		Chunk("t:c", "title", "東京都の猫", "body", "naïve café with colours"),
-		Chunk("t:d", "body", "running runs; authored in C++ and snake_case at v1.2.3"))
+		Chunk("t:d", "body", "running runs; authored in C++ and snake_case at v1.2.3"),
+		Chunk("t:e", "body", "修改 VSCode 配置"))
 	for _, c := range []struct {
 		what string
 		q    sheaf.TextQuery
@@ -319,6 +320,7 @@ func queries(t *testing.T, o Options) {
 		{"one character", sheaf.Match{Text: "猫"}, "t:c"},
 		{"one character inside", sheaf.Match{Text: "京"}, "t:c"},
 		{"phrase of pairs", sheaf.Phrase{Text: "東京都"}, "t:c"},
+		{"phrase of pairs and words", sheaf.Phrase{Text: "修改 VSCode 配置"}, "t:e"},
 		{"prefix", sheaf.Prefix{Text: "authenticat"}, "t:b"},
 		{"prefix of a form", sheaf.Prefix{Text: "runni"}, "t:d"},
 		{"prefix, folded", sheaf.Prefix{Text: "CAF"}, "t:c"},
@@ -326,8 +328,8 @@ func queries(t *testing.T, o Options) {
 		{"fuzzy form", sheaf.Fuzzy{Text: "colors", Distance: 1}, "t:c"},
 		{"must", sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "token"}, sheaf.Match{Text: "rotated"}}}, "t:a"},
 		{"must not", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "token"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}}}, "t:b"},
-		{"only must not", sheaf.Bool{MustNot: []sheaf.TextQuery{sheaf.Match{Text: "token"}}}, "t:c t:d"},
-		{"nothing asked", sheaf.Bool{}, "t:a t:b t:c t:d"},
+		{"only must not", sheaf.Bool{MustNot: []sheaf.TextQuery{sheaf.Match{Text: "token"}}}, "t:c t:d t:e"},
+		{"nothing asked", sheaf.Bool{}, "t:a t:b t:c t:d t:e"},
 		{"boost", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}, sheaf.Boost{Query: sheaf.Match{Text: "café"}, Factor: 100}}}, "t:c t:a"},
 		{"no words", sheaf.Match{Text: "?! ..."}, ""},
 		{"no such word", sheaf.Match{Text: "zzz"}, ""},

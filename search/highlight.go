@@ -23,6 +23,8 @@ type Highlighter struct {
 	rarity func(word string) float64
 	told   []float64
 	phrase []bool
+	// phrases are those of several words: for each word, a bit for each of its terms.
+	phrases [][]uint64
 	// index numbers the terms of the query; weight is what each counts: the
 	// terms of one word as typed share what that word tells.
 	index  map[string]int
@@ -120,7 +122,7 @@ func (h *Highlighter) Release() {
 	if cap(h.found) > snippetKept {
 		h.found = nil
 	}
-	*h = Highlighter{index: h.index, told: h.told[:0], phrase: h.phrase[:0], weight: h.weight[:0], begin: h.begin[:0], prefixes: h.prefixes[:0],
+	*h = Highlighter{index: h.index, told: h.told[:0], phrase: h.phrase[:0], phrases: h.phrases[:0], weight: h.weight[:0], begin: h.begin[:0], prefixes: h.prefixes[:0],
 		fuzzy: h.fuzzy[:0], typed: h.typed[:0], found: h.found[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0], spans: h.spans[:0]}
 	highlighters.Put(h)
 }
@@ -180,6 +182,9 @@ func (h *Highlighter) collect(query sheaf.TextQuery) {
 		h.addWords(q.Text, false)
 	case sheaf.Phrase:
 		h.addWords(q.Text, true)
+		if words := h.termsOf(q.Text); len(words) > 1 {
+			h.phrases = append(h.phrases, words)
+		}
 	case sheaf.Prefix:
 		h.addExpanded(&h.prefixes, h.analyzer.PrefixPieces(q.Text), 0)
 	case sheaf.Fuzzy:
@@ -214,8 +219,44 @@ func (h *Highlighter) addWords(text string, phrase bool) {
 	})
 }
 
+// termsOf are the words of a phrase, a bit for each of their terms.
+func (h *Highlighter) termsOf(phrase string) (words []uint64) {
+	h.analyzer.Words(phrase, func(start, end int) bool {
+		var word uint64
+		for _, t := range h.analyzer.QueryTokens(phrase[start:end]) {
+			if i, ok := h.index[t.Term]; ok {
+				word |= 1 << i
+			}
+		}
+		if word != 0 {
+			words = append(words, word)
+		}
+		return true
+	})
+	return words
+}
+
+// holdsPhrase reports whether every word of one of the query's phrases is among matches;
+// true for a query without phrases.
+func (h *Highlighter) holdsPhrase(matches []match) bool {
+	if len(h.phrases) == 0 {
+		return true
+	}
+	var found uint64
+	for _, m := range matches {
+		found |= 1 << m.term
+	}
+	return slices.ContainsFunc(h.phrases, func(words []uint64) bool {
+		return !slices.ContainsFunc(words, func(word uint64) bool { return word&found == 0 })
+	})
+}
+
 func (h *Highlighter) addTerm(t analysis.Token, told, share float64, phrase bool) {
-	if _, ok := h.index[t.Term]; ok || len(h.weight) == snippetTerms {
+	if i, ok := h.index[t.Term]; ok {
+		h.phrase[i] = h.phrase[i] || phrase
+		return
+	}
+	if len(h.weight) == snippetTerms {
 		return
 	}
 	h.index[t.Term] = len(h.weight)

@@ -38,6 +38,9 @@ type Snippet struct {
 	// At is the offset, in the text that was given, of the first match in
 	// the snippet, or of the snippet's beginning when it has none.
 	At int
+	// Phrase says that the part holds the words of one of the query's phrases, or that
+	// the query has none.
+	Phrase bool
 }
 
 // match is a range of the text that matches a term of the query.
@@ -68,7 +71,9 @@ func (h *Highlighter) Cut(text string, width int) Snippet {
 		return h.clip(text, skipSpace(text), nil, width)
 	}
 	if columns(text, 0, len(text), width) <= width {
-		return h.clip(text, skipSpace(text), matches, width)
+		s := h.clip(text, skipSpace(text), matches, width)
+		s.Phrase = h.holdsPhrase(matches)
+		return s
 	}
 	first, last := h.bestWindow(matches, width)
 	used := 0
@@ -76,7 +81,9 @@ func (h *Highlighter) Cut(text string, width int) Snippet {
 		used += m.gap
 	}
 	start := snippetStart(text, matches[first].start, max((width-used)/3, 10))
-	return h.clip(text, start, matches[first:], width)
+	s := h.clip(text, start, matches[first:], width)
+	s.Phrase = h.holdsPhrase(matches[first : last+1])
+	return s
 }
 
 // find returns the matches of the beginning of text or, when there is none,

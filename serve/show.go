@@ -232,8 +232,8 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 	return nil
 }
 
-// BestSnippet is that of the first span with a match, else of the first with
-// text; at is its place in content.
+// BestSnippet is that of the first span with a phrase of the query, if it has any, else
+// of the first with a match, else of the first with text; at is its place in content.
 func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
 	snippet, at, _ = bestSnippet(nil, h, content, spans)
 	snippet.Matches = slices.Clone(snippet.Matches)
@@ -245,25 +245,48 @@ func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (sni
 func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int, _ []byte) {
 	at = spans[0].Start
 	from := len(written)
-	for _, span := range spans {
+	best, last, worth := 0, 0, 0
+	for i, span := range spans {
 		if span.End > len(content) || span.Start > span.End {
 			continue
 		}
 		s := h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth) // which does not keep it
-		if len(s.Matches) == 0 && (s.Text == "" || snippet.Text != "") {
+		last = i
+		w := worthOf(&s)
+		if w <= worth {
 			continue
 		}
 		written = append(written[:from], s.Text...)
-		if s.Text != "" && !strings.HasSuffix(s.Text, "…") && goesOn(content, span.End) {
+		if !strings.HasSuffix(s.Text, "…") && goesOn(content, span.End) {
 			written = append(written, "…"...)
 		}
-		snippet, at = s, span.Start+s.At
+		best, worth, snippet, at = i, w, s, span.Start+s.At
 		snippet.Text = stringOf(written[from:])
-		if len(s.Matches) > 0 {
+		if worth == mostWorth {
 			break
 		}
 	}
+	if best != last && len(snippet.Matches) > 0 { // their memory was used again
+		span := spans[best]
+		snippet.Matches = h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth).Matches
+	}
 	return snippet, at, written
+}
+
+// mostWorth is the worth of a snippet that none is better than.
+const mostWorth = 3
+
+// worthOf tells snippets with more of what was asked for from others.
+func worthOf(s *search.Snippet) int {
+	switch {
+	case len(s.Matches) > 0 && s.Phrase:
+		return mostWorth
+	case len(s.Matches) > 0:
+		return 2
+	case s.Text != "":
+		return 1
+	}
+	return 0
 }
 
 // goesOn reports whether content goes on with the same paragraph behind end: passages end

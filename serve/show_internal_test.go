@@ -33,3 +33,44 @@ func TestSnippetOfPartGoesOn(t *testing.T) {
 		h.Release()
 	}
 }
+
+// TestSnippetShowsPhrase: the part with the words of a phrase is shown rather than an earlier one
+// with some of them; of none with all of them, the earliest with a match, with its own ranges.
+func TestSnippetShowsPhrase(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const content = "The lock is used in many places.\n\nA lock is no longer strictly required.\n\nNothing.\n"
+	first := sheaf.Span{End: strings.Index(content, "\n\nA")}
+	second := sheaf.Span{Start: first.End + 2, End: strings.Index(content, "\n\nNothing")}
+	third := sheaf.Span{Start: second.End + 2, End: len(content) - 1}
+	phrase := sheaf.Phrase{Text: "is no longer strictly required"}
+	for _, c := range []struct {
+		what  string
+		query sheaf.TextQuery
+		spans []sheaf.Span
+		want  string // with its matches in brackets
+	}{
+		{"the phrase", phrase, []sheaf.Span{first, second, third}, "A lock [is] [no] [longer] [strictly] [required]."},
+		{"no phrase there", phrase, []sheaf.Span{first, third}, "The lock [is] used in many places."},
+		{"one of two phrases", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Phrase{Text: "no such words"}, phrase}}, []sheaf.Span{first, second}, "A lock [is] [no] [longer] [strictly] [required]."},
+		{"a word of the phrase asked for alone too", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "lock"}, sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
+		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
+	} {
+		h := search.NewHighlighter(a, c.query, nil)
+		got, at := BestSnippet(h, []byte(content), c.spans)
+		shown, end := "", 0
+		for _, m := range got.Matches {
+			shown += got.Text[end:m.Start] + "[" + got.Text[m.Start:m.End] + "]"
+			end = m.End
+		}
+		if shown += got.Text[end:]; shown != c.want {
+			t.Errorf("%s: shown is %q, want %q", c.what, shown, c.want)
+		}
+		if len(got.Matches) > 0 && !strings.HasPrefix(content[at:], got.Text[got.Matches[0].Start:got.Matches[0].End]) {
+			t.Errorf("%s: the place %d is not that of its first match", c.what, at)
+		}
+		h.Release()
+	}
+}

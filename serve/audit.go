@@ -6,17 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"unicode"
+	"time"
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/ingest"
-	"sheaf/profile"
 	"sheaf/serve/access"
 )
 
@@ -77,8 +73,9 @@ func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) 
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	a := &auditor{c: c, open: open, o: o, out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
-	if err := a.learn(view); err != nil {
+	a := &auditor{c: c, open: open, o: o, latest: &latest{}, out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
+	var err error
+	if a.learned, err = a.latest.of(view, c.o.ProfileDirs); err != nil {
 		return nil, err
 	}
 	if len(a.docs) == 0 {
@@ -141,124 +138,14 @@ const (
 	roundsOfBatch = 8
 )
 
-// audited is a document with what it says of who may see it.
-type audited struct {
-	id     sheaf.ID
-	chunks []sheaf.ID
-	tenant []string
-	access []string
-	sets   []string
-	tags   []string // in lower case
-	words  []string
-	values []string // what is asked of its properties: prop.NAME:begin*
-	// columns are the texts of all columns that the store has of it.
-	columns map[string][]string
-}
-
 type auditor struct {
-	c        *Collection
-	open     func(access.Grant) (*Reader, error)
-	o        AuditOptions
-	random   *rand.Rand // of a round
-	out      *Audit     // likewise
-	docs     []audited
-	at       map[sheaf.ID]int // documents and chunks
-	tenants  []string
-	people   []string
-	sets     []string
-	tags     []string
-	profiles []string
-	sorts    []string // columns and draws
-}
-
-// learn reads the documents and what they say.
-func (a *auditor) learn(view *catalog.View) error {
-	a.at = map[sheaf.ID]int{}
-	kinds := map[string]map[string]bool{"tenant": {}, "access": {}, "sets": {}}
-	tags := map[string]bool{}
-	names := map[string]bool{}
-	for id := range view.Files() {
-		rec, err := view.Record(id)
-		if err != nil {
-			return err
-		}
-		d := audited{id: id, columns: map[string][]string{}}
-		for _, c := range ingest.Columns(&rec.Document, rec.Date) {
-			for _, v := range c.Values {
-				d.columns[c.Name] = append(d.columns[c.Name], v.String())
-			}
-		}
-		said := map[string]bool{}
-		for _, p := range rec.Document.Properties {
-			name := strings.ToLower(p.Name)
-			if isPlain(name) {
-				names[name] = true
-				for _, v := range p.Values {
-					d.values = append(d.values, begins(name, v.String()))
-				}
-			}
-			if kinds[name] == nil || said[name] {
-				continue
-			}
-			said[name] = true
-			var texts []string
-			for _, v := range p.Values {
-				texts = append(texts, v.String())
-				kinds[name][v.String()] = true
-			}
-			switch name {
-			case "tenant":
-				d.tenant = texts
-			case "access":
-				d.access = texts
-			case "sets":
-				d.sets = texts
-			}
-		}
-		for _, tag := range rec.Document.Tags {
-			tag = strings.ToLower(tag)
-			d.tags = append(d.tags, tag)
-			if isPlain(tag) {
-				tags[tag] = true
-			}
-		}
-		for i := range rec.Document.Chunks {
-			ch := &rec.Document.Chunks[i]
-			d.chunks = append(d.chunks, ch.ID)
-			d.words = append(d.words, strings.Fields(ch.Title)...)
-			a.at[ch.ID] = len(a.docs)
-		}
-		a.at[id] = len(a.docs)
-		a.docs = append(a.docs, d)
-	}
-	keysOf := func(column string) []string { return slices.Sorted(maps.Keys(kinds[column])) }
-	a.tenants, a.people, a.sets, a.tags = keysOf("tenant"), keysOf("access"), keysOf("sets"), slices.Sorted(maps.Keys(tags))
-	a.sorts = []string{"date", "-path", "random", "random:7"}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
-	}
-	infos, err := profile.List(a.c.o.ProfileDirs...)
-	if err != nil {
-		return err
-	}
-	for _, info := range infos {
-		if info.Err == nil {
-			a.profiles = append(a.profiles, info.Name)
-		}
-	}
-	return view.Err()
-}
-
-// isPlain reports whether a name of a property can stand in a query as it is.
-func isPlain(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-}
-
-// begins is the condition that a property begins as a value does.
-func begins(name, value string) string {
-	word, _, _ := strings.Cut(value, " ")
-	letters := []rune(word)
-	return "prop." + name + ":" + string(letters[:min(2, len(letters))]) + "*"
+	*learned
+	c      *Collection
+	open   func(access.Grant) (*Reader, error)
+	o      AuditOptions
+	random *rand.Rand // of a round
+	out    *Audit     // likewise
+	latest *latest
 }
 
 // sees decides, from what a document says, whether a grant lets it through.
@@ -344,13 +231,71 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
+// timesAgain is how often a round is made again that found leaks while others wrote, and
+// writing how long the parts of one write may follow each other.
+const (
+	timesAgain = 10
+	writing    = 250 * time.Millisecond
+)
+
 // round makes a grant and asks through every door, with at most so many checks. What it asks
-// follows from its number.
-func (of *auditor) round(ctx context.Context, number uint64, most int) (*Audit, error) {
+// follows from its number. While others write, a reader's store may be a write before or behind
+// what it knows of the documents, so that what was to be seen a moment ago is still counted:
+// leaks are told of when they are there each time, or nothing was written meanwhile.
+func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Audit, err error) {
+	for range timesAgain {
+		var at stamp
+		out, at, err = of.try(ctx, number, most)
+		if err != nil || len(out.Leaks) == 0 {
+			break
+		}
+		changed, err := of.changed(ctx, at)
+		if err != nil {
+			return out, err
+		}
+		if !changed {
+			of.latest.sure.Add(1)
+			break
+		}
+	}
+	return out, err
+}
+
+// changed reports whether something was written since a reader was opened, or is about to be
+// written in full. For that it waits, but for so many leaks only as it takes to be believed.
+func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
+	for waited := false; ; waited = true {
+		view, err := of.c.latest()
+		if err != nil {
+			return false, err
+		}
+		at, _ := stampOf(view, of.c.o.Backend)
+		view.Close()
+		if at != since || waited || of.latest.sure.Load() >= maxLeaks {
+			return at != since, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(writing):
+		}
+	}
+}
+
+// try is round, once; at is the state of the index that it asked.
+func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit, at stamp, err error) {
 	own := *of
 	a := &own
 	a.random, a.out = rand.New(rand.NewPCG(a.o.Seed, 0xacce55+number)), &Audit{lacking: map[string]int{}}
 	g := a.grant()
+	r, err := a.open(g)
+	if err != nil {
+		return nil, at, err
+	}
+	defer r.Close()
+	if a.learned, err = a.latest.of(r.view, a.c.o.ProfileDirs); err != nil {
+		return nil, at, err
+	}
 	var hidden []int
 	seen := 0
 	for i := range a.docs {
@@ -360,11 +305,6 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (*Audit, 
 			seen++
 		}
 	}
-	r, err := a.open(g)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r, hidden: hidden, seen: seen}
 	for _, door := range []struct {
 		name string
@@ -381,7 +321,7 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (*Audit, 
 		if err := door.ask(); err != nil {
 			err = fmt.Errorf("audit, %s, query %q: %w", door.name, t.text, err)
 			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
-				return a.out, err
+				return a.out, r.at, err
 			}
 			t.lacks(err.Error()) // a model or a part of the store is away: others may answer
 		}
@@ -391,7 +331,7 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (*Audit, 
 			a.out.Fault = cmp.Or(a.out.Fault, t.fault)
 		}
 	}
-	return a.out, nil
+	return a.out, r.at, nil
 }
 
 // trial is the questions of one grant.

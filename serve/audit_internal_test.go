@@ -24,7 +24,7 @@ func TestAuditTellsNamesApart(t *testing.T) {
 		{[]string{"api:doc10", "api:doc1"}, true},
 		{[]string{"of-api:doc1", "api:doc10", "api:doc1#part"}, true},
 	} {
-		a := &trial{auditor: &auditor{docs: docs, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
+		a := &trial{auditor: &auditor{learned: &learned{docs: docs}, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
 		if err := a.answer("search", c.ids); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestAuditTellsNamesApart(t *testing.T) {
 // TestAuditReadsOnce: an answer takes as much memory to look through as it is long, however many documents
 // are hidden.
 func TestAuditReadsOnce(t *testing.T) {
-	a := &trial{auditor: &auditor{out: &Audit{}}}
+	a := &trial{auditor: &auditor{learned: &learned{}, out: &Audit{}}}
 	for i := range 200 {
 		a.docs, a.hidden = append(a.docs, audited{id: sheaf.ID(fmt.Sprintf("api:doc%d", i))}), append(a.hidden, i)
 	}

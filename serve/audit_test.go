@@ -352,3 +352,38 @@ func TestAuditOfPatched(t *testing.T) {
 	}
 	audit()
 }
+
+// TestAuditBesideWriters: documents that are made, changed and removed while an audit runs are no
+// leaks: each check is judged by what was known when it was made.
+func TestAuditBesideWriters(t *testing.T) {
+	f := servetest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
+	who := []string{"public", "user:ann", "user:bob", "group:staff"}
+	ctx, stop := context.WithCancel(context.Background())
+	written := make(chan error, 1)
+	go func() {
+		grant := access.Unrestricted()
+		var err error
+		for i := 0; ctx.Err() == nil && err == nil; i++ {
+			var puts []serve.Change
+			for n := range 10 {
+				ch := serve.Change{ID: sheaf.DocumentID(catalog.FreeTree, fmt.Sprintf("d%03d.md", n))}
+				if i%3 != 2 || n%2 == 0 {
+					ch.Put = &serve.DocumentInput{Text: fmt.Sprintf("# Budget salary %d\n\nOf the merger.\n", i), Access: []string{who[(i+n)%4]}}
+				}
+				puts = append(puts, ch)
+			}
+			if _, err = f.Collection.Write(ctx, grant, puts); ctx.Err() != nil || errors.Is(err, sheaf.ErrNotFound) {
+				err = nil
+			}
+		}
+		written <- err
+	}()
+	out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 1500, Seed: 5})
+	stop()
+	if err != nil || len(out.Leaks) > 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}

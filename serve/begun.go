@@ -15,9 +15,9 @@ import (
 	"sheaf/vfs"
 )
 
-// A task that is begun: beside its file lies what its changes will have done, from just
-// before they are made until its end is kept. Where a process ends between, the next one
-// knows by it that they were made, and does not hold their own conditions against them.
+// What changes will have done is kept from just before they are made until their end is kept:
+// beside the file of a task, and by who asks for [Once]. Where a process ends between, the next
+// one knows by it that they were made, and does not hold their own conditions against them.
 
 // begunName is the file that says so of a task.
 func (c *Collection) begunName(id string) string { return filepath.Join(c.o.Tasks, id+".begun") }
@@ -34,37 +34,39 @@ func (c *Collection) keepBegun(id string, results []Stored) error {
 	return vfs.Disk{}.SyncDir(c.o.Tasks)
 }
 
-// begun is what the changes of a task will have done that were made before, and which of them
-// were not: those that a store without transactions did not take. The results are nil when none
-// was made, or that is not known.
-// It must be the caller's turn to write.
-func (c *Collection) begun(id string, changes []Change) (results []Stored, left []int, err error) {
+// begun is what the changes of a task will have done; nil when none was begun, or that is not
+// known.
+func (c *Collection) begun(id string, changes []Change) []Stored {
 	content, err := os.ReadFile(c.begunName(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return nil
 	}
+	var results []Stored
 	if err == nil {
 		err = json.Unmarshal(content, &results)
 	}
 	if err != nil || len(results) != len(changes) {
 		c.notice(fmt.Errorf("whether the task %s was made is not known, since %s cannot be read: %w", id, c.begunName(id), cmp.Or(err, sheaf.ErrCorrupt)))
-		return nil, nil, nil
+		return nil
 	}
+	return results
+}
+
+// left are the changes that are not made: of some that were begun, those that a store without
+// transactions did not take. It must be the caller's turn to write.
+func (c *Collection) left(changes []Change) (left []int, err error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
 	for i := range changes {
 		made, err := c.made(view, &changes[i])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if !made {
 			left = append(left, i)
 		}
 	}
-	if len(left) == len(changes) {
-		return nil, nil, nil
-	}
-	return results, left, nil
+	return left, nil
 }
 
 // made reports whether a document is as a change has it.
@@ -97,17 +99,26 @@ func (c *Collection) writeTask(ctx context.Context, id string, changes []Change)
 		return nil, err
 	}
 	defer give()
-	results, left, err := c.begun(id, changes)
+	return c.carryOutOnce(ctx, changes, c.begun(id, changes), func(results []Stored) error { return c.keepBegun(id, results) })
+}
+
+// carryOutOnce is carryOut without those changes that were made before. before is what they
+// will have done, as it was kept when they were begun; nil when they were not.
+func (c *Collection) carryOutOnce(ctx context.Context, changes []Change, before []Stored, begins func([]Stored) error) ([]Stored, error) {
+	if len(before) != len(changes) {
+		return c.carryOut(ctx, changes, begins)
+	}
+	left, err := c.left(changes)
 	if err != nil {
 		return nil, err
 	}
-	if results == nil {
-		return c.carryOut(ctx, changes, func(results []Stored) error { return c.keepBegun(id, results) })
+	if len(left) == len(changes) {
+		return c.carryOut(ctx, changes, begins)
 	}
 	if err := c.carryOutLeft(ctx, changes, left); err != nil {
 		return nil, err
 	}
-	return results, c.describe(changes, results)
+	return before, c.describe(changes, before)
 }
 
 // carryOutLeft makes the changes that are left. What the store does not take of them once more

@@ -125,10 +125,15 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 		return Stored{}, err
 	}
 	defer give()
-	if changes[0].Put, err = c.patched(&grant, ch.ID, p); err != nil {
+	once := onceOf(ctx)
+	if changes[0].Put, err = c.patched(&grant, ch.ID, p); errors.Is(err, sheaf.ErrNotFound) && once.Before.Results != nil {
+		// Made before, it may have taken the document out of their sight.
+		changes[0].Put, err = c.patchMade(ch.ID, p, err)
+	}
+	if err != nil {
 		return Stored{}, err
 	}
-	stored, err := c.carryOut(ctx, changes, nil)
+	stored, err := c.carryOutOnce(ctx, changes, once.results(), once.begins)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -270,7 +275,8 @@ func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, err
 		return nil, err
 	}
 	defer give()
-	return c.carryOut(ctx, changes, nil)
+	once := onceOf(ctx)
+	return c.carryOutOnce(ctx, changes, once.results(), once.begins)
 }
 
 // carryOut makes allowed changes; begins, unless it is nil, is told before what they will
@@ -453,6 +459,20 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 		return nil, conflictError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties)
 	}
 	return put, nil
+}
+
+// patchMade is patched, whoever may see the document, if that is how it is already; else the
+// error is unseen. It must be the caller's turn to write.
+func (c *Collection) patchMade(id sheaf.ID, p *DocumentPatch, unseen error) (*DocumentInput, error) {
+	put, err := c.patched(&access.Grant{Tenant: access.All, Access: []string{access.All}}, id, p)
+	if err != nil {
+		return nil, err
+	}
+	left, err := c.left([]Change{{ID: id, Put: put}})
+	if err == nil && len(left) > 0 {
+		err = unseen
+	}
+	return put, err
 }
 
 // stored reads a document as it is kept.

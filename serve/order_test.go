@@ -46,7 +46,7 @@ func TestTasksInOrder(t *testing.T) {
 			var last *serve.Task
 			for i, text := range []string{"first", "second"} {
 				var err error
-				if last, err = c.Submit(access.Unrestricted(), "me", []serve.Change{{ID: id, Put: &serve.DocumentInput{Text: text}}}); err != nil {
+				if last, err = c.Submit(t.Context(), access.Unrestricted(), "me", []serve.Change{{ID: id, Put: &serve.DocumentInput{Text: text}}}); err != nil {
 					t.Fatal(err)
 				}
 				if now = now.Add(test.later); i == 0 && test.restarts {

@@ -62,13 +62,13 @@ func TestOwner(t *testing.T) {
 	if !errors.Is(refused, sheaf.ErrUnavailable) || !strings.Contains(refused.Error(), "another process") {
 		t.Errorf("the second one writes: %v, want ErrUnavailable", refused)
 	}
-	if _, err := b.Submit(grant, "", put("boat")); !errors.Is(err, sheaf.ErrUnavailable) {
+	if _, err := b.Submit(t.Context(), grant, "", put("boat")); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("the second one takes a task: %v, want ErrUnavailable", err)
 	}
 	if r := reader(t, b, grant); len(find(t, r, serve.SearchRequest{Text: "ship"}).Results) != 1 {
 		t.Error("the second one does not find what the first was given")
 	}
-	task, err := a.Submit(grant, "", put("canoe"))
+	task, err := a.Submit(t.Context(), grant, "", put("canoe"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -178,7 +178,7 @@ func (t *tasks) add(task *Task, work []keptChange) {
 
 // Submit accepts changes that Work makes later. When it returns they are kept,
 // whatever happens to this process.
-func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) (*Task, error) {
+func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change) (*Task, error) {
 	if err := c.allowed(&grant, changes); err != nil {
 		return nil, err
 	}
@@ -189,6 +189,10 @@ func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) 
 		return nil, err
 	}
 	defer c.disown()
+	once := onceOf(ctx)
+	if task, err := c.accepted(once); task != nil || err != nil {
+		return task, err
+	}
 	if c.given.tasks.counts().Waiting >= maxTasks {
 		return nil, fmt.Errorf("%w: %d tasks are waiting", sheaf.ErrUnavailable, maxTasks)
 	}
@@ -200,11 +204,14 @@ func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) 
 	for _, ch := range changes {
 		k.Work = append(k.Work, keptChange(ch))
 	}
+	shown := *task
+	if err := once.Keep(Begun{Task: &shown}); err != nil {
+		return nil, err
+	}
 	if err := c.keepTask(&k); err != nil {
 		return nil, err
 	}
 	c.given.tasks.add(task, k.Work)
-	shown := *task
 	return &shown, nil
 }
 

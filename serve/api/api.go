@@ -51,7 +51,7 @@ type Options struct {
 	Origins []string
 	// Version is that of the program.
 	Version string
-	// Answers is the file that keeps what requests with an Idempotency-Key were
+	// Answers is the file that keeps what requests with an Idempotency-Key began and were
 	// answered, so that they are answered the same after a crash; "" forgets
 	// that when the server ends.
 	Answers string

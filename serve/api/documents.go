@@ -90,12 +90,12 @@ func documentRoutes() []*route {
 		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusCreated},
 			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
 			func(ctx context.Context, c *call, in *documentPut) (*serve.Stored, error) {
-				return once(c, in.Key, func() (*serve.Stored, int, error) { return c.put(ctx, in) })
+				return once(ctx, c, in.Key, func(ctx context.Context) (*serve.Stored, int, error) { return c.put(ctx, in) })
 			}),
 		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch", example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document", scope: access.ScopeIngest, fails: written,
 			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
 			func(ctx context.Context, c *call, in *documentPatch) (*serve.Stored, error) {
-				return once(c, in.Key, func() (*serve.Stored, int, error) { return c.patch(ctx, in) })
+				return once(ctx, c, in.Key, func(ctx context.Context) (*serve.Stored, int, error) { return c.patch(ctx, in) })
 			}),
 		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
 			func(ctx context.Context, c *call, in *documentDelete) (*serve.Stored, error) {
@@ -108,7 +108,7 @@ func documentRoutes() []*route {
 		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`, summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusAccepted},
 			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done later: what was accepted is kept, whatever happens to the server."},
 			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
-				return once(c, in.Key, func() (*BatchAnswer, int, error) { return c.batch(ctx, in) })
+				return once(ctx, c, in.Key, func(ctx context.Context) (*BatchAnswer, int, error) { return c.batch(ctx, in) })
 			}),
 		operation(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is", scope: access.ScopeIngest},
 			func(_ context.Context, c *call, in *taskGet) (*serve.Task, error) {
@@ -184,7 +184,7 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 	if err != nil {
 		return nil, 0, err
 	}
-	task, err := collection.Submit(c.grant, c.caller, changes)
+	task, err := collection.Submit(ctx, c.grant, c.caller, changes)
 	if err != nil {
 		return nil, 0, inBatch(err)
 	}

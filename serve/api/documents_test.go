@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -177,9 +178,10 @@ func TestIdempotencyKeysAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(file)
-	if err != nil || strings.Count(string(content), "\n") != 1 || strings.Contains(string(content), "k1") {
+	if err != nil || strings.Count(string(content), "\n") != 2 || strings.Contains(string(content), "k1") {
 		t.Fatalf("%s, %v", content, err)
 	}
+	_, content, _ = bytes.Cut(content, []byte("\n")) // the line before says that it was begun
 	old := strings.Replace(string(content), `"at":"20`, `"at":"19`, 1)
 	old = strings.Replace(old, `"key":"`+old[len(`{"key":"`):][:4], `"key":"0123`, 1)
 	if err := os.WriteFile(file, []byte(string(content)+old+"\x00{}\n{}\n"+string(content[:len(content)/2])), 0o600); err != nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/serve"
 	"sheaf/vfs"
 )
 
@@ -31,7 +33,8 @@ const (
 
 // remembered is the answers of requests with an Idempotency-Key. With a file they
 // outlast the server: a line is written and synced before the caller is
-// answered.
+// answered, and one before that just before what was asked for is done, so that a
+// request whose server ends between is not done twice.
 type remembered struct {
 	now     func() time.Time
 	log     *slog.Logger
@@ -63,10 +66,15 @@ type memory struct {
 	Key     sum               `json:"key"`
 	Request sum               `json:"request"`
 	At      time.Time         `json:"at"`
-	Status  int               `json:"status"`
-	Header  map[string]string `json:"header"`
-	Answer  json.RawMessage   `json:"answer"` // nil until it is done
+	Status  int               `json:"status,omitempty"`
+	Header  map[string]string `json:"header,omitempty"`
+	Answer  json.RawMessage   `json:"answer,omitempty"` // nil until it is done
+	Begun   json.RawMessage   `json:"begun,omitempty"`  // what it will have done, until it is done
+
+	running bool
 }
+
+func (m *memory) size() int { return len(m.Answer) + len(m.Begun) }
 
 // openRemembered reads what a file remembers; "" is none.
 func openRemembered(path string, log *slog.Logger, now func() time.Time) (*remembered, error) {
@@ -96,16 +104,16 @@ func (r *remembered) load() error {
 		return fmt.Errorf("read answers: %w", err)
 	}
 	for _, m := range r.byKey {
-		r.oldest, r.size = append(r.oldest, m), r.size+len(m.Answer)
+		r.oldest, r.size = append(r.oldest, m), r.size+m.size()
 	}
 	slices.SortFunc(r.oldest, func(a, b *memory) int { return a.At.Compare(b.At) })
 	r.forget(r.now())
 	return r.journal.rewrite(r.oldest)
 }
 
-// read fills byKey with what the file remembers: of a key the last answer, since those
-// before it were forgotten by then. Lines that a crash cut off were never answered, and
-// are left out.
+// read fills byKey with what the file remembers: of a key the last line, since those
+// before it were forgotten or done by then. Lines that a crash cut off were never answered, nor
+// what they say begun, and are left out.
 func (r *remembered) read() error {
 	f, err := os.Open(r.journal.path)
 	if err != nil {
@@ -122,7 +130,7 @@ func (r *remembered) read() error {
 			return err
 		}
 		m := new(memory)
-		if json.Unmarshal(line, m) == nil && m.Answer != nil {
+		if json.Unmarshal(line, m) == nil && m.size() > 0 {
 			r.byKey[m.Key] = m
 		}
 	}
@@ -138,9 +146,9 @@ func (r *remembered) close() error {
 // once does something, or gives the answer that it gave before under the same
 // key of the same caller. A key that comes with another request, or while the
 // first is still being done, is a conflict. Failures are not remembered.
-func once[O any](c *call, key string, run func() (*O, int, error)) (*O, error) {
+func once[O any](ctx context.Context, c *call, key string, run func(context.Context) (*O, int, error)) (*O, error) {
 	if key == "" {
-		out, status, err := run()
+		out, status, err := run(ctx)
 		if err == nil {
 			c.status = status
 		}
@@ -162,10 +170,16 @@ func once[O any](c *call, key string, run func() (*O, int, error)) (*O, error) {
 	done := false
 	defer func() {
 		if !done {
-			r.drop(m)
+			r.fail(m)
 		}
 	}()
-	out, status, err := run()
+	again := serve.Once{Keep: func(b serve.Begun) error { return r.keep(m, b) }}
+	if m.Begun != nil {
+		if err := json.Unmarshal(m.Begun, &again.Before); err != nil {
+			return nil, err
+		}
+	}
+	out, status, err := run(serve.WithOnce(ctx, again))
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +199,8 @@ func once[O any](c *call, key string, run func() (*O, int, error)) (*O, error) {
 }
 
 // begin is the memory of a key: an old one with its answer, or a new one that is
-// to be finished or dropped.
+// to be finished or failed. It takes over what an old one has begun: whether that was done
+// shows when it is done again.
 func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error) {
 	id := sum(sha256.Sum256([]byte(c.caller + "\x00" + key)))
 	condition := func(name string) string { return strings.Join(c.request.Header.Values(name), ",") }
@@ -194,18 +209,23 @@ func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(now)
+	var begun json.RawMessage
 	if m = r.byKey[id]; m != nil {
 		switch {
-		case m.Request != request:
+		case m.Request != request && (m.Answer != nil || m.running):
 			return nil, false, problem("conflict", "the Idempotency-Key came with another request before")
-		case m.Answer == nil:
+		case m.running:
 			return nil, false, problem("conflict", "the request with this Idempotency-Key is still being done")
+		case m.Answer != nil:
+			done := *m
+			return &done, true, nil
+		case m.Request == request:
+			begun = m.Begun
 		}
-		done := *m
-		return &done, true, nil
+		r.drop(m)
 	}
-	m = &memory{Key: id, Request: request, At: now.UTC()}
-	r.byKey[id], r.oldest = m, append(r.oldest, m)
+	m = &memory{Key: id, Request: request, At: now.UTC(), Begun: begun, running: true}
+	r.byKey[id], r.oldest, r.size = m, append(r.oldest, m), r.size+m.size()
 	return m, false, nil
 }
 
@@ -215,31 +235,61 @@ func (r *remembered) forget(now time.Time) {
 	for len(r.oldest) > 0 && (len(r.oldest) > maxRemembered || r.size > rememberedBytes || now.Sub(r.oldest[0].At) > rememberedAge) {
 		if first := r.oldest[0]; r.byKey[first.Key] == first {
 			delete(r.byKey, first.Key)
-			r.size -= len(first.Answer)
+			r.size -= first.size()
 		}
 		r.oldest = r.oldest[1:]
 	}
 }
 
-// drop forgets a request that failed.
-func (r *remembered) drop(m *memory) {
+// fail ends a request that failed. It is forgotten, unless it may have been done all the same.
+func (r *remembered) fail(m *memory) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if m.running = false; m.Begun == nil {
+		r.drop(m)
+	}
+}
+
+// drop forgets a request; r.mu must be held.
+func (r *remembered) drop(m *memory) {
 	if r.byKey[m.Key] == m {
 		delete(r.byKey, m.Key)
+		r.size -= m.size()
 	}
 	r.oldest = slices.DeleteFunc(r.oldest, func(o *memory) bool { return o == m })
 }
 
-// finish remembers an answer. When it cannot be written it is remembered while
-// the server runs: what was asked for is done all the same.
-func (r *remembered) finish(m *memory, status int, header map[string]string, answer []byte) {
+// change makes a request begun or answered.
+func (r *remembered) change(m *memory, to func()) {
 	r.mu.Lock()
-	m.Status, m.Header, m.Answer = status, header, answer
+	defer r.mu.Unlock()
+	before := m.size()
+	to()
 	if r.byKey[m.Key] == m {
-		r.size += len(answer)
+		r.size += m.size() - before
 	}
-	r.mu.Unlock()
+}
+
+// keep remembers what a request will have done.
+func (r *remembered) keep(m *memory, b serve.Begun) error {
+	begun, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	r.change(m, func() { m.Begun = begun })
+	r.write(m)
+	return nil
+}
+
+// finish remembers an answer.
+func (r *remembered) finish(m *memory, status int, header map[string]string, answer []byte) {
+	r.change(m, func() { m.Status, m.Header, m.Answer, m.Begun, m.running = status, header, answer, nil, false })
+	r.write(m)
+}
+
+// write keeps what is remembered of a request. When it cannot be written it is remembered while
+// the server runs: what was asked for is done all the same.
+func (r *remembered) write(m *memory) {
 	if r.journal == nil {
 		return
 	}
@@ -248,11 +298,17 @@ func (r *remembered) finish(m *memory, status int, header map[string]string, ans
 	}
 }
 
-// live is what is remembered and done.
-func (r *remembered) live() []*memory {
+// live is what is remembered that is begun or done, as it is now.
+func (r *remembered) live() (list []*memory) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.oldest), func(m *memory) bool { return m.Answer == nil })
+	for _, m := range r.oldest {
+		if m.size() > 0 {
+			now := *m
+			list = append(list, &now)
+		}
+	}
+	return list
 }
 
 // journal is the file of what is remembered: a line of JSON for every answer,

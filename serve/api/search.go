@@ -11,7 +11,7 @@ import (
 
 // SearchFields are what a search may be asked for, as parameters or as a body.
 type SearchFields struct {
-	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
+	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
 	AnswerFields
 }
 
@@ -27,9 +27,9 @@ type RankedFields struct {
 type AnswerFields struct {
 	RankedFields
 	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
-	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns by whose values everything that matches the words and filters is counted."`
+	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns by whose values everything that matches the words and filters is counted, without a query all that the filter lets through."`
 	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. random draws some, random:7 the same each time: a seed is a whole number of 64 bits, and a draw has no dash. A query of nothing matches everything then."`
-	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly."`
+	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly; without a query none, unless sort is given."`
 }
 
 func (f *SearchFields) request(parameters map[string]Setting) serve.SearchRequest {
@@ -161,7 +161,7 @@ type explainPost struct {
 
 // RankedBody is what a body may ask of the ranking of a search.
 type RankedBody struct {
-	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
+	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
 	RankedFields
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
 }

@@ -1,0 +1,61 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+)
+
+// Once has the changes of a request made once, also when it is repeated because the process
+// ended before it was answered.
+type Once struct {
+	// Before is what was kept when the request was begun before.
+	Before Begun
+	// Keep keeps what the request will have done, just before it is done.
+	Keep func(Begun) error
+}
+
+// Begun is what a request will have done: its changes, or the task that it made of them.
+type Begun struct {
+	Results []Stored `json:"results,omitempty"`
+	Task    *Task    `json:"task,omitempty"`
+}
+
+type onceKey struct{}
+
+// WithOnce is a context in which Write, Patch and Submit work once.
+func WithOnce(ctx context.Context, o Once) context.Context {
+	return context.WithValue(ctx, onceKey{}, &o)
+}
+
+// onceOf is the Once of ctx; an empty one when it has none.
+func onceOf(ctx context.Context) *Once {
+	if o, ok := ctx.Value(onceKey{}).(*Once); ok {
+		return o
+	}
+	return &Once{Keep: func(Begun) error { return nil }}
+}
+
+// results are what the changes of the request will have done. They are the caller's to change.
+func (o *Once) results() []Stored { return slices.Clone(o.Before.Results) }
+
+// begins keeps what the changes of the request will have done.
+func (o *Once) begins(results []Stored) error { return o.Keep(Begun{Results: results}) }
+
+// accepted is the task that was made of a request before, as it was accepted; nil when it was
+// not, or is forgotten by now.
+func (c *Collection) accepted(o *Once) (*Task, error) {
+	if o.Before.Task == nil {
+		return nil, nil
+	}
+	k, err := readTask(c.o.Tasks, o.Before.Task.ID+".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.given.tasks.add(k.task(), k.Work) // where it was kept, and that failed
+	return o.Before.Task, nil
+}

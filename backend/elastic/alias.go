@@ -28,7 +28,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 			return err
 		}
 		if len(own) != 1 {
-			return s.several(len(own))
+			return s.several(s.o.Index+suffix, len(own))
 		}
 		others, err := s.behind(ctx, name+suffix)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
@@ -48,11 +48,11 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 }
 
 // several is that a name stands for so many indices instead of one.
-func (s *Store) several(n int) error {
+func (s *Store) several(name string, n int) error {
 	if n == 0 {
 		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not what such a server says")
 	}
-	return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", n)
+	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
 // whose forgets which terms the dictionary has when the name has moved to another

@@ -11,7 +11,7 @@ import (
 )
 
 // Alias implements [backend.Switcher]: the index and its dictionary get their second
-// names in one request.
+// names in one request. A name that somebody else's index has stays there.
 func (s *Store) Alias(ctx context.Context, name string) error {
 	if !plainName(name) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
@@ -39,6 +39,11 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 				return s.fault(sheaf.ErrInvalid, "the alias %s is the name of an index: choose another, or remove that index", other)
 			}
 			if other != own[0] {
+				if d, err := s.describe(ctx, other); err != nil {
+					return err
+				} else if suffix == "" && d.Mappings.Meta.Sheaf == nil || suffix != "" && !d.isDictionary() {
+					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which was not made by this program: choose another", name+suffix, other)
+				}
 				actions = append(actions, object{"remove": object{"index": other, "alias": name + suffix}})
 			}
 		}

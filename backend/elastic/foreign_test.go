@@ -192,3 +192,26 @@ func TestOlderDictionary(t *testing.T) {
 		}
 	})
 }
+
+// TestForeignAlias: a second name that stands for an index of somebody else, or would give
+// the dictionary such a name, stays theirs.
+func TestForeignAlias(t *testing.T) {
+	each(t, func(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+		b := s.Empty(t).(*elastic.Store)
+		defer b.Close()
+		for _, suffix := range []string{"", "-terms"} {
+			o := s.New(t)
+			alias := o.Index + "-alias"
+			foreign(t, o, o.Index, `{}`)
+			if status, said := asked(t, o, "PUT", "/"+o.Index+"/_alias/"+alias+suffix, ""); status != 200 {
+				t.Fatal(said)
+			}
+			if err := b.Alias(t.Context(), alias); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), alias+suffix+" ") || !strings.Contains(err.Error(), "choose another") {
+				t.Errorf("%s: %v", alias+suffix, err)
+			}
+			if _, said := asked(t, o, "GET", "/_alias/"+alias+"*", ""); !strings.Contains(said, `"`+o.Index+`":`) || strings.Count(said, alias) != 1 {
+				t.Errorf("%s: now stands for %s", alias+suffix, said)
+			}
+		}
+	})
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // Alias implements [backend.Switcher]: the index and its dictionary get their second
-// names in one request.
+// names in one request. A name that somebody else's index has stays there.
 func (s *Store) Alias(ctx context.Context, name string) error {
 	if !plainName(name) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
@@ -28,7 +28,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 			return err
 		}
 		if len(own) != 1 {
-			return s.several(len(own))
+			return s.several(s.o.Index+suffix, len(own))
 		}
 		others, err := s.behind(ctx, name+suffix)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
@@ -39,6 +39,11 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 				return s.fault(sheaf.ErrInvalid, "the alias %s is the name of an index: choose another, or remove that index", other)
 			}
 			if other != own[0] {
+				if d, err := s.describe(ctx, other); err != nil {
+					return err
+				} else if suffix == "" && d.Mappings.Meta.Sheaf == nil || suffix != "" && !d.isDictionary() {
+					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which was not made by this program: choose another", name+suffix, other)
+				}
 				actions = append(actions, object{"remove": object{"index": other, "alias": name + suffix}})
 			}
 		}
@@ -48,11 +53,11 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 }
 
 // several is that a name stands for so many indices instead of one.
-func (s *Store) several(n int) error {
+func (s *Store) several(name string, n int) error {
 	if n == 0 {
 		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not what such a server says")
 	}
-	return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", n)
+	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
 // whose forgets which terms the dictionary has when the name has moved to another

@@ -33,14 +33,8 @@ func testOpenRefuses(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign := o
-	foreign.Index += "-foreign"
-	resp, err := http.DefaultClient.Do(must(http.NewRequest("PUT", o.URL+"/"+foreign.Index, nil)))
-	if err != nil || resp.StatusCode != 200 {
-		t.Fatal(resp, err)
-	}
-	resp.Body.Close()
-	t.Cleanup(func() { _ = elastic.Drop(context.WithoutCancel(t.Context()), foreign) })
+	theirs := o.Index + "-foreign"
+	foreign(t, o, theirs, `{}`)
 	for what, c := range map[string]struct {
 		change func(*elastic.Options)
 		want   error
@@ -52,7 +46,7 @@ func testOpenRefuses(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		"another model":       {func(o *elastic.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
 		"nobody listens":      {func(o *elastic.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
 		"no address":          {func(o *elastic.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
-		"an index of others":  {func(o *elastic.Options) { o.Index = foreign.Index }, sheaf.ErrInvalid, "not made by this program"},
+		"an index of others":  {func(o *elastic.Options) { o.Index = theirs }, sheaf.ErrInvalid, "not made by this program"},
 		"several indices":     {func(o *elastic.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
 		"nothing to read":     {func(o *elastic.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such index"},
 		"nothing to write to": {func(o *elastic.Options) { o.Index = "sheaf-never-made"; o.Existing = true }, sheaf.ErrNotFound, "no such index"},

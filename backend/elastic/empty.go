@@ -29,7 +29,7 @@ func (s *Store) Empty(ctx context.Context) error {
 			return err
 		}
 		if len(found) != 1 {
-			return s.several(len(found))
+			return s.several(s.o.Index, len(found))
 		}
 		for name, index := range found {
 			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // which the server gives

@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -41,15 +40,19 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
-// complete checks the index, and that its dictionary is there.
+// complete checks the index and its dictionary.
 func (s *Store) complete(ctx context.Context) error {
 	if err := s.verify(ctx); err != nil {
 		return err
 	}
-	if err := s.client.Call(ctx, "GET", "/"+s.o.Index+"-terms/_mapping", nil, nil); errors.Is(err, sheaf.ErrNotFound) {
+	err := s.ourDictionary(ctx)
+	switch {
+	case errors.Is(err, sheaf.ErrNotFound):
 		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.o.Index)
+	case errors.Is(err, backend.ErrForbidden):
+		return nil // who may not ask is told of that when words are completed or written
 	}
-	return nil // who may not ask is told of that when words are completed or written
+	return err
 }
 
 // server asks for what the store needs of the server.
@@ -110,9 +113,12 @@ func (s *Store) recent(version string) error {
 	return nil
 }
 
-// create makes the index and its dictionary. Two programs that make them at once
-// do no harm: the second finds them.
+// create makes the index and its dictionary, neither when the name of the dictionary is
+// taken. Two programs that make them at once do no harm: the second finds them.
 func (s *Store) create(ctx context.Context) error {
+	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
 	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
 	made := func(err error) error {
 		if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
@@ -156,11 +162,12 @@ func (o Options) Bodies() (map[string]any, error) {
 	}, nil
 }
 
-// dictionary is the body that makes the index of terms.
+// dictionary is the body that makes the index of terms. It says of itself that it is one
+// by another name than an index does, so that no store is ever opened in it.
 func (s *Store) dictionary() object {
 	return object{
 		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": s.o.Replicas, "refresh_interval": "-1", "max_result_window": maxTerms}},
-		"mappings": object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
+		"mappings": object{"dynamic": "strict", "_meta": object{"sheaf_terms": object{"version": version}}, "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
 	}
 }
 
@@ -229,38 +236,19 @@ func (s *Store) vectorMapping(dims int) object {
 
 // verify compares the index that is there with the options.
 func (s *Store) verify(ctx context.Context) error {
-	var found map[string]struct {
-		Mappings struct {
-			Meta       struct{ Sheaf *json.RawMessage } `json:"_meta"`
-			Properties map[string]struct {
-				Properties struct {
-					P struct {
-						Options struct{ Type string } `json:"index_options"`
-					}
-				}
-			}
-		}
-	}
-	if err := s.client.Call(ctx, "GET", "/"+s.o.Index+"/_mapping", nil, &found); err != nil {
+	index, m, err := s.ourIndex(ctx)
+	if err != nil {
 		return err
 	}
-	if len(found) != 1 {
-		return s.several(len(found))
+	if err := s.compare(m); err != nil {
+		return err
 	}
-	for _, index := range found {
-		var m meta
-		if index.Mappings.Meta.Sheaf == nil || json.Unmarshal(*index.Mappings.Meta.Sheaf, &m) != nil {
-			return s.fault(sheaf.ErrInvalid, "the index was not made by this program: name another")
-		}
-		if err := s.compare(m); err != nil {
-			return err
-		}
-		s.mu.Lock()
-		for _, v := range m.Vectors {
-			s.vectors[v.Name] = v
-			s.flat[v.Name] = index.Mappings.Properties[vectorPath(v.Name)].Properties.P.Options.Type == "flat"
-		}
-		s.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range m.Vectors {
+		options, _ := index.Mappings.Properties[vectorPath(v.Name)].Properties.P.Options.(object)
+		s.vectors[v.Name] = v
+		s.flat[v.Name] = options["type"] == "flat"
 	}
 	return nil
 }
@@ -304,15 +292,22 @@ func (s *Store) addVectors(ctx context.Context, v backend.VectorField) error {
 	return nil
 }
 
-// Drop removes an index and its dictionary; one that is not there is no error.
+// Drop removes an index and its dictionary; one that is not there is no error. When either
+// was made by something else that is sheaf.ErrInvalid, and both stay.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
 	defer o.Client.CloseIdleConnections()
-	c := newClient(o)
+	s := &Store{o: o, client: newClient(o)}
+	if _, _, err := s.ourIndex(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
+	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
 	for _, name := range []string{o.Index, o.Index + "-terms"} {
-		if err := c.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func TestPagePrefix(t *testing.T) {
 	step(t, ctx, "a link in it", chromedp.Click("article p a", chromedp.ByQuery), until(`document.querySelector("article h1")?.textContent === "Tea"`), until(`location.pathname === "/notes/" && `+shown))
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/notes/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"))
 	step(t, ctx, "the status", chromedp.Click("nav a[data-view=status]"), until(`document.querySelector("main table") && `+shown), until(`location.pathname === "/notes/"`))
-	step(t, ctx, "home", chromedp.Click("a.home"), at("/notes/"), until(`document.querySelector("header img").naturalWidth > 0`))
+	step(t, ctx, "home", chromedp.Click("a.home"), at("/notes/"), until(`document.styleSheets.length > 0 && document.styleSheets[0].cssRules.length > 0`))
 	step(t, ctx, "the interface", chromedp.Navigate(s.URL+"/notes/docs"), chromedp.Click(`a[href$="openapi.json"]`, chromedp.ByQuery), until(`location.pathname === "/notes/openapi.json" && document.body.textContent.includes("openapi")`))
 }
 

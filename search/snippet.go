@@ -38,8 +38,8 @@ type Snippet struct {
 	// At is the offset, in the text that was given, of the first match in
 	// the snippet, or of the snippet's beginning when it has none.
 	At int
-	// Phrase says that the part holds the words of one of the query's phrases, or that
-	// the query has none.
+	// Phrase says that there are matches, and among them all words of one of the query's
+	// phrases when it has any.
 	Phrase bool
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -114,14 +113,14 @@ func (a *app) readRuns(files []string) ([]*runfile.Run, error) {
 
 func (a *app) readRun(name string) (*runfile.Run, error) {
 	if name == "-" {
-		return runfile.Read("standard input", bufio.NewReader(a.stdin))
+		return runfile.Read("standard input", a.stdin)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fileFault(err)
 	}
 	defer f.Close()
-	return runfile.Read(name, io.Reader(f))
+	return runfile.Read(name, f)
 }
 
 // printRun writes the first limit hits of every query. Nothing found is status 1.

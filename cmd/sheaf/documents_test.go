@@ -83,7 +83,7 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, note := range map[string]string{
-		"git.md":   "---\ntags: [howto]\n---\n# Git\n\n## Undo\n\nHow to undo a commit: use reset.\n",
+		"git.md":   "---\ntags: [howto]\n---\n# Git\n\n## Undo a commit\n\nUse reset.\n",
 		"reset.md": "---\ntags: [howto]\n---\n# Reset\n\nMoves the branch, see [Git](git.md).\n",
 	} {
 		if err := os.WriteFile(filepath.Join(home, "notes", "guides", name), []byte(note), 0o644); err != nil {

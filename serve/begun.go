@@ -3,12 +3,14 @@ package serve
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"sheaf"
 	"sheaf/catalog"
@@ -23,8 +25,8 @@ import (
 func (c *Collection) begunName(id string) string { return filepath.Join(c.o.Tasks, id+".begun") }
 
 // keepBegun keeps what the changes of a task will have done.
-func (c *Collection) keepBegun(id string, results []Stored) error {
-	content, err := json.Marshal(results)
+func (c *Collection) keepBegun(id string, b Begun) error {
+	content, err := json.Marshal(b)
 	if err != nil {
 		return fmt.Errorf("keep task: %w", err)
 	}
@@ -34,31 +36,30 @@ func (c *Collection) keepBegun(id string, results []Stored) error {
 	return vfs.Disk{}.SyncDir(c.o.Tasks)
 }
 
-// begun is what the changes of a task will have done; nil when none was begun, or that is not
-// known.
-func (c *Collection) begun(id string, changes []Change) []Stored {
+// begun is what the changes of a task will have done; nothing when none was begun, or that is
+// not known.
+func (c *Collection) begun(id string) (b Begun) {
 	content, err := os.ReadFile(c.begunName(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return Begun{}
 	}
-	var results []Stored
 	if err == nil {
-		err = json.Unmarshal(content, &results)
+		err = json.Unmarshal(content, &b)
 	}
-	if err != nil || len(results) != len(changes) {
+	if err != nil || len(b.Results) == 0 || len(b.Results) != len(b.Versions) {
 		c.notice(fmt.Errorf("whether the task %s was made is not known, since %s cannot be read: %w", id, c.begunName(id), cmp.Or(err, sheaf.ErrCorrupt)))
-		return nil
+		return Begun{}
 	}
-	return results
+	return b
 }
 
-// left are the changes that are not made: of some that were begun, those that a store without
+// left are those of changes that were begun that are not made, such as what a store without
 // transactions did not take. It must be the caller's turn to write.
-func (c *Collection) left(changes []Change) (left []int, err error) {
+func (c *Collection) left(b Begun) (left []int, err error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	for i := range changes {
-		made, err := c.made(view, &changes[i])
+	for i, version := range b.Versions {
+		made, err := c.made(view, b.Results[i].ID, version)
 		if err != nil {
 			return nil, err
 		}
@@ -69,19 +70,16 @@ func (c *Collection) left(changes []Change) (left []int, err error) {
 	return left, nil
 }
 
-// made reports whether a document is as a change has it.
-func (c *Collection) made(view *catalog.View, ch *Change) (bool, error) {
-	rec, err := view.Record(ch.ID)
+// made reports whether a document is at a version, "" being that it is gone.
+func (c *Collection) made(view *catalog.View, id sheaf.ID, version string) (bool, error) {
+	rec, err := view.Record(id)
 	switch {
 	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 		return false, err
-	case ch.Put == nil:
-		return err != nil && c.given.fileLeft(ch.ID) == "", nil
-	case err != nil:
-		return false, nil
+	case version == "":
+		return err != nil && c.given.fileLeft(id) == "", nil
 	}
-	_, g, err := encodeGiven(ch.ID, ch.Put)
-	return err == nil && g.Hash == rec.File.Hash, err
+	return err == nil && hex.EncodeToString(rec.File.Hash[:]) == version, nil
 }
 
 // endBegun forgets that a task is begun, whose end is kept.
@@ -99,30 +97,28 @@ func (c *Collection) writeTask(ctx context.Context, id string, changes []Change)
 		return nil, err
 	}
 	defer give()
-	return c.carryOutOnce(ctx, changes, c.begun(id, changes), func(results []Stored) error { return c.keepBegun(id, results) })
+	return c.carryOutOnce(ctx, changes, c.begun(id), func(b Begun) error { return c.keepBegun(id, b) })
 }
 
-// carryOutOnce is carryOut without those changes that were made before. before is what they
-// will have done, as it was kept when they were begun; nil when they were not.
-func (c *Collection) carryOutOnce(ctx context.Context, changes []Change, before []Stored, begins func([]Stored) error) ([]Stored, error) {
-	if len(before) != len(changes) {
-		return c.carryOut(ctx, changes, begins)
-	}
-	left, err := c.left(changes)
+// carryOutOnce is carryOut without those changes that were made before, as before says: what
+// was kept of them when they were begun.
+func (c *Collection) carryOutOnce(ctx context.Context, changes []Change, before Begun, begins func(Begun) error) ([]Stored, error) {
+	left, err := c.left(before)
 	if err != nil {
 		return nil, err
 	}
-	if len(left) == len(changes) {
+	if len(before.Versions) != len(changes) || len(left) == len(changes) {
 		return c.carryOut(ctx, changes, begins)
 	}
 	if err := c.carryOutLeft(ctx, changes, left); err != nil {
 		return nil, err
 	}
-	return before, c.describe(changes, before)
+	results := slices.Clone(before.Results)
+	return results, c.describe(results)
 }
 
-// carryOutLeft makes the changes that are left. What the store does not take of them once more
-// is told as it would be of all changes.
+// carryOutLeft makes the changes that are left. What is wrong with them is told as it would be
+// of all changes.
 func (c *Collection) carryOutLeft(ctx context.Context, changes []Change, left []int) error {
 	if len(left) == 0 {
 		return nil
@@ -138,6 +134,10 @@ func (c *Collection) carryOutLeft(ctx context.Context, changes []Change, left []
 		for id, i := range rejected.Changes {
 			rejected.Changes[id] = left[i]
 		}
+	}
+	var at *FieldError
+	if errors.As(err, &at) {
+		at.Change = left[at.Change]
 	}
 	return err
 }

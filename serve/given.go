@@ -126,15 +126,19 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	}
 	defer give()
 	once := onceOf(ctx)
-	if changes[0].Put, err = c.patched(&grant, ch.ID, p); errors.Is(err, sheaf.ErrNotFound) && once.Before.Results != nil {
-		// Made before, it may have taken the document out of their sight.
-		changes[0].Put, err = c.patchMade(ch.ID, p, err)
-	}
+	// What was made before may have taken the document out of their sight.
+	left, err := c.left(once.Before)
 	if err != nil {
 		return Stored{}, err
 	}
-	stored, err := c.carryOutOnce(ctx, changes, once.results(), once.begins)
-	if err != nil {
+	stored := slices.Clone(once.Before.Results)
+	if len(stored) == 1 && len(left) == 0 {
+		return stored[0], c.describe(stored)
+	}
+	if changes[0].Put, err = c.patched(&grant, ch.ID, p); err != nil {
+		return Stored{}, err
+	}
+	if stored, err = c.carryOut(ctx, changes, once.Keep); err != nil {
 		return Stored{}, err
 	}
 	return stored[0], nil
@@ -276,18 +280,22 @@ func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, err
 	}
 	defer give()
 	once := onceOf(ctx)
-	return c.carryOutOnce(ctx, changes, once.results(), once.begins)
+	return c.carryOutOnce(ctx, changes, once.Before, once.Keep)
 }
 
 // carryOut makes allowed changes; begins, unless it is nil, is told before what they will
 // have done. It must be the caller's turn to write.
-func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func([]Stored) error) ([]Stored, error) {
+func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func(Begun) error) ([]Stored, error) {
 	out := make([]Stored, len(changes))
 	if err := c.check(changes, out); err != nil {
 		return nil, err
 	}
+	files, names, err := c.filesOf(changes, out)
+	if err != nil {
+		return nil, err
+	}
 	if begins != nil {
-		if err := begins(out); err != nil {
+		if err := begins(beginning(out, files)); err != nil {
 			return nil, err
 		}
 	}
@@ -295,10 +303,6 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func
 	ctx = context.WithoutCancel(ctx)
 	if err := (vfs.Disk{}).MkdirAll(c.o.Documents); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
-	}
-	files, names, err := c.filesOf(changes, out)
-	if err != nil {
-		return nil, err
 	}
 	if err := c.beginBatch(names); err != nil {
 		return nil, err
@@ -341,7 +345,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func
 		return nil, err
 	}
 	c.given.changed(changes)
-	return out, c.describe(changes, out)
+	return out, c.describe(out)
 }
 
 // versions are the files of a document before and after a change, "" for none.
@@ -381,6 +385,17 @@ func (c *Collection) filesOf(changes []Change, out []Stored) ([]givenFile, []ver
 		}
 	}
 	return files, names, nil
+}
+
+// beginning is what changes will have done, whose results and files these are.
+func beginning(results []Stored, files []givenFile) Begun {
+	b := Begun{Results: results, Versions: make([]string, len(files))}
+	for i := range files {
+		if !results[i].Deleted {
+			b.Versions[i] = hex.EncodeToString(files[i].given.Hash[:])
+		}
+	}
+	return b
 }
 
 // refused removes the files of changes that were not made, and of what is replaced or
@@ -459,20 +474,6 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 		return nil, conflictError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties)
 	}
 	return put, nil
-}
-
-// patchMade is patched, whoever may see the document, if that is how it is already; else the
-// error is unseen. It must be the caller's turn to write.
-func (c *Collection) patchMade(id sheaf.ID, p *DocumentPatch, unseen error) (*DocumentInput, error) {
-	put, err := c.patched(&access.Grant{Tenant: access.All, Access: []string{access.All}}, id, p)
-	if err != nil {
-		return nil, err
-	}
-	left, err := c.left([]Change{{ID: id, Put: put}})
-	if err == nil && len(left) > 0 {
-		err = unseen
-	}
-	return put, err
 }
 
 // stored reads a document as it is kept.
@@ -590,19 +591,19 @@ func Unchanged(ifNoneMatch, tag string) bool {
 }
 
 // describe says what became of the documents.
-func (c *Collection) describe(changes []Change, out []Stored) error {
+func (c *Collection) describe(out []Stored) error {
 	view := c.o.Catalog.View()
 	defer view.Close()
 	pending := view.Pending()
-	for i := range changes {
-		if changes[i].Put == nil {
+	for i := range out {
+		if out[i].Deleted {
 			continue
 		}
-		rec, err := view.Record(changes[i].ID)
+		rec, err := view.Record(out[i].ID)
 		if err != nil {
 			return err
 		}
-		out[i].ETag, out[i].Chunks, out[i].Pending = ETag(rec), len(rec.Document.Chunks), pending[changes[i].ID]
+		out[i].ETag, out[i].Chunks, out[i].Pending = ETag(rec), len(rec.Document.Chunks), pending[out[i].ID]
 	}
 	return nil
 }

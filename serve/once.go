@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 )
 
 // Once has the changes of a request made once, also when it is repeated because the process
@@ -19,7 +18,9 @@ type Once struct {
 // Begun is what a request will have done: its changes, or the task that it made of them.
 type Begun struct {
 	Results []Stored `json:"results,omitempty"`
-	Task    *Task    `json:"task,omitempty"`
+	// Versions are the hashes of what the documents of Results will be, "" for one that is deleted.
+	Versions []string `json:"versions,omitempty"`
+	Task     *Task    `json:"task,omitempty"`
 }
 
 type onceKey struct{}
@@ -36,12 +37,6 @@ func onceOf(ctx context.Context) *Once {
 	}
 	return &Once{Keep: func(Begun) error { return nil }}
 }
-
-// results are what the changes of the request will have done. They are the caller's to change.
-func (o *Once) results() []Stored { return slices.Clone(o.Before.Results) }
-
-// begins keeps what the changes of the request will have done.
-func (o *Once) begins(results []Stored) error { return o.Keep(Begun{Results: results}) }
 
 // accepted is the task that was made of a request before, as it was accepted; nil when it was
 // not, or is forgotten by now.

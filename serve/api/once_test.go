@@ -97,6 +97,43 @@ func TestIdempotencyKeysBegunAndNotDone(t *testing.T) {
 	}
 }
 
+// What somebody else made of a document meanwhile is not taken for what was begun, also where
+// the patch would change nothing of it, and what is wrong is told where the request has it.
+func TestIdempotencyKeysBeforeAnother(t *testing.T) {
+	for name, c := range map[string]struct {
+		method, path, body string
+		status             int
+		say                string
+	}{
+		"a patch": {"PATCH", "/v1/documents/api:b.md", `{"title": "T"}`, 412, "another version"},
+		"a batch": {"POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Pears.", "if_match": "TAG"}]}`, 409, "documents/1/if_match"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "answers.jsonl")
+			options := func(o *api.Options) { o.Answers = file }
+			s := start(t, notes, options)
+			res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "Plums."}`)
+			tag := res.Header.Get("ETag")
+			header := []string{"Idempotency-Key", "k1"}
+			if c.method == "PATCH" {
+				header = append(header, "If-Match", tag)
+			}
+			c.body = strings.ReplaceAll(c.body, `"TAG"`, fmt.Sprintf("%q", tag))
+			if res, body = s.ask(t, c.method, c.path, c.body, header...); res.StatusCode != 200 {
+				t.Fatalf("%d %s", res.StatusCode, body)
+			}
+			s.cut(t, file)
+			after := startOf(t, s.restarted(t), options)
+			if res, body := after.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "Another's.", "title": "T"}`); res.StatusCode != 200 {
+				t.Fatalf("%d %s", res.StatusCode, body)
+			}
+			if res, body = after.ask(t, c.method, c.path, c.body, header...); res.StatusCode != c.status || !strings.Contains(string(body), c.say) {
+				t.Errorf("%d %s, want %d with %q", res.StatusCode, body, c.status, c.say)
+			}
+		})
+	}
+}
+
 // cut ends a server as a crash before its last answer is kept does.
 func (s *server) cut(t *testing.T, file string) {
 	t.Helper()

@@ -78,9 +78,6 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	if a.learned, err = a.latest.of(view, c.o.ProfileDirs); err != nil {
 		return nil, err
 	}
-	if len(a.docs) == 0 {
-		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index", sheaf.ErrNotFound)
-	}
 	told := map[string]int{}
 	for begun := uint64(0); a.out.Checks < o.Checks; begun += roundsOfBatch {
 		left := o.Checks - a.out.Checks
@@ -246,12 +243,15 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Aud
 	for range timesAgain {
 		var at stamp
 		out, at, err = of.try(ctx, number, most)
-		if err != nil || len(out.Leaks) == 0 {
+		if out == nil || err == nil && len(out.Leaks) == 0 {
 			break
 		}
-		changed, err := of.changed(ctx, at)
-		if err != nil {
-			return out, err
+		changed, later := of.changed(ctx, at)
+		if err = cmp.Or(err, later); err != nil {
+			if changed {
+				out.Leaks = nil
+			}
+			break
 		}
 		if !changed {
 			of.latest.sure.Add(1)
@@ -262,12 +262,13 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Aud
 }
 
 // changed reports whether something was written since a reader was opened, or is about to be
-// written in full. For that it waits, but for so many leaks only as it takes to be believed.
+// written in full; true with an error when that is not known. It waits for that, but for so
+// many leaks only as it takes to be believed.
 func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	for waited := false; ; waited = true {
 		view, err := of.c.latest()
 		if err != nil {
-			return false, err
+			return true, err
 		}
 		at, _ := stampOf(view, of.c.o.Backend)
 		view.Close()

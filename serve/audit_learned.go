@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -50,7 +51,8 @@ type latest struct {
 	sure atomic.Int32
 }
 
-// of is what there is to know of the documents of a view. It is not to be changed.
+// of is what there is to know of the documents of a view; without any the error is
+// sheaf.ErrNotFound. It is not to be changed.
 func (l *latest) of(view *catalog.View, profileDirs []string) (*learned, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,10 +60,14 @@ func (l *latest) of(view *catalog.View, profileDirs []string) (*learned, error) 
 		return l.known, nil
 	}
 	known, err := learn(view, profileDirs)
-	if err == nil {
-		l.known = known
+	if err != nil {
+		return nil, err
 	}
-	return known, err
+	if len(known.docs) == 0 {
+		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index", sheaf.ErrNotFound)
+	}
+	l.known = known
+	return known, nil
 }
 
 // learn reads the documents and what they say.

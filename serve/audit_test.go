@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"sheaf"
@@ -385,5 +386,23 @@ func TestAuditBesideWriters(t *testing.T) {
 	}
 	if err := <-written; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAuditOfEmptied: an audit whose last document is removed while it runs says so.
+func TestAuditOfEmptied(t *testing.T) {
+	f := servetest.Open(t, nil, nil)
+	put := serve.Change{ID: sheaf.DocumentID(catalog.FreeTree, "a.md"), Put: &serve.DocumentInput{Text: "# Budget\n"}}
+	if _, err := f.Collection.Write(context.Background(), access.Unrestricted(), []serve.Change{put}); err != nil {
+		t.Fatal(err)
+	}
+	remove := sync.OnceFunc(func() {
+		if _, err := f.Collection.Write(context.Background(), access.Unrestricted(), []serve.Change{{ID: put.ID}}); err != nil {
+			t.Error(err)
+		}
+	})
+	out, err := serve.AuditLeaking(context.Background(), f.Collection, serve.AuditOptions{Checks: 100, Seed: 5}, func(*access.Grant) { remove() })
+	if !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("%+v, %v", out, err)
 	}
 }

@@ -89,9 +89,18 @@ func TestSumOfShares(t *testing.T) {
 		if err != nil || len(got) != len(want) || !got.Sorted() {
 			t.Fatalf("seed %d: %s (%v)", seed, written(got), err)
 		}
-		for i, h := range got {
-			if !slices.ContainsFunc(h.Legs, func(l sheaf.Leg) bool { return l.Rank > 0 }) { // of weight 0: behind all others
-				want[h.ID] = min(0, got[max(0, i-1)].Score)
+		least := 0.0 // of weight 0 alone: behind all others
+		counts := func(h sheaf.Hit) bool {
+			return slices.ContainsFunc(h.Legs, func(l sheaf.Leg) bool { return l.Rank > 0 })
+		}
+		for _, h := range got {
+			if counts(h) {
+				least = min(least, want[h.ID])
+			}
+		}
+		for _, h := range got {
+			if !counts(h) {
+				want[h.ID] = least
 			}
 			if h.Score != want[h.ID] {
 				t.Fatalf("seed %d: %s scores %v, want %v", seed, h.ID, h.Score, want[h.ID])

@@ -339,6 +339,9 @@ func (h *Highlighter) word(raw string) []wordMatch {
 func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 	from := len(found)
 	for _, t := range h.analyzer.Known(raw, &h.room) {
+		if i, ok := h.index[t.Text]; ok && !t.Form { // first: of one range the first counts
+			found = append(found, wordMatch{t.Start, t.End, i})
+		}
 		for _, p := range h.prefixes {
 			if strings.HasPrefix(t.Text, p.folded) {
 				found = append(found, wordMatch{t.Start, t.End, p.term})
@@ -352,9 +355,6 @@ func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 		if t.Form {
 			continue
 		}
-		if i, ok := h.index[t.Text]; ok {
-			found = append(found, wordMatch{t.Start, t.End, i})
-		}
 		for _, b := range h.begin {
 			if strings.HasPrefix(t.Text, b.folded) {
 				_, size := utf8.DecodeRuneInString(raw[t.Start:])
@@ -363,7 +363,7 @@ func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 		}
 	}
 	if len(found) > from+1 {
-		slices.SortFunc(found[from:], func(a, b wordMatch) int {
+		slices.SortStableFunc(found[from:], func(a, b wordMatch) int {
 			if a.start != b.start {
 				return a.start - b.start
 			}

@@ -1,7 +1,6 @@
 package runfile
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -46,13 +45,19 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 }
 
 // sameNames gives what a TREC file names by words (see [Word]) the names that another run
-// has for it: a run that went through such a file joins the one that it came from.
+// has for it: a run that went through such a file joins the one that it came from. What a
+// ranking has by both names, or two others have names of, stays two.
 func sameNames(runs []*Run) []*Run {
-	names := map[string]string{} // by word, of those that are none
+	names := map[string]string{} // by word, of those that are none; "" where there are several
 	note := func(name string) {
-		if word := Word(name); word != name {
-			names[word] = name
+		word := Word(name)
+		if word == name {
+			return
 		}
+		if other, ok := names[word]; ok && other != name {
+			name = ""
+		}
+		names[word] = name
 	}
 	for _, r := range runs {
 		for q, ranking := range r.Rankings {
@@ -70,9 +75,14 @@ func sameNames(runs []*Run) []*Run {
 		named := &Run{Name: r.Name, Rankings: make(map[string]sheaf.Ranking, len(r.Rankings))}
 		for _, q := range r.Queries {
 			ranking := slices.Clone(r.Rankings[q])
+			own := make(map[sheaf.ID]bool, len(ranking))
 			for k := range ranking {
-				id := string(ranking[k].ID)
-				ranking[k].ID = sheaf.ID(cmp.Or(names[id], id))
+				own[ranking[k].ID] = true
+			}
+			for k := range ranking {
+				if other := sheaf.ID(names[string(ranking[k].ID)]); other != "" && !own[other] {
+					ranking[k].ID = other
+				}
 			}
 			if other := names[q]; other != "" && r.Rankings[other] == nil {
 				q = other

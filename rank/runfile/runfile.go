@@ -82,7 +82,7 @@ func Read(file string, r io.Reader) (*Run, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, new(flate.CorruptInputError)):
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)):
 		return nil, sheaf.Invalidf("%s: %w", file, err)
 	case err != nil:
 		return nil, fmt.Errorf("read run %s: %w", file, err)

@@ -140,6 +140,16 @@ func TestFuseOfWords(t *testing.T) {
 	}
 }
 
+// Names that one ranking has both, and names of two others, stay apart.
+func TestFuseOfAmbiguousWords(t *testing.T) {
+	for _, run := range []string{`{"q": [{"id": "a b", "score": 2}, {"id": "a%20b", "score": 1}]}`, `{"q": [{"id": "a b", "score": 2}, {"id": "a\u00a0b", "score": 1}]}`} {
+		fused, err := runfile.Fuse([]*runfile.Run{read(t, run), read(t, "q Q0 other 1 1 x\n")}, nil, rank.RRF{K: 60})
+		if err != nil || len(fused.Rankings["q"]) != 3 {
+			t.Errorf("%s: %v, %v", run, fused, err)
+		}
+	}
+}
+
 // What is compressed is read as what is in it.
 func TestReadCompressed(t *testing.T) {
 	zip := func(text string) string {
@@ -160,8 +170,10 @@ func TestReadCompressed(t *testing.T) {
 		t.Errorf("JSON: %q", got)
 	}
 	whole := zip("q1 Q0 a 1 2 x\n")
-	if _, err := runfile.Read("file", strings.NewReader(whole[:len(whole)-6])); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "file: ") {
-		t.Errorf("cut short: %v", err)
+	for what, text := range map[string]string{"cut short": whole[:len(whole)-6], "with more behind": whole + "more than that"} {
+		if _, err := runfile.Read("file", strings.NewReader(text)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "file: ") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

@@ -39,9 +39,15 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 				return s.fault(sheaf.ErrInvalid, "the alias %s is the name of an index: choose another, or remove that index", other)
 			}
 			if other != own[0] {
-				if d, err := s.describe(ctx, other); err != nil {
+				d, err := s.describe(ctx, other)
+				if err != nil {
 					return err
-				} else if suffix == "" && d.Mappings.Meta.Sheaf == nil || suffix != "" && !d.isDictionary() {
+				}
+				_, ours := d.index()
+				if suffix != "" {
+					ours = d.isDictionary()
+				}
+				if !ours {
 					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which was not made by this program: choose another", name+suffix, other)
 				}
 				actions = append(actions, object{"remove": object{"index": other, "alias": name + suffix}})

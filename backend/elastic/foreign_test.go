@@ -202,7 +202,7 @@ func TestForeignAlias(t *testing.T) {
 		for _, suffix := range []string{"", "-terms"} {
 			o := s.New(t)
 			alias := o.Index + "-alias"
-			foreign(t, o, o.Index, `{}`)
+			foreign(t, o, o.Index, `{"_meta": {"sheaf": "a bundle"}}`)
 			if status, said := asked(t, o, "PUT", "/"+o.Index+"/_alias/"+alias+suffix, ""); status != 200 {
 				t.Fatal(said)
 			}

@@ -43,11 +43,21 @@ func (s *Store) describe(ctx context.Context, name string) (described, error) {
 	return out, nil
 }
 
+// index reads what an index of ours says of itself; false for somebody else's.
+func (d *described) index() (m meta, ours bool) {
+	raw := d.Mappings.Meta.Sheaf
+	ours = raw != nil && json.Unmarshal(*raw, &m) == nil
+	return m, ours
+}
+
 // ourIndex describes the index, or is sheaf.ErrInvalid when it is somebody else's.
 func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
-	var m meta
 	d, err := s.describe(ctx, s.o.Index)
-	if err == nil && (d.Mappings.Meta.Sheaf == nil || json.Unmarshal(*d.Mappings.Meta.Sheaf, &m) != nil) {
+	if err != nil {
+		return d, meta{}, err
+	}
+	m, ours := d.index()
+	if !ours {
 		err = s.fault(sheaf.ErrInvalid, "the index was not made by this program: name another")
 	}
 	return d, m, err

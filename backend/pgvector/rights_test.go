@@ -141,6 +141,11 @@ func TestPrepared(t *testing.T) {
 	if _, err := inside.Exec(t.Context(), advice("extension")); err != nil {
 		t.Fatal(err)
 	}
+	everybodys := o
+	everybodys.Schema = "public"
+	if _, err := pgvector.Open(t.Context(), everybodys); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "name another schema") {
+		t.Errorf("a store in public: %v", err)
+	}
 	store, err := pgvector.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -105,7 +105,7 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector' AND extnamespace = to_regnamespace($1))", s.o.Schema).Scan(&shared); err != nil {
 		return err
 	}
-	if shared {
+	if shared || s.o.Schema == "public" { // which is in the search path of all
 		return lookedThrough(s.o.Schema)
 	}
 	// Not IF NOT EXISTS, for which the server wants the right to make schemas even where
@@ -139,10 +139,10 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// lookedThrough is that tables of a store in this schema, which is in the search path of every
+// lookedThrough says that tables of a store in this schema, which is in the search path of every
 // other, would be taken for those of one whose own schema somebody removed.
 func lookedThrough(schema string) error {
-	return sheaf.Invalidf("postgres: the schema %s is where every store of the database looks for pgvector, and one that is removed would be answered from the tables there: name another schema, as in ?schema=notes", schema)
+	return sheaf.Invalidf("postgres: every store of the database looks into the schema %s too, and one that is removed would be answered from the tables there: name another schema, as in ?schema=notes", schema)
 }
 
 // extension makes sure of pgvector, at least of the version that has iterative

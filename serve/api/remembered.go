@@ -145,7 +145,7 @@ func (r *remembered) close() error {
 
 // once does something, or gives the answer that it gave before under the same
 // key of the same caller. A key that comes with another request, or while the
-// first is still being done, is a conflict. Failures are not remembered.
+// first is still being done, is a conflict. Failures are not remembered, but what had begun is.
 func once[O any](ctx context.Context, c *call, key string, run func(context.Context) (*O, int, error)) (*O, error) {
 	if key == "" {
 		out, status, err := run(ctx)
@@ -294,7 +294,7 @@ func (r *remembered) write(m *memory) {
 		return
 	}
 	if err := r.journal.add(m, r.live); err != nil {
-		r.log.Error("an answer to a request with an Idempotency-Key is forgotten when this server ends", "cause", err.Error())
+		r.log.Error("what is known of a request with an Idempotency-Key is forgotten when this server ends", "cause", err.Error())
 	}
 }
 

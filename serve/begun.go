@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"sheaf"
 	"sheaf/catalog"
@@ -46,7 +45,7 @@ func (c *Collection) begun(id string) (b Begun) {
 	if err == nil {
 		err = json.Unmarshal(content, &b)
 	}
-	if err != nil || len(b.Results) == 0 || len(b.Results) != len(b.Versions) {
+	if err != nil || len(b.Changes) == 0 {
 		c.notice(fmt.Errorf("whether the task %s was made is not known, since %s cannot be read: %w", id, c.begunName(id), cmp.Or(err, sheaf.ErrCorrupt)))
 		return Begun{}
 	}
@@ -58,8 +57,8 @@ func (c *Collection) begun(id string) (b Begun) {
 func (c *Collection) left(b Begun) (left []int, err error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	for i, version := range b.Versions {
-		made, err := c.made(view, b.Results[i].ID, version)
+	for i := range b.Changes {
+		made, err := c.made(view, &b.Changes[i])
 		if err != nil {
 			return nil, err
 		}
@@ -70,16 +69,16 @@ func (c *Collection) left(b Begun) (left []int, err error) {
 	return left, nil
 }
 
-// made reports whether a document is at a version, "" being that it is gone.
-func (c *Collection) made(view *catalog.View, id sheaf.ID, version string) (bool, error) {
-	rec, err := view.Record(id)
+// made reports whether a document is what a change will have made of it.
+func (c *Collection) made(view *catalog.View, ch *BegunChange) (bool, error) {
+	rec, err := view.Record(ch.ID)
 	switch {
 	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 		return false, err
-	case version == "":
-		return err != nil && c.given.fileLeft(id) == "", nil
+	case ch.Deleted:
+		return err != nil && c.given.fileLeft(ch.ID) == "", nil
 	}
-	return err == nil && hex.EncodeToString(rec.File.Hash[:]) == version, nil
+	return err == nil && hex.EncodeToString(rec.File.Hash[:]) == ch.Hash, nil
 }
 
 // endBegun forgets that a task is begun, whose end is kept.
@@ -107,13 +106,13 @@ func (c *Collection) carryOutOnce(ctx context.Context, changes []Change, before 
 	if err != nil {
 		return nil, err
 	}
-	if len(before.Versions) != len(changes) || len(left) == len(changes) {
+	if len(before.Changes) != len(changes) || len(left) == len(changes) {
 		return c.carryOut(ctx, changes, begins)
 	}
 	if err := c.carryOutLeft(ctx, changes, left); err != nil {
 		return nil, err
 	}
-	results := slices.Clone(before.Results)
+	results := before.results()
 	return results, c.describe(results)
 }
 

@@ -131,14 +131,15 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	if err != nil {
 		return Stored{}, err
 	}
-	stored := slices.Clone(once.Before.Results)
-	if len(stored) == 1 && len(left) == 0 {
-		return stored[0], c.describe(stored)
+	if stored := once.Before.results(); len(stored) == 1 && len(left) == 0 {
+		err := c.describe(stored)
+		return stored[0], err
 	}
 	if changes[0].Put, err = c.patched(&grant, ch.ID, p); err != nil {
 		return Stored{}, err
 	}
-	if stored, err = c.carryOut(ctx, changes, once.Keep); err != nil {
+	stored, err := c.carryOut(ctx, changes, once.Keep)
+	if err != nil {
 		return Stored{}, err
 	}
 	return stored[0], nil
@@ -389,10 +390,11 @@ func (c *Collection) filesOf(changes []Change, out []Stored) ([]givenFile, []ver
 
 // beginning is what changes will have done, whose results and files these are.
 func beginning(results []Stored, files []givenFile) Begun {
-	b := Begun{Results: results, Versions: make([]string, len(files))}
-	for i := range files {
+	b := Begun{Changes: make([]BegunChange, len(results))}
+	for i := range results {
+		b.Changes[i].Stored = results[i]
 		if !results[i].Deleted {
-			b.Versions[i] = hex.EncodeToString(files[i].given.Hash[:])
+			b.Changes[i].Hash = hex.EncodeToString(files[i].given.Hash[:])
 		}
 	}
 	return b

@@ -17,10 +17,24 @@ type Once struct {
 
 // Begun is what a request will have done: its changes, or the task that it made of them.
 type Begun struct {
-	Results []Stored `json:"results,omitempty"`
-	// Versions are the hashes of what the documents of Results will be, "" for one that is deleted.
-	Versions []string `json:"versions,omitempty"`
-	Task     *Task    `json:"task,omitempty"`
+	Changes []BegunChange `json:"changes,omitempty"`
+	Task    *Task         `json:"task,omitempty"`
+}
+
+// BegunChange is what a change will have done.
+type BegunChange struct {
+	Stored
+	// Hash is that of what the document will be; "" when it is deleted.
+	Hash string `json:"hash,omitempty"`
+}
+
+// results say what the changes will have done.
+func (b *Begun) results() []Stored {
+	out := make([]Stored, len(b.Changes))
+	for i := range out {
+		out[i] = b.Changes[i].Stored
+	}
+	return out
 }
 
 type onceKey struct{}

@@ -113,6 +113,9 @@ func TestIdempotencyKeysBeforeAnother(t *testing.T) {
 			options := func(o *api.Options) { o.Answers = file }
 			s := start(t, notes, options)
 			res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "Plums."}`)
+			if res.StatusCode != 201 {
+				t.Fatalf("%d %s", res.StatusCode, body)
+			}
 			tag := res.Header.Get("ETag")
 			header := []string{"Idempotency-Key", "k1"}
 			if c.method == "PATCH" {

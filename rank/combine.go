@@ -81,7 +81,7 @@ func (f Scores) fuseTop(in *Memory, legs []Leg, n int, total float64) (sheaf.Ran
 			u.hits[i].Score = f.combine(legs, values, total)
 		}
 	}
-	if slices.ContainsFunc(legs, func(l Leg) bool { return l.Weight == 0 }) {
+	if f.Norm != NormLinear && slices.ContainsFunc(legs, func(l Leg) bool { return l.Weight == 0 }) {
 		u.lower()
 	}
 	return u.ranking(in, n, func(i int) *sheaf.Explanation {
@@ -142,7 +142,7 @@ func (f Scores) scales(u *union, legs []Leg) []scale {
 	for j := range legs {
 		scores = scores[:0]
 		for i := 0; i < len(u.hits) && measured; i++ {
-			if leg := u.at(i)[j]; leg.Rank > 0 || f.Norm == NormLinear && legs[j].Weight > 0 && u.counts(i) {
+			if leg := u.at(i)[j]; leg.Rank > 0 || f.Norm == NormLinear && legs[j].Weight > 0 {
 				scores = append(scores, leg.Score)
 			}
 		}
@@ -207,7 +207,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 
 // explain writes out the arithmetic of combine.
 func (f Scores) explain(u *union, legs []Leg, scales []scale, values []float64, i int, total float64) *sheaf.Explanation {
-	if !u.counts(i) {
+	if f.Norm != NormLinear && !u.counts(i) {
 		e := part(onlyWeightZero, u.hits[i].Score)
 		return &e
 	}

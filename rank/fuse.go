@@ -17,7 +17,9 @@ type Leg struct {
 	Hits sheaf.Ranking
 	// Weight is how much the leg counts, 0 or more. A leg of weight 0 adds
 	// its hits with nothing, behind all others, and is not recorded in
-	// Hit.Legs, so that it decides no tie.
+	// Hit.Legs, so that it decides no tie. With NormLinear, whose scale is that
+	// of the hits of all legs, they count for it, and stand where others do that
+	// were not found.
 	Weight float64
 	// Numbers, where every leg of a fusion has them, are what Hits have in one numbering of
 	// IDs, from 0: equal where IDs are equal. They spare it the look at each ID. Nil, or

@@ -136,6 +136,9 @@ func TestScores(t *testing.T) {
 func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 	counts, other := leg("a", 2, hit("A", -1), hit("B", -7)), leg("b", 0, hit("C", 3), hit("B", 2))
 	for norm := rank.NormNone; norm < rank.NormShare; norm++ {
+		if norm == rank.NormLinear { // its scale is of all hits: below
+			continue
+		}
 		for mean := rank.MeanSum; mean <= rank.MeanRSS; mean++ {
 			f := rank.Scores{Norm: norm, Mean: mean}
 			alone := fuse(t, f, counts)
@@ -153,6 +156,15 @@ func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The scale of NormLinear is that of the hits of all legs, as Vespa's normalize_linear is:
+// also of those that a leg of weight 0 alone found, which are not found by the others.
+func TestLinearOfWeightZero(t *testing.T) {
+	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("a", 1, hit("A", -1), hit("B", -5)), leg("b", 0, hit("C", 3)))
+	if len(out) != 3 || out[0].ID != "C" || out[0].Score != 1 || out[1].ID != "A" || out[1].Score != 0.8 || out[2].ID != "B" || out[2].Score != 0 {
+		t.Errorf("%s, want C 1, A 0.8, B 0", written(out))
 	}
 }
 

@@ -95,7 +95,8 @@ func openRemembered(path string, log *slog.Logger, now func() time.Time) (*remem
 	return r, nil
 }
 
-// load reads the file and writes it anew without what is too old.
+// load reads the file. The next answer writes it anew, without what is too old and what a
+// crash cut off: a server that only reads begins on a full disk too.
 func (r *remembered) load() error {
 	if err := r.read(); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +109,8 @@ func (r *remembered) load() error {
 	}
 	slices.SortFunc(r.oldest, func(a, b *memory) int { return a.At.Compare(b.At) })
 	r.forget(r.now())
-	return r.journal.rewrite(r.oldest)
+	r.journal.torn = true
+	return nil
 }
 
 // read fills byKey with what the file remembers: of a key the last line, since those
@@ -321,7 +323,7 @@ type journal struct {
 	file  *os.File // nil until the first line
 	lines int
 	bytes int
-	torn  bool // the last line may be there in part, or not at all
+	torn  bool // the last line may be there in part, or not at all, or the file is that of a server before
 }
 
 // add appends an answer and makes it durable. When most lines may be of answers
@@ -335,7 +337,7 @@ func (j *journal) add(m *memory, live func() []*memory) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.torn || j.lines >= 2*maxRemembered || j.bytes >= 2*rememberedBytes {
-		return j.rewriteHeld(live())
+		return j.rewrite(live())
 	}
 	if j.file == nil {
 		if j.file, err = os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
@@ -352,15 +354,8 @@ func (j *journal) add(m *memory, live func() []*memory) error {
 	return err
 }
 
-// rewrite replaces the file by one with these answers alone.
+// rewrite replaces the file by one with these answers alone; j.mu must be held.
 func (j *journal) rewrite(live []*memory) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.rewriteHeld(live)
-}
-
-// rewriteHeld does so; j.mu must be held.
-func (j *journal) rewriteHeld(live []*memory) error {
 	var b bytes.Buffer
 	for _, m := range live {
 		line, err := json.Marshal(m)

@@ -3,7 +3,9 @@ package api
 import (
 	"log/slog"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -89,5 +91,32 @@ func TestAnswersAfterOneThatWasNotWritten(t *testing.T) {
 		if !answer(r, key) {
 			t.Errorf("%q is forgotten", key)
 		}
+	}
+}
+
+// A server begins where there is no space to write: what it remembers is read, and written
+// anew with the next answer.
+func TestAnswersAreOnlyReadAtFirst(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	for _, key := range []string{"one", "two"} {
+		before, _ := os.Stat(file)
+		r, err := openRemembered(file, slog.New(slog.DiscardHandler), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after, _ := os.Stat(file); before != nil && !os.SameFile(before, after) {
+			t.Error("the file was written when the server began")
+		}
+		m, old, err := r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil)}, key)
+		if err != nil || old {
+			t.Fatal(old, err)
+		}
+		r.finish(m, 200, nil, []byte(`"done"`))
+		if err := r.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "\n") != 2 {
+		t.Errorf("%v, the file has not two lines: %s", err, text)
 	}
 }

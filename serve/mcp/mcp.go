@@ -56,11 +56,6 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// schemas are those of the tools. They are the same for every caller, and
-// writing them takes longer than most requests: over HTTP every request has a
-// server of its own.
-var schemas = sdk.NewSchemaCache()
-
 // server is what the tools of one caller share.
 type server struct {
 	o     Options
@@ -340,6 +335,7 @@ func add[In, Out any](s *server, m *sdk.Server, name, title, about string, call 
 	closed := false
 	tool := &sdk.Tool{
 		Name: name, Title: title, Description: about,
+		InputSchema: schemaOf[In](), OutputSchema: schemaOf[Out](),
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed, DestructiveHint: &closed},
 	}
 	if reflect.TypeFor[In]().NumField() == 0 { // some models' interfaces refuse a schema without properties, which the SDK leaves out

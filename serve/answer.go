@@ -76,6 +76,9 @@ type Result struct {
 	Constituents []Constituent      `json:"constituents,omitempty" doc:"The chunks that the result stands for, best first."`
 	Stale        bool               `json:"stale,omitempty" doc:"Whether the file has changed since it was indexed, so that there is no snippet."`
 	Explanation  *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score came about; only when explain was asked for."`
+	// Scanned says that a profile without an index cut it from a file: its identifier is a
+	// number that nothing but this ranking knows.
+	Scanned bool `json:"-"`
 }
 
 // Leg is where a result stood in one branch.

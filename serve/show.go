@@ -119,7 +119,7 @@ func (s *showing) result(docs documents, hit *search.Hit) Result {
 	out := Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
 		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
-		Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path, &s.written),
+		Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path, &s.written), Scanned: s.ranking.documents != nil,
 	}
 	if from, names := len(s.legs), s.ranking.result.Legs; len(hit.Legs) > 0 {
 		if n := s.left * len(hit.Legs); from == 0 {

@@ -68,7 +68,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 		if err != nil {
 			return nil, err
 		}
-		q := serve.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: set, Limit: in.Limit, Explain: true, Plain: true}
+		q := serve.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: set, Limit: in.Limit, Explain: true}
 		if in.ID != "" {
 			if err := serve.TakeTurn(ctx); err != nil {
 				return nil, err
@@ -137,7 +137,7 @@ func (o *explainOut) explain(hits []serve.Result, budget float64) {
 			hit := &hits[i]
 			var w textWriter
 			w.tree(hit.Explanation, 0, most)
-			one := explained{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Score: hit.Score, Arithmetic: w.String()}
+			one := explained{Rank: hit.Rank, ID: nameOf(hit), Breadcrumb: hit.Breadcrumb, Score: hit.Score, Arithmetic: w.String()}
 			price := size(&one) + longer(o.Collection, one.ID)
 			if used+price > budget {
 				fits, o.Truncated = false, true

@@ -192,6 +192,19 @@ func read(ctx context.Context, r *serve.Reader, t address.Target, o serve.GetOpt
 	return r.Get(ctx, t.Chunk.ID, o)
 }
 
+// named is what the name of a result leads to.
+func named(ctx context.Context, r *serve.Reader, name sheaf.ID) (*serve.Part, error) {
+	p, err := r.Get(ctx, name, serve.GetOptions{})
+	if !errors.Is(err, sheaf.ErrNotFound) {
+		return p, err
+	}
+	t, err := find(r, string(name))
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, r, t, serve.GetOptions{})
+}
+
 // takeBetween adds a passage between its neighbors. The budget goes to the passage
 // itself, then to the nearest ones.
 func (o *getOut) takeBetween(p *serve.Part, left *float64) {

@@ -97,7 +97,7 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
 	p, err := with(ctx, s, collection, func(ctx context.Context, r *serve.Reader) (*serve.Part, error) {
-		return r.Get(ctx, id, serve.GetOptions{})
+		return named(ctx, r, id)
 	})
 	if errors.Is(err, sheaf.ErrNotFound) {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -207,16 +208,17 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 	given := map[sheaf.ID]bool{}
 	for i := range a.Results {
 		hit := &a.Results[i]
-		one := result{Rank: hit.Rank, ID: hit.ID, URI: uri(out.Collection, hit.ID), Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line,
+		name := nameOf(hit)
+		one := result{Rank: hit.Rank, ID: name, URI: uri(out.Collection, name), Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line,
 			Score: hit.Score, Confidence: string(hit.Level), Tags: hit.Tags[:min(len(hit.Tags), maxTags)], Snippet: hit.Snippet}
 		if in.Budget > 0 {
-			part, err := r.Get(ctx, hit.ID, serve.GetOptions{})
-			if err == nil && !given[hit.ID] {
+			part, err := named(ctx, r, name)
+			if err == nil && !given[part.ID] {
 				full := one
 				full.Text, full.Snippet, full.Line = part.Text, "", part.Line
 				if !tooLong(full.Text, most-used) && used+sizeOf(&full) <= most {
 					one = full
-					given[hit.ID] = true
+					given[part.ID] = true
 				} else {
 					out.Truncated = true
 				}
@@ -232,6 +234,15 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 	}
 	out.Tokens = int(used)
 	return out, nil
+}
+
+// nameOf is what the tools take for a result: its identifier, or the line of what was found,
+// where a profile without an index numbers the sections that it cuts.
+func nameOf(hit *serve.Result) sheaf.ID {
+	if hit.Scanned {
+		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))
+	}
+	return hit.ID
 }
 
 // maxBudget bounds budgets, in tokens.

@@ -140,7 +140,7 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 			}
 			return Target{}, fmt.Errorf("%w: %s has %d lines, not %d", sheaf.ErrNotFound, doc.Path, LineCount(content), a.line)
 		case len(doc.Chunks) > 0:
-			return Target{Doc: doc, Chunk: doc.Chunks[0]}, nil
+			return Target{Doc: doc, Chunk: *doc.Part(doc.ID)}, nil
 		}
 	}
 	if missed == nil {
@@ -168,7 +168,11 @@ func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 		if !ok {
 			continue
 		}
-		if c, ok := r.Documents.Chunk(id); ok {
+		c, ok := r.Documents.Chunk(id)
+		if doc, whole := r.Documents.Document(id); !ok && whole && len(doc.Chunks) > 0 { // it is cut into pieces
+			c, ok = *doc.Part(id), true
+		}
+		if ok {
 			doc, _ := r.Documents.Document(c.Doc)
 			if _, holds := Heading(&doc, fragment); fragment != "" && c.ID == doc.ID && !holds {
 				return Target{}, &doc

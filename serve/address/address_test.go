@@ -136,6 +136,32 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestResolveWhole: a document that is cut into pieces is named as a whole, as one that is a tree is.
+func TestResolveWhole(t *testing.T) {
+	r := newResolver(t, nil)
+	text := "# Title\n\n" + strings.Repeat("Words of a long document.\n\n", 500)
+	chunker, err := chunk.New(chunk.Options{Chunker: "sections"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := chunker.Chunk("notes", "long.md", []byte(text))
+	if len(doc.Chunks) < 2 {
+		t.Fatalf("%d chunks", len(doc.Chunks))
+	}
+	d := r.Documents.(folderDocuments)
+	d.docs[doc.ID], d.content[doc.ID] = doc, []byte(text)
+	r.Follow = func(sheaf.ID, sheaf.Link) (sheaf.ID, bool) { return doc.ID, true }
+	for _, name := range []string{"long.md", "notes:long.md", "[[long]]"} {
+		got, err := r.Resolve(name)
+		if err != nil || got.Chunk.ID != doc.ID || got.Chunk.Span.End != len(text) {
+			t.Errorf("%s: %s, %v, %v; want all of it", name, got.Chunk.ID, got.Chunk.Span, err)
+		}
+	}
+	if got, err := r.Resolve("long.md:400"); err != nil || got.Chunk.ID == doc.ID {
+		t.Errorf("a line: %s, %v", got.Chunk.ID, err)
+	}
+}
+
 func TestLines(t *testing.T) {
 	content := []byte("a\nb\r\nc\rd\n")
 	if n := address.LineCount(content); n != 4 {

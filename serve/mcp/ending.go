@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"sync"
 	"time"
@@ -30,7 +31,11 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{Connection: c, stop: t.stop, due: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}, nil
+	return newSession(c, t.stop), nil
+}
+
+func newSession(c sdk.Connection, stop context.Context) *session {
+	return &session{Connection: c, stop: stop, due: map[jsonrpc.ID]bool{}, cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
 // session holds the end of the input back until what was asked is answered: the SDK
@@ -39,10 +44,11 @@ type session struct {
 	sdk.Connection
 	stop context.Context
 
-	mu      sync.Mutex
-	due     map[jsonrpc.ID]bool // calls read and not answered; true while the answer is written
-	ended   bool                // what was due is answered
-	changed chan struct{}       // an answer was written
+	mu        sync.Mutex
+	due       map[jsonrpc.ID]bool // calls read and not answered; true while the answer is written
+	cancelled map[jsonrpc.ID]bool // calls that their client gave up, whose answers are dropped
+	ended     bool                // what was due is answered
+	changed   chan struct{}       // an answer was written
 }
 
 // Read implements [sdk.Connection].
@@ -58,14 +64,37 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		return nil, err
 	}
-	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() {
+	r, ok := msg.(*jsonrpc.Request)
+	switch {
+	case ok && r.IsCall():
 		s.mu.Lock()
 		if _, twice := s.due[r.ID]; !twice {
 			s.due[r.ID] = false
 		}
 		s.mu.Unlock()
+	case ok && r.Method == "notifications/cancelled":
+		s.cancel(r.Params)
 	}
 	return msg, nil
+}
+
+// cancel drops the answer that a call will have which the client gave up: the SDK sends
+// one, which is of nothing that the client knows.
+func (s *session) cancel(params json.RawMessage) {
+	var given struct{ RequestID any }
+	if json.Unmarshal(params, &given) != nil {
+		return
+	}
+	id, err := jsonrpc.MakeID(given.RequestID)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if writing, due := s.due[id]; due && !writing {
+		delete(s.due, id)
+		s.cancelled[id] = true
+	}
 }
 
 // Write implements [sdk.Connection].
@@ -78,6 +107,11 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if s.ended {
 		s.mu.Unlock()
 		return io.ErrClosedPipe
+	}
+	if s.cancelled[r.ID] {
+		delete(s.cancelled, r.ID)
+		s.mu.Unlock()
+		return nil
 	}
 	if _, known := s.due[r.ID]; known {
 		s.due[r.ID] = true

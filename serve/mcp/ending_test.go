@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -57,7 +58,7 @@ func TestEnding(t *testing.T) {
 				stop, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				w := &wire{in: make(chan jsonrpc.Message, 3), out: make(chan *jsonrpc.Response, 3)}
-				s := &session{Connection: w, stop: stop, due: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
+				s := newSession(w, stop)
 				var ids []jsonrpc.ID
 				for _, text := range []string{"a", "b"} {
 					id, err := jsonrpc.MakeID(text)
@@ -107,5 +108,57 @@ func TestEnding(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestCancelled: a call that its client gave up is not answered, which clients take for an
+// answer to nothing, and the end does not wait for it. Its identifier may be used again.
+func TestCancelled(t *testing.T) {
+	w := &wire{in: make(chan jsonrpc.Message, 4), out: make(chan *jsonrpc.Response, 3)}
+	s := newSession(w, context.Background())
+	read := func(m *jsonrpc.Request) {
+		t.Helper()
+		w.in <- m
+		if _, err := s.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(id jsonrpc.ID, sent int) {
+		t.Helper()
+		if err := s.Write(t.Context(), &jsonrpc.Response{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.out) != sent {
+			t.Errorf("%d answers to %v, want %d", len(w.out), id, sent)
+		}
+		for range len(w.out) {
+			<-w.out
+		}
+	}
+	for _, id := range []any{"a", float64(7)} {
+		call, err := jsonrpc.MakeID(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(map[string]any{"requestId": id, "reason": "enough"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancelled := &jsonrpc.Request{Method: "notifications/cancelled", Params: text}
+		read(&jsonrpc.Request{ID: call, Method: "tools/call"})
+		read(cancelled)
+		read(&jsonrpc.Request{ID: call, Method: "tools/call"})
+		answer(call, 0)
+		answer(call, 1)
+		read(cancelled) // too late
+		read(&jsonrpc.Request{ID: call, Method: "tools/call"})
+		read(cancelled)
+	}
+	for _, text := range []string{"", "[]", `{"requestId": {}}`, `{"requestId": "other"}`} {
+		read(&jsonrpc.Request{Method: "notifications/cancelled", Params: json.RawMessage(text)})
+	}
+	close(w.in)
+	if _, err := s.Read(t.Context()); err != io.EOF {
+		t.Errorf("the end is %v", err)
 	}
 }

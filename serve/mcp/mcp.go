@@ -302,9 +302,15 @@ func (s *server) told(err error) error {
 	return serve.Told(err, &s.grant)
 }
 
-// advise adds what an error has to say to whoever asked.
+// advise adds what an error has to say to whoever asked, and calls parameters what tools call them.
 func advise(err error) error {
 	var missing *address.NotFound
+	var at *serve.FieldError
+	if errors.As(err, &at) {
+		if setting, ok := strings.CutPrefix(at.Field, "parameters"); ok {
+			return &serve.FieldError{Field: "set" + setting, Err: at.Err}
+		}
+	}
 	switch {
 	case !errors.As(err, &missing) || missing.Hint == "":
 	case missing.Unlike:
@@ -373,8 +379,8 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 		switch n, isNumber := sent[name].(float64); {
 		case known != nil && !slices.Contains(known(), name):
 			return unknown(tool, name, known())
-		case sent[name] == nil:
-			return sheaf.Invalidf("%s: null: leave it out, or give a value", name)
+		case nullIn(name, sent[name]) != "":
+			return sheaf.Invalidf("%s: null: leave it out, or give a value", nullIn(name, sent[name]))
 		case isNumber && math.Abs(n) > wholeNumbers:
 			return sheaf.Invalidf("%s: %g: is too large a number", name, n)
 		case isNumber && n == 0 && (name == "limit" || name == "budget"):
@@ -382,6 +388,24 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// nullIn is where a value called name is null, or has a member that is; "" for nowhere.
+func nullIn(name string, value any) string {
+	at := ""
+	switch value := value.(type) {
+	case nil:
+		return name
+	case []any:
+		for i := 0; i < len(value) && at == ""; i++ {
+			at = nullIn(fmt.Sprintf("%s/%d", name, i), value[i])
+		}
+	case map[string]any:
+		for _, member := range slices.Sorted(maps.Keys(value)) {
+			at = cmp.Or(at, nullIn(name+"/"+member, value[member]))
+		}
+	}
+	return at
 }
 
 // unknown says that a tool has no parameter called name, and which it has.

@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -32,8 +34,8 @@ type Given struct {
 	// Properties are what the document declares beside its text, each instead
 	// of one of the same name that the text declares.
 	Properties []sheaf.Property
-	// Chunks are the document when it comes cut already; then Text is what
-	// [JoinChunks] makes of them.
+	// Chunks are the document when it comes cut already: then its text is what
+	// [JoinChunks] makes of them, and Text is not used.
 	Chunks []GivenChunk
 	// Hash tells this version from others; zero is that of Text.
 	Hash catalog.Hash
@@ -42,7 +44,7 @@ type Given struct {
 // GivenChunk is a chunk of a document that comes cut already.
 type GivenChunk struct {
 	// Slug ends the chunk's ID; "" is its number, from 0. Slugs of one
-	// document differ.
+	// document differ, and hold no '#'.
 	Slug string
 	// Title is shown with it; "" is the document's.
 	Title string
@@ -112,9 +114,11 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 	}
 	p := &plan{pending: view.Pending(), removed: removed}
 	for i := range docs {
-		g := &docs[i]
+		g, err := docs[i].ready()
+		if err != nil {
+			return report, fmt.Errorf("index %s: %w", docs[i].Path, err)
+		}
 		j := job{doc: sheaf.DocumentID(g.Tree, g.Path), tree: g.Tree, path: g.Path, size: int64(len(g.Text)), given: g}
-		var err error
 		if j.old, j.known, err = view.File(j.doc); err != nil {
 			return report, err
 		}
@@ -143,6 +147,30 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 		return report, err
 	}
 	return report, o.carryOut(ctx, p, report, began)
+}
+
+// slug is what ends the ID of a chunk.
+func (g *Given) slug(chunk int) string { return cmp.Or(g.Chunks[chunk].Slug, strconv.Itoa(chunk)) }
+
+// ready is g with its text, when it comes cut already. Chunks of one name are an error:
+// one would take the other's place in the store.
+func (g Given) ready() (*Given, error) {
+	if len(g.Chunks) == 0 {
+		return &g, nil
+	}
+	slugs := make(map[string]bool, len(g.Chunks))
+	for i := range g.Chunks {
+		slug := g.slug(i)
+		if strings.Contains(slug, "#") {
+			return nil, sheaf.Invalidf("chunk %d: slug %q: must not hold a #", i, slug)
+		}
+		if slugs[slug] {
+			return nil, sheaf.Invalidf("chunk %d: slug %q: another chunk has it", i, slug)
+		}
+		slugs[slug] = true
+	}
+	g.Text = JoinChunks(g.Chunks)
+	return &g, nil
 }
 
 // content is the text of g as though it had been read from a file.
@@ -205,10 +233,7 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 	at := 0
 	for i := range g.Chunks {
 		c := &g.Chunks[i]
-		slug := c.Slug
-		if slug == "" {
-			slug = strconv.Itoa(i)
-		}
+		slug := g.slug(i)
 		span := sheaf.Span{Start: at, End: at + len(c.Text)}
 		at = span.End + len(chunkBreak)
 		out := sheaf.Chunk{ID: sheaf.ChunkID(id, slug), Doc: id, Parent: id, Depth: 1, Position: i, Title: c.Title, Slug: slug,

@@ -2,6 +2,8 @@ package ingest_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,5 +77,33 @@ func TestPut(t *testing.T) {
 	defer later.Close()
 	if d, ok := later.Document("given:42"); !ok || len(d.Properties) != 1 || d.Properties[0].Name != "team" || d.Properties[0].Values[0].Text != "bread" {
 		t.Errorf("properties %+v", d.Properties)
+	}
+}
+
+// TestPutChunks: the text of a document that comes cut already need not be given, and
+// chunks of which one would take the other's place are refused.
+func TestPutChunks(t *testing.T) {
+	w := newWorld(t)
+	w.o.Trees = []catalog.Tree{{Name: "given"}}
+	cut := func(chunks ...ingest.GivenChunk) error {
+		_, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "cut", Chunks: chunks}})
+		return err
+	}
+	if err := cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}); err != nil {
+		t.Fatal(err)
+	}
+	v := w.o.Catalog.View()
+	defer v.Close()
+	if text, err := v.Text("given:cut"); err != nil || string(text) != "the jib\n\nthe keel" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for say, chunks := range map[string][]ingest.GivenChunk{
+		`chunk 1: slug "a": another chunk has it`: {{Text: "the jib", Slug: "a"}, {Text: "the keel", Slug: "a"}},
+		`chunk 1: slug "0": another chunk has it`: {{Text: "the jib"}, {Text: "the keel", Slug: "0"}},
+		`chunk 0: slug "a#b": must not hold a #`:  {{Text: "the jib", Slug: "a#b"}},
+	} {
+		if err := cut(chunks...); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), say) {
+			t.Errorf("%v, want %q", err, say)
+		}
 	}
 }

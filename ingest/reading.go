@@ -112,10 +112,12 @@ func (r *runner) takeStored(j *job) (whole bool, err error) {
 		g, err = stored(view, j.doc, j.old)
 		whole = true
 	}
+	if err == nil {
+		j.given, err = g.ready()
+	}
 	if err != nil {
 		return false, fmt.Errorf("index %s: %w", j.path, err)
 	}
-	j.given = &g
 	return whole, nil
 }
 

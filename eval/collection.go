@@ -220,10 +220,7 @@ func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	began := time.Now()
 	d := c.Dataset
-	cut, err := chunk.New(o.Chunk)
-	if err != nil {
-		return err
-	}
+	var err error
 	root := "" // what is given has none
 	if d.Folder != "" {
 		if root, err = filepath.Abs(d.Folder); err != nil {
@@ -233,12 +230,7 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	in := ingest.Options{
 		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Embedder: o.Embedder, Workers: o.Workers, Progress: o.Progress,
 		Trees: []catalog.Tree{{Name: tree, Root: root}}, CommitBytes: 32 << 20,
-		Settings: func(s *catalog.Settings) {
-			s.Analyzer, s.Chunker = c.Analyzer.Name(), cut.Name()
-			if o.Embedder != nil {
-				s.Embedder, s.Dims = o.Embedder.Model(), o.Embedder.Dims()
-			}
-		},
+		Settings: func(s *catalog.Settings) { s.Analyzer = c.Analyzer.Name() },
 	}
 	var report *ingest.Report
 	if d.Folder != "" {

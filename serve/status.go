@@ -122,7 +122,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	for _, t := range settings.Trees {
 		s.Trees = append(s.Trees, Tree(t))
 	}
-	s.SourceBytes, s.Dims, s.Chunker, s.Analyzer = r.view.SourceBytes(), settings.Dims, settings.Chunker, settings.Analyzer
+	s.SourceBytes, s.Dims, s.Chunker, s.Analyzer = r.view.SourceBytes(), settings.Dims, settings.Chunker, r.c.o.Analyzer.Name()
 	s.Bytes["catalog"] = r.view.DiskBytes()
 	if reporter, ok := r.guard.store.(backend.Reporter); ok {
 		stats, err := reporter.Stats(ctx)

@@ -1,0 +1,33 @@
+package serve_test
+
+import (
+	"testing"
+
+	"sheaf/catalog"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// TestModelIsRecorded: a program that records nothing itself has a collection that knows its
+// chunker, its analyzer and its model, and takes vectors of that.
+func TestModelIsRecorded(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, func(o *serve.Options) {
+		o.Ingest.Settings = nil
+		o.Model = o.Ingest.Embedder
+	})
+	dims := f.Options.Model.Dims()
+	if got := f.Collection.Dims(); got != dims {
+		t.Errorf("%d dimensions, want %d", got, dims)
+	}
+	r := reader(t, f, access.Unrestricted())
+	if s, err := r.Status(t.Context()); err != nil || s.Model != f.Options.Model.Model() || s.Dims != dims || s.Chunker != "tree" || s.Analyzer != f.Options.Analyzer.Name() {
+		t.Errorf("%+v, %v", s, err)
+	}
+	own := make([]float32, dims)
+	own[0] = 1
+	in := &serve.DocumentInput{Chunks: []serve.ChunkInput{{Text: "a ship", Vectors: [][]float32{own}}}}
+	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), []serve.Change{{ID: catalog.FreeTree + ":ship", Put: in}}); err != nil {
+		t.Error(err)
+	}
+}

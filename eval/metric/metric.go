@@ -5,6 +5,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -273,7 +274,8 @@ type Scored struct {
 
 // Order returns the documents as trec_eval ranks them: by score, highest
 // first, equal scores by ID, largest first, whatever order or rank they were
-// listed with. It returns an error naming the document whose score is NaN.
+// listed with. Scores are equal that are so in the 32 bits which trec_eval keeps
+// of them. It returns an error naming the document whose score is NaN.
 func Order(results []Scored) ([]string, error) {
 	for _, r := range results {
 		if math.IsNaN(r.Score) {
@@ -282,13 +284,7 @@ func Order(results []Scored) ([]string, error) {
 	}
 	sorted := slices.Clone(results)
 	slices.SortStableFunc(sorted, func(a, b Scored) int {
-		if a.Score != b.Score {
-			if a.Score > b.Score {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(b.ID, a.ID)
+		return cmp.Or(cmp.Compare(float32(b.Score), float32(a.Score)), strings.Compare(b.ID, a.ID))
 	})
 	ids := make([]string, len(sorted))
 	for i, r := range sorted {

@@ -168,6 +168,15 @@ func TestParseList(t *testing.T) {
 	}
 }
 
+// TestOrderInThirtyTwoBits: trec_eval keeps scores in 32 bits, so that what differs behind
+// them is equal there.
+func TestOrderInThirtyTwoBits(t *testing.T) {
+	got, err := metric.Order([]metric.Scored{{"a", 0.812345678}, {"b", 0.812345677}, {"c", 0.8123457}, {"d", 1e300}, {"e", 1e200}})
+	if want := []string{"e", "d", "c", "b", "a"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
 func TestOrderRefusesNaN(t *testing.T) {
 	_, err := metric.Order([]metric.Scored{{"a", 1}, {"b", math.NaN()}})
 	if err == nil || !strings.Contains(err.Error(), `"b"`) {

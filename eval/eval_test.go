@@ -179,6 +179,12 @@ func TestEvaluate(t *testing.T) {
 			t.Errorf("the run file gives %v for %s, the search %v", got, q, want)
 		}
 	}
+	e.Options.Depth = 5
+	if shallow, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil || !slices.Equal(shallow.Warnings, []string{
+		"nDCG@10 looks deeper than the 5 answers that each query is asked for: it counts no others",
+		"R@100 looks deeper than the 5 answers that each query is asked for: it counts no others"}) {
+		t.Errorf("%v, warnings %q", err, shallow.Warnings)
+	}
 	if len(again.Changes(1, 0)) != 0 {
 		t.Errorf("%+v", again.Changes(1, 0))
 	}

@@ -66,6 +66,9 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 	}
 	for _, m := range e.Measures {
 		r.Measures = append(r.Measures, m.String())
+		if depth := e.Options.Depth; len(e.Columns) > 0 && m.Cutoff() > depth && r.Chunks > depth {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s looks deeper than the %d answers that each query is asked for: it counts no others", m, depth))
+		}
 	}
 	r.Comparisons = Compare(first.Dataset.Queries, r.Columns, e.Statistics)
 	return r, runs, nil

@@ -148,6 +148,9 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(measures) != 1 {
+		return sheaf.Invalidf("--metric %q: must be one measure, and there are %d", o.measure, len(measures))
+	}
 	eo := evalOptions{split: o.split, stores: []string{"embedded"}}
 	d, err := readDataset(o.dataset, eo)
 	if err != nil {
@@ -165,7 +168,7 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 		return err
 	}
 	defer c.Close()
-	t := &tuning{app: a, collection: c.Cached(), depth: 100, values: func(run *eval.Run) []float64 {
+	t := &tuning{app: a, collection: c.Cached(), depth: min(max(measures[0].Cutoff(), 100), profile.MaxLimit), values: func(run *eval.Run) []float64 {
 		return valuesOf(c.Dataset, run, measures[0])
 	}}
 	r, err := t.search(cmd.Context(), o)

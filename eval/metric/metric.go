@@ -70,6 +70,9 @@ func (m Measure) String() string {
 	return s
 }
 
+// Cutoff is how many documents the measure looks at, 0 for all of a ranking.
+func (m Measure) Cutoff() int { return m.cutoff }
+
 // Of judges a ranking, best document first, of one query. A document that is
 // listed twice counts at its first place. It returns a number in [0,1]; 0 when
 // nothing relevant is known.

@@ -43,9 +43,10 @@ type Options struct {
 	// of it; false where that is kept nowhere. Nil is nowhere: then what the catalog kept of
 	// its text must do.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
-	// Settings change what is recorded of the collection besides the trees, the chunker
-	// and the model of Embedder; nil changes nothing. Where vectors are given and there is
-	// no Embedder, they say its name and Dims, or doors take no vectors.
+	// Settings change what is recorded of the collection besides the trees; nil changes
+	// nothing. Where no chunker or no model is recorded, Run records those that it has. Where
+	// vectors are given and there is no Embedder, Settings name their model and Dims: else
+	// doors take no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool

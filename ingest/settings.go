@@ -108,6 +108,12 @@ func (o *Options) treesNow(view *catalog.View) error {
 func (p *plan) planSettings(view *catalog.View, o *Options) error {
 	old, next := view.Settings(), o.recorded(view)
 	next.Trees = slices.Clone(o.Trees)
+	if cut, err := chunk.New(o.Chunk); err == nil && next.Chunker == "" { // Run and Change refuse others
+		next.Chunker = cut.Name()
+	}
+	if o.Embedder != nil && next.Embedder == "" {
+		next.Embedder, next.Dims = o.Embedder.Model(), o.Embedder.Dims()
+	}
 	for tree, mounted := range p.mounted {
 		if mounted {
 			next.Extra[mountedKey(tree)] = "yes"
@@ -143,12 +149,6 @@ func (o *Options) recorded(view *catalog.View) catalog.Settings {
 	extra := next.Extra
 	next.Extra = map[string]string{}
 	maps.Copy(next.Extra, extra)
-	if cut, err := chunk.New(o.Chunk); err == nil { // Run and Change refuse others
-		next.Chunker = cut.Name()
-	}
-	if o.Embedder != nil {
-		next.Embedder, next.Dims = o.Embedder.Model(), o.Embedder.Dims()
-	}
 	if o.Settings != nil {
 		o.Settings(&next)
 	}
@@ -169,7 +169,7 @@ func (o *Options) Agrees(view *catalog.View) error {
 		return nil
 	case made.Analyzer != here.Analyzer:
 		return differ("analyzer", made.Analyzer, here.Analyzer)
-	case made.Chunker != "" && made.Chunker != here.Chunker:
+	case made.Chunker != here.Chunker:
 		return differ("chunker", made.Chunker, here.Chunker)
 	case made.Embedder != here.Embedder && view.Docs() > 0 && (made.Embedder != "" || made.Extra[RemakingKey] == ""):
 		return differ("model", made.Embedder, here.Embedder)

@@ -343,9 +343,12 @@ func (s *session) openChunker() error {
 	} else if o, err = s.newChunker(); err != nil {
 		return err
 	}
-	s.cutting = o
-	_, err = chunk.New(o)
-	return err
+	c, err := chunk.New(o)
+	if err != nil {
+		return err
+	}
+	s.cutting, s.chunker = o, c.Name()
+	return nil
 }
 
 // errAnalyzer says that an index was made with an analyzer that this program does not have.

@@ -225,7 +225,11 @@ func (s *session) ingestOptions() ingest.Options {
 		Chunk: s.cutting, Kept: serve.Kept(filepath.Join(s.where.Dir, collection.DocumentsName)),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
+			settings.Chunker = s.chunker
 			s.recordLanguage(settings)
+			if s.embedder != nil {
+				settings.Embedder, settings.Dims = s.embedder.Model(), s.embedder.Dims()
+			}
 		},
 	}
 }

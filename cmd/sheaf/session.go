@@ -53,8 +53,9 @@ type session struct {
 	catalog *catalog.Catalog
 	view    *catalog.View
 	backend backend.Backend
-	// cutting is how documents are cut.
+	// cutting is how documents are cut, chunker its name.
 	cutting  chunk.Options
+	chunker  string
 	analyzer *analysis.Analyzer
 	embedder inference.Embedder // nil without a model
 	memory   *cache.Embedder    // around embedder, while documents are embedded

@@ -179,6 +179,10 @@ func TestEvaluate(t *testing.T) {
 			t.Errorf("the run file gives %v for %s, the search %v", got, q, want)
 		}
 	}
+	e.Statistics = eval.Statistics{}
+	if usual, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil || !usual.Columns[0].Scores[0].Range.Contains(usual.Columns[0].Scores[0].Mean) {
+		t.Errorf("%v, without statistics %+v", err, usual.Columns[0].Scores[0])
+	}
 	e.Options.Depth = 5
 	if shallow, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil || !slices.Equal(shallow.Warnings, []string{
 		"nDCG@10 looks deeper than the 5 answers that each query is asked for: it counts no others",

@@ -23,8 +23,9 @@ type Evaluation struct {
 	Measures []metric.Measure
 	// Class names the metadata by which queries are also reported in groups;
 	// "" for none.
-	Class      string
-	Options    Options
+	Class   string
+	Options Options
+	// Statistics are DefaultStatistics when they are zero.
 	Statistics Statistics
 }
 
@@ -33,6 +34,9 @@ type Evaluation struct {
 func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Report, []*Run, error) {
 	if len(collections) == 0 || len(e.Measures) == 0 || len(e.Columns)+len(e.Given) == 0 {
 		return nil, nil, sheaf.Invalidf("evaluate: a collection, a measure and a ranking are needed")
+	}
+	if e.Statistics == (Statistics{}) {
+		e.Statistics = DefaultStatistics
 	}
 	first := collections[0]
 	r := first.describe(e.Options)

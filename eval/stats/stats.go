@@ -1,7 +1,7 @@
 // Package stats answers the question "is that difference real, and how large may
 // it be?". It has the statistics that comparisons of rankings need, as pure
 // functions of numbers: intervals by bootstrap, paired tests, corrections for
-// many tests, quantiles, and the calibration of confidence.
+// many tests, and quantiles.
 //
 // Everything random takes a seed and gives the same result for the same input
 // on every machine.

@@ -510,6 +510,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 			}
 			return nil, numbering{}, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
+		if before > 0 && row.Len() == 0 && at == (lane{}) {
+			r.note("the stage %s keeps nothing of what was found", step.Text)
+		}
 		if _, ok := step.Stage.(rank.PerDocument); ok {
 			r.crowded, r.spread = r.crowded+before-row.Len(), max(r.spread, row.Len())
 		}

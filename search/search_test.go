@@ -368,6 +368,14 @@ func TestNothingFound(t *testing.T) {
 	if len(r.Hits) != 0 || len(r.Notes) == 0 {
 		t.Errorf("no words: %v, notes %v", r.Hits, r.Notes)
 	}
+	// What was found, a stage may leave out whole.
+	p, err := profile.Parse("p", []byte("name: p\nbranches: [{retrieve: text, fields: {body: 1}}]\nthen: [{min_score: 1000}]\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r = mustSearch(t, s, query("cat", 3), p, search.Options{}); len(r.Hits) != 0 || !slices.Contains(r.Notes, "the stage min_score: {score: 1000} keeps nothing of what was found") {
+		t.Errorf("%v of %d, notes %v", found(r), r.Total, r.Notes)
+	}
 	// Marks alone have no meaning that could be searched by.
 	for _, name := range builtins(t) {
 		if r := mustSearch(t, searcher(animals()), query("!? \"", 3), load(t, name), search.Options{}); len(r.Hits) != 0 {

@@ -215,7 +215,7 @@ type Options struct {
 	ReadOnly bool
 }
 
-// Catalog is an open catalog. It is safe for concurrent use.
+// Catalog is an open catalog. It is safe for concurrent use, but for Reload.
 type Catalog struct {
 	fs  vfs.FS
 	dir string

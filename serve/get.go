@@ -102,7 +102,8 @@ func (r *Reader) Find(text string) (address.Target, error) {
 }
 
 // Get is the chunk or document called id, with its text. What does not exist
-// and what the caller may not see are the same sheaf.ErrNotFound.
+// and what the caller may not see are the same sheaf.ErrNotFound; that of a file which
+// changed after it was indexed is sheaf.ErrUnavailable until it is indexed again.
 func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error) {
 	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors {
 		return nil, fieldError("neighbors", "%d: must be within 0..%d", o.Neighbors, MaxNeighbors)

@@ -34,9 +34,9 @@ type serverError struct {
 // String prefers the root cause, which names the fault.
 func (e serverError) String() string {
 	if len(e.Cause) > 0 && e.Cause[0].Reason != "" {
-		return e.Cause[0].Type + ": " + e.Cause[0].Reason
+		e.Type, e.Reason = e.Cause[0].Type, e.Cause[0].Reason
 	}
-	return e.Type + ": " + e.Reason
+	return e.Type + ": " + strings.TrimSuffix(e.Reason, ";") // as those of blocks end
 }
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)

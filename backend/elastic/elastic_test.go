@@ -204,28 +204,46 @@ func testExamineBlocked(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 }
 
 // TestBlockedWrite: documents that a server does not take because it blocks writing are
-// no bad documents; when the block is lifted they are written.
+// no bad documents; when the block is lifted they are written. It blocks all indices of a
+// full disk, the dictionary among them, or one that somebody blocked.
 func TestBlockedWrite(t *testing.T) { each(t, testBlockedWrite) }
 
 func testBlockedWrite(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	o := s.New(t)
 	b := s.Open(t, o)
-	defer b.Close()
-	for _, block := range []string{"true", "null"} {
-		req := must(http.NewRequest("PUT", o.URL+"/"+o.Index+"/_settings", strings.NewReader(`{"index.blocks.read_only_allow_delete":`+block+`}`)))
+	set := func(indices, setting string) {
+		req := must(http.NewRequest("PUT", o.URL+"/"+indices+"/_settings", strings.NewReader(`{"index.blocks.`+setting+`}`)))
 		req.Header.Set("Content-Type", "application/json")
 		resp := must(http.DefaultClient.Do(req))
 		resp.Body.Close()
 		if resp.StatusCode != 200 {
 			t.Fatal(resp.Status)
 		}
-		err := b.Write(t.Context(), backendtest.One("t:a", "tea"))
+	}
+	defer b.Close()
+	if err := b.Write(t.Context(), backendtest.One("t:old", "coffee")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		indices, setting string
+		batch            backend.Batch
+	}{
+		{o.Index, `read_only_allow_delete":`, backendtest.One("t:a", "tea")},
+		{o.Index + "," + o.Index + "-terms", `read_only_allow_delete":`, backendtest.One("t:b", "tea and sugar")},
+		{o.Index, `write":`, backend.Batch{Replace: []sheaf.ID{"t:old"}}},
+	} {
+		set(c.indices, c.setting+"true")
+		err := b.Write(t.Context(), c.batch)
 		var partial *backend.PartialError
-		if block == "true" && (!errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) || !strings.Contains(err.Error(), "sheaf doctor")) || block == "null" && err != nil {
-			t.Errorf("block %s: %v", block, err)
+		if !errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) || !strings.Contains(err.Error(), "sheaf doctor says what blocks it") || strings.Contains(err.Error(), ";;") {
+			t.Errorf("%s of %s: %v", c.setting, c.indices, err)
+		}
+		set(c.indices, c.setting+"null")
+		if err := b.Write(t.Context(), c.batch); err != nil {
+			t.Errorf("lifted: %v", err)
 		}
 	}
-	if n := backendtest.Hits(t, b, "tea"); n != 1 {
+	if n := backendtest.Hits(t, b, "tea"); n != 2 {
 		t.Errorf("%d chunks are there", n)
 	}
 }

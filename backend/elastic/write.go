@@ -337,9 +337,9 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 		case result.Status < 300, docs[i] == "" && result.Status == http.StatusNotFound:
 		case docs[i] == "":
 			return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
-		case result.Status == http.StatusTooManyRequests, result.Status >= 500, result.Error.Type == "cluster_block_exception":
+		case result.Status == http.StatusTooManyRequests, result.Status >= 500:
 			// That is the server's state, not the document's fault.
-			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
+			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d): %s", result.Status, result.Error)
 		default:
 			b.reject(docs[i], fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error))
 		}
@@ -380,7 +380,9 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 				return s.fault(sheaf.ErrUnavailable, "the server says nothing of an action of a bulk request")
 			}
 			for _, result := range item {
-				if result.Status == http.StatusTooManyRequests && again {
+				if result.Error.Type == "cluster_block_exception" { // which no waiting lifts, also with status 429
+					return s.fault(sheaf.ErrUnavailable, "the server blocks writing (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
+				} else if result.Status == http.StatusTooManyRequests && again {
 					busy = append(busy, rest[k])
 				} else if result.Status == 0 {
 					return s.fault(sheaf.ErrUnavailable, "an action of a bulk request without a status: the answer is not what such a server says")

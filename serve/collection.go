@@ -555,6 +555,8 @@ var (
 	ErrPrecondition = errors.New("a condition of the change does not hold")
 	// ErrConflict says that a request conflicts with itself, or with what there is.
 	ErrConflict = errors.New("conflict")
+	// ErrTaken says that another process of this index takes documents, until it ends.
+	ErrTaken = fmt.Errorf("%w: documents are given to another process of this index", sheaf.ErrUnavailable)
 	// ErrForbidden says that the caller may not do what they ask for.
 	ErrForbidden = errors.New("not allowed")
 )

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"sheaf"
 	"sheaf/vfs"
 )
 
@@ -37,7 +36,7 @@ func (c *Collection) own() error {
 	if o.users == 0 {
 		lock, err := vfs.Disk{}.Lock(c.o.Documents + ownerLock)
 		if errors.Is(err, vfs.ErrLocked) {
-			return fmt.Errorf("%w: documents are given to another process of this index: %w", sheaf.ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", ErrTaken, err)
 		}
 		if err == nil {
 			o.lock = lock

@@ -128,6 +128,8 @@ func problemOf(err error, r *route) *Problem {
 		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
 	case errors.Is(err, context.DeadlineExceeded):
 		p = problem("unavailable", "it took too long")
+	case errors.Is(err, serve.ErrTaken):
+		p = problem("unavailable", "another server of this index takes documents: give them to that one, or repeat this when it has ended")
 	case errors.Is(err, vfs.ErrLocked): // which file that is, is for the log
 		p = problem("unavailable", "another program writes to the index: repeat this in a moment")
 	case errors.Is(err, sheaf.ErrUnavailable), errors.Is(err, context.Canceled):

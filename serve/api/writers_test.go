@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -103,4 +104,27 @@ func TestWritersThatWait(t *testing.T) {
 	model.let()
 	writers.Wait()
 	waitLoad(t, s, "sheaf_requests_running 0")
+}
+
+// Of two servers of one index the second one says that the first takes documents, which no
+// waiting for a moment changes.
+func TestPutToTheSecondServer(t *testing.T) {
+	first := servetest.Open(t, notes, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- first.Work(ctx) }()
+	defer func() { stop(); <-done }()
+	second := startOf(t, first.Beside(t), nil)
+	for range 100 {
+		res, body := second.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
+		if res.StatusCode < 300 { // the first has not begun
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if text := string(body); res.StatusCode != 503 || !strings.Contains(text, "another server of this index takes documents") || strings.Contains(text, "moment") {
+			t.Errorf("%d %s", res.StatusCode, body)
+		}
+		return
+	}
+	t.Error("both take documents")
 }

@@ -39,6 +39,10 @@ import (
 // indexing again there is a text.
 var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
 
+// ErrUnread says that a source file cannot be read: its rights or its disk do not let
+// this program. It wraps sheaf.ErrUnavailable: somebody may mend that.
+var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
+
 // ErrMisfiled says that a table is not what this program would make of the records: it is
 // damaged, or another version of the program filed them. It wraps sheaf.ErrCorrupt.
 var ErrMisfiled = fmt.Errorf("%w: filed otherwise", sheaf.ErrCorrupt)

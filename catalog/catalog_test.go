@@ -309,6 +309,13 @@ func TestTextOfChangedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("gone", true)
+	if err := os.Remove(root); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(root, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("a file where the folder was", true)
 }
 
 func TestLines(t *testing.T) {

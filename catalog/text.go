@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"syscall"
 
 	"sheaf"
 	"sheaf/vfs"
@@ -16,7 +17,7 @@ import (
 // Text returns the whole text of a document, as it was indexed. When its source
 // file has the size and the modification time that were recorded it is trusted;
 // else its content decides. The error wraps ErrStale when the file is another by
-// now, or gone. The text is shared and must not be changed.
+// now, or gone, and ErrUnread when nobody can tell. The text is shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.get(doc); ok && t.unchanged(v.catalog.o.Source) {
 		return t.text, nil
@@ -118,12 +119,17 @@ func readSource(source vfs.FS, name string, recorded *FileState, room func() []b
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
 }
 
-// stale says of a file that cannot be read that it is not what was indexed.
+// stale says of a file that could not be read that it is not what was indexed, or that nobody
+// knows what it is.
 func stale(name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: %w: %w", name, ErrStale, err)
 	}
-	return fmt.Errorf("read %s: %w", name, err)
+	var fault *fs.PathError
+	if errors.As(err, &fault) { // whose path is name
+		err = fault.Err
+	}
+	return fmt.Errorf("%s: %w: %w", name, ErrUnread, err)
 }
 
 // Source is the name of a document's source file. The error wraps

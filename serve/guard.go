@@ -531,8 +531,11 @@ func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 		return nil, notFound(doc)
 	}
 	content, err := g.view.Text(doc)
-	if errors.Is(err, catalog.ErrStale) { // without the place of the file, which is not for everybody
+	switch { // without the place of the file, which is not for everybody
+	case errors.Is(err, catalog.ErrStale):
 		err = fmt.Errorf("%s: %w: ask again in a moment", doc, catalog.ErrStale)
+	case errors.Is(err, catalog.ErrUnread):
+		err = fmt.Errorf("%s: %w", doc, catalog.ErrUnread)
 	}
 	return content, err
 }

@@ -478,7 +478,7 @@ func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	if stale > 0 {
-		a.Warnings = append(a.Warnings, fmt.Sprintf("%d of the results changed since they were indexed: they have no snippet", stale))
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%d of the results changed since they were indexed, or cannot be read: they have no snippet", stale))
 	}
 	if to < hits {
 		k.pack()

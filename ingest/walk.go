@@ -123,12 +123,8 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
 	ignores, from, unknown := outerIgnores(root)
-	if o.watch != nil {
-		for _, name := range from { // also those that are not there: somebody may make them
-			if dir := realPath(filepath.Dir(name)); dir != "" {
-				o.watch(filepath.Join(dir, filepath.Base(name)), false)
-			}
-		}
+	for _, name := range from {
+		w.watchIgnore(name)
 	}
 	top := folder{ignores: ignores, unknown: unknown}
 	if o.FollowLinks || o.watch != nil {
@@ -289,7 +285,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	}
 	dir.device = device
 	if dir.unknown == nil {
-		dir.ignores, dir.unknown = withIgnores(dir, full, entries)
+		dir.ignores, dir.unknown = w.withIgnores(dir, full, entries)
 	}
 	if dir.unknown != nil { // nobody knows what is left out
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, dir.unknown.Error())
@@ -504,11 +500,24 @@ func realPath(path string) string {
 }
 
 // withIgnores adds the ignore files of a folder to those above it. One that cannot be read
-// is an error.
-func withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
-	ignores := dir.ignores
-	for _, name := range ignoreNames {
-		if !listed(entries, name) {
+// is an error. Where a repository begins, git forgets its rules from above; ours stay.
+func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
+	ignores, names := dir.ignores, ignoreNames[:]
+	if dir.path != "" && listed(entries, ".git") {
+		exclude, inside, err := repository(full)
+		if err != nil {
+			return nil, fmt.Errorf("its repository .git: %s", reasonOf(err))
+		}
+		if inside {
+			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return filepath.Base(f.name) != ignoreNames[1] })
+		}
+		if exclude {
+			names = append([]string{excludes}, names...)
+			w.watchIgnore(filepath.Join(full, excludes))
+		}
+	}
+	for _, name := range names {
+		if name != excludes && !listed(entries, name) {
 			continue
 		}
 		content, err := readIgnore(filepath.Join(full, name))
@@ -520,6 +529,34 @@ func withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, 
 		}
 	}
 	return ignores, nil
+}
+
+// excludes are a repository's own rules, from its top.
+const excludes = ".git/info/exclude"
+
+// repository reports whether a repository begins in a folder, and whether its excludes may be
+// looked for. What nobody may look for is none; the error says that nobody knows.
+func repository(full string) (exclude, begins bool, err error) {
+	git := filepath.Join(full, ".git")
+	switch _, err := os.Stat(git); {
+	case err == nil:
+		_, fault := os.Lstat(filepath.Join(full, excludes))
+		return !errors.Is(fault, fs.ErrPermission), true, nil
+	case isAbsent(git), errors.Is(err, fs.ErrPermission):
+		return false, false, nil
+	default:
+		return false, false, err
+	}
+}
+
+// watchIgnore has somebody told of changes of an ignore file, also of one that is not there.
+func (w *walker) watchIgnore(name string) {
+	if w.o.watch == nil {
+		return
+	}
+	if dir := realPath(filepath.Dir(name)); dir != "" {
+		w.o.watch(filepath.Join(dir, filepath.Base(name)), false)
+	}
 }
 
 // readIgnore is what an ignore file says; "" when there is none: what has its name and is no
@@ -574,16 +611,15 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 		}
 	}
 	for dir := root; ; {
-		git := filepath.Join(dir, ".git")
-		switch _, fault := os.Stat(git); {
-		case fault == nil:
-			exclude := filepath.Join(git, "info", "exclude")
-			if _, fault := os.Lstat(exclude); !errors.Is(fault, fs.ErrPermission) {
-				take(exclude)
-			}
+		exclude, begins, fault := repository(dir)
+		if fault != nil {
+			return nil, from, fmt.Errorf("the repository %s: %s", above(root, filepath.Join(dir, ".git")), reasonOf(fault))
+		}
+		if exclude {
+			take(filepath.Join(dir, excludes))
+		}
+		if begins {
 			return ignores, from, err
-		case !isAbsent(git) && !errors.Is(fault, fs.ErrPermission):
-			return nil, from, fmt.Errorf("the repository %s: %s", above(root, git), reasonOf(fault))
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

@@ -97,3 +97,39 @@ func TestIndexIsNotEntered(t *testing.T) {
 		t.Errorf("left out by rules: %+v", w.byRule)
 	}
 }
+
+// TestRepositoryInside: a repository below the folder has the rules of git that it has by itself,
+// also when it is entered from outside; ours of outside hold there too.
+func TestRepositoryInside(t *testing.T) {
+	root := filesOf(t, map[string]string{
+		".git/HEAD": "ref\n", ".git/info/exclude": "outer.md\n", ".gitignore": "secret.md\ninside/anchored.md\nvendored/\n", ".sheafignore": "private.md\n",
+		"a.md": "a\n", "secret.md": "a\n", "outer.md": "a\n", "plain/secret.md": "a\n", "vendored/.git/HEAD": "ref\n", "vendored/b.md": "a\n",
+		"inside/.git/HEAD": "ref\n", "inside/.git/info/exclude": "own.md\n", "inside/.gitignore": "drafts/\n",
+		"inside/a.md": "a\n", "inside/secret.md": "a\n", "inside/anchored.md": "a\n", "inside/deep/secret.md": "a\n", "inside/deep/outer.md": "a\n",
+		"inside/private.md": "a\n", "inside/deep/own.md": "a\n", "inside/drafts/c.md": "a\n",
+		"tree/.git": "gitdir: elsewhere\n", "tree/secret.md": "a\n",
+	})
+	paths := func(root string) (paths []string) {
+		t.Helper()
+		w, err := walk(t.Context(), root, WalkOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range w.files {
+			paths = append(paths, f.path)
+		}
+		return paths
+	}
+	inside := []string{"a.md", "anchored.md", "deep/outer.md", "deep/secret.md", "secret.md"}
+	want := []string{"a.md"}
+	for _, path := range inside {
+		want = append(want, "inside/"+path)
+	}
+	if got, want := paths(root), append(want, "tree/secret.md"); !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	alone := slices.DeleteFunc(paths(filepath.Join(root, "inside")), func(path string) bool { return path == "private.md" })
+	if !slices.Equal(alone, inside) {
+		t.Errorf("found by itself %q, want %q", alone, inside)
+	}
+}

@@ -129,11 +129,16 @@ func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 func (s *Store) examineIndex(ctx context.Context) backend.Finding {
 	out := backend.Finding{Check: "index " + s.o.Index, Found: "not made yet"}
 	err := s.ourDictionary(ctx)
-	if err == nil || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, backend.ErrForbidden) {
+	gone := errors.Is(err, sheaf.ErrNotFound)
+	if err == nil || gone || errors.Is(err, backend.ErrForbidden) {
 		err = s.verify(ctx)
 	}
 	if err == nil {
 		err = s.examineBlocks(ctx)
+	}
+	if err == nil && gone {
+		out.Found, out.Err = "", s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf index --rebuild makes it again", s.o.Index)
+		return out
 	}
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound):

@@ -1,6 +1,7 @@
 package elastic_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -86,6 +87,38 @@ func TestClock(t *testing.T) {
 		}
 		if !told {
 			t.Errorf("%s: no word of the clock", what)
+		}
+		server.Close()
+	}
+}
+
+// TestExamineWithoutDictionary: an index whose dictionary is gone finds no beginnings of words
+// and takes no documents, so the doctor does not call it well.
+func TestExamineWithoutDictionary(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		o := elastic.Options{Index: "notes", Dialect: elastic.OpenSearch, Analyzer: backendtest.Analyzer(t, "en")}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			bodies, err := o.Bodies()
+			if err != nil {
+				t.Error(err)
+			}
+			name, mapping := strings.CutSuffix(strings.Trim(r.URL.Path, "/"), "/_mapping")
+			switch {
+			case mapping && gone && name == "notes-terms":
+				w.WriteHeader(http.StatusNotFound)
+				_, _ = io.WriteString(w, `{"error":{"type":"index_not_found_exception","reason":"no such index [notes-terms]"},"status":404}`)
+			case mapping:
+				_ = json.NewEncoder(w).Encode(map[string]any{name: bodies[name]})
+			case !strings.HasSuffix(name, "/_count"):
+				_, _ = io.WriteString(w, `{}`)
+			default:
+				_, _ = io.WriteString(w, `{"count":3,"_shards":{"total":1,"successful":1,"failed":0}}`)
+			}
+		}))
+		o.URL = server.URL
+		found := elastic.Examine(t.Context(), o)
+		if f := found[len(found)-1]; f.Check != "index notes" || (f.Err != nil) != gone || gone && !strings.Contains(fmt.Sprint(f.Err), "dictionary notes-terms is gone: sheaf index --rebuild") {
+			t.Errorf("gone %v: %+v", gone, f)
 		}
 		server.Close()
 	}

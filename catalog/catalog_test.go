@@ -197,6 +197,8 @@ func TestResolve(t *testing.T) {
 		{"notes:a.md", sheaf.LinkWiki, "second", "no such", "notes:second.md"},
 		{"notes:a.md", sheaf.LinkWiki, "", "Käse & Brot", "notes:a.md#käse--brot"},
 		{"notes:sub/third.md", sheaf.LinkWiki, "a", "", "notes:sub/a.md"},
+		{"notes:sub/third.md", sheaf.LinkWiki, "/a", "", "notes:a.md"},
+		{"notes:sub/third.md", sheaf.LinkWiki, "/third", "", "notes:sub/third.md"},
 		{"notes:second.md", sheaf.LinkWiki, "a", "", "notes:a.md"},
 		{"notes:second.md", sheaf.LinkWiki, "other NAME", "", "notes:a.md"},
 		{"notes:second.md", sheaf.LinkWiki, "deep/note", "", "notes:other/deep/note.md"},

@@ -89,7 +89,7 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	}
 	file := strings.TrimPrefix(string(from), "notes:")
 	written := strings.TrimSuffix(l.Target, "/")
-	if l.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") {
+	if l.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") || strings.HasPrefix(written, "/") {
 		full := path.Join(path.Dir(file), written)
 		if strings.HasPrefix(written, "/") || written == "" {
 			full = path.Clean(strings.TrimPrefix(written, "/"))

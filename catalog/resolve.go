@@ -27,8 +27,8 @@ import (
 // shares most folders with the linking file, then as of several notes. Wiki
 // links name a note as Obsidian does: by its path, the end of its path, its file
 // name, or an alias; of several notes the one in the same folder, then the one
-// with the shortest path, then the first in order of ID. Embeds are tried as
-// paths first, then as names. Case does not count, nor how Unicode composes a
+// with the shortest path, then the first in order of ID. Embeds, and wiki links that
+// begin with a dot or a slash, are tried as paths first, then as names. Case does not count, nor how Unicode composes a
 // letter; of files that differ in nothing else the one as written wins.
 func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return v.ResolveAmong(nil, from, link)
@@ -109,7 +109,7 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 		return target{}
 	}
 	written := strings.TrimSuffix(link.Target, "/")
-	if link.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") {
+	if link.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") || strings.HasPrefix(written, "/") {
 		full := path.Clean(strings.TrimPrefix(written, "/"))
 		if !strings.HasPrefix(link.Target, "/") { // "/" alone is the tree's folder
 			full = path.Join(path.Dir(file), written)
@@ -122,7 +122,7 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 	}
 	if link.Kind != sheaf.LinkMarkdown {
 		t.name, _ = cutMarkdown(fold.Text(strings.TrimPrefix(written, "/")))
-		t.certain = link.Kind == sheaf.LinkWiki && !strings.Contains(t.name, "/") && !strings.HasPrefix(written, ".")
+		t.certain = link.Kind == sheaf.LinkWiki && !strings.Contains(written, "/") && !strings.HasPrefix(written, ".")
 	}
 	return t
 }

@@ -232,12 +232,38 @@ func (s *session) resolve(text string) (address.Target, error) {
 	}
 	if errors.As(err, &missing) {
 		hint := missing.Hint
-		if missing.Unlike {
+		switch {
+		case s.leftOut(text):
+			hint = "that file is there, but it is no document: sheaf status --all says why"
+		case missing.Unlike:
 			hint += "; sheaf ls lists the documents"
 		}
 		err = withHint(err, "%s", hint)
 	}
 	return t, err
+}
+
+// leftOut reports whether what a person typed, up to a heading or line in it, is a file of the
+// searched folder that is no document.
+func (s *session) leftOut(address string) bool {
+	name, _, _ := strings.Cut(address, "#")
+	for _, name := range []string{address, name, strings.TrimRight(name, ":0123456789")} {
+		full := name
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(s.folder, name)
+		}
+		info, err := os.Lstat(full)
+		if err != nil || info.IsDir() {
+			continue
+		}
+		for _, t := range s.view.Settings().Trees {
+			if rel, ok := collection.Under(t.Root, full); ok {
+				_, known := s.view.Document(sheaf.DocumentID(t.Name, rel))
+				return !known
+			}
+		}
+	}
+	return false
 }
 
 // paths are those of all documents, as results show them.

@@ -23,6 +23,9 @@ type ignoreFile struct {
 	rules []ignoreRule
 }
 
+// own reports whether the rules are ours, and not git's.
+func (f *ignoreFile) own() bool { return strings.HasSuffix(f.name, ignoreNames[1]) }
+
 // parseIgnore reads an ignore file.
 func parseIgnore(base, name, content string) ignoreFile {
 	f := ignoreFile{base: base, name: name}

@@ -75,7 +75,7 @@ const (
 	maxRecord   = 64 << 10
 )
 
-// ignoreNames are the ignore files, the one that counts most last.
+// ignoreNames are the ignore files, git's and ours, which count more.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
 // found is a file that walking found.
@@ -457,8 +457,8 @@ func (w *walker) document(path, name string) bool {
 }
 
 // ignoredBy is the rule that leaves a file or folder out, and where it stands; nil
-// when none does. It asks the options first, then the ignore files from the inside
-// out.
+// when none does. It asks the options first, then our ignore files from the inside
+// out, then those of git.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {
@@ -502,14 +502,14 @@ func realPath(path string) string {
 // withIgnores adds the ignore files of a folder to those above it. One that cannot be read
 // is an error. Where a repository begins, git forgets its rules from above; ours stay.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
-	ignores, names := dir.ignores, ignoreNames[:]
+	ignores, names, added := dir.ignores, ignoreNames[:], false
 	if dir.path != "" && listed(entries, ".git") {
 		exclude, inside, err := repository(full)
 		if err != nil {
 			return nil, fmt.Errorf("its repository .git: %s", reasonOf(err))
 		}
 		if inside {
-			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return filepath.Base(f.name) != ignoreNames[1] })
+			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return !f.own() })
 		}
 		if exclude {
 			names = append([]string{excludes}, names...)
@@ -525,10 +525,26 @@ func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]
 			return nil, fmt.Errorf("its ignore file %s: %s", name, reasonOf(err))
 		}
 		if f := parseIgnore(dir.path, dir.path+name, content); len(f.rules) > 0 {
-			ignores = append(ignores[:len(ignores):len(ignores)], f)
+			ignores, added = append(ignores[:len(ignores):len(ignores)], f), true
 		}
 	}
+	if added { // to a copy
+		ownLast(ignores)
+	}
 	return ignores, nil
+}
+
+// ownLast has our rules asked before those of git, wherever they stand.
+func ownLast(ignores []ignoreFile) {
+	slices.SortStableFunc(ignores, func(a, b ignoreFile) int {
+		switch {
+		case a.own() == b.own():
+			return 0
+		case b.own():
+			return -1
+		}
+		return 1
+	})
 }
 
 // excludes are a repository's own rules, from its top.
@@ -619,6 +635,7 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 			take(filepath.Join(dir, excludes))
 		}
 		if begins {
+			ownLast(ignores)
 			return ignores, from, err
 		}
 		parent := filepath.Dir(dir)

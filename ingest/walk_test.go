@@ -104,7 +104,7 @@ func TestRepositoryInside(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".git/info/exclude": "outer.md\n", ".gitignore": "secret.md\ninside/anchored.md\nvendored/\n", ".sheafignore": "private.md\n",
 		"a.md": "a\n", "secret.md": "a\n", "outer.md": "a\n", "plain/secret.md": "a\n", "vendored/.git/HEAD": "ref\n", "vendored/b.md": "a\n",
-		"inside/.git/HEAD": "ref\n", "inside/.git/info/exclude": "own.md\n", "inside/.gitignore": "drafts/\n",
+		"inside/.git/HEAD": "ref\n", "inside/.git/info/exclude": "own.md\n", "inside/.gitignore": "drafts/\n!private.md\n",
 		"inside/a.md": "a\n", "inside/secret.md": "a\n", "inside/anchored.md": "a\n", "inside/deep/secret.md": "a\n", "inside/deep/outer.md": "a\n",
 		"inside/private.md": "a\n", "inside/deep/own.md": "a\n", "inside/drafts/c.md": "a\n",
 		"tree/.git": "gitdir: elsewhere\n", "tree/secret.md": "a\n",
@@ -131,5 +131,32 @@ func TestRepositoryInside(t *testing.T) {
 	alone := slices.DeleteFunc(paths(filepath.Join(root, "inside")), func(path string) bool { return path == "private.md" })
 	if !slices.Equal(alone, inside) {
 		t.Errorf("found by itself %q, want %q", alone, inside)
+	}
+}
+
+// TestOwnRulesFirst: of ours and git's rules ours decide, wherever they stand, as with ripgrep;
+// of those of one kind the inner ones do.
+func TestOwnRulesFirst(t *testing.T) {
+	root := filesOf(t, map[string]string{
+		".git/HEAD": "ref\n", ".sheafignore": "vault/secret.md\n!vault/kept/note.md\n", "vault/.sheafignore": "draft.md\n", "vault/in/.sheafignore": "!draft.md\n",
+		"vault/.gitignore": "*\n!*/\n!*.md\n", "vault/kept/.gitignore": "*\n",
+		"vault/a.md": "a\n", "vault/a.txt": "a\n", "vault/secret.md": "a\n", "vault/kept/note.md": "a\n", "vault/kept/other.md": "a\n", "vault/draft.md": "a\n", "vault/in/draft.md": "a\n",
+	})
+	for top, want := range map[string][]string{
+		"":           {"vault/a.md", "vault/in/draft.md", "vault/kept/note.md"},
+		"vault":      {"a.md", "in/draft.md", "kept/note.md"},
+		"vault/kept": {"note.md"},
+	} {
+		w, err := walk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range w.files {
+			got = append(got, f.path)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in %q found %q, want %q", top, got, want)
+		}
 	}
 }

@@ -191,6 +191,20 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
+// own is d where the numbers of its vectors, and what it has beside them, can be changed.
+func (d *DocumentInput) own() *DocumentInput {
+	out := *d
+	out.Chunks = slices.Clone(d.Chunks)
+	for i := range out.Chunks {
+		vectors := slices.Clone(out.Chunks[i].Vectors)
+		for k := range vectors {
+			vectors[k] = slices.Clone(vectors[k])
+		}
+		out.Chunks[i].Vectors = vectors
+	}
+	return &out
+}
+
 // validProperties checks the names of properties: two of one column are refused.
 func validProperties(properties map[string]Property) error {
 	names := slices.Sorted(maps.Keys(properties))

@@ -90,7 +90,8 @@ func (g *given) counts() TaskCounts { return g.tasks.counts() }
 // writes to the tree of their tenant, or catalog.FreeTree when they have none; a tenant of that
 // name has no tree.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
-	if err := c.allowed(&grant, changes); err != nil {
+	changes, err := c.allowed(&grant, changes)
+	if err != nil {
 		return nil, err
 	}
 	if err := c.settle(ctx, changes); err != nil {
@@ -105,8 +106,8 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 // document that does not exist.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch) (Stored, error) {
 	ch.Put = nil // it is made of what is kept, once the turn to write is the caller's
-	changes := []Change{ch}
-	if err := c.allowed(&grant, changes); err != nil {
+	changes, err := c.allowed(&grant, []Change{ch})
+	if err != nil {
 		return Stored{}, err
 	}
 	if err := validProperties(p.Properties); err != nil {
@@ -145,53 +146,54 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	return stored[0], nil
 }
 
-// allowed reports whether a caller may make changes; it fills in the sets that a
-// caller is bound to.
-func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
+// allowed is changes as a caller may make them: with the sets that they are bound to, and
+// vectors of length 1. What was given stays as it is.
+func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, error) {
 	if c.o.Ingest == nil || c.o.Documents == "" {
-		return fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
+		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
 	if !grant.May(access.ScopeIngest) {
-		return fmt.Errorf("%w: the key lacks the scope ingest", ErrForbidden)
+		return nil, fmt.Errorf("%w: the key lacks the scope ingest", ErrForbidden)
 	}
 	view := c.o.Catalog.View()
 	defer view.Close()
 	settings := view.Settings()
-	seen := map[sheaf.ID]bool{}
+	changes, seen := slices.Clone(given), map[sheaf.ID]bool{}
 	for i := range changes {
 		ch := &changes[i]
 		if err := validID(ch.ID); err != nil {
-			return inChange(i, err)
+			return nil, inChange(i, err)
 		}
 		tree := ch.ID.Tree()
 		own := cmp.Or(grant.Tenant, catalog.FreeTree)
 		mayNot := MayWrite(grant.Tenant, settings)
 		switch {
 		case mayNot != nil:
-			return inChange(i, forbidden("id", "%w", mayNot))
+			return nil, inChange(i, forbidden("id", "%w", mayNot))
 		case grant.Tenant != access.All && tree != own:
-			return inChange(i, forbidden("id", "this key writes documents of the tree %s only", own))
+			return nil, inChange(i, forbidden("id", "this key writes documents of the tree %s only", own))
 		case settings.Root(tree) != "":
-			return inChange(i, forbidden("id", "documents of the tree %s come from files", tree))
+			return nil, inChange(i, forbidden("id", "documents of the tree %s come from files", tree))
 		case seen[ch.ID]:
-			return inChange(i, conflictError("id", "%s is changed twice", ch.ID))
+			return nil, inChange(i, conflictError("id", "%s is changed twice", ch.ID))
 		}
 		seen[ch.ID] = true
 		ch.Within = grant.Sets
 		if ch.Put == nil {
 			continue
 		}
+		ch.Put = ch.Put.own()
 		if err := ch.Put.valid(settings.Dims); err != nil {
-			return inChange(i, err)
+			return nil, inChange(i, err)
 		}
 		if len(ch.Put.Sets) == 0 {
 			ch.Put.Sets = slices.Clone(grant.Sets)
 		}
 		if err := mayPutIn(grant, ch.Put.Sets); err != nil {
-			return inChange(i, err)
+			return nil, inChange(i, err)
 		}
 	}
-	return nil
+	return changes, nil
 }
 
 // MayWrite is why a tenant can write no documents to a collection of these settings; nil when

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"testing"
 
+	"sheaf"
 	"sheaf/catalog"
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -25,9 +26,29 @@ func TestModelIsRecorded(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	own := make([]float32, dims)
-	own[0] = 1
+	own[0] = 2
 	in := &serve.DocumentInput{Chunks: []serve.ChunkInput{{Text: "a ship", Vectors: [][]float32{own}}}}
 	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), []serve.Change{{ID: catalog.FreeTree + ":ship", Put: in}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWhatIsGivenStays: a document that a program writes is still its own: what a grant adds to
+// it, and the length of its vectors, are of what is kept.
+func TestWhatIsGivenStays(t *testing.T) {
+	f := servetest.Open(t, nil, nil)
+	own := make([]float32, f.Collection.Dims())
+	own[0] = 2
+	in := &serve.DocumentInput{Chunks: []serve.ChunkInput{{Text: "a ship", Vectors: [][]float32{own}}}}
+	changes := []serve.Change{{ID: catalog.FreeTree + ":ship", Put: in}}
+	for _, set := range []string{"a", "b"} {
+		bound := access.Grant{Scopes: access.Scopes, Access: []string{access.All}, Sets: []string{set}}
+		changes[0].ID += sheaf.ID(set)
+		if _, err := f.Collection.Write(t.Context(), bound, changes); err != nil {
+			t.Error(err)
+		}
+		if len(in.Sets) > 0 || own[0] != 2 || len(changes[0].Within) > 0 {
+			t.Errorf("%+v, %v, %v", in, own[0], changes[0].Within)
+		}
 	}
 }

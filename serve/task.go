@@ -179,7 +179,8 @@ func (t *tasks) add(task *Task, work []keptChange) {
 // Submit accepts changes that Work makes later. When it returns they are kept,
 // whatever happens to this process.
 func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change) (*Task, error) {
-	if err := c.allowed(&grant, changes); err != nil {
+	changes, err := c.allowed(&grant, changes)
+	if err != nil {
 		return nil, err
 	}
 	if c.o.Tasks == "" {

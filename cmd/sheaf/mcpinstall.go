@@ -98,6 +98,15 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if err != nil {
 		return err
 	}
+	folder = a.meant(folder)
+	start := []string{"mcp", "--in", folder}
+	if a.index != "" {
+		index, err := filepath.Abs(a.index)
+		if err != nil {
+			return err
+		}
+		start = append(start, "--index", index)
+	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return err
@@ -114,8 +123,8 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if !found && !o.remove {
 		a.notice("no sheaf is in the PATH, and this one is gone when it ends: go install ./cmd/sheaf, and have the folder that it goes to in the PATH of your assistants")
 	}
-	if !o.remove && !utf8.ValidString(folder+program) {
-		return sheaf.Invalidf("a name in %q or %q is not UTF-8, which the files of assistants are: give it another one", folder, program)
+	if entry := program + " " + strings.Join(start, " "); !o.remove && !utf8.ValidString(entry) {
+		return sheaf.Invalidf("a name in %q is not UTF-8, which the files of assistants are: give it another one", entry)
 	}
 	answers := bufio.NewReader(a.stdin)
 	var faults []error // a file that cannot be read or written is no reason to leave out the others
@@ -124,7 +133,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 		if o.remove {
 			change, err = list[i].Remove(o.name)
 		} else {
-			change, err = list[i].Add(assistant.Server{Name: o.name, Command: program, Args: []string{"mcp", "--in", folder}})
+			change, err = list[i].Add(assistant.Server{Name: o.name, Command: program, Args: start})
 		}
 		if err != nil {
 			faults = append(faults, err)

@@ -55,6 +55,19 @@ func (a *app) finder(c *config.Config) collection.Finder {
 	return collection.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
+// meant is the folder that a command in folder is about: that of an index which is named
+// alone, where it is not of this one.
+func (a *app) meant(folder string) string {
+	if a.index != "" && a.in == "" {
+		if r, err := collection.ReadRecord(a.index); err == nil {
+			if _, ok := collection.Under(r.Root, folder); !ok {
+				return r.Root
+			}
+		}
+	}
+	return folder
+}
+
 // open opens the index that serves the folder of the command.
 func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	folder, err := a.folder()
@@ -73,13 +86,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 		}
 	}
 	finder := a.finder(c)
-	if a.index != "" && a.in == "" {
-		if r, err := collection.ReadRecord(a.index); err == nil {
-			if _, ok := collection.Under(r.Root, folder); !ok {
-				folder = r.Root
-			}
-		}
-	}
+	folder = a.meant(folder)
 	where, notices, err := finder.Find(folder)
 	if err != nil {
 		return nil, elsewhere(err)

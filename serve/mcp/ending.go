@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -117,7 +118,11 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 		s.due[r.ID] = true
 	}
 	s.mu.Unlock()
-	err := s.Connection.Write(ctx, msg)
+	var has *jsonrpc.Error
+	if r.Error != nil && !errors.As(r.Error, &has) { // the SDK refused it, as before the session has begun
+		r.Error = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: r.Error.Error()}
+	}
+	err := s.Connection.Write(ctx, r)
 	s.mu.Lock()
 	delete(s.due, r.ID)
 	s.mu.Unlock()

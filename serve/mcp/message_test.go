@@ -78,6 +78,9 @@ func TestCodes(t *testing.T) {
 	close(u.free)
 	web := overHTTP(t, u, 0, nil)
 	r := startRaw(t)
+	if l := r.ask("tools/list", "{}"); l.Error == nil || l.Error.Code != -32600 {
+		t.Errorf("before the session has begun: %+v", l.Error)
+	}
 	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
 	for _, c := range []struct {
 		method, params string

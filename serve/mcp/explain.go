@@ -77,7 +77,11 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			if err != nil {
 				return nil, err
 			}
-			a, err := r.WhyNot(ctx, q, t.Chunk.ID)
+			asked := t.Chunk.ID
+			if p, err := r.Collection().Load(in.Profile); err == nil && p.Scans() {
+				asked = t.Doc.ID // any section of the file may stand for it
+			}
+			a, err := r.WhyNot(ctx, q, asked)
 			if err != nil {
 				return nil, err
 			}

@@ -40,6 +40,9 @@ func TestResultsOfAScanAreRead(t *testing.T) {
 					t.Errorf("get %s:\n%s", id, got)
 				}
 				call(t, s, "similar", map[string]any{"id": id}, nil)
+				if got := call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id}, nil); !strings.Contains(got, " has rank ") {
+					t.Errorf("explain %s: %s", id, got)
+				}
 			}
 			read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: r.URI})
 			if err != nil || !strings.Contains(read.Contents[0].Text, "harbor") {

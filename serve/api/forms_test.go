@@ -36,13 +36,19 @@ func forms(t *testing.T, s *server, body, by string, member string) map[string]m
 		Components struct {
 			Schemas map[string]struct {
 				form
-				AnyOf []form `json:"anyOf"`
+				AllOf []struct {
+					AnyOf []form `json:"anyOf"`
+				} `json:"allOf"`
 			} `json:"schemas"`
 		} `json:"components"`
 	}
 	s.get(t, "GET", "/openapi.json", "", &doc)
 	out := map[string]map[string]json.RawMessage{}
-	for _, f := range doc.Components.Schemas[body].AnyOf {
+	var list []form
+	for _, all := range doc.Components.Schemas[body].AllOf {
+		list = append(list, all.AnyOf...)
+	}
+	for _, f := range list {
 		var name struct{ Enum []string }
 		var link struct {
 			Ref string `json:"$ref"`

@@ -216,7 +216,8 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	if input {
 		out["additionalProperties"] = false
 		if forms := s.forms(t, properties); forms != nil {
-			out["anyOf"] = forms
+			// Makers of clients take what has anyOf for nothing but one of these, without properties.
+			out["allOf"] = []any{schema{"anyOf": forms}}
 		}
 	}
 	s.named[name] = out
@@ -251,7 +252,7 @@ func (s *schemas) forms(t reflect.Type, properties schema) []any {
 		return nil
 	}
 	for _, name := range members {
-		properties[name] = schema{"type": "object", "description": properties[name].(schema)["description"]}
+		properties[name] = schema{"type": "object", "additionalProperties": true, "description": properties[name].(schema)["description"]}
 	}
 	return s.profileForms(by, members)
 }

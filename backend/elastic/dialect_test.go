@@ -20,7 +20,7 @@ import (
 func TestElasticsearch(t *testing.T) {
 	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch, Analyzer: backendtest.Analyzer(t, "en"), HNSW: true, Shards: 3, Replicas: 1,
 		K1: backend.DefaultK1, B: backend.DefaultB, Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
-	s := &Store{o: o, clauses: 1024, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
+	s := &Store{o: o, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
 	for _, v := range o.Vectors {
 		s.vectors[v.Name] = v
 	}

@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sheaf"
@@ -92,6 +93,9 @@ type Options struct {
 
 const defaultTimeout = 30 * time.Second
 
+// usualClauses is how many clauses a query may have where nobody set it.
+const usualClauses = 1024
+
 // Store is an open index.
 type Store struct {
 	// written analyzes what is written.
@@ -106,7 +110,7 @@ type Store struct {
 	behindUs string          // the index that the name stood for when they were learned
 	vectors  map[string]backend.VectorField
 	flat     map[string]bool // vector fields that Elasticsearch itself compares one by one
-	clauses  int             // the most that a query may have
+	clauses  atomic.Int64    // the most that a query may have
 }
 
 var _ interface {
@@ -132,7 +136,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}, clauses: 1024}
+	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
+	s.clauses.Store(usualClauses)
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	if err := s.prepare(ctx); err != nil {

@@ -248,6 +248,49 @@ func testBlockedWrite(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	}
 }
 
+// TestClausesAreRaised: a query that becomes more clauses than the server takes is answered
+// once it takes more, by the store that refused it, as the refusal says, and by the next.
+func TestClausesAreRaised(t *testing.T) { each(t, testClausesAreRaised) }
+
+func testClausesAreRaised(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
+	if o.Dialect != elastic.OpenSearch {
+		t.Skip("takes the setting from its file alone")
+	}
+	b := s.Open(t, o)
+	defer b.Close()
+	if err := b.Write(t.Context(), backendtest.One("t:a", "tea")); err != nil {
+		t.Fatal(err)
+	}
+	set := func(most string) {
+		t.Helper()
+		req := must(http.NewRequest("PUT", o.URL+"/_cluster/settings", strings.NewReader(`{"persistent": {"indices.query.bool.max_clause_count": `+most+`}}`)))
+		req.Header.Set("Content-Type", "application/json")
+		resp := must(http.DefaultClient.Do(req))
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Fatal(resp.Status)
+		}
+	}
+	defer set("null")
+	var many strings.Builder
+	for i := range 1100 {
+		fmt.Fprintf(&many, "w%d ", i)
+	}
+	long := many.String() + "tea"
+	if _, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: long})); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "raise indices.query.bool.max_clause_count") {
+		t.Fatalf("of 1,024 clauses: %v", err)
+	}
+	set("20000")
+	next := s.Open(t, o)
+	defer next.Close()
+	for _, b := range []backend.Backend{b, next} {
+		if n := backendtest.Hits(t, b, long); n != 1 {
+			t.Errorf("raised: %d hits", n)
+		}
+	}
+}
+
 // TestAlias: a name moves from one index to another while it is searched, and every
 // search finds the one or the other as a whole.
 func TestAlias(t *testing.T) { each(t, testAlias) }

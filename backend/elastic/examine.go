@@ -41,7 +41,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	if err := s.server(ctx); err != nil {
 		out = append(out, backend.Finding{Check: "plug-ins", Err: err})
 	} else {
-		out = append(out, backend.Finding{Check: "plug-ins", Found: fmt.Sprintf("there; a query may have %d clauses", max(s.clauses, 1024))})
+		out = append(out, backend.Finding{Check: "plug-ins", Found: fmt.Sprintf("there; a query may have %d clauses", s.clauses.Load())})
 	}
 	if o.Dialect == Elasticsearch {
 		out = append(out, s.examineLicense(ctx))

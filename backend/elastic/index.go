@@ -55,20 +55,30 @@ func (s *Store) complete(ctx context.Context) error {
 	return err
 }
 
-// server asks for what the store needs of the server.
-func (s *Store) server(ctx context.Context) error {
-	var settings struct{ Defaults map[string]any }
-	err := s.client.Call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=defaults.indices.query.bool.max_clause_count,defaults.indices*", nil, &settings)
-	if errors.Is(err, sheaf.ErrNotFound) {
-		return s.other(err)
-	}
+// askClauses asks how many clauses a query may have: OpenSearch takes that also while it
+// runs, and then it does not stand among the defaults, which are what its file says.
+func (s *Store) askClauses(ctx context.Context) error {
+	var settings struct{ Transient, Persistent, Defaults map[string]any }
+	err := s.client.Call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.indices.query.bool.max_clause_count,*.indices*", nil, &settings)
 	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
 		return err // a user without the right to ask gets the usual number
 	}
-	if text, ok := settings.Defaults["indices.query.bool.max_clause_count"].(string); ok {
-		if n, err := strconv.Atoi(text); err == nil && n > 0 {
-			s.clauses = n
+	for _, set := range []map[string]any{settings.Defaults, settings.Persistent, settings.Transient} {
+		if text, ok := set["indices.query.bool.max_clause_count"].(string); ok {
+			if n, err := strconv.Atoi(text); err == nil && n > 0 {
+				s.clauses.Store(int64(n))
+			}
 		}
+	}
+	return nil
+}
+
+// server asks for what the store needs of the server.
+func (s *Store) server(ctx context.Context) error {
+	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
+		return s.other(err)
+	} else if err != nil {
+		return err
 	}
 	if s.o.Dialect == Elasticsearch {
 		// "/" is not asked: a right for it is rarer, and not every server has it.

@@ -169,8 +169,13 @@ func (s *Store) query(ctx context.Context, req *backend.Request) (object, error)
 	if query == nil {
 		return nil, nil
 	}
-	if w.clauses > s.clauses {
-		return nil, s.fault(sheaf.ErrUnsupported, "the query becomes %d clauses, the server takes %d: use fewer or longer words, or raise indices.query.bool.max_clause_count", w.clauses, s.clauses)
+	if int64(w.clauses) > s.clauses.Load() {
+		if err := s.askClauses(ctx); err != nil { // it may have been raised
+			return nil, err
+		}
+	}
+	if most := s.clauses.Load(); int64(w.clauses) > most {
+		return nil, s.fault(sheaf.ErrUnsupported, "the query becomes %d clauses, the server takes %d: use fewer or longer words, or raise indices.query.bool.max_clause_count", w.clauses, most)
 	}
 	if len(clauses) > 0 {
 		query = object{"bool": object{"must": []any{query}, "filter": clauses}}

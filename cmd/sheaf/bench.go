@@ -114,6 +114,18 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 	if err != nil {
 		return err
 	}
+	for _, name := range []string{o.svg, o.report} { // not only after the first engine, which may take minutes
+		if name == "" {
+			continue
+		}
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
 	report, err := benchmark.Run(cmd.Context(), benchmark.Options{
 		Folders: folders, Sizes: o.sizes, Tasks: tasks, Ours: benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}, Peers: peers,
 		Work: o.work, Clients: o.clients, Seconds: o.seconds, Limit: o.limit, Embedder: embedder,

@@ -137,8 +137,11 @@ func (s *session) emptyServer(ctx context.Context) error {
 		return s.empty(ctx, remakingServer, func() error {
 			store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
 			if errors.Is(err, backend.ErrMadeOtherwise) {
+				if dropped := s.target.Drop(ctx); dropped != nil { // which may leave it, for what others have there
+					return dropped
+				}
 				s.notice("%v: it is emptied and filled again", err)
-				return s.target.Drop(ctx)
+				return nil
 			}
 			if err != nil {
 				return err

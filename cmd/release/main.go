@@ -10,12 +10,13 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 func main() {
@@ -28,7 +29,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("release", flag.ExitOnError)
+	flags := pflag.NewFlagSet("release", pflag.ExitOnError)
 	check := flags.Bool("check", false, "build every target twice, in two folders and from nothing, compare the bytes, and stop")
 	only := flags.String("only", "", "comma-separated `TARGETS` such as linux/amd64; empty is all")
 	url := flags.String("url", "", "where the archives will lie, for the Homebrew formula; empty is beside it")

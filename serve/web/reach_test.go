@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -60,6 +61,7 @@ func TestPageReach(t *testing.T) {
 			{"nothing asked", "/", until(`document.querySelector(".empty")`)},
 			{"results", "/?q=undo+commit&filter=ext:md", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Evaluate(`for (const d of document.querySelectorAll("aside details")) d.open = true`, nil), chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`)}},
 			{"document", "/?view=document&id=git.md", chromedp.Tasks{chromedp.Click(".facts button", chromedp.ByQuery), until(`document.querySelector(".facts h2")`)}},
+			{"plain text", "/?view=document&id=plain.txt", until(`document.querySelector("article pre")`)},
 			{"lab", "/?view=lab&q=commit", pin},
 			{"status", "/?view=status", until(`document.querySelector("main table")`)},
 		} {
@@ -75,6 +77,29 @@ func TestPageReach(t *testing.T) {
 				t.Errorf("%s, %d wide: a %s has no name", view.name, width, nameless)
 			}
 		}
+	}
+}
+
+// TestPageLetters: the page has the size of letters that is set in the browser, and twice as large ones
+// leave nothing outside of it.
+func TestPageLetters(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	for _, view := range []string{"/?q=undo+commit&filter=ext:md", "/?view=document&id=git.md", "/?view=lab&q=commit&compare=rrf", "/?view=status"} {
+		step(t, ctx, view, emulation.SetDeviceMetricsOverride(360, 740, 1, false), page.SetFontSizes(&page.FontSizes{Standard: 32}), chromedp.Navigate(s.URL+view), until(shown),
+			until(`getComputedStyle(document.body).fontSize === "32px"`), until(`document.documentElement.scrollWidth <= innerWidth`))
+	}
+}
+
+// TestPageLongWord: on a phone a word of the query that is wider leaves nothing outside of it, where it is
+// told what there is not.
+func TestPageLongWord(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	word := strings.Repeat("zyxwvutsr", 8)
+	for _, view := range []struct{ address, said string }{{"/?q=commit+" + word, "nothing has"}, {"/?view=document&id=" + word, "nothing is called"}, {"/?q=commit&profile=" + word, "profile"}, {"/?view=lab&q=commit&filter=tag:" + word, "nothing has"}} {
+		step(t, ctx, view.address[:20], emulation.SetDeviceMetricsOverride(320, 700, 1, true), chromedp.Navigate(s.URL+view.address), until(`document.querySelector("main h1") && document.body.innerText.includes("`+view.said+`")`),
+			until(`document.documentElement.scrollWidth <= 320`))
 	}
 }
 

@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -28,6 +30,26 @@ func TestPageReturn(t *testing.T) {
 	f.Write(t, "walrus.md", "# Walrus\n\nThree of them.\n")
 	f.Index(t)
 	step(t, ctx, "back to the box", back, until(`document.querySelector("article").textContent.includes("Three of them.") && `+shown), until(`document.activeElement.id === "query"`))
+}
+
+// TestPageReturnToNothing: who comes back to a note that was taken away is told so, and sees it when it
+// is there again.
+func TestPageReturnToNothing(t *testing.T) {
+	ctx := browser(t)
+	s, f := start(t)
+	back := do(`window.dispatchEvent(new Event("focus"))`)
+	f.Write(t, "walrus.md", "# Walrus\n\nA walrus.\n")
+	f.Index(t)
+	step(t, ctx, "a note", chromedp.Navigate(s.URL+"/?view=document&id=walrus.md"), until(`document.querySelector("article") && `+shown))
+	if err := os.Remove(filepath.Join(f.Root, "walrus.md")); err != nil {
+		t.Fatal(err)
+	}
+	f.Index(t)
+	step(t, ctx, "it is gone", back, until(`!document.querySelector("article") && document.getElementById("notes").textContent.includes('nothing is called "walrus.md"')`))
+	step(t, ctx, "still", back, chromedp.Sleep(time.Second), until(`document.getElementById("notes").textContent.includes('nothing is called "walrus.md"')`))
+	f.Write(t, "walrus.md", "# Walrus\n\nAnother one.\n")
+	f.Index(t)
+	step(t, ctx, "it is there again", back, until(`document.querySelector("article")?.textContent.includes("Another one.") && document.getElementById("notes").textContent === "" && `+shown))
 }
 
 // TestPageBackToResult: who comes back from a whole document, of which no passage is marked,

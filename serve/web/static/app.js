@@ -12,6 +12,7 @@ const input = document.getElementById("query");
 let current = null;
 let running = null;
 let readdressing; // when the address is changed that could not be
+let missing = null; // what was asked for and is not there
 let entering = null; // what is asked for when Enter was pressed before it was there
 
 /** What the URL says. */
@@ -117,6 +118,7 @@ async function show(y) {
     main.replaceChildren(make("h1", { class: "hidden" }, document.title));
     page.count("");
     if (passing(e)) setTimeout(() => signal.aborted || show(), 1000);
+    if (e.status === 404) missing = signal;
     page.notes([telling(e)]);
     refocus();
   } finally {
@@ -175,7 +177,9 @@ const returned = () => {
   clearTimeout(returning);
   returning = setTimeout(async () => {
     const { signal } = running;
-    if (document.hidden || main.dataset.shown === undefined || document.querySelector("dialog[open]")) return;
+    if (document.hidden || document.querySelector("dialog[open]")) return;
+    if (missing === signal) return show(); // it may be there now
+    if (main.dataset.shown === undefined) return;
     const changed = await views[current].changed?.(signal).catch(() => false); // what fails is told when it is asked for
     if (!changed || signal.aborted) return;
     const held = document.activeElement;

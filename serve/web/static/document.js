@@ -6,8 +6,11 @@ import { markOf } from "./search.js";
 let file = null;
 let asked = {}, drawn = "";
 
-/** Whether the document is another one than is shown. */
-export const changed = async (signal) => JSON.stringify(await get("/ui/document", asked, signal, true)) !== drawn;
+/** Whether the document is another one than is shown, or is gone. */
+export const changed = (signal) => get("/ui/document", asked, signal, true).then((doc) => JSON.stringify(doc) !== drawn, (e) => {
+  if (e.status === 404) return true;
+  throw e;
+});
 
 let laid = {}; // what is laid out: of which document and question, its text, outline, and the entries of this
 
@@ -64,7 +67,7 @@ function lay(main, doc, s, note) {
     place?.focus({ preventScroll: true });
   });
   // A note without a heading of the first level is shown under its title.
-  if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
+  if (!text.querySelector("h1")) text.prepend(make("h1", { class: doc.text !== undefined && "hidden" }, doc.title)); // text as it is written is heard with one
   const { top, entries } = tree(doc, s);
   const outline = make("nav", { class: "outline", "aria-label": "Headings", "data-of": doc.id }, facts(doc, note), top, links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   const old = main.querySelector(".outline");

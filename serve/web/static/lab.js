@@ -144,7 +144,8 @@ function build(main, profiles, profile, s) {
       return;
     }
     page.count(`${number(now.results.length)} result${now.results.length === 1 ? "" : "s"}, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
-    page.notes([...lab.lacks, ...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)]);
+    lab.told = [...lab.lacks, ...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)];
+    page.notes(lab.told);
     lab.answer = now;
     lab.chart.replaceChildren(chart(lab, now, before));
     // Where there is no room for all columns, there is for the last ones: the results are what numbers change.
@@ -268,6 +269,15 @@ function cut(text, n) {
 /** A name in SVG, whose parts turn nothing around beside them: the signs do what bdi does in HTML. Its own are left out: each part of a line that runs the other way is painted over the one before. */
 const isolated = (name) => name.split(/( › | > )/).map((part, i) => (i % 2 ? part : `\u2068${contained(part).replace(/[\u202a-\u202e]/g, "")}\u2069`)).join("");
 
+const called = (r) => r.hierarchy?.join(" › ") ?? r.id;
+/** Those of several results whose name another one has, too: only their identifiers tell them apart. */
+function twins(results) {
+  const ids = new Map();
+  for (const r of results) ids.set(called(r), (ids.get(called(r)) ?? new Set()).add(r.id));
+  return new Set([...ids.values()].flatMap((of) => (of.size > 1 ? [...of] : [])));
+}
+const identifier = (id) => make("bdi", { dir: "ltr", class: "id" }, id.slice(id.indexOf(":") + 1));
+
 /** Whether a step left what a column shows as it was. */
 const unmoved = ({ final, from, hits, at }) => !final && from.length === 1
   && hits.slice(0, rows).every((hit) => from[0].at.get(hit.id) === at.get(hit.id)) && from[0].hits.slice(0, rows).every((hit) => at.has(hit.id));
@@ -299,6 +309,7 @@ function chart(lab, answer, before) {
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));
   const titles = new Map(answer.results.map((r) => [r.id, r.breadcrumb.replace(/^> /, "")]));
   const names = new Map(answer.results.map(({ id, hierarchy: [first, ...below] }) => [id, below.length ? `${cut(first, Math.max(12, 29 - below.at(-1).length))} › ${below.at(-1)}` : first]));
+  const same = twins(answer.results);
   const moves = (c, id) => {
     const moved = c.final && was ? (was.has(id) ? was.get(id) - c.at.get(id) : Infinity) : 0;
     return [moved, moved === Infinity ? "new " : moved > 0 ? `▲${moved} ` : moved < 0 ? `▼${-moved} ` : ""];
@@ -334,10 +345,10 @@ function chart(lab, answer, before) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id)) continue;
       const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id), title = titles.get(hit.id) || hit.id;
-      const seen = place + (name && isolated(name)), called = name === title ? seen : `${seen}: ${title}`; // who speaks to the page says what is seen
+      const seen = place + (name && isolated(name)), spoken = (name === title ? seen : `${seen}: ${title}`) + (same.has(hit.id) ? `, ${hit.id}` : ""); // who speaks to the page says what is seen
       const words = (part, more) => draw("text", { class: part, x: x(i) + 8, y: y(rank) + 4, ...more }, place, name && isolated(name));
       svg.append(words("under", { "aria-hidden": "true" })); // beside what it lies under, whose name it is not
-      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${called}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
+      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${spoken}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
         words("label"),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
@@ -394,7 +405,7 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   const old = lab.detail.dataset.of === id ? lab.detail.querySelector(".why") : null; // it stays until the new one is there, else what is below would jump
   const sums = make("div", {}, old);
   lab.detail.dataset.of = id;
-  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(result ? passage(result) : id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
+  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(result ? passage(result) : id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), ...(result && twins(answer.results).has(id) ? [identifier(id)] : []), make("div", { class: "sums" }, sums, table));
   if (!result) return sums.replaceChildren(make("p", {}, "It is not among the results. ", make("button", { type: "button", onclick: () => {
     lab.not = lab.whyNot.value = id;
     lit = null;
@@ -403,13 +414,21 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
     whyNot(lab);
     lab.whyNot.focus();
   } }, "Why not?")));
-  answer.arithmetic(id).then((now) => {
+  const reckon = () => answer.arithmetic(id).then((now) => {
     if (!table.isConnected) return;
+    if (lab.fault) page.notes(lab.told); // the fault is over
+    lab.fault = false;
     // The arithmetic was asked for later than what is drawn.
     const changed = !now ? "The index has changed since this was drawn: it is no longer among the results."
       : Math.abs(now.score - result.score) > 1e-9 * Math.abs(result.score) ? `The score has changed since this was drawn, from ${score(result.score)} to ${score(now.score)}:` : "";
     sums.replaceChildren(...[changed && make("p", {}, changed), now?.explanation && arithmetic(now.explanation, old)].filter(Boolean));
-  }).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
+  }).catch((e) => {
+    if (e.name === "AbortError" || !table.isConnected) return;
+    page.notes([telling(e)]);
+    lab.fault = true;
+    if (passing(e)) setTimeout(() => table.isConnected && reckon(), 1000);
+  });
+  reckon();
 }
 
 async function whyNot(lab) {
@@ -430,7 +449,9 @@ async function whyNot(lab) {
   } catch (e) {
     if (e.name === "AbortError" || !asking()) return;
     lab.named = null; // it may be elsewhere now
-    lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
+    const fault = make("p", { role: "alert" }, telling(e));
+    lab.detail.replaceChildren(fault);
+    if (passing(e)) setTimeout(() => fault.isConnected && asking() && whyNot(lab), 1000);
   }
 }
 
@@ -476,9 +497,12 @@ function judgeList(lab) {
     buttons.push([make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-label": label, onclick: () => mark(id, value) }, text), id, value]);
     return buttons.at(-1)[0];
   };
-  const called = (r) => r.hierarchy?.join(" › ") ?? r.id;
   const idOf = (r) => r.known ?? r.id;
-  const entry = (r) => make("li", {}, button(idOf(r), 1, "right", `right: ${called(r)}`), " ", button(idOf(r), 0, "wrong", `wrong: ${called(r)}`), " ", make("a", { href: documentAddress(idOf(r), question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
+  const same = twins([...lab.answer.results, ...(lab.other?.results ?? [])]);
+  const entry = (r) => {
+    const id = idOf(r), name = same.has(r.id) ? `${called(r)}, ${id}` : called(r);
+    return make("li", {}, button(id, 1, "right", `right: ${name}`), " ", button(id, 0, "wrong", `wrong: ${name}`), " ", make("a", { href: documentAddress(id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])), ...(same.has(r.id) ? [" ", identifier(id)] : []));
+  };
   const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
   // What is right is often what is missing.
   const others = new Map(Object.keys(judged()[query] || {}).map((id) => [id, { id }]));

@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, givenKey, make, marked, number, passage, passing, score, unspaced } from "./api.js";
+import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, givenKey, make, marked, number, passage, passing, score, telling, unspaced } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -37,7 +37,7 @@ export async function show(main, s, thePage, signal) {
   const took = givenKey() === key ? ` in ${(performance.now() - began).toFixed(0)} ms` : ""; // else somebody typed it
   const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more results" : found.total.value === 1 ? " result" : " results"}${took}${found.answerable === false ? "; nothing here seems to answer it" : ""}`;
   page.count(count);
-  page.notes([...found.warnings, ...found.notes]);
+  page.notes(told(found));
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
   const column = make("div", {}, list);
   if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(s, signal)));
@@ -52,6 +52,9 @@ export async function show(main, s, thePage, signal) {
   if (found.results.length) later(() => nowhere(list, count, s, signal), signal);
   await Promise.all(found.results.map((r, i) => open.has(r.rank) && why(list.children[i], r, s, signal)));
 }
+
+/** What is said above the results. */
+const told = (found) => [...found.warnings, ...found.notes];
 
 /** Whether the index is another one than that which answered. */
 export const changed = async (signal) => answer !== null && (await get("/v1/search", { ...asked(last), limit: 1 }, signal, true)).generation !== answer.generation;
@@ -135,8 +138,11 @@ async function why(item, r, s, signal) {
     const found = explained.results.find((x) => x.id === r.id);
     if (found?.explanation) item.append(arithmetic(found.explanation));
     item.querySelector("button.score").setAttribute("aria-expanded", "true");
+    page.notes(told(answer)); // in place of a fault that is over
   } catch (e) {
-    if (e.name !== "AbortError") page.notes([e.message]);
+    if (e.name === "AbortError" || !item.isConnected) return;
+    page.notes([telling(e)]);
+    if (passing(e)) setTimeout(() => item.isConnected && opened(page.state()).includes(r.rank) && why(item, r, s, signal), 1000);
   }
 }
 

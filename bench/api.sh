@@ -11,7 +11,8 @@ cd "$(dirname "$0")/.."
 st=$(command -v "${ST:-st}") || { echo "no schemathesis: pip install schemathesis, or name its program in ST" >&2; exit 2; }
 dir=$(mktemp -d)
 server=
-trap 'test -z "$server" || kill "$server" || true; rm -rf "$dir"' EXIT INT TERM
+trap 'test -z "$server" || kill "$server" || true; rm -rf "$dir"' EXIT
+trap 'exit 143' INT TERM
 mkdir "$dir/notes" "$dir/config"
 cp README.md doc/*.md "$dir/notes"
 go build -o "$dir/sheaf" ./cmd/sheaf

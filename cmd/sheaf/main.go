@@ -36,7 +36,7 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
-	a.args = os.Args[1:]
+	a.args, a.stdin = os.Args[1:], awaited{ctx, os.Stdin}
 	err := a.command().ExecuteContext(ctx)
 	err = errors.Join(err, a.flush())
 	switch {

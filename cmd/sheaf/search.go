@@ -75,8 +75,8 @@ func addIndexFlags(f *pflag.FlagSet) {
 
 // addWalkFlags adds what decides which files of a folder are documents.
 func addWalkFlags(f *pflag.FlagSet) {
-	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown, .mdx and .txt")
-	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out")
+	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown, .mdx and .txt; as a setting they hold for every command")
+	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out; as a setting, or in a .sheafignore, they hold for every command")
 	f.String("max-file-size", "", "leave out larger files")
 	f.Bool("follow-symlinks", false, "follow symbolic links, also out of the folder")
 }

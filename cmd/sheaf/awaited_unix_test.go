@@ -1,0 +1,45 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAwaitedInput: what waits for standard input is ended by the first Ctrl-C.
+func TestAwaitedInput(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "sheaf")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, args := range [][]string{{"chunks", "-"}, {"context", "-"}} {
+		cmd := exec.Command(binary, args...)
+		var said strings.Builder
+		cmd.Dir, cmd.Stderr = t.TempDir(), &said
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// More than a pipe holds: after this it reads, and nothing more comes.
+		if _, err := in.Write([]byte(strings.Repeat("words\n", 50_000))); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.Wait()
+		late.Stop()
+		if cmd.ProcessState.ExitCode() != exitInterrupted {
+			t.Errorf("%v: %v: %s", args, err, &said)
+		}
+	}
+}

@@ -507,21 +507,5 @@ func decodeStep(k *kind, n *node, params []Parameter) (*step, error) {
 		}
 		s.settings = append(s.settings, value)
 	}
-	if k.fusion != nil {
-		return s, checkMethod(given)
-	}
 	return s, nil
-}
-
-// checkMethod refuses what the method of a fusion does not look at: who writes it takes the
-// ranking for another one. A method that a parameter names may be any.
-func checkMethod(fuse *node) error {
-	method := fuse.get("method").text
-	for i := range fuse.pairs {
-		key := &fuse.pairs[i].key
-		if of := methodOf[key.text]; of != "" && of != method && !strings.HasPrefix(method, "$") {
-			return key.errorf("%s counts for the method %s alone, and the method is %s", key.text, of, method)
-		}
-	}
-	return nil
 }

@@ -176,9 +176,6 @@ func TestErrors(t *testing.T) {
 		{"k: 60", "k: .nan", "fuse.k is"},
 		{"method: rrf", "method: rff", `unknown value of fuse.method "rff": did you mean "rrf"?`},
 		{"fuse: {method: rrf, k: 60}\n", "", "several branches need fuse"},
-		// What the method does not look at would seem to count.
-		{"k: 60", "norm: zscore", "p.yaml:15:21: norm counts for the method scores alone, and the method is rrf"},
-		{"method: rrf", "method: weighted_sum", "p.yaml:15:30: k counts for the method rrf alone, and the method is weighted_sum"},
 		{"  - top: limit", "  - tpo: limit", `p.yaml:17:5: unknown stage "tpo": did you mean "top"?`},
 		// What some queries only would show: how much of them the model knows.
 		{"  - top: limit", "  - top: max(1, 10 x known)", "top.n is max(1, 10 x known), which is 3.717: must be a whole number"},

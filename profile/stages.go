@@ -297,9 +297,6 @@ var fusionOptions = []option{
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
 
-// methodOf are the methods that alone look at an option of a fusion.
-var methodOf = map[string]string{"k": "rrf", "repeats": "rrf", "unit": "rrf", "norm": "scores", "mean": "scores"}
-
 // pushDownName is the option that says who fuses, not what is fused: descriptions of
 // fusions leave it out.
 const pushDownName = "push_down"

@@ -112,7 +112,10 @@ func (a *agreeing) fill(r *rand.Rand) {
 		case 8:
 			a.hide(folder+"node_modules/x/n.md", folder+"node_modules/", "skipped folder")
 		case 9:
-			a.hide(folder+".git/objects/n.md", folder+".git/", "skipped folder")
+			repository := fmt.Sprintf("%s%d/", folder, i)
+			a.hide(repository+".git/objects/n.md", repository+".git/", "skipped folder")
+			a.write(repository+"n.tmp.md", "# Note\n\nwords\n")
+			a.documents[repository+"n.tmp.md"] = true // git's rules from above end at a repository
 		case 10:
 			a.hide(folder+".DS_Store", folder+".DS_Store", "unsupported type")
 		case 11:

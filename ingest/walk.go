@@ -502,30 +502,35 @@ func realPath(path string) string {
 // withIgnores adds the ignore files of a folder to those above it. One that cannot be read
 // is an error. Where a repository begins, git forgets its rules from above; ours stay.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
-	ignores, names, added := dir.ignores, ignoreNames[:], false
-	if dir.path != "" && listed(entries, ".git") {
-		exclude, inside, err := repository(full)
+	ignores, added := dir.ignores, false
+	take := func(file, shown string) error {
+		content, err := readIgnore(file)
 		if err != nil {
-			return nil, fmt.Errorf("its repository .git: %s", reasonOf(err))
+			return fmt.Errorf("its ignore file %s: %s", filepath.Base(shown), reasonOf(err))
 		}
-		if inside {
+		if f := parseIgnore(dir.path, shown, content); len(f.rules) > 0 {
+			ignores, added = append(ignores[:len(ignores):len(ignores)], f), true
+		}
+		return nil
+	}
+	if dir.path != "" && listed(entries, ".git") {
+		if git := gitFolder(full); git != "" {
 			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return !f.own() })
-		}
-		if exclude {
-			names = append([]string{excludes}, names...)
-			w.watchIgnore(filepath.Join(full, excludes))
+			exclude := filepath.Join(git, excludes)
+			w.watchIgnore(exclude)
+			if _, fault := os.Lstat(exclude); !errors.Is(fault, fs.ErrPermission) {
+				if err := take(exclude, above(w.root, exclude)); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
-	for _, name := range names {
-		if name != excludes && !listed(entries, name) {
+	for _, name := range ignoreNames {
+		if !listed(entries, name) {
 			continue
 		}
-		content, err := readIgnore(filepath.Join(full, name))
-		if err != nil {
-			return nil, fmt.Errorf("its ignore file %s: %s", name, reasonOf(err))
-		}
-		if f := parseIgnore(dir.path, dir.path+name, content); len(f.rules) > 0 {
-			ignores, added = append(ignores[:len(ignores):len(ignores)], f), true
+		if err := take(filepath.Join(full, name), dir.path+name); err != nil {
+			return nil, err
 		}
 	}
 	if added { // to a copy
@@ -547,21 +552,56 @@ func ownLast(ignores []ignoreFile) {
 	})
 }
 
-// excludes are a repository's own rules, from its top.
-const excludes = ".git/info/exclude"
+// excludes are a repository's own rules, from the folder that git keeps it in.
+const excludes = "info/exclude"
 
-// repository reports whether a repository begins in a folder, and whether its excludes may be
-// looked for. What nobody may look for is none; the error says that nobody knows.
-func repository(full string) (exclude, begins bool, err error) {
+// gitFolder is the folder that git keeps the excludes in of a repository which begins in the
+// folder full; "" when none does that git would take for one. Of a worktree and of a submodule .git
+// is a file that leads there.
+func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
+	info, err := os.Stat(git)
+	if err == nil && info.Mode().IsRegular() && info.Size() <= maxRecord {
+		text, _ := os.ReadFile(git)
+		to, leads := strings.CutPrefix(string(text), "gitdir:")
+		if !leads {
+			return ""
+		}
+		git = leading(full, to)
+	}
+	if _, err := os.Stat(filepath.Join(git, "HEAD")); err != nil {
+		return ""
+	}
+	if text, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil {
+		git = leading(git, string(text))
+	}
+	return git
+}
+
+// leading is where a path of git's, written in a file, leads from a folder.
+func leading(from, to string) string {
+	to = filepath.FromSlash(strings.TrimSpace(to))
+	if filepath.IsAbs(to) {
+		return to
+	}
+	return filepath.Join(from, to)
+}
+
+// repository reports whether a repository begins in a folder above, and the folder of its
+// excludes, "" when nobody may look for them; the error says that nobody knows.
+func repository(full string) (git string, begins bool, err error) {
+	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {
 	case err == nil:
-		_, fault := os.Lstat(filepath.Join(full, excludes))
-		return !errors.Is(fault, fs.ErrPermission), true, nil
+		git = cmp.Or(gitFolder(full), git)
+		if _, fault := os.Lstat(filepath.Join(git, excludes)); errors.Is(fault, fs.ErrPermission) {
+			git = ""
+		}
+		return git, true, nil
 	case isAbsent(git), errors.Is(err, fs.ErrPermission):
-		return false, false, nil
+		return "", false, nil
 	default:
-		return false, false, err
+		return "", false, err
 	}
 }
 
@@ -627,12 +667,12 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 		}
 	}
 	for dir := root; ; {
-		exclude, begins, fault := repository(dir)
+		git, begins, fault := repository(dir)
 		if fault != nil {
 			return nil, from, fmt.Errorf("the repository %s: %s", above(root, filepath.Join(dir, ".git")), reasonOf(fault))
 		}
-		if exclude {
-			take(filepath.Join(dir, excludes))
+		if git != "" {
+			take(filepath.Join(git, excludes))
 		}
 		if begins {
 			ownLast(ignores)

@@ -107,7 +107,10 @@ func TestRepositoryInside(t *testing.T) {
 		"inside/.git/HEAD": "ref\n", "inside/.git/info/exclude": "own.md\n", "inside/.gitignore": "drafts/\n!private.md\n",
 		"inside/a.md": "a\n", "inside/secret.md": "a\n", "inside/anchored.md": "a\n", "inside/deep/secret.md": "a\n", "inside/deep/outer.md": "a\n",
 		"inside/private.md": "a\n", "inside/deep/own.md": "a\n", "inside/drafts/c.md": "a\n",
-		"tree/.git": "gitdir: elsewhere\n", "tree/secret.md": "a\n",
+		// A worktree has the excludes of its repository; what git takes for no repository is none.
+		".git/worktrees/tree/HEAD": "ref\n", ".git/worktrees/tree/commondir": "../..\n", "tree/.git": "gitdir: ../.git/worktrees/tree\n",
+		"tree/secret.md": "a\n", "tree/outer.md": "a\n", "empty/.git/info/exclude": "a.md\n", "empty/a.md": "a\n", "empty/secret.md": "a\n",
+		"broken/.git": "gitdir: elsewhere\n", "broken/outer.md": "a\n", "file/.git": "a\n", "file/outer.md": "a\n",
 	})
 	paths := func(root string) (paths []string) {
 		t.Helper()
@@ -121,12 +124,23 @@ func TestRepositoryInside(t *testing.T) {
 		return paths
 	}
 	inside := []string{"a.md", "anchored.md", "deep/outer.md", "deep/secret.md", "secret.md"}
-	want := []string{"a.md"}
+	if err := os.MkdirAll(filepath.Join(root, "dangling"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, "nowhere"), filepath.Join(root, "dangling", ".git")); err == nil {
+		if err := os.WriteFile(filepath.Join(root, "dangling", "outer.md"), []byte("a\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"a.md", "empty/a.md"}
 	for _, path := range inside {
 		want = append(want, "inside/"+path)
 	}
 	if got, want := paths(root), append(want, "tree/secret.md"); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
+	}
+	if got := paths(filepath.Join(root, "tree")); !slices.Equal(got, []string{"secret.md"}) {
+		t.Errorf("found in the worktree by itself %q", got)
 	}
 	alone := slices.DeleteFunc(paths(filepath.Join(root, "inside")), func(path string) bool { return path == "private.md" })
 	if !slices.Equal(alone, inside) {

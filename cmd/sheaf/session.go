@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -247,7 +248,8 @@ func (s *session) resolve(text string) (address.Target, error) {
 // searched folder that is no document.
 func (s *session) leftOut(address string) bool {
 	name, _, _ := strings.Cut(address, "#")
-	for _, name := range []string{address, name, strings.TrimRight(name, ":0123456789")} {
+	lines := regexp.MustCompile(`(:\d+){1,2}$`)
+	for _, name := range []string{address, name, lines.ReplaceAllString(name, "")} {
 		full := name
 		if !filepath.IsAbs(full) {
 			full = filepath.Join(s.folder, name)

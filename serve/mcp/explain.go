@@ -78,12 +78,17 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 				return nil, err
 			}
 			asked := t.Chunk.ID
-			if p, err := r.Collection().Load(in.Profile); err == nil && p.Scans() {
+			p, err := r.Collection().Load(in.Profile)
+			scans := err == nil && p.Scans()
+			if scans {
 				asked = t.Doc.ID // any section of the file may stand for it
 			}
 			a, err := r.WhyNot(ctx, q, asked)
 			if err != nil {
 				return nil, err
+			}
+			if scans { // sections of a scan have numbers, which no tool takes
+				a.ID, a.Inside = asked, ""
 			}
 			return &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: cmp.Or(in.Profile, r.Collection().Profile()), Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
 		}

@@ -40,9 +40,11 @@ func TestResultsOfAScanAreRead(t *testing.T) {
 					t.Errorf("get %s:\n%s", id, got)
 				}
 				call(t, s, "similar", map[string]any{"id": id}, nil)
-				if got := call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id}, nil); !strings.Contains(got, " has rank ") {
+				var why struct{ Absence struct{ ID string } }
+				if got := call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id}, &why); !strings.Contains(got, " has rank ") {
 					t.Errorf("explain %s: %s", id, got)
 				}
+				call(t, s, "get", map[string]any{"id": why.Absence.ID}, nil)
 			}
 			read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: r.URI})
 			if err != nil || !strings.Contains(read.Contents[0].Text, "harbor") {

@@ -449,8 +449,9 @@ async function whyNot(lab) {
   } catch (e) {
     if (e.name === "AbortError" || !asking()) return;
     lab.named = null; // it may be elsewhere now
-    const fault = make("p", { role: "alert" }, telling(e));
-    lab.detail.replaceChildren(fault);
+    const said = lab.detail.querySelector("p[role=alert]"), text = telling(e);
+    const fault = said?.textContent === text ? said : make("p", { role: "alert" }, text); // a new one would be read out again
+    if (fault !== said) lab.detail.replaceChildren(fault);
     if (passing(e)) setTimeout(() => fault.isConnected && asking() && whyNot(lab), 1000);
   }
 }

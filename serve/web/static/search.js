@@ -123,11 +123,11 @@ function line(r, i, s) {
 
 /** Shows the arithmetic of a result or takes it away, here and in the address. */
 function toggle(item, r) {
-  const s = page.state(), open = item.querySelector(".why");
-  const ranks = opened(s).filter((n) => n !== r.rank);
+  const s = page.state(), ranks = opened(s).filter((n) => n !== r.rank);
+  const open = ranks.length < opened(s).length; // or asked for, where the server is away
   page.address(address({ ...s, why: (open ? ranks : [...ranks, r.rank]).join(",") }));
   if (!open) return why(item, r, s);
-  open.remove();
+  item.querySelector(".why")?.remove();
   item.querySelector("button.score").setAttribute("aria-expanded", "false");
 }
 
@@ -142,7 +142,8 @@ async function why(item, r, s, signal) {
   } catch (e) {
     if (e.name === "AbortError" || !item.isConnected) return;
     page.notes([telling(e)]);
-    if (passing(e)) setTimeout(() => item.isConnected && opened(page.state()).includes(r.rank) && why(item, r, s, signal), 1000);
+    clearTimeout(item.again); // of a click before
+    if (passing(e)) item.again = setTimeout(() => item.isConnected && opened(page.state()).includes(r.rank) && why(item, r, s, signal), 1000);
   }
 }
 

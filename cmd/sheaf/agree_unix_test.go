@@ -113,7 +113,7 @@ func (a *agreeing) fill(r *rand.Rand) {
 			a.hide(folder+"node_modules/x/n.md", folder+"node_modules/", "skipped folder")
 		case 9:
 			repository := fmt.Sprintf("%s%d/", folder, i)
-			a.hide(repository+".git/objects/n.md", repository+".git/", "skipped folder")
+			a.hide(repository+".git/HEAD", repository+".git/", "skipped folder")
 			a.write(repository+"n.tmp.md", "# Note\n\nwords\n")
 			a.documents[repository+"n.tmp.md"] = true // git's rules from above end at a repository
 		case 10:

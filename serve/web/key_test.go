@@ -134,7 +134,7 @@ func TestPageOutage(t *testing.T) {
 	address, end, again := ending(t, h)
 	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"), until(`document.querySelector("#results > li")`))
 	end()
-	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"), until(`document.getElementById("notes").textContent === "the server does not answer"`))
+	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"), until(`document.getElementById("notes").textContent === "the server does not answer: this page asks again until it does"`))
 	step(t, ctx, "a letter, without a server", chromedp.SendKeys("#query", " commit"), until(`document.getElementById("notes").textContent.includes("asks again")`), shoot("outage"))
 	step(t, ctx, "a view not seen before, without a server", chromedp.Click(`a[data-view="lab"]`), until(`document.body.dataset.view === "lab" && document.getElementById("notes").textContent.includes("asks again")`))
 	again()

@@ -123,11 +123,11 @@ function line(r, i, s) {
 
 /** Shows the arithmetic of a result or takes it away, here and in the address. */
 function toggle(item, r) {
-  const s = page.state(), ranks = opened(s).filter((n) => n !== r.rank);
-  const open = ranks.length < opened(s).length; // or asked for, where the server is away
+  const s = page.state(), open = item.querySelector(".why");
+  const ranks = opened(s).filter((n) => n !== r.rank);
   page.address(address({ ...s, why: (open ? ranks : [...ranks, r.rank]).join(",") }));
   if (!open) return why(item, r, s);
-  item.querySelector(".why")?.remove();
+  open.remove();
   item.querySelector("button.score").setAttribute("aria-expanded", "false");
 }
 

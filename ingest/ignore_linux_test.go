@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sheaf/ingest"
@@ -114,6 +115,22 @@ func TestWorktreeIsNoFault(t *testing.T) {
 	w.write(".git", "gitdir: elsewhere\n")
 	w.write(".gitignore/b.md", "beta\n")
 	if r := w.run(); r.Added != 2 || len(r.Skipped) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestPipesOfGit: what git keeps beside its rules is a pipe that nobody writes to: nothing waits for it.
+func TestPipesOfGit(t *testing.T) {
+	w := newWorld(t)
+	w.write("inside/a.md", "alpha\n")
+	w.write("inside/.git/HEAD", "ref\n")
+	w.write("other/a.md", "alpha\n")
+	for _, name := range []string{"inside/.git/commondir", "other/.git"} {
+		if err := syscall.Mkfifo(filepath.Join(w.root, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := w.run(); r.Added != 2 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -560,22 +560,26 @@ const excludes = "info/exclude"
 // is a file that leads there.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
-	info, err := os.Stat(git)
-	if err == nil && info.Mode().IsRegular() && info.Size() <= maxRecord {
-		text, _ := os.ReadFile(git)
-		to, leads := strings.CutPrefix(string(text), "gitdir:")
-		if !leads {
-			return ""
-		}
+	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {
 		git = leading(full, to)
 	}
 	if _, err := os.Stat(filepath.Join(git, "HEAD")); err != nil {
 		return ""
 	}
-	if text, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil {
-		git = leading(git, string(text))
+	if common := readSmall(filepath.Join(git, "commondir")); common != "" {
+		git = leading(git, common)
 	}
 	return git
+}
+
+// readSmall is what a file of git's says; "" for what is none, as a pipe that nobody writes to.
+func readSmall(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
+		return ""
+	}
+	text, _ := os.ReadFile(name)
+	return string(text)
 }
 
 // leading is where a path of git's, written in a file, leads from a folder.

@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +12,8 @@ import (
 
 // TestAwaitedInput: what waits for standard input is ended by the first Ctrl-C.
 func TestAwaitedInput(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "sheaf")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	for _, args := range [][]string{{"chunks", "-"}, {"context", "-"}} {
-		cmd := exec.Command(binary, args...)
+		cmd := exec.Command("sheaf", args...)
 		var said strings.Builder
 		cmd.Dir, cmd.Stderr = t.TempDir(), &said
 		in, err := cmd.StdinPipe()

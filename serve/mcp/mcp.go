@@ -376,11 +376,12 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	}
 	known := s.parameters[tool]
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		below, isNull := nullIn(sent[name])
 		switch n, isNumber := sent[name].(float64); {
 		case known != nil && !slices.Contains(known(), name):
 			return unknown(tool, name, known())
-		case nullIn(name, sent[name]) != "":
-			return sheaf.Invalidf("%s: null: leave it out, or give a value", nullIn(name, sent[name]))
+		case isNull:
+			return sheaf.Invalidf("%s%s: null: leave it out, or give a value", name, below)
 		case isNumber && math.Abs(n) > wholeNumbers:
 			return sheaf.Invalidf("%s: %g: is too large a number", name, n)
 		case isNumber && n == 0 && (name == "limit" || name == "budget"):
@@ -390,22 +391,25 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	return nil
 }
 
-// nullIn is where a value called name is null, or has a member that is; "" for nowhere.
-func nullIn(name string, value any) string {
-	at := ""
+// nullIn is where below a value null stands, "" for the value itself, and whether it does.
+func nullIn(value any) (below string, isNull bool) {
 	switch value := value.(type) {
 	case nil:
-		return name
+		return "", true
 	case []any:
-		for i := 0; i < len(value) && at == ""; i++ {
-			at = nullIn(fmt.Sprintf("%s/%d", name, i), value[i])
+		for i := range value {
+			if below, isNull = nullIn(value[i]); isNull {
+				return fmt.Sprintf("/%d%s", i, below), true
+			}
 		}
 	case map[string]any:
 		for _, member := range slices.Sorted(maps.Keys(value)) {
-			at = cmp.Or(at, nullIn(name+"/"+member, value[member]))
+			if below, isNull = nullIn(value[member]); isNull {
+				return "/" + member + below, true
+			}
 		}
 	}
-	return at
+	return "", false
 }
 
 // unknown says that a tool has no parameter called name, and which it has.

@@ -37,6 +37,10 @@ func TestPageMore(t *testing.T) {
 	results := func(n int) chromedp.Action {
 		return until(fmt.Sprintf(`document.querySelectorAll("#results > li").length === %d && %s`, n, shown))
 	}
+	first := func(n int) chromedp.Action { return until(fmt.Sprintf(`counts[0] === %d && counts.at(-1) === 20`, n)) }
+	count := do(`{ const main = document.getElementById("main"); window.counts = []; new MutationObserver(() => counts.push(document.querySelectorAll("#results > li").length)).observe(main, { childList: true, subtree: true }); }`)
+	step(t, ctx, "what is seen comes first", chromedp.Navigate(s.URL+"/?q=commit"), results(20), count, chromedp.SendKeys("#query", "s"), first(8))
+	step(t, ctx, "below the first, all come at once", do(`scrollTo(0, 900)`), until(`scrollY === 900`), count, do(`{ const q = document.getElementById("query"); q.value = "commit"; q.dispatchEvent(new Event("input", { bubbles: true })); }`), first(20), until(`scrollY === 900`))
 	step(t, ctx, "more", chromedp.Navigate(s.URL+"/?q=commit"), results(20), chromedp.Focus("button.more"), chromedp.KeyEvent(kb.Enter), results(40),
 		until(`location.search === "?q=commit&n=40" && document.activeElement === document.querySelector("#result-20 h2 a")`))
 	step(t, ctx, "the arithmetic is of these results", chromedp.Click("#result-30 button.score"), until(`Math.abs(Number(document.querySelector("#result-30 .why b")?.textContent) - Number(document.querySelector("#result-30 button.score").textContent)) < 0.001`))

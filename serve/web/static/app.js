@@ -107,7 +107,7 @@ async function show(y) {
     }
     current = name;
     const shown = location.search;
-    await views[name].show(main, s, page, signal);
+    await views[name].show(main, s, page, signal, y);
     main.dataset.shown = shown; // for whoever waits until the view is that of the address
     refocus(y);
     if (y !== undefined) scrollTo(0, y);

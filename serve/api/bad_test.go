@@ -315,7 +315,7 @@ func TestSignOn(t *testing.T) {
 			return access.Grant{}, errors.New("sign on at /login")
 		}
 	})
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 || !strings.Contains(string(body), "sign on at /login") {
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 || !strings.Contains(string(body), "sign on at /login") || strings.Contains(string(body), "key") {
 		t.Errorf("a stranger: %d %s", res.StatusCode, body)
 	}
 	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann"); res.StatusCode != 200 || !strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {

@@ -72,6 +72,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		return h.Legs[leg].Rank
 	}
 	var room search.Hit
+	stale := 0
 	for i := range found.len() {
 		h := found.hit(i, hits.hits, &room)
 		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
@@ -79,8 +80,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		f.Document, _ = r.guard.Document(h.Doc)
 		content, err := r.guard.text(h.Doc)
 		if err != nil {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s changed since it was indexed: its text is left out", h.Doc))
-			out.Degraded = true
+			stale++
 		} else {
 			f.Content = string(content[min(h.Body.Start, len(content)):min(max(h.Body.Start, h.Body.End), len(content))])
 			if strings.TrimSpace(f.Content) == "" {
@@ -91,6 +91,9 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	}
 	if err := r.Err(); err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
+	}
+	if stale > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of the results changed since they were indexed, or cannot be read: they have no content", stale))
 	}
 	return out, nil
 }

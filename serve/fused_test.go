@@ -2,6 +2,8 @@ package serve_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -27,6 +29,26 @@ func TestFusedContent(t *testing.T) {
 		if content[id] != want {
 			t.Errorf("%s has the content %q, want %q: %q", id, content[id], want, content)
 		}
+	}
+}
+
+// TestFusedStale: results whose files changed, or are gone, lack their texts alone: both searches
+// answered.
+func TestFusedStale(t *testing.T) {
+	f := openOld(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"}, func(*serve.Options) {})
+	if err := os.WriteFile(filepath.Join(f.Root, "a.md"), []byte("Another harbor, and more.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(f.Root, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	found, err := reader(t, f, access.Unrestricted()).Fused(t.Context(), "harbor", "rrf", 60, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"2 of the results changed since they were indexed, or cannot be read: they have no content"}
+	if len(found.Results) != 3 || found.Degraded || !slices.Equal(found.Warnings, want) {
+		t.Errorf("%d results, degraded %v, warnings %q", len(found.Results), found.Degraded, found.Warnings)
 	}
 }
 

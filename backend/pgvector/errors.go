@@ -33,7 +33,7 @@ func fail(what string, err error) error {
 		}
 		return fmt.Errorf("postgres: %s: %w", what, err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("postgres: %s: %w: no answer in time (raise timeout in the address, as in ?timeout=2m, when the server is slow): %w", what, sheaf.ErrUnavailable, err)
+		return fmt.Errorf("postgres: %s: %w: no answer in time (for a slow server raise timeout in the address, as in ?timeout=2m; a request to sheaf serve ends after its own time all the same): %w", what, sheaf.ErrUnavailable, err)
 	}
 	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), err)
 }

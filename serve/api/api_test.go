@@ -331,6 +331,19 @@ func TestHostAndOrigin(t *testing.T) {
 	}
 }
 
+// A page of an allowed origin may send what requests take, also those of the tools at /mcp: a
+// browser asks before.
+func TestPreflight(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) { o.Origins = []string{"https://app.example"} })
+	res, _ := s.ask(t, "OPTIONS", "/mcp", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
+	allowed := strings.Split(res.Header.Get("Access-Control-Allow-Headers"), ", ")
+	for _, header := range []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id", "Traceparent", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
+		if !slices.Contains(allowed, header) {
+			t.Errorf("%s is not among %q", header, allowed)
+		}
+	}
+}
+
 // A limit within which no request is answered is refused when it is given.
 func TestLimitsThatCannotBe(t *testing.T) {
 	f := servetest.Open(t, notes, nil)

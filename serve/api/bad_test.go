@@ -127,7 +127,11 @@ func TestBadBodies(t *testing.T) {
 // TestBadDocuments: what is wrong with a document is pointed at where it stands.
 func TestBadDocuments(t *testing.T) {
 	s := start(t, notes, nil)
-	conflicts := map[string]bool{"#/documents/1/id": true, "#/documents/0/chunks/1/slug": true} // with another part of the request
+	statuses := map[string]int{
+		"#/documents/1/text": 400, "#/documents/0/text": 400, "#/documents/0/chunks": 400, // as the OpenAPI document says
+		"#/documents/1/id": 409, "#/documents/0/chunks/1/slug": 409, // with another part of the request
+		"#/documents/0/chunks/0/vectors/0": 422,
+	}
 	for body, pointer := range map[string]string{
 		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:a.md", "text": "y"}]}`:                                                   "#/documents/1/id",
 		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:b.md"}]}`:                                                                "#/documents/1/text",
@@ -136,11 +140,7 @@ func TestBadDocuments(t *testing.T) {
 		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "slug": "s"}, {"title": "b", "text": "x", "slug": "s"}]}]}`: "#/documents/0/chunks/1/slug",
 		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "vectors": [[1, 2]]}]}]}`:                                   "#/documents/0/chunks/0/vectors/0",
 	} {
-		status := 422
-		if conflicts[pointer] {
-			status = 409
-		}
-		if p := s.wrong(t, status, "POST", "/v1/documents", body); len(p.Errors) == 0 || p.Errors[0].Pointer != pointer {
+		if p := s.wrong(t, statuses[pointer], "POST", "/v1/documents", body); len(p.Errors) == 0 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v, want the pointer %s", body, p.Errors, pointer)
 		}
 	}
@@ -150,8 +150,11 @@ func TestBadDocuments(t *testing.T) {
 	if p := s.wrong(t, 400, "PUT", "/v1/documents/api:..%2Fb", `{"text": "x"}`); len(p.Errors) == 0 || p.Errors[0].Parameter != "id" || p.Errors[0].Pointer != "" {
 		t.Errorf("an identifier in the path: %+v", p.Errors)
 	}
-	if p := s.wrong(t, 422, "PUT", "/v1/documents/api:b.md", `{}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/text" {
+	if p := s.wrong(t, 400, "PUT", "/v1/documents/api:b.md", `{}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/text" {
 		t.Errorf("no text: %+v", p.Errors)
+	}
+	if p := s.wrong(t, 400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md"}, {"id": "api:b.md", "title": "B"}]}`); len(p.Errors) != 2 || p.Errors[1].Pointer != "#/documents/1/text" {
+		t.Errorf("no text in either: %+v", p.Errors)
 	}
 	for _, id := range []string{"api:a.md", "api:b.md"} {
 		s.wrong(t, 404, "GET", "/v1/documents/"+id, "")
@@ -315,7 +318,7 @@ func TestSignOn(t *testing.T) {
 			return access.Grant{}, errors.New("sign on at /login")
 		}
 	})
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 || !strings.Contains(string(body), "sign on at /login") {
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 || !strings.Contains(string(body), "sign on at /login") || strings.Contains(string(body), "key") {
 		t.Errorf("a stranger: %d %s", res.StatusCode, body)
 	}
 	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann"); res.StatusCode != 200 || !strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {

@@ -446,7 +446,7 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 		return
 	}
 	fields := jsonFields(v.Type())
-	given := map[string]bool{}
+	given, before := map[string]bool{}, len(*out)
 	for i, name := range o.names {
 		f, ok := fields.byName[name]
 		here := fault{Pointer: pointer(at.Pointer, name)}
@@ -466,6 +466,9 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 		case f.rules.hasDeflt:
 			setText(f.rules.deflt, v.FieldByIndex(f.index), f.rules, at, out)
 		}
+	}
+	if len(*out) == before {
+		together(v.Addr().Interface(), at, out)
 	}
 }
 

@@ -37,6 +37,10 @@ func TestConditionsToTheLetter(t *testing.T) {
 		"an If-Match of nothing on DELETE":     {400, "DELETE", "/v1/documents/api:a.md", "", []string{"If-Match", ""}},
 		"a condition of nothing in a batch":    {400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_match": ""}]}`, nil},
 		"an Idempotency-Key of nothing":        {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"Idempotency-Key", ""}},
+		"neither text nor chunks":              {400, "PUT", "/v1/documents/api:a.md", `{"title": "Two", "chunks": []}`, nil},
+		"both":                                 {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n", "chunks": [{"text": "Two."}]}`, nil},
+		"neither in a batch":                   {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b.md", "delete": true}, {"id": "api:a.md", "text": ""}]}`, nil},
+		"neither, and of no type":              {400, "PUT", "/v1/documents/api:a.md", `{"text": 2}`, nil},
 		"a text for what is deleted":           {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}]}`, nil},
 		"a text for what is deleted in a task": {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}], "async": true}`, nil},
 	} {

@@ -40,7 +40,7 @@ var kinds = map[string]struct {
 	title  string
 }{
 	"invalid-input":       {http.StatusBadRequest, "The request is wrong"},
-	"not-authenticated":   {http.StatusUnauthorized, "A key is needed"},
+	"not-authenticated":   {http.StatusUnauthorized, "The caller is not known"},
 	"forbidden":           {http.StatusForbidden, "The request is not allowed"},
 	"not-found":           {http.StatusNotFound, "Not found"},
 	"method-not-allowed":  {http.StatusMethodNotAllowed, "The address does not have this method"},

@@ -36,14 +36,15 @@ const (
 // answered, and one before that just before what was asked for is done, so that a
 // request whose server ends between is not done twice.
 type remembered struct {
-	now     func() time.Time
-	log     *slog.Logger
-	journal *journal // nil without a file
+	now func() time.Time
+	log *slog.Logger
 
-	mu     sync.Mutex
-	byKey  map[sum]*memory
-	oldest []*memory // in the order in which they began
-	size   int
+	mu      sync.Mutex
+	path    string   // of the file, "" without one
+	journal *journal // nil without a file, and while another server keeps it
+	byKey   map[sum]*memory
+	oldest  []*memory // in the order in which they began
+	size    int
 }
 
 // sum is a SHA-256.
@@ -78,21 +79,38 @@ func (m *memory) size() int { return len(m.Answer) + len(m.Begun) }
 
 // openRemembered reads what a file remembers; "" is none.
 func openRemembered(path string, log *slog.Logger, now func() time.Time) (*remembered, error) {
-	r := &remembered{now: now, log: log, byKey: map[sum]*memory{}}
-	if path == "" {
-		return r, nil
-	}
-	lock, err := vfs.Disk{}.Lock(path + ".lock")
-	if err != nil {
-		// Another server of this index has it, or locks do not hold here.
-		log.Warn("answers to requests with an Idempotency-Key are forgotten when this server ends", "cause", err.Error())
-		return r, nil
-	}
-	r.journal = &journal{path: path, lock: lock}
-	if err := r.load(); err != nil {
-		return nil, errors.Join(err, lock.Close())
+	r := &remembered{now: now, log: log, path: path, byKey: map[sum]*memory{}}
+	switch err := r.takeOver(); {
+	case errors.Is(err, vfs.ErrLocked):
+		log.Warn("requests with an Idempotency-Key are answered when the server before has ended", "cause", err.Error())
+	case err != nil:
+		return nil, err
 	}
 	return r, nil
+}
+
+// takeOver makes this server the one that keeps the file and reads it. While another server of
+// this index keeps it, which takes documents too, the error wraps vfs.ErrLocked. r.mu must be
+// held, or the only reference.
+func (r *remembered) takeOver() error {
+	if r.path == "" || r.journal != nil {
+		return nil
+	}
+	lock, err := vfs.Disk{}.Lock(r.path + ".lock")
+	if errors.Is(err, vfs.ErrLocked) {
+		return err
+	}
+	if err != nil { // locks do not hold here
+		r.log.Warn("answers to requests with an Idempotency-Key are forgotten when this server ends", "cause", err.Error())
+		r.path = ""
+		return nil
+	}
+	r.journal = &journal{path: r.path, lock: lock}
+	if err := r.load(); err != nil {
+		r.journal = nil
+		return errors.Join(err, lock.Close())
+	}
+	return nil
 }
 
 // load reads the file. The next answer writes it anew, without what is too old and what a
@@ -139,10 +157,14 @@ func (r *remembered) read() error {
 }
 
 func (r *remembered) close() error {
-	if r.journal == nil {
+	r.mu.Lock()
+	j := r.journal
+	r.path = ""
+	r.mu.Unlock() // whoever writes to the journal asks for what is remembered
+	if j == nil {
 		return nil
 	}
-	return r.journal.close()
+	return j.close()
 }
 
 // once does something, or gives the answer that it gave before under the same
@@ -210,6 +232,11 @@ func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error)
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.takeOver(); errors.Is(err, vfs.ErrLocked) { // what that one did, only it knows
+		return nil, false, fmt.Errorf("%w: %w", serve.ErrTaken, err)
+	} else if err != nil {
+		return nil, false, err
+	}
 	r.forget(now)
 	var begun json.RawMessage
 	if m = r.byKey[id]; m != nil {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -8,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sheaf/serve"
 )
 
 // TestIdempotencyKeyUsedAgain: a key that was forgotten after a day is remembered with
@@ -90,6 +94,58 @@ func TestAnswersAfterOneThatWasNotWritten(t *testing.T) {
 	for _, key := range []string{"before", "failed", "after"} {
 		if !answer(r, key) {
 			t.Errorf("%q is forgotten", key)
+		}
+	}
+}
+
+// TestAnswersAreTakenOver: of two servers with one file the second one does nothing under a key
+// while the first keeps it, and then what a repeated request was answered by that one, as it keeps
+// what it answers itself.
+func TestAnswersAreTakenOver(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	open := func() *remembered {
+		r, err := openRemembered(file, slog.New(slog.DiscardHandler), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	answer := func(r *remembered, key string) (bool, error) {
+		m, old, err := r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil)}, key)
+		if err == nil && !old {
+			r.finish(m, 200, nil, []byte(`"done"`))
+		}
+		return old, err
+	}
+	for i := range 3 {
+		first, second := open(), open()
+		before, after := fmt.Sprint("before ", i), fmt.Sprint("after ", i)
+		if _, err := answer(first, before); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answer(second, before); !errors.Is(err, serve.ErrTaken) {
+			t.Errorf("while the first server runs: %v", err)
+		}
+		if err := first.close(); err != nil {
+			t.Fatal(err)
+		}
+		if old, err := answer(second, before); !old || err != nil {
+			t.Errorf("what the first server answered is done again, %v", err)
+		}
+		if old, err := answer(second, after); old || err != nil {
+			t.Errorf("a new request: %v %v", old, err)
+		}
+		if err := second.close(); err != nil {
+			t.Fatal(err)
+		}
+		third := open()
+		for _, key := range []string{before, after} {
+			if old, err := answer(third, key); !old || err != nil {
+				t.Errorf("%s: a server later does it again, %v", key, err)
+			}
+		}
+		if err := third.close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	h.Set("Access-Control-Expose-Headers", "ETag, Location, X-Request-Id, Server-Timing, Retry-After")
 	if req.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 }

@@ -106,13 +106,13 @@ type RRFData struct {
 	Method   string      `json:"fusion_method" doc:"How the two rankings were joined."`
 	K        int         `json:"rrf_k" doc:"The constant of rrf."`
 	Degraded bool        `json:"degraded,omitempty" doc:"Whether one of the two searches failed and the other answers."`
-	Warnings []string    `json:"warnings,omitempty" doc:"What failed, when degraded; else why the answer may be another one later, or one of the two searches was not made."`
+	Warnings []string    `json:"warnings,omitempty" doc:"What failed, when degraded; else why the answer may be another one later, one of the two searches was not made, or results have no content."`
 }
 
 // RRFResult is one result.
 type RRFResult struct {
 	ID         sheaf.ID    `json:"id" doc:"The chunk's identifier."`
-	Content    string      `json:"content" doc:"The chunk's own text; its title where it has none."`
+	Content    string      `json:"content" doc:"The chunk's own text; its title where it has none, and nothing where the file has changed since it was indexed, or cannot be read, as a warning says."`
 	Score      float64     `json:"rrf_score" doc:"What the results are ordered by: the sum of 1 / (k + rank), or the weighted sum."`
 	VectorRank *int        `json:"vector_rank" doc:"The rank by meaning, from 1; null when it was not found so."`
 	TextRank   *int        `json:"text_rank" doc:"The rank by words, from 1; null when it was not found so."`

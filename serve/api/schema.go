@@ -260,10 +260,31 @@ func (s *schemas) forms(t reflect.Type, properties schema) []any {
 // unknownDims is what dims is of collections whose vectors differ.
 const unknownDims = -1
 
-// documentForms: a document has a text or chunks.
+// documentForms: a document has a text or chunks, to which [together] holds it.
 var documentForms = []any{
 	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1}, "chunks": schema{"maxItems": 0}}},
 	schema{"required": []string{"chunks"}, "properties": schema{"chunks": schema{"minItems": 1}, "text": schema{"maxLength": 0}}},
+}
+
+// together says how the members of a struct that has formsOf do not go together.
+func together(in any, at fault, out *faults) {
+	var d *serve.DocumentInput
+	switch in := in.(type) {
+	case *serve.DocumentInput:
+		d = in
+	case *BatchChange:
+		if d = &in.DocumentInput; in.Delete { // what has more is a contradiction, and told as one
+			return
+		}
+	default:
+		return
+	}
+	switch hasChunks := len(d.Chunks) > 0; {
+	case d.Text != "" && hasChunks:
+		out.add(fault{Pointer: pointer(at.Pointer, "chunks")}, "give text or chunks, not both")
+	case d.Text == "" && !hasChunks:
+		out.add(fault{Pointer: pointer(at.Pointer, "text")}, "give text or chunks")
+	}
 }
 
 // nullable lets a schema be null too.

@@ -55,6 +55,17 @@ func TestFirstSourceWins(t *testing.T) {
 	}
 }
 
+// TestEmptySection: a section of which every line is a comment leaves its keys as they are.
+func TestEmptySection(t *testing.T) {
+	for _, section := range []string{"hybrid_search", "embedder", "chat", "reranker", "chunk"} {
+		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), section+":\n  # a: comment\nlimit: 7\n")
+		c, err := config.Load(config.Options{UserFile: user})
+		if err != nil || c.Limit != 7 {
+			t.Errorf("%s: %v", section, err)
+		}
+	}
+}
+
 func TestFaultsNameThePlace(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"limit: 10\nlimti: 3\n", `:2:1: unknown key "limti": did you mean "limit"?`},

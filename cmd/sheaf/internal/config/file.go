@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sheaf/internal/yamlfile"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -93,6 +94,10 @@ func appendMap(entries []entry, path, prefix string, node ast.Node) ([]entry, er
 				return nil, err
 			}
 			continue
+		case *ast.NullNode:
+			if slices.ContainsFunc(Names(), func(key string) bool { return strings.HasPrefix(key, name+".") }) {
+				continue // a section whose lines are comments says nothing, as such a file does
+			}
 		}
 		e := entry{key: name}
 		e.keyLine, e.keyColumn = position(pair.Key)

@@ -32,7 +32,7 @@ func runFusionOptions() []option {
 		case "repeats", "complete", pushDownName, "direct":
 			continue
 		case "norm":
-			o.about = "how the scores of a ranking are normalized, for scores"
+			o.about = "how the scores of a ranking are normalized, for scores; what it lacks " + ofMissing
 			o.choices = slices.DeleteFunc(slices.Clone(o.choices), func(norm string) bool { return norm == "share" }) // of a query, which nobody knows
 		}
 		out = append(out, o)
@@ -187,7 +187,15 @@ type Option struct {
 }
 
 func describe(o *option) Option {
-	return Option{o.name, o.about, o.standard, o.allowed(), o.kind == typeBool, o.kind == typeNumber || o.kind == typeInteger, o.kind == typeInteger, o.min, o.max, o.choices}
+	return Option{o.name, o.about, o.standard, o.written(), o.kind == typeBool, o.kind == typeNumber || o.kind == typeInteger, o.kind == typeInteger, o.min, o.max, o.choices}
+}
+
+// written says what the option takes outside a profile, as one text.
+func (o *option) written() string {
+	if o.kind == typeTexts {
+		return o.allowed() + " with commas between them"
+	}
+	return o.allowed()
 }
 
 // StageOptions are the settings of a stage; none when there is no such stage.
@@ -233,7 +241,7 @@ func StageHelp(name string) (string, error) {
 		if o.standard != "" {
 			standard = "default " + o.standard
 		}
-		fmt.Fprintf(&b, "  --%-*s  %s (%s; %s)\n", width, o.name, o.about, o.allowed(), standard)
+		fmt.Fprintf(&b, "  --%-*s  %s (%s; %s)\n", width, o.name, o.about, o.written(), standard)
 	}
 	return b.String(), nil
 }

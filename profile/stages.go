@@ -142,7 +142,7 @@ var stages = []kind{
 			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"), CoCitation: a.number("co_citation"),
 				SharedTag: a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"), MinSimilarity: a.number(minSimilarity), Blend: blendOf(a)}
 		}},
-	{name: "support", about: "raises hits of which the document has other good places, by strength x (1 - the product of (1 - each x score) over these)", short: "strength",
+	{name: "support", about: "raises all hits of a document that has good places beside its best, by strength x (1 - the product of (1 - each x score) over these)", short: "strength",
 		options: []option{
 			number("strength", "0.05", 0, 1000, "how much the other places count together, at most"),
 			number("each", "0.3", 0, 1, "how much each of them counts"),
@@ -174,7 +174,7 @@ var stages = []kind{
 	{name: "property_boost", about: "raises or lowers documents by a number among their properties", short: "name",
 		options: []option{
 			{name: "name", kind: typeText, about: "the property"},
-			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself", "feedback", "plain"),
+			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself; plain leaves negative ones out", "feedback", "plain"),
 			number("max", "0", 0, 1000, "the largest factor, at least 1; 0 is no cap"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.PropertyBoost{Name: a.text("name"), Curve: pick([]string{"feedback", "plain"}, a.text("curve"), rank.Feedback, rank.Plain), Max: a.number("max"), Blend: blendOf(a)}
@@ -283,6 +283,9 @@ var (
 	means  = []string{"sum", "arithmetic", "geometric", "harmonic", "rss"}
 )
 
+// ofMissing says what a hit gets that a leg did not find, as rank.Norm has it.
+const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and gives 0 otherwise"
+
 // fusions are the kinds of fusion. "method" names one; the other options are
 // those of all of them, each with its own defaults.
 var fusionOptions = []option{
@@ -290,7 +293,7 @@ var fusionOptions = []option{
 	integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf: the smaller, the more the first ranks count"),
 	flag("repeats", "rrf counts every occurrence of an id in a branch, not the best only"),
 	flag("unit", "rrf gives 1 to what is first in every branch"),
-	choice("norm", "max", "how the scores of a branch are normalized, for scores; share: by the score of a hit that has all that was asked for", norms...),
+	choice("norm", "max", "how the scores of a branch are normalized, for scores; what it did not find "+ofMissing+"; share: by the score of a hit that has all that was asked for", norms...),
 	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores", means...),
 	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits each retrieves"),
 	choice(pushDownName, "never", "one request lets the server rank and join two branches, where it can: never; equal: when that is the same but for the order of equal scores; always: a note says what differs", "never", "equal", "always"),

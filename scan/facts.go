@@ -14,12 +14,12 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/fold"
 	"sheaf/vfs"
 )
 
-// facts are what stages ask about candidates. Links are those between
-// candidates: no other file was read for them. Folders count every file of the
-// folder.
+// facts are what stages ask about candidates. Links are those of candidates: no other
+// file was read for them. Folders count every file of the folder.
 type facts struct {
 	scanner   *Scanner
 	files     []ingest.File
@@ -120,16 +120,31 @@ func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return nil
 }
 
-// openLinks is a catalog of what candidates are called and link to.
+// openLinks is a catalog of what candidates are called and link to, with the names of other
+// files that they may mean: else a link to one of these would lead to a candidate that is
+// called alike.
 func (f *facts) openLinks() (*catalog.View, error) {
-	docs := make([]*document, len(f.docs))
+	docs, meant := make([]*document, len(f.docs)), map[string]bool{}
 	for i, d := range f.docs {
 		all := sheaf.Chunk{ID: d.doc.ID, Doc: d.doc.ID, Title: d.doc.Title, SiblingCount: 1}
 		for j := range d.doc.Chunks {
 			all.Links = append(all.Links, d.doc.Chunks[j].Links...)
 		}
+		for j := range all.Links {
+			name := fold.Text(path.Base(all.Links[j].Target))
+			meant[name], meant[strings.TrimSuffix(name, path.Ext(name))] = true, true
+		}
 		docs[i] = &document{path: d.path, modTime: d.modTime, size: d.size, hash: d.hash,
 			doc: sheaf.Document{ID: d.doc.ID, Tree: d.doc.Tree, Path: d.doc.Path, Title: d.doc.Title, Aliases: d.doc.Aliases, Chunks: []sheaf.Chunk{all}}}
+	}
+	for i := range f.files {
+		file, tree := &f.files[i], f.scanner.o.Tree
+		id := sheaf.DocumentID(tree, file.Path)
+		name := fold.Text(path.Base(file.Path))
+		if f.documents[id] == nil && (meant[name] || meant[strings.TrimSuffix(name, path.Ext(name))]) {
+			docs = append(docs, &document{path: file.Path, modTime: file.ModTime, size: file.Bytes,
+				doc: sheaf.Document{ID: id, Tree: tree, Path: file.Path, Chunks: []sheaf.Chunk{{ID: id, Doc: id, SiblingCount: 1}}}})
+		}
 	}
 	return f.scanner.openView(docs, nil)
 }

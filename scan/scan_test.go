@@ -253,6 +253,24 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// A link to a file that is no candidate is none to a candidate that is called like it.
+func TestLinksToOtherFiles(t *testing.T) {
+	r := ask(t, searcher(t, folder(t, map[string]string{
+		"a.md": "word [[Plan]] [[v1.2]] [[Other]]\n", "b.md": "---\naliases: [plan, v1.2, other]\n---\nword\n",
+		"f/plan.md": "nothing\n", "f/v1.2.md": "nothing\n",
+	})), "word", search.Options{})
+	if view, err := r.Scanned.Catalog(); err != nil || view.Docs() != 2 {
+		t.Fatalf("candidates: %v", err)
+	}
+	facts := r.Scanned.Facts
+	if links := facts.Links("vault:a.md"); !slices.Equal(links, []sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md"}) {
+		t.Errorf("links %v", links)
+	}
+	if _, ok := facts.Document("vault:f/plan.md"); ok {
+		t.Error("a file that is no candidate is a document")
+	}
+}
+
 // A file that changed is cut again although it was remembered, one that went is
 // gone, and the same query gives the same answer from the memory as without it.
 func TestChangesAreSeen(t *testing.T) {

@@ -362,6 +362,14 @@ func TestStages(t *testing.T) {
 	if want := []serve.Scored{{ID: "there.md", Score: 5}, {ID: "notes:a.md", Score: 2.5}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("passages of another system: %+v, %v", got, err)
 	}
+	// Equal scores stand as they were brought, as in a run, whatever the identifiers.
+	alike := [][]serve.Scored{{{ID: "B", Score: 1}, {ID: "A", Score: 1}, {ID: "C", Score: 2}}}
+	if got, err = r.Stage(serve.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: alike, Limit: 10}); err != nil || len(got) != 2 || got[0].ID != "C" || got[1].ID != "B" {
+		t.Errorf("top of equal scores: %+v, %v", got, err)
+	}
+	if got, err = r.Stage(serve.StageRun{Name: serve.StageFuse, Settings: map[string]string{"method": "rrf"}, Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
+		t.Errorf("fuse of equal scores: %+v, %v", got, err)
+	}
 	if _, err = r.Stage(serve.StageRun{Name: "none", Rankings: legs[:1], Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("an unknown stage: %v", err)
 	}

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"sheaf"
@@ -33,6 +35,7 @@ type StageRun struct {
 	// Settings are written as in a profile; Limit is what expressions know by that
 	// name.
 	Settings map[string]string
+	// Rankings are put into the order of their scores; equal ones stand as they were brought.
 	Rankings [][]Scored
 	// Weights are those of the rankings that a fusion joins, 1 each when there are none.
 	Weights []float64
@@ -52,7 +55,7 @@ func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 		for _, s := range list {
 			lists[i] = append(lists[i], sheaf.Hit{ID: s.ID, Score: s.Score})
 		}
-		lists[i].Sort()
+		slices.SortStableFunc(lists[i], func(a, b sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
 	}
 	var out sheaf.Ranking
 	var err error

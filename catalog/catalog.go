@@ -241,6 +241,9 @@ var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 // and ReadOnly is not set. Errors wrap sheaf.ErrNotFound (nothing there and
 // ReadOnly), sheaf.ErrCorrupt, or sheaf.ErrUnsupported (another version).
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
+	if fsys == nil {
+		return nil, sheaf.Invalidf("open catalog: a file system is needed")
+	}
 	if o.Source == nil {
 		o.Source = vfs.Disk{}
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -83,7 +84,13 @@ func (c collection) byPath(p, full string) sheaf.ID {
 	return ""
 }
 
+// question is what of a target is for the page and no part of its path.
+var question = regexp.MustCompile(`(?i)^(|.*/|.*[^/]\.(?:md|markdown|mdx|html))\?.*`)
+
 func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
+	if l.Kind == sheaf.LinkMarkdown {
+		l.Target = question.ReplaceAllString(strings.TrimPrefix(strings.Replace(l.Target, "@site/", "@/", 1), "@"), "$1")
+	}
 	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // another host's
 		return ""
 	}
@@ -192,7 +199,7 @@ var (
 	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "other"}
 	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
@@ -206,7 +213,7 @@ func randomNote(r *rand.Rand) catalog.Record {
 	}
 	c := sheaf.Chunk{ID: id, Doc: id, Title: "T", Hierarchy: []string{"T"}, Breadcrumb: "> T", SiblingCount: 1}
 	for range r.IntN(5) {
-		target := pick(r, targets) + pick(r, append(stems, "AC/DC", "nick", "KÄSE", "")) + pick(r, append(endings, "/"))
+		target := pick(r, targets) + pick(r, append(stems, "AC/DC", "nick", "KÄSE", "")) + pick(r, append(endings, "/")) + pick(r, []string{"", "", "", "?", "?plain=1"})
 		if r.IntN(20) == 0 {
 			target = "https://example.org/" + target
 		}

@@ -19,8 +19,9 @@ import (
 // lead outside the collection or nowhere.
 //
 // Markdown links are paths relative to the linking file, or to the tree's folder
-// when they begin with a slash; a folder stands for its readme, index or _index, and a page
-// that ends with .html for the Markdown file that it is made of. Where the
+// when they begin with a slash, or as Zola and Docusaurus write it with "@/" or "@site/"; a folder
+// stands for its readme, index or _index, and a page that ends with .html for the Markdown
+// file that it is made of; "?plain=1" and the like behind them do not count. Where the
 // tree's folder has nothing there, a path of several parts that begins with a slash is
 // from the root of a site: a folder above the tree's, as of /en/start in a folder
 // docs/en, or else any folder of the tree: of several the one that
@@ -59,6 +60,7 @@ func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id she
 }
 
 func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
+	link.Target = address(link)
 	if link.Target == "" {
 		return from, link.Fragment != ""
 	}
@@ -105,6 +107,7 @@ type target struct {
 // parseTarget reads the target of a link that stands in a file. Targets outside
 // the collection give the zero target.
 func parseTarget(file string, link sheaf.Link) (t target) {
+	link.Target = address(link)
 	if link.Target == "" || strings.HasPrefix(link.Target, "//") || hasScheme(link.Target) {
 		return target{}
 	}
@@ -125,6 +128,29 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 		t.certain = link.Kind == sheaf.LinkWiki && !strings.Contains(written, "/") && !strings.HasPrefix(written, ".")
 	}
 	return t
+}
+
+// address is the target of a link as a path. What follows a question mark behind a page or a
+// folder is no part of it; elsewhere the mark may belong to the name of a file.
+func address(link sheaf.Link) string {
+	if link.Kind != sheaf.LinkMarkdown {
+		return link.Target
+	}
+	target := link.Target
+	for _, root := range []string{"@", "@site"} {
+		if rest, ok := strings.CutPrefix(target, root); ok && strings.HasPrefix(rest, "/") {
+			target = rest
+		}
+	}
+	before, _, ok := strings.Cut(target, "?")
+	if !ok {
+		return target
+	}
+	plain, suffix := cutMarkdown(fold.Text(before))
+	if _, page := cutPage(plain, suffix); page || suffix != "" || before == "" || strings.HasSuffix(before, "/") {
+		return before
+	}
+	return target
 }
 
 // cutMarkdown splits a folded name before the ending of Markdown files.

@@ -146,6 +146,14 @@ func (r *Report) Changes() bool { return r.Added+r.Changed+r.Removed > 0 }
 // maxWarnings bounds how many warnings a report lists.
 const maxWarnings = 1000
 
+// ready says what is missing.
+func (o *Options) ready() error {
+	if o.Catalog == nil || o.Backend == nil {
+		return sheaf.Invalidf("index: a catalog and a store are needed")
+	}
+	return nil
+}
+
 func (o *Options) defaults() {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -162,6 +170,9 @@ func (o *Options) defaults() {
 // size and time cannot tell, so a file that was touched counts as changed. What a
 // stopped run left in the store of files that are gone counts as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
+	if err := o.ready(); err != nil {
+		return nil, err
+	}
 	o.defaults()
 	p, err := makePlan(ctx, &o)
 	if err != nil {
@@ -251,6 +262,9 @@ func sameContent(j *job) bool {
 // sheaf.ErrUnavailable when another process is indexing, [ErrMadeAnew] when one did so
 // in another way than Settings records.
 func Run(ctx context.Context, o Options) (*Report, error) {
+	if err := o.ready(); err != nil {
+		return nil, err
+	}
 	o.defaults()
 	return whenEmptied(ctx, func() (*Report, error) { return once(ctx, o) })
 }

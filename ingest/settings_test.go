@@ -463,3 +463,21 @@ func TestTreesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestNeeds: what a run cannot do without is asked for.
+func TestNeeds(t *testing.T) {
+	w := newWorld(t)
+	for _, o := range []ingest.Options{{}, {Catalog: w.o.Catalog}, {Backend: w.o.Backend}} {
+		_, run := ingest.Run(t.Context(), o)
+		_, scan := ingest.Scan(t.Context(), o)
+		watch := ingest.Watch(t.Context(), o, func(*ingest.Report, error) {})
+		for _, err := range []error{run, scan, watch} {
+			if !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+	if _, err := catalog.Open(nil, t.TempDir(), catalog.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+}

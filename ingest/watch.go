@@ -52,6 +52,9 @@ const lockPatience = 5 * time.Second
 // network drive) it looks again and again instead, twice a second in folders
 // that are looked through quickly.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
+	if err := o.ready(); err != nil {
+		return err
+	}
 	f := watched{whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
 	recorded := func() []catalog.Tree {

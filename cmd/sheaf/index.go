@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sheaf/analysis"
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
@@ -223,7 +224,14 @@ func (s *session) otherSettings() (list []string) {
 		want = ""
 	}
 	if made.Analyzer != "" && want != "auto" && made.Language != want {
-		list = append(list, fmt.Sprintf("the index was made for the language %q: to change it to %q: sheaf index --rebuild", made.Language, want))
+		list = append(list, fmt.Sprintf("the index was made for the language %q: to change it to %q: sheaf index --rebuild", cmp.Or(made.Language, "none"), cmp.Or(want, "none")))
+	}
+	if a, err := analysis.New(analysis.Options{Language: made.Language, StopWords: s.config.StopWords}); err == nil && made.Analyzer != "" && made.Analyzer != a.Name() {
+		made, want := "without", "have them in it"
+		if s.config.StopWords {
+			made, want = "with", "leave them out"
+		}
+		list = append(list, fmt.Sprintf("the index was made %s stop words: to %s: sheaf index --rebuild", made, want))
 	}
 	return list
 }

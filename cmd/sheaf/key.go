@@ -17,6 +17,7 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/serve"
 	"sheaf/serve/access"
+	"sheaf/vfs"
 )
 
 func (a *app) keyCommand() *cobra.Command {
@@ -54,6 +55,15 @@ func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 // keys opens the keys of the index.
 func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+}
+
+// unwritten says what can be done where keys cannot be written. What else may be wrong with
+// them no repair of the index mends.
+func (s *session) unwritten(err error) error {
+	if readOnly(err) || vfs.NoSpace(err) {
+		return s.advise(err)
+	}
+	return err
 }
 
 func (a *app) keyAddCommand() *cobra.Command {
@@ -104,7 +114,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 			}
 			key, secret, err := keys.Add(g)
 			if err != nil {
-				return err
+				return s.unwritten(err)
 			}
 			if a.json {
 				out := shownKey(&key)
@@ -270,7 +280,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			defer s.close()
 			key, err := keys.Revoke(args[0])
 			if err != nil {
-				return err
+				return s.unwritten(err)
 			}
 			if a.json {
 				return a.printJSON(shownKey(&key))

@@ -55,7 +55,7 @@ type documentJSON struct {
 	Title    string   `json:"title"`
 	Chunks   int      `json:"chunks"`
 	Bytes    int64    `json:"bytes"`
-	Modified string   `json:"modified"`
+	Modified string   `json:"modified,omitempty"`
 	Tags     []string `json:"tags"`
 
 	name string // Path, byte for byte as the file is named
@@ -72,7 +72,7 @@ func (s *session) list(long, null bool) error {
 			continue
 		}
 		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: serve.Title(&doc), Chunks: len(doc.Chunks),
-			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags), name: s.named(doc.Tree, doc.Path)})
+			Bytes: file.Size, Modified: s.modified(&doc, file.ModTime), Tags: orEmpty(doc.Tags), name: s.named(doc.Tree, doc.Path)})
 	}
 	if err := s.view.Err(); err != nil {
 		return s.advise(fmt.Errorf("read index: %w", err))
@@ -118,6 +118,20 @@ func (s *session) list(long, null bool) error {
 	}
 	s.printTable(rows)
 	return nil
+}
+
+// modified is when a document's file was written; "" for a text that came without a date. The
+// catalog keeps no time that may be that of another text soon, as of a file that just changed.
+func (s *session) modified(doc *sheaf.Document, at int64) string {
+	t := time.Unix(0, at)
+	if at == 0 {
+		info, err := os.Stat(s.file(doc.Tree, doc.Path))
+		if err != nil {
+			return ""
+		}
+		t = info.ModTime()
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 func (a *app) listCollections(cmd *cobra.Command) error {

@@ -163,7 +163,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		switch {
 		case s.json || s.jsonl:
 		case s.searched() == 0:
-			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting include names", s.folder)
+			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting include names; what was left out: sheaf status --all --in %s", s.folder, terminal.ShellQuoted(s.folder))
 		default:
 			s.notice("nothing found in %s: %s searched", s.folder, terminal.Plural(s.searched(), "document was", "documents were"))
 		}

@@ -195,17 +195,23 @@ func (s *session) place() (tree, folder string) {
 	return "", ""
 }
 
-// scope bounds a query to the searched folder when the index covers more than
-// it; nil when it does not.
-func (s *session) scope() sheaf.Filter {
+// scope bounds a query to the searched folder when the index covers more than it, and leaves
+// out the folders that are not there, whose passages would only take the place of those that
+// can be shown; nil when there is nothing to bound.
+func (s *session) scope() (scope sheaf.Filter) {
 	tree, folder := s.place()
-	switch {
-	case tree == "":
-		return nil
-	case folder == "":
-		return textIn(sheaf.ColumnTree, tree)
+	if tree != "" {
+		scope = textIn(sheaf.ColumnTree, tree)
 	}
-	return sheaf.And{textIn(sheaf.ColumnTree, tree), textIn(sheaf.ColumnFolder, folder)}
+	if folder != "" {
+		scope = both(scope, textIn(sheaf.ColumnFolder, folder))
+	}
+	for _, t := range s.view.Settings().Trees {
+		if slices.Contains(s.gone, t.Root) {
+			scope = both(scope, sheaf.Not{Filter: textIn(sheaf.ColumnTree, t.Name)})
+		}
+	}
+	return scope
 }
 
 func textIn(column, value string) sheaf.Filter {

@@ -14,9 +14,10 @@ type Link struct {
 	Alias    string // what stands behind "|"
 }
 
-// Parse reads what follows "[[" up to "]]" on the same line: size reaches behind it.
+// Parse reads what follows "[[" up to "]]" on the same line: size reaches behind it. In
+// "[[text](address)]" a Markdown link stands between brackets.
 func Parse(s string) (l Link, size int, ok bool) {
-	end := -1
+	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {
 		switch s[i] {
 		case '\n', '\r':
@@ -25,9 +26,14 @@ func Parse(s string) (l Link, size int, ok bool) {
 			if s[i+1] == '[' {
 				return l, 0, false
 			}
+		case '|':
+			bar = true
 		case ']':
 			if s[i+1] == ']' {
 				end = i
+			}
+			if s[i+1] == '(' && !bar {
+				return l, 0, false
 			}
 		}
 	}

@@ -27,6 +27,8 @@ func TestWhole(t *testing.T) {
 		{"[[Ann]] [[Bob]]", "", "", false},
 		{"[[]]", "", "", false},
 		{"[[Ann", "", "", false},
+		{"[[Ann](ann.md)]]", "", "", false},
+		{"[[Ann|A [1](one.md)]]", "A [1](one.md)", "Ann", true},
 		{"Ann", "", "", false},
 	} {
 		l, ok := wikilink.Whole(c.text)

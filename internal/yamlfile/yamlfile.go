@@ -39,6 +39,7 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	if len(text) > most.Bytes {
 		return nil, &Fault{Text: fmt.Sprintf("%d bytes: at most %d are read", len(text), most.Bytes)}
 	}
+	text = strings.TrimPrefix(text, "\ufeff") // with which some editors begin files
 	err = guarded("malformed YAML: ", func() error {
 		tokens := lexer.Tokenize(text)
 		if t := tooDeep(tokens, most.Depth); t != nil {

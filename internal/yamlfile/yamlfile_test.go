@@ -31,6 +31,22 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark: the mark at the beginning of a file is no part of its first key, and
+// moves no place.
+func TestByteOrderMark(t *testing.T) {
+	file, err := yamlfile.Parse("\ufefflimit: 3\n", yamlfile.Limits{Bytes: 100, Depth: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]int
+	if err := yamlfile.Decode(file.Docs[0].Body, &got); err != nil || got["limit"] != 3 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := yamlfile.Parse("\ufeff[", yamlfile.Limits{Bytes: 100, Depth: 0}); err == nil || !strings.HasPrefix(err.Error(), "line 1, column 1:") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestDepth(t *testing.T) {
 	block := ""
 	for i := range 10 {

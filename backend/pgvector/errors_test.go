@@ -20,6 +20,7 @@ func TestLetIn(t *testing.T) {
 		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", no encryption`:  "sslmode=require",
 		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", SSL encryption`: "add a line there",
 		`role "nobody" is not permitted to log in`:                                                     "check user and password",
+		`connection requires a valid client certificate`:                                               "store_cert_file",
 	} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: "28000", Message: message})
 		if text := fmt.Sprint(err); !errors.Is(err, backend.ErrKeptOut) || !strings.Contains(text, says) || !strings.Contains(text, message) {
@@ -41,10 +42,21 @@ func TestServerStops(t *testing.T) {
 
 // TestOthersEnd: what a pooler refuses, and a database that is gone, are no server that stops.
 func TestOthersEnd(t *testing.T) {
-	for code, says := range map[string]string{"08P01": "pooler", "57P04": "make the database again"} {
+	for code, says := range map[string]string{"08P01": "pooler", "42P05": "pooler", "26000": "pooler", "57P04": "make the database again"} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
 		if text := fmt.Sprint(err); !strings.Contains(text, says) || strings.Contains(text, "repeat") {
 			t.Error(err)
+		}
+	}
+}
+
+// TestPatience: a server that waits shorter than we do, for a lock or for what a transaction
+// sends next, is one that can be asked again, and its setting is named.
+func TestPatience(t *testing.T) {
+	for code, says := range map[string]string{"55P03": "lock_timeout", "25P03": "idle_in_transaction_session_timeout", "25P04": "transaction_timeout"} {
+		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
+		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, says) {
+			t.Errorf("%v: want one that says %q", err, says)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	if o.RowSecurity {
 		out = append(out, examineWall(ctx, conn))
 	}
-	return append(out, (&Store{o: o}).examineSchema(ctx, conn))
+	return append(out, (&Store{o: o}).examineSchema(ctx))
 }
 
 func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
@@ -122,13 +122,22 @@ func grantAll(schema, user string) string {
 	return fmt.Sprintf("GRANT ALL ON ALL TABLES IN SCHEMA %s TO %s; GRANT ALL ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
 }
 
-func (s *Store) examineSchema(ctx context.Context, conn *pgx.Conn) backend.Finding {
+// examineSchema connects again, with the settings that every other command sends, which
+// not everything that lets somebody in takes.
+func (s *Store) examineSchema(ctx context.Context) backend.Finding {
 	out := backend.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
-	if _, err := conn.Exec(ctx, "SELECT set_config('search_path', $1, false)", s.o.Schema+",public"); err != nil {
-		out.Err = fail("look at the schema", err)
-		return out
+	config, err := s.o.connection()
+	var conn *pgx.Conn
+	if err == nil {
+		conn, err = pgx.ConnectConfig(ctx, config.ConnConfig)
 	}
-	made, err := s.verify(ctx, conn)
+	made := false
+	if err == nil {
+		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was changed
+		if err = config.AfterConnect(ctx, conn); err == nil {
+			made, err = s.verify(ctx, conn)
+		}
+	}
 	if err != nil {
 		out.Found, out.Err = "", fail("look at the schema", err)
 		return out

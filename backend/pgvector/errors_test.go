@@ -1,8 +1,10 @@
 package pgvector
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -57,6 +59,52 @@ func TestPatience(t *testing.T) {
 		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
 		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, says) {
 			t.Errorf("%v: want one that says %q", err, says)
+		}
+	}
+}
+
+// TestOlderExtension: a version of pgvector without iterative scans, which loses hits and
+// says nothing, is refused where it is installed, also below a store that is there, and
+// not installed either.
+func TestOlderExtension(t *testing.T) {
+	s := fresh(t, Options{Analyzer: backendtest.Analyzer(t, "en")})
+	name := s.o.Schema + "_older"
+	if _, err := s.pool.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Skip("no right to make a database: ", err)
+	}
+	t.Cleanup(func() { _, _ = s.pool.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)") })
+	u, err := url.Parse(s.o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := s.o
+	u.Path = name
+	o.URL = u.String()
+	store, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.pool.Exec(t.Context(), "SET allow_system_table_mods = on; UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'"); err != nil {
+		t.Skip("no right to change catalogs: ", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	_, opened := Open(t.Context(), o)
+	refused := []error{opened, tooOld("available", new("0.6.2"))}
+	for _, f := range Examine(t.Context(), o) {
+		if f.Check == "extension" {
+			refused = append(refused, f.Err)
+		}
+	}
+	for _, err := range refused {
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "0.8 or newer is needed") {
+			t.Errorf("%v, want one that says what is needed", err)
+		}
+	}
+	for _, version := range []string{"0.8.0", "0.10.1", "1.0", "next"} {
+		if err := tooOld("installed", &version); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -55,9 +55,10 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
 	}
 	vector := backend.Finding{Check: "extension"}
 	switch {
-	case installed != nil && old(*installed):
-		vector.Found = "vector " + *installed
-		vector.Err = fmt.Errorf("%w: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported)
+	case tooOld("installed", installed) != nil:
+		vector.Found, vector.Err = "vector "+*installed, tooOld("installed", installed)
+	case installed == nil && tooOld("available", available) != nil:
+		vector.Found, vector.Err = "vector "+*available, tooOld("available", available)
 	case closed != nil:
 		vector.Found, vector.Err = "vector "+*installed, notReached(*closed)
 	case installed != nil:

@@ -150,8 +150,12 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		var got string
-		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path')").Scan(&got); err != nil {
+		var installed *string
+		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')").Scan(&got, &installed); err != nil {
 			return err
+		}
+		if err := tooOld("installed", installed); err != nil {
+			return fmt.Errorf("postgres: %w", err)
 		}
 		if !strings.HasPrefix(got, path) { // the path of others, in which tables would be looked for and made
 			return fmt.Errorf("postgres: %w: a pooler before the server leaves out the setting search_path, which says where the tables are: name the server itself in the address, or let the pooler pass it on", sheaf.ErrUnsupported)

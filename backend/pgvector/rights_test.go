@@ -161,3 +161,24 @@ func TestPrepared(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 }
+
+// TestForgetfulPooler: behind a pooler that leaves out where the tables are, none are made
+// where its connection looks, and doctor says so too.
+func TestForgetfulPooler(t *testing.T) {
+	o := options(t)
+	pooler := overheard{ignored: "search_path"}
+	o.URL = pooler.between(t, o.URL)
+	store, err := pgvector.Open(t.Context(), o)
+	if err == nil {
+		_ = store.Close()
+	}
+	findings := pgvector.Examine(t.Context(), o)
+	for _, err := range []error{err, findings[len(findings)-1].Err} {
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "pooler") {
+			t.Errorf("%v, want one that names the pooler", err)
+		}
+	}
+	if said := strings.Join(pooler.take(), "; "); strings.Contains(said, "CREATE") {
+		t.Errorf("something is made: %s", said)
+	}
+}

@@ -155,12 +155,12 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 		return err
 	case installed == nil && available == nil:
 		return fmt.Errorf("postgres: %w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
-	case installed != nil && old(*installed):
-		return fmt.Errorf("postgres: %w: the extension vector is %s: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, *installed)
 	case closed != nil:
 		return notReached(*closed)
 	case installed != nil:
 		return nil
+	case tooOld("available", available) != nil:
+		return fmt.Errorf("postgres: %w", tooOld("available", available))
 	}
 	// Inside a savepoint, so that the message of a refusal can be ours.
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
@@ -198,10 +198,17 @@ func notInstalled(err error) error {
 	return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
-func old(version string) bool {
+// tooOld is an error for a version of pgvector that has no iterative scans: it takes the
+// settings for them, and a search with a filter loses hits.
+func tooOld(what string, version *string) error {
+	if version == nil {
+		return nil
+	}
 	var major, minor int
-	_, err := fmt.Sscanf(version, "%d.%d", &major, &minor)
-	return err == nil && major == 0 && minor < 8
+	if _, err := fmt.Sscanf(*version, "%d.%d", &major, &minor); err != nil || major > 0 || minor >= 8 {
+		return nil
+	}
+	return fmt.Errorf("%w: the extension vector that is %s is %s: 0.8 or newer is needed: install it on the server and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
 // look tells what a schema holds, without what extensions made, and whether tables as

@@ -1,4 +1,5 @@
 # open
+SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector');
 SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public';
 SELECT set_config($1, $2, false), set_config($3, $4, false);

@@ -25,7 +25,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	began := time.Now()
-	conn, err := pgx.Connect(ctx, o.URL)
+	conn, err := connect(ctx, o.URL)
 	if err != nil {
 		return []backend.Finding{{Check: "connection", Err: fail("connect", err)}}
 	}

@@ -299,5 +299,5 @@ func broken(err error) bool {
 		// 57P: the server is shutting down, starting up or crashed.
 		return len(server.Code) == 5 && (server.Code[:3] == "57P" || server.Code[:2] == "08")
 	}
-	return true
+	return !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrUnsupported) // which are said here
 }

@@ -178,7 +178,32 @@ func TestForgetfulPooler(t *testing.T) {
 			t.Errorf("%v, want one that names the pooler", err)
 		}
 	}
-	if said := strings.Join(pooler.take(), "; "); strings.Contains(said, "CREATE") {
-		t.Errorf("something is made: %s", said)
+	if said := strings.Join(pooler.take(), "; "); strings.Contains(said, "CREATE SCHEMA") || strings.Count(said, "search_path") != 2 {
+		t.Errorf("something is made, or asked again: %s", said)
+	}
+}
+
+// TestPoolOptions: what an address says of the pool is for no server, also where one
+// connection is enough.
+func TestPoolOptions(t *testing.T) {
+	o := options(t)
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("pool_max_conns", "2")
+	u.RawQuery = q.Encode()
+	o.URL = u.String()
+	store, err := pgvector.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := []error{store.Close()}
+	for _, f := range pgvector.Examine(t.Context(), o) {
+		errs = append(errs, f.Err)
+	}
+	if err := errors.Join(append(errs, pgvector.Drop(t.Context(), o.URL, o.Schema))...); err != nil {
+		t.Error(err)
 	}
 }

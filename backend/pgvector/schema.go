@@ -380,6 +380,15 @@ func (o Options) SQL() (string, error) {
 // ourTables are the tables that every store has, or those with row-level security.
 var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
 
+// connect is one connection, by an address that may hold options of a pool.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, sheaf.WithCategory(sheaf.ErrInvalid, err)
+	}
+	return pgx.ConnectConfig(ctx, config.ConnConfig)
+}
+
 // Drop removes the tables of a store. The schema stays, with the rights to it and whatever
 // functions, types and extensions others keep there; one that holds tables of others, or
 // something elsewhere that needs ours, is sheaf.ErrInvalid, and all of it stays.
@@ -387,7 +396,7 @@ func Drop(ctx context.Context, url, schema string) error {
 	if !plainName(schema) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
 	}
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := connect(ctx, url)
 	if err != nil {
 		return fail("connect", err)
 	}

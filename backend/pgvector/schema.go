@@ -410,8 +410,10 @@ func drop(ctx context.Context, tx pgx.Tx, schema string) error {
 		err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+quoted(schema, "setting")+" WHERE name = 'version')").Scan(&made)
 	}
 	var tables []string
-	if err == nil && made {
+	if err == nil && made && slices.Contains(holds, "vector_field") {
 		err = tx.QueryRow(ctx, "SELECT coalesce(array_agg('vector_' || id), '{}') FROM "+quoted(schema, "vector_field")).Scan(&tables)
+	}
+	if made {
 		tables = append(tables, ourTables...)
 	}
 	if err != nil {
@@ -431,6 +433,6 @@ func drop(ctx context.Context, tx pgx.Tx, schema string) error {
 	case len(ours) == 0:
 		return nil
 	}
-	_, err = tx.Exec(ctx, "DROP TABLE "+strings.Join(ours, ", ")+"; DROP SEQUENCE "+quoted(schema, "chunk_ord"))
+	_, err = tx.Exec(ctx, "DROP TABLE "+strings.Join(ours, ", ")+"; DROP SEQUENCE IF EXISTS "+quoted(schema, "chunk_ord"))
 	return err
 }

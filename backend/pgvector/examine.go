@@ -96,15 +96,19 @@ const rightsOf = `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}
 	WHEN 'S' THEN NOT (has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'UPDATE')) ELSE false END`
 
 func examineRights(ctx context.Context, conn *pgx.Conn, schema string) backend.Finding {
-	var there, create, use bool
+	var there, create, use, copied bool
 	var user, database, place string // as statements name them
 	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident($1), to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
-		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false)`, schema).Scan(&user, &database, &place, &there, &create, &use)
+		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false),
+		current_setting('transaction_read_only') = 'on'`, schema).Scan(&user, &database, &place, &there, &create, &use, &copied)
 	var closed []string
 	if err == nil {
 		err = conn.QueryRow(ctx, rightsOf, schema).Scan(&closed)
 	}
 	out := backend.Finding{Check: "rights", Found: user + " may write", Err: fail("ask for rights", err)}
+	if copied {
+		out.Found += ", and the server takes no writes: it is a copy of another, or set to be read only"
+	}
 	switch {
 	case err != nil:
 	case there && !use:

@@ -207,3 +207,21 @@ func TestPoolOptions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestExamineCopy: rights are good for nothing on a server that takes no writes.
+func TestExamineCopy(t *testing.T) {
+	o := options(t)
+	if err := stores().Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	and := "?"
+	if strings.Contains(o.URL, "?") {
+		and = "&"
+	}
+	o.URL += and + "default_transaction_read_only=on"
+	for _, f := range pgvector.Examine(t.Context(), o) {
+		if f.Err != nil || f.Check == "rights" && !strings.Contains(f.Found, "takes no writes") {
+			t.Errorf("%+v", f)
+		}
+	}
+}

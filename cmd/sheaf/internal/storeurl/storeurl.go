@@ -91,6 +91,9 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if !slices.Contains(Kinds, kind) || secure && kind == "postgres" {
 		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", bare.Redacted(), strings.Join(Kinds, ", "))
 	}
+	if kind == "postgres" { // whose driver takes a plus for one, and not for a space
+		u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%2B")
+	}
 	options, err := url.ParseQuery(u.RawQuery)
 	if err != nil { // else a part would be left out
 		return nil, sheaf.Invalidf("store %q: the options after '?' cannot be read: write them as name=value with & between, and ; and %% in a value as %%3B and %%25", bare.Redacted())
@@ -415,7 +418,7 @@ func (t *Target) postgres() string {
 		q.Set("sslcert", t.secrets.CertFile)
 		q.Set("sslkey", t.secrets.CertKeyFile)
 	}
-	u.RawQuery = q.Encode()
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
 	if t.secrets.Key != "" {
 		u.User = url.UserPassword(u.User.Username(), t.secrets.Key)
 	}

@@ -75,6 +75,11 @@ func TestDriverAddress(t *testing.T) {
 	if strings.Contains(got.String(), "p@ss") || strings.Contains(got.String(), "p%40ss") {
 		t.Errorf("the name %s shows the password", got)
 	}
+	// A driver of PostgreSQL takes a plus for one, and not for a space.
+	spaces, err := Parse("postgres://host/db?application_name=a+b%20c", "x", Secrets{CAFile: "/my certs/ca+1.pem"})
+	if want := "postgres://host/db?application_name=a%2Bb%20c&sslmode=verify-full&sslrootcert=%2Fmy%20certs%2Fca%2B1.pem"; err != nil || spaces.postgres() != want {
+		t.Errorf("%s, %v, want %s", spaces.postgres(), err, want)
+	}
 	long, err := Parse("postgres://host/db", strings.Repeat("very long ", 20)+"a1b2c3d4", Secrets{})
 	if err != nil || len(long.Place) > 48 || !strings.HasSuffix(long.Place, "a1b2c3d4") {
 		t.Errorf("%+v, %v", long, err)

@@ -66,6 +66,10 @@ CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims i
 // lock is the key of the advisory lock of those who write to a schema.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
+// writing is a transaction that sees, once it has the lock, what the writer before it wrote,
+// whatever the database is set to.
+var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+
 // prepare makes the tables, or checks those that are there.
 func (s *Store) prepare(ctx context.Context) error {
 	what := "open the schema " + s.o.Schema
@@ -83,7 +87,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	default:
 		ctx, stop := s.bounded(ctx)
 		defer stop()
-		if err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.create(ctx, tx) }); err != nil {
+		if err := pgx.BeginTxFunc(ctx, s.pool, writing, func(tx pgx.Tx) error { return s.create(ctx, tx) }); err != nil {
 			return fail(what, err)
 		}
 	}

@@ -27,10 +27,14 @@ repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+[ -d "$folder" ] || { echo "no folder: $folder" >&2; exit 2; }
 (cd "$repository" && go build -o "$work/sheaf" ./cmd/sheaf)
 cp -rp "$folder" "$work/notes"
 export XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state"
-file=$(find "$work/notes" -name '*.md' -type f | sort | head -1)
+"$work/sheaf" index --in "$work/notes" >/dev/null
+first=$("$work/sheaf" ls --in "$work/notes" | head -1) # not one that is ignored
+[ -n "$first" ] || { echo "no documents: $folder" >&2; exit 2; }
+file=$work/notes/$first
 # Files of this moment are read again by every run until they are older.
 sleep 3
 

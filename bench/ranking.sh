@@ -21,7 +21,7 @@ trap 'exit 130' INT TERM
 printf '%-44s %12s   %s\n' "" measured bound
 
 # The fastest of some short runs: other work on the machine makes them longer only.
-go test ./rank -run '^$' -bench 'Fuse/' -cpu 1 -benchmem -benchtime 20x -count 60 | awk '
+go test ./rank -run '^$' -bench 'Fuse$' -cpu 1 -benchmem -benchtime 20x -count 60 | awk '
 /^Benchmark/ {
 	for (i = 3; i < NF; i += 2) v[$(i + 1)] = $i
 	if (!($1 in fastest)) { order[++n] = $1; fastest[$1] = v["ns/op"] }

@@ -58,7 +58,7 @@ func unreached(err error) string {
 // category is that of an SQLSTATE; nil when it is none of ours.
 func category(code string) error {
 	switch {
-	case code == "53100", code == "53200", code == "53300", strings.HasPrefix(code, "57"), strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
+	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04", strings.HasPrefix(code, "57"), strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
 		return sheaf.ErrUnavailable
 	case code == "42501", code == "25006":
 		return backend.ErrForbidden
@@ -66,7 +66,7 @@ func category(code string) error {
 		return sheaf.ErrNotFound
 	case strings.HasPrefix(code, "28"), code == "3D000":
 		return backend.ErrKeptOut
-	case code == "2BP01", code == "42939", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+	case code == "2BP01", code == "42939", code == "26000", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
 		return sheaf.ErrInvalid
 	case code == "58P01", code == "0A000":
 		return sheaf.ErrUnsupported
@@ -83,6 +83,8 @@ func remedy(e *pgconn.PgError) string {
 		return " (the server wants TLS: put sslmode=require into the address, or better sslmode=verify-full; or let pg_hba.conf of the server allow this user without)"
 	case e.Code == "28000" && strings.HasPrefix(e.Message, "no pg_hba.conf entry"):
 		return " (pg_hba.conf of the server does not let this user into this database from here: add a line there, or name another user, or another sslmode)"
+	case e.Code == "28000" && strings.HasSuffix(e.Message, "client certificate"):
+		return " (name a certificate that the server trusts, and its key, in store_cert_file and store_cert_key_file)"
 	case strings.HasPrefix(e.Code, "28"):
 		return " (check user and password: the user in the address, the password in store_key_env, store_key_file, PGPASSWORD or the password file of PostgreSQL)"
 	case e.Code == "42501" && (strings.Contains(e.Message, "for table ") || strings.Contains(e.Message, "for sequence ")):
@@ -92,11 +94,13 @@ func remedy(e *pgconn.PgError) string {
 	case e.Code == "25006":
 		return " (the server is a copy of another, or the database is set to be read only: name the one that takes writes)"
 	case e.Code == "42704" && strings.HasPrefix(e.Message, "unrecognized configuration parameter"):
-		return " (options of the address are schema, hnsw, rls, timeout and those of PostgreSQL)"
+		return " (options of the address are schema, hnsw, rls, timeout and those of PostgreSQL, which must be 13 or newer)"
 	case e.Code == "42939":
 		return " (PostgreSQL keeps names that begin with pg_ for itself: name another schema)"
 	case e.Code == "2BP01": // whose detail says what needs it, a line each
 		return " (" + strings.ReplaceAll(e.Detail, "\n", "; ") + ": remove that first, or name another schema)"
+	case e.Code == "42P05", e.Code == "26000":
+		return " (a pooler before the server gives every transaction another connection: name the server itself in the address, or let the pooler keep one for each session)"
 	case strings.HasPrefix(e.Code, "42"):
 		return " (what is there is not as this program makes it: fill it again, or name another schema)"
 	case e.Code == "3D000":
@@ -111,6 +115,10 @@ func remedy(e *pgconn.PgError) string {
 		return " (make the database again, or name another one in the URL)"
 	case strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "08"):
 		return " (the server stops or starts, or ended the connection: when it is there again, repeat this; what was not committed is not written)"
+	case e.Code == "55P03":
+		return " (somebody else writes there for longer than lock_timeout of the server lets anybody wait: repeat this later, or raise it for this user)"
+	case e.Code == "25P03", e.Code == "25P04":
+		return " (a write took longer than idle_in_transaction_session_timeout or transaction_timeout of the server allows: raise it for this user; what was not committed is not written)"
 	case e.Code == "57014":
 		return " (the statement took longer than the server or the timeout allows)"
 	}

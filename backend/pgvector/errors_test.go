@@ -1,8 +1,10 @@
 package pgvector
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -20,6 +22,7 @@ func TestLetIn(t *testing.T) {
 		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", no encryption`:  "sslmode=require",
 		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", SSL encryption`: "add a line there",
 		`role "nobody" is not permitted to log in`:                                                     "check user and password",
+		`connection requires a valid client certificate`:                                               "store_cert_file",
 	} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: "28000", Message: message})
 		if text := fmt.Sprint(err); !errors.Is(err, backend.ErrKeptOut) || !strings.Contains(text, says) || !strings.Contains(text, message) {
@@ -41,9 +44,66 @@ func TestServerStops(t *testing.T) {
 
 // TestOthersEnd: what a pooler refuses, and a database that is gone, are no server that stops.
 func TestOthersEnd(t *testing.T) {
-	for code, says := range map[string]string{"08P01": "pooler", "57P04": "make the database again"} {
+	for code, says := range map[string]string{"08P01": "pooler", "42P05": "pooler", "26000": "pooler", "57P04": "make the database again"} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
 		if text := fmt.Sprint(err); !strings.Contains(text, says) || strings.Contains(text, "repeat") {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPatience: a server that waits shorter than we do, for a lock or for what a transaction
+// sends next, is one that can be asked again, and its setting is named.
+func TestPatience(t *testing.T) {
+	for code, says := range map[string]string{"55P03": "lock_timeout", "25P03": "idle_in_transaction_session_timeout", "25P04": "transaction_timeout"} {
+		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
+		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, says) {
+			t.Errorf("%v: want one that says %q", err, says)
+		}
+	}
+}
+
+// TestOlderExtension: a version of pgvector without iterative scans, which loses hits and
+// says nothing, is refused where it is installed, also below a store that is there, and
+// not installed either.
+func TestOlderExtension(t *testing.T) {
+	s := fresh(t, Options{Analyzer: backendtest.Analyzer(t, "en")})
+	name := s.o.Schema + "_older"
+	if _, err := s.pool.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Skip("no right to make a database: ", err)
+	}
+	t.Cleanup(func() { _, _ = s.pool.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)") })
+	u, err := url.Parse(s.o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := s.o
+	u.Path = name
+	o.URL = u.String()
+	store, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.pool.Exec(t.Context(), "SET allow_system_table_mods = on; UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'"); err != nil {
+		t.Skip("no right to change catalogs: ", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	_, opened := Open(t.Context(), o)
+	refused := []error{opened, tooOld("available", new("0.6.2"))}
+	for _, f := range Examine(t.Context(), o) {
+		if f.Check == "extension" {
+			refused = append(refused, f.Err)
+		}
+	}
+	for _, err := range refused {
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "0.8 or newer is needed") {
+			t.Errorf("%v, want one that says what is needed", err)
+		}
+	}
+	for _, version := range []string{"0.8.0", "0.10.1", "1.0", "next"} {
+		if err := tooOld("installed", &version); err != nil {
 			t.Error(err)
 		}
 	}

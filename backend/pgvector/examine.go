@@ -25,7 +25,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	began := time.Now()
-	conn, err := pgx.Connect(ctx, o.URL)
+	conn, err := connect(ctx, o.URL)
 	if err != nil {
 		return []backend.Finding{{Check: "connection", Err: fail("connect", err)}}
 	}
@@ -36,7 +36,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	if o.RowSecurity {
 		out = append(out, examineWall(ctx, conn))
 	}
-	return append(out, (&Store{o: o}).examineSchema(ctx, conn))
+	return append(out, (&Store{o: o}).examineSchema(ctx))
 }
 
 func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
@@ -55,9 +55,10 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
 	}
 	vector := backend.Finding{Check: "extension"}
 	switch {
-	case installed != nil && old(*installed):
-		vector.Found = "vector " + *installed
-		vector.Err = fmt.Errorf("%w: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported)
+	case tooOld("installed", installed) != nil:
+		vector.Found, vector.Err = "vector "+*installed, tooOld("installed", installed)
+	case installed == nil && tooOld("available", available) != nil:
+		vector.Found, vector.Err = "vector "+*available, tooOld("available", available)
 	case closed != nil:
 		vector.Found, vector.Err = "vector "+*installed, notReached(*closed)
 	case installed != nil:
@@ -95,15 +96,19 @@ const rightsOf = `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}
 	WHEN 'S' THEN NOT (has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'UPDATE')) ELSE false END`
 
 func examineRights(ctx context.Context, conn *pgx.Conn, schema string) backend.Finding {
-	var there, create, use bool
+	var there, create, use, copied bool
 	var user, database, place string // as statements name them
 	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident($1), to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
-		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false)`, schema).Scan(&user, &database, &place, &there, &create, &use)
+		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false),
+		current_setting('transaction_read_only') = 'on'`, schema).Scan(&user, &database, &place, &there, &create, &use, &copied)
 	var closed []string
 	if err == nil {
 		err = conn.QueryRow(ctx, rightsOf, schema).Scan(&closed)
 	}
 	out := backend.Finding{Check: "rights", Found: user + " may write", Err: fail("ask for rights", err)}
+	if copied {
+		out.Found += ", and the server takes no writes: it is a copy of another, or set to be read only"
+	}
 	switch {
 	case err != nil:
 	case there && !use:
@@ -122,13 +127,22 @@ func grantAll(schema, user string) string {
 	return fmt.Sprintf("GRANT ALL ON ALL TABLES IN SCHEMA %s TO %s; GRANT ALL ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
 }
 
-func (s *Store) examineSchema(ctx context.Context, conn *pgx.Conn) backend.Finding {
+// examineSchema connects again, with the settings that every other command sends, which
+// not everything that lets somebody in takes.
+func (s *Store) examineSchema(ctx context.Context) backend.Finding {
 	out := backend.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
-	if _, err := conn.Exec(ctx, "SELECT set_config('search_path', $1, false)", s.o.Schema+",public"); err != nil {
-		out.Err = fail("look at the schema", err)
-		return out
+	config, err := s.o.connection()
+	var conn *pgx.Conn
+	if err == nil {
+		conn, err = pgx.ConnectConfig(ctx, config.ConnConfig)
 	}
-	made, err := s.verify(ctx, conn)
+	made := false
+	if err == nil {
+		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was changed
+		if err = config.AfterConnect(ctx, conn); err == nil {
+			made, err = s.verify(ctx, conn)
+		}
+	}
 	if err != nil {
 		out.Found, out.Err = "", fail("look at the schema", err)
 		return out

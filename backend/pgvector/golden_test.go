@@ -24,6 +24,7 @@ var update = flag.Bool("update", false, "write golden files anew")
 
 // overheard listens to what a store says to PostgreSQL.
 type overheard struct {
+	ignored    string // a setting that is not passed on, as by a pooler that was told so
 	mu         sync.Mutex
 	statements []string
 }
@@ -74,6 +75,9 @@ func (o *overheard) listen(t *testing.T, client net.Conn, address string) {
 	answers.Go(func() { _, _ = io.Copy(client, server) })
 	from := pgproto3.NewBackend(client, client)
 	message, err := from.ReceiveStartupMessage()
+	if begin, ok := message.(*pgproto3.StartupMessage); ok {
+		delete(begin.Parameters, o.ignored)
+	}
 	for err == nil {
 		switch m := message.(type) {
 		case *pgproto3.Parse:

@@ -258,3 +258,37 @@ func TestLoadIsCanceled(t *testing.T) {
 		t.Errorf("commit after that: %v", err)
 	}
 }
+
+// TestOtherIsolation: who waited for another writer sees what that wrote, also in a database
+// whose transactions see only what was there when they began.
+func TestOtherIsolation(t *testing.T) {
+	o := options(t)
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("default_transaction_isolation", "serializable")
+	u.RawQuery = q.Encode()
+	o.URL = u.String()
+	first, second := stores().Open(t, o), stores().Open(t, o)
+	defer first.Close()
+	defer second.Close()
+	load, err := first.(backend.Bulk).Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	if err := load.Add(t.Context(), backendtest.One("t:a", "stone river")); err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	group.Go(func() error { return second.Write(t.Context(), backendtest.One("t:b", "stone meadow")) })
+	time.Sleep(200 * time.Millisecond) // the second waits
+	if err := errors.Join(load.Commit(t.Context()), load.Close(), group.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if found := backendtest.Hits(t, first, "stone"); found != 2 {
+		t.Errorf("%d found, want 2", found)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -109,27 +110,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	config, err := pgxpool.ParseConfig(o.URL)
+	config, err := o.connection()
 	if err != nil {
-		// The error of the parser hides the password, but may show the rest.
-		return nil, sheaf.Invalidf("postgres: the URL cannot be used: want postgres://user@host:port/database?sslmode=...: %w", err)
-	}
-	defaults := map[string]string{
-		"application_name": "sheaf",
-		"search_path":      o.Schema + ",public",
-		// Statements are made for one request each: a plan for any of them
-		// or compiled code is not worth its time.
-		"plan_cache_mode": "force_custom_plan",
-		"jit":             "off",
-	}
-	for name, value := range defaults {
-		if name == "search_path" || config.ConnConfig.RuntimeParams[name] == "" {
-			config.ConnConfig.RuntimeParams[name] = value
-		}
-	}
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, reachExtension)
-		return err
+		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -142,6 +125,45 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// connection is how a store is spoken to.
+func (o *Options) connection() (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		// The error of the parser hides the password, but may show the rest.
+		return nil, sheaf.Invalidf("postgres: the URL cannot be used: want postgres://user@host:port/database?sslmode=...: %w", err)
+	}
+	path := o.Schema + ",public"
+	defaults := map[string]string{
+		"application_name": "sheaf",
+		"search_path":      path,
+		// Statements are made for one request each: a plan for any of them
+		// or compiled code is not worth its time.
+		"plan_cache_mode": "force_custom_plan",
+		"jit":             "off",
+	}
+	for name, value := range defaults {
+		if name == "search_path" || config.ConnConfig.RuntimeParams[name] == "" {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		var got string
+		var installed *string
+		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')").Scan(&got, &installed); err != nil {
+			return err
+		}
+		if err := tooOld("installed", installed); err != nil {
+			return fmt.Errorf("postgres: %w", err)
+		}
+		if !strings.HasPrefix(got, path) { // the path of others, in which tables would be looked for and made
+			return fmt.Errorf("postgres: %w: a pooler before the server leaves out the setting search_path, which says where the tables are: name the server itself in the address, or let the pooler pass it on", sheaf.ErrUnsupported)
+		}
+		_, err := conn.Exec(ctx, reachExtension)
+		return err
+	}
+	return config, nil
 }
 
 // prepare fills in defaults and refuses what no server could take.
@@ -277,5 +299,5 @@ func broken(err error) bool {
 		// 57P: the server is shutting down, starting up or crashed.
 		return len(server.Code) == 5 && (server.Code[:3] == "57P" || server.Code[:2] == "08")
 	}
-	return true
+	return !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrUnsupported) // which are said here
 }

@@ -161,3 +161,67 @@ func TestPrepared(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 }
+
+// TestForgetfulPooler: behind a pooler that leaves out where the tables are, none are made
+// where its connection looks, and doctor says so too.
+func TestForgetfulPooler(t *testing.T) {
+	o := options(t)
+	pooler := overheard{ignored: "search_path"}
+	o.URL = pooler.between(t, o.URL)
+	store, err := pgvector.Open(t.Context(), o)
+	if err == nil {
+		_ = store.Close()
+	}
+	findings := pgvector.Examine(t.Context(), o)
+	for _, err := range []error{err, findings[len(findings)-1].Err} {
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "pooler") {
+			t.Errorf("%v, want one that names the pooler", err)
+		}
+	}
+	if said := strings.Join(pooler.take(), "; "); strings.Contains(said, "CREATE SCHEMA") || strings.Count(said, "search_path") != 2 {
+		t.Errorf("something is made, or asked again: %s", said)
+	}
+}
+
+// TestPoolOptions: what an address says of the pool is for no server, also where one
+// connection is enough.
+func TestPoolOptions(t *testing.T) {
+	o := options(t)
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("pool_max_conns", "2")
+	u.RawQuery = q.Encode()
+	o.URL = u.String()
+	store, err := pgvector.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := []error{store.Close()}
+	for _, f := range pgvector.Examine(t.Context(), o) {
+		errs = append(errs, f.Err)
+	}
+	if err := errors.Join(append(errs, pgvector.Drop(t.Context(), o.URL, o.Schema))...); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExamineCopy: rights are good for nothing on a server that takes no writes.
+func TestExamineCopy(t *testing.T) {
+	o := options(t)
+	if err := stores().Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	and := "?"
+	if strings.Contains(o.URL, "?") {
+		and = "&"
+	}
+	o.URL += and + "default_transaction_read_only=on"
+	for _, f := range pgvector.Examine(t.Context(), o) {
+		if f.Err != nil || f.Check == "rights" && !strings.Contains(f.Found, "takes no writes") {
+			t.Errorf("%+v", f)
+		}
+	}
+}

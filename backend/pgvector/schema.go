@@ -66,6 +66,10 @@ CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims i
 // lock is the key of the advisory lock of those who write to a schema.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
+// writing is a transaction that sees, once it has the lock, what the writer before it wrote,
+// whatever the database is set to.
+var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+
 // prepare makes the tables, or checks those that are there.
 func (s *Store) prepare(ctx context.Context) error {
 	what := "open the schema " + s.o.Schema
@@ -83,7 +87,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	default:
 		ctx, stop := s.bounded(ctx)
 		defer stop()
-		if err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.create(ctx, tx) }); err != nil {
+		if err := pgx.BeginTxFunc(ctx, s.pool, writing, func(tx pgx.Tx) error { return s.create(ctx, tx) }); err != nil {
 			return fail(what, err)
 		}
 	}
@@ -155,12 +159,12 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 		return err
 	case installed == nil && available == nil:
 		return fmt.Errorf("postgres: %w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
-	case installed != nil && old(*installed):
-		return fmt.Errorf("postgres: %w: the extension vector is %s: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, *installed)
 	case closed != nil:
 		return notReached(*closed)
 	case installed != nil:
 		return nil
+	case tooOld("available", available) != nil:
+		return fmt.Errorf("postgres: %w", tooOld("available", available))
 	}
 	// Inside a savepoint, so that the message of a refusal can be ours.
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
@@ -198,10 +202,17 @@ func notInstalled(err error) error {
 	return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
-func old(version string) bool {
+// tooOld is an error for a version of pgvector that has no iterative scans: it takes the
+// settings for them, and a search with a filter loses hits.
+func tooOld(what string, version *string) error {
+	if version == nil {
+		return nil
+	}
 	var major, minor int
-	_, err := fmt.Sscanf(version, "%d.%d", &major, &minor)
-	return err == nil && major == 0 && minor < 8
+	if _, err := fmt.Sscanf(*version, "%d.%d", &major, &minor); err != nil || major > 0 || minor >= 8 {
+		return nil
+	}
+	return fmt.Errorf("%w: the extension vector that is %s is %s: 0.8 or newer is needed: install it on the server and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
 // look tells what a schema holds, without what extensions made, and whether tables as
@@ -373,6 +384,15 @@ func (o Options) SQL() (string, error) {
 // ourTables are the tables that every store has, or those with row-level security.
 var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
 
+// connect is one connection, by an address that may hold options of a pool.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, sheaf.WithCategory(sheaf.ErrInvalid, err)
+	}
+	return pgx.ConnectConfig(ctx, config.ConnConfig)
+}
+
 // Drop removes the tables of a store. The schema stays, with the rights to it and whatever
 // functions, types and extensions others keep there; one that holds tables of others, or
 // something elsewhere that needs ours, is sheaf.ErrInvalid, and all of it stays.
@@ -380,7 +400,7 @@ func Drop(ctx context.Context, url, schema string) error {
 	if !plainName(schema) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
 	}
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := connect(ctx, url)
 	if err != nil {
 		return fail("connect", err)
 	}
@@ -394,8 +414,10 @@ func drop(ctx context.Context, tx pgx.Tx, schema string) error {
 		err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+quoted(schema, "setting")+" WHERE name = 'version')").Scan(&made)
 	}
 	var tables []string
-	if err == nil && made {
+	if err == nil && made && slices.Contains(holds, "vector_field") {
 		err = tx.QueryRow(ctx, "SELECT coalesce(array_agg('vector_' || id), '{}') FROM "+quoted(schema, "vector_field")).Scan(&tables)
+	}
+	if made {
 		tables = append(tables, ourTables...)
 	}
 	if err != nil {
@@ -415,6 +437,6 @@ func drop(ctx context.Context, tx pgx.Tx, schema string) error {
 	case len(ours) == 0:
 		return nil
 	}
-	_, err = tx.Exec(ctx, "DROP TABLE "+strings.Join(ours, ", ")+"; DROP SEQUENCE "+quoted(schema, "chunk_ord"))
+	_, err = tx.Exec(ctx, "DROP TABLE "+strings.Join(ours, ", ")+"; DROP SEQUENCE IF EXISTS "+quoted(schema, "chunk_ord"))
 	return err
 }

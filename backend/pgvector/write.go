@@ -177,7 +177,7 @@ func (w *load) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tx, err := conn.Begin(ctx)
+	tx, err := conn.BeginTx(ctx, writing)
 	if err != nil {
 		conn.Release()
 		return err

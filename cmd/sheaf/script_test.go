@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sheaf/catalog"
@@ -45,9 +46,18 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 }
 
 // vanish runs "vanish URL": it removes what a server has there; with "!" there must be nothing.
+// With "vanish URL TABLE" PostgreSQL is the server.
 func vanish(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 2 && !neg {
+		ctx := context.Background()
+		conn, err := pgx.Connect(ctx, args[0])
+		ts.Check(err)
+		_, err = conn.Exec(ctx, "DROP TABLE "+args[1])
+		ts.Check(errors.Join(err, conn.Close(ctx)))
+		return
+	}
 	if len(args) != 1 {
-		ts.Fatalf("usage: [!] vanish URL")
+		ts.Fatalf("usage: [!] vanish URL, or vanish URL TABLE")
 	}
 	method, want := http.MethodDelete, http.StatusOK
 	if neg {

@@ -109,7 +109,10 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if r, ok := store.(backend.Reporter); ok && filled {
 		stats, err := r.Stats(ctx)
 		if err == nil && stats.Chunks == 0 {
-			err = s.serverLost(sheaf.ErrNotFound)
+			err = sheaf.ErrNotFound
+		}
+		if errors.Is(err, sheaf.ErrNotFound) {
+			err = s.serverLost(err)
 		}
 		if err != nil {
 			return nil, storeError{errors.Join(err, store.Close())}
@@ -124,8 +127,8 @@ func (s *session) serverLost(err error) error {
 }
 
 // emptyServer removes what the server holds, when that was asked for and is not done
-// yet: what an earlier version, or other settings, filled it with goes settings and all,
-// else only the chunks do.
+// yet: what an earlier version, or other settings, filled it with, or what somebody removed
+// a part of, goes settings and all, else only the chunks do.
 func (s *session) emptyServer(ctx context.Context) error {
 	if s.view.Settings().Extra[remakingKey] != remakingServer {
 		return nil
@@ -136,23 +139,22 @@ func (s *session) emptyServer(ctx context.Context) error {
 	return s.whenFree(ctx, func() error {
 		return s.empty(ctx, remakingServer, func() error {
 			store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
-			if errors.Is(err, backend.ErrMadeOtherwise) {
-				if dropped := s.target.Drop(ctx); dropped != nil { // which may leave it, for what others have there
-					return dropped
+			if err == nil {
+				if emptier, ok := store.(backend.Emptier); ok {
+					err = emptier.Empty(ctx)
+				} else {
+					err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, s.target)
 				}
-				s.notice("%v: it is emptied and filled again", err)
-				return nil
+				err = errors.Join(err, store.Close())
 			}
-			if err != nil {
+			if !errors.Is(err, backend.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}
-			emptier, ok := store.(backend.Emptier)
-			if !ok {
-				err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, s.target)
-			} else {
-				err = emptier.Empty(ctx)
+			if dropped := s.target.Drop(ctx); dropped != nil { // which may leave it, for what others have there
+				return dropped
 			}
-			return errors.Join(err, store.Close())
+			s.notice("%v: it is emptied and filled again", err)
+			return nil
 		})
 	})
 }

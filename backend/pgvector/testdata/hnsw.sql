@@ -1,4 +1,5 @@
 # open
+SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector');
 SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public';
 SELECT set_config($1, $2, false), set_config($3, $4, false);
@@ -6,7 +7,7 @@ SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM p
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
 		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
 			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'));
-begin;
+begin isolation level read committed;
 SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0));
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
 	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
@@ -70,7 +71,7 @@ CREATE POLICY property_write ON property FOR ALL USING (current_setting('sheaf.t
 commit;
 
 # write
-begin;
+begin isolation level read committed;
 SELECT id, name, dims, model FROM vector_field;
 SELECT id, name FROM field;
 SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0), tableoid
@@ -518,7 +519,7 @@ WITH q0 AS (SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s FROM unnest($1::int
 SELECT count(DISTINCT chunk) FROM q0;
 
 # delete
-begin;
+begin isolation level read committed;
 DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens;

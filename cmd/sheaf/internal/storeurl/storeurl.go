@@ -79,7 +79,7 @@ var known = map[string][]string{
 // the address does not say: any text, of which letters and digits stay.
 func Parse(address, name string, secrets Secrets) (*Target, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" {
+	if err != nil || !strings.Contains(address, "://") { // without which the driver of PostgreSQL reads something else
 		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address), Kinds[0])
 	}
 	bare := *u
@@ -91,12 +91,18 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if !slices.Contains(Kinds, kind) || secure && kind == "postgres" {
 		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", bare.Redacted(), strings.Join(Kinds, ", "))
 	}
+	if kind == "postgres" { // whose driver takes a plus for one, and not for a space
+		u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%2B")
+	}
 	options, err := url.ParseQuery(u.RawQuery)
 	if err != nil { // else a part would be left out
 		return nil, sheaf.Invalidf("store %q: the options after '?' cannot be read: write them as name=value with & between, and ; and %% in a value as %%3B and %%25", bare.Redacted())
 	}
 	if _, ok := u.User.Password(); ok || options.Has("password") {
 		return nil, sheaf.Invalidf("store %q: a password in the address: name where it is found with store_key_env or store_key_file", bare.Redacted())
+	}
+	if options.Has("sslpassword") {
+		return nil, sheaf.Invalidf("store %q: the password of a certificate's key in the address: give it in PGSSLPASSWORD", bare.Redacted())
 	}
 	if u.Host == "" && kind != "postgres" {
 		return nil, sheaf.Invalidf("store %q: no host", bare.Redacted())
@@ -120,11 +126,14 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 
 // withoutPassword is an address that cannot be read, without what may be secret.
 func withoutPassword(address string) string {
-	address, _, _ = strings.Cut(address, "?")
+	before := ""
 	if i := strings.LastIndexByte(address, '@'); i >= 0 {
-		return "...@" + address[i+1:]
+		before, address = "...@", address[i+1:]
 	}
-	return address
+	if i := strings.IndexAny(address, "?="); i >= 0 { // = also as in "host=h password=p"
+		address = address[:i]
+	}
+	return before + address
 }
 
 // defaultPlace makes a name of letters, digits and underscores.
@@ -288,6 +297,9 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorF
 			return o, err
 		}
 	}
+	if _, err := t.certificates(); err != nil {
+		return o, err
+	}
 	hnsw, err := t.number("hnsw")
 	if err != nil {
 		return o, err
@@ -402,7 +414,11 @@ func (t *Target) postgres() string {
 			q.Set("sslmode", "verify-full")
 		}
 	}
-	u.RawQuery = q.Encode()
+	if t.secrets.CertFile != "" {
+		q.Set("sslcert", t.secrets.CertFile)
+		q.Set("sslkey", t.secrets.CertKeyFile)
+	}
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
 	if t.secrets.Key != "" {
 		u.User = url.UserPassword(u.User.Username(), t.secrets.Key)
 	}
@@ -476,20 +492,29 @@ func (t *Target) base() string {
 func (t *Target) client() (*http.Client, error) {
 	transport := httpstore.Transport()
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	if cert, key := t.secrets.CertFile, t.secrets.CertKeyFile; cert != "" || key != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, fmt.Errorf("store_cert_file and store_cert_key_file: %w", sheaf.WithCategory(sheaf.ErrInvalid, err))
-		}
-		transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	var err error
+	if transport.TLSClientConfig.Certificates, err = t.certificates(); err != nil {
+		return nil, err
 	}
 	if t.secrets.CAFile != "" {
-		var err error
 		if transport.TLSClientConfig.RootCAs, err = trusted(t.secrets.CAFile); err != nil {
 			return nil, err
 		}
 	}
 	return &http.Client{Transport: transport}, nil
+}
+
+// certificates are what says who asks, if the secrets name it.
+func (t *Target) certificates() ([]tls.Certificate, error) {
+	cert, key := t.secrets.CertFile, t.secrets.CertKeyFile
+	if cert == "" && key == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("store_cert_file and store_cert_key_file: %w", sheaf.WithCategory(sheaf.ErrInvalid, err))
+	}
+	return []tls.Certificate{pair}, nil
 }
 
 // trusted are the certificates of store_ca_file.

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,8 @@ func TestParse(t *testing.T) {
 	}
 	for _, address := range []string{"", "notes", "mysql://host/x", "postgres+https://host/x", "opensearch:///x", "opensearch://host/x?nope=1", "opensearch://me:secret@host/x", "://", "postgres://me:secret@%zz/x",
 		"postgres://host/x?schema=a;b&password=secret", "postgres://host/x?schema=%zz", "postgres://host/x?password=secret",
-		"postgress://host/x?password=secret", "postgres+https://host/x?password=secret", "host/x?password=secret", "postgres://%zz/x?password=secret", "opensearch://host/x?passwd=secret"} {
+		"postgress://host/x?password=secret", "postgres+https://host/x?password=secret", "host/x?password=secret", "postgres://%zz/x?password=secret", "opensearch://host/x?passwd=secret",
+		"postgres://host/x?sslpassword=secret", "host=h user=me password=secret", "password=secret host=h", "postgres://me:secret?%zz@host/x", "postgres:?schema=notes", "postgres:/db"} {
 		_, err := Parse(address, "x", Secrets{})
 		if !errors.Is(err, sheaf.ErrInvalid) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)
@@ -72,6 +74,11 @@ func TestDriverAddress(t *testing.T) {
 	}
 	if strings.Contains(got.String(), "p@ss") || strings.Contains(got.String(), "p%40ss") {
 		t.Errorf("the name %s shows the password", got)
+	}
+	// A driver of PostgreSQL takes a plus for one, and not for a space.
+	spaces, err := Parse("postgres://host/db?application_name=a+b%20c", "x", Secrets{CAFile: "/my certs/ca+1.pem"})
+	if want := "postgres://host/db?application_name=a%2Bb%20c&sslmode=verify-full&sslrootcert=%2Fmy%20certs%2Fca%2B1.pem"; err != nil || spaces.postgres() != want {
+		t.Errorf("%s, %v, want %s", spaces.postgres(), err, want)
 	}
 	long, err := Parse("postgres://host/db", strings.Repeat("very long ", 20)+"a1b2c3d4", Secrets{})
 	if err != nil || len(long.Place) > 48 || !strings.HasSuffix(long.Place, "a1b2c3d4") {
@@ -155,6 +162,24 @@ func TestCertificates(t *testing.T) {
 		}
 	}
 	if err := get(Secrets{CAFile: cert, CertFile: keyFile, CertKeyFile: keyFile}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "store_cert_file") {
+		t.Errorf("a file that holds no certificate: %v", err)
+	}
+}
+
+// TestCertificateOfDriver: the driver of PostgreSQL shows the same files, which are read
+// before it is asked.
+func TestCertificateOfDriver(t *testing.T) {
+	cert, keyFile, _ := authority(t)
+	target, err := Parse("postgres://me@127.0.0.1:1/db", "x", Secrets{CertFile: cert, CertKeyFile: keyFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "postgres://me@127.0.0.1:1/db?" + url.Values{"sslcert": {cert}, "sslkey": {keyFile}}.Encode()
+	if target.postgres() != want {
+		t.Errorf("%s, want %s", target.postgres(), want)
+	}
+	target.secrets.CertFile = keyFile
+	if _, err := target.Open(t.Context(), nil, nil, Make); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "store_cert_file") {
 		t.Errorf("a file that holds no certificate: %v", err)
 	}
 }

@@ -189,6 +189,21 @@ func TestPagePrintWhole(t *testing.T) {
 		until(`getComputedStyle(document.querySelector(".scroll")).page === "wide"`))
 }
 
+// TestPagePrintSheets: on paper, whose sides are those of a phone, nothing is printed that can only be pressed, what is
+// marked is seen, and no heading stands below what it is of.
+func TestPagePrintSheets(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	paper := chromedp.Tasks{emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(700, 900, 1, false)}
+	bare := until(`[...document.querySelectorAll("aside, button:not([aria-pressed=true])")].every((e) => !e.checkVisibility())`)
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=undo+commit&filter=ext:md&why=1"), until(shown), until(`document.querySelector(".why") && document.querySelector("aside li")`), paper, bare, shoot("print-results"),
+		until(`getComputedStyle(document.querySelector(".snippet mark")).printColorAdjust === "exact" && getComputedStyle(document.querySelector(".result:not(:has(.why))")).breakInside === "avoid"`))
+	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown), bare, until(`getComputedStyle(document.querySelector("article h2")).breakAfter === "avoid" && getComputedStyle(document.getElementById("main")).paddingBottom === "0px"`))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&filter=ext:md"), until(`document.querySelectorAll(".judge li").length > 2`), do(`document.querySelector(".judge li button").click()`), until(`document.querySelector(".judge table")`),
+		until(`document.querySelector(".judge [aria-pressed=true]").checkVisibility() && document.querySelector(".lab-bar span button").checkVisibility() && !document.querySelector(".lab-bar > button, .judge [aria-pressed=false]").checkVisibility()`),
+		until(`!document.querySelector(".lab-bar input").checkVisibility()`))
+}
+
 // TestPageDeepTitle: the title of a passage is seen below however many and long headings, also where there is little room.
 func TestPageDeepTitle(t *testing.T) {
 	ctx := browser(t)

@@ -153,7 +153,7 @@ func TestPageKeyboard(t *testing.T) {
 		until(`document.querySelectorAll("svg.lab").length === 2 && document.activeElement.ariaLabel === "Beside it" && document.activeElement.value === "tree"`))
 	step(t, ctx, "a mark after another", chromedp.Focus(`.judge li:nth-child(2) button.wrong`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=true]")`),
 		chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=false]")`))
-	step(t, ctx, "a slider says its number", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(`[...document.querySelectorAll(".lab-controls label")].find((l) => l.textContent === "rrf_k").querySelector("[type=range]").ariaValueText === "60"`))
+	step(t, ctx, "a slider says its number and what that means", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(`[...document.querySelectorAll(".lab-controls label")].find((l) => l.textContent === "rrf_k").querySelector("[type=range]").ariaValueText === "60"`), until(`[...document.querySelectorAll(".lab-controls :is([type=range], select)")].every((e) => e.ariaDescription === e.closest("label").title)`))
 	step(t, ctx, "measuring", chromedp.Navigate(s.URL+"/?view=status"), until(shown), chromedp.Focus(`[aria-label=Recall] button`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`),
 		until(`document.activeElement.textContent === "Measure"`))
 }

@@ -54,7 +54,7 @@ function lay(main, doc, s, note) {
   const kinds = callouts(text);
   const leftward = direction(text.textContent) !== null;
   text.classList.toggle("leftward", leftward);
-  if (leftward) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(e.textContent) ?? e.dir;
+  if (leftward) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(prose(e)) ?? e.dir;
   for (const [title, kind] of kinds) { // a word of Markdown, which decides no direction
     title.dir ||= title.parentElement.dir;
     title.prepend(make("b", {}, kind), " ");
@@ -78,6 +78,13 @@ function lay(main, doc, s, note) {
   outline.scrollTop = scrolled;
   for (const wide of text.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // the arrows move it
   return { text, outline, entries };
+}
+
+/** The text of an element without the code in it. */
+function prose(e) {
+  const copy = e.cloneNode(true);
+  for (const code of copy.querySelectorAll("code")) code.remove();
+  return copy.textContent;
 }
 
 /** Has callouts, which begin with [!kind] and a title, show the title in a line of its own. Those lines, each with its kind. */

@@ -104,7 +104,7 @@ func TestLabTouch(t *testing.T) {
 	}
 	finger := func(dx, dy float64) chromedp.Tasks { // on a page of its own: one that was scrolled may still move
 		tasks := chromedp.Tasks{chromedp.Navigate(s.URL + "/?view=lab&q=commit&set.names=0.9"), until(shown), chromedp.WaitVisible("svg.lab .node"),
-			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); return {X: r.left + r.width / 4, Y: r.top + r.height / 2}; })()`, &at),
+			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); window.was = r.top; return {X: r.left + r.width / 4, Y: r.top + r.height / 2}; })()`, &at),
 			touch(input.TouchStart, 0, 0)}
 		for i := 1.; i <= 12; i++ {
 			tasks = append(tasks, touch(input.TouchMove, i*dx, i*dy))
@@ -112,6 +112,6 @@ func TestLabTouch(t *testing.T) {
 		return append(tasks, touch(input.TouchEnd, 0, 0))
 	}
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), emulation.SetTouchEmulationEnabled(true))
-	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.9"`), until(`document.querySelector("p.place").textContent.startsWith("names: ")`))
+	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.9"`), until(`document.querySelector("p.place").textContent.startsWith("names: ") && Math.abs(`+slider+`.getBoundingClientRect().top - was) < 1`))
 	step(t, ctx, "it scrolls", finger(0, -5), until(`document.querySelector(".lab-controls").scrollTop > 20`), until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(`+slider+`.value) === 0.9`))
 }

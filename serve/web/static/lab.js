@@ -59,9 +59,14 @@ function build(main, profiles, profile, s) {
   // What a number means is said while it is held: a finger points at no title.
   controls.addEventListener("focusin", (e) => {
     const p = profile.parameters.find((p) => p.name === e.target.closest("label")?.dataset.name);
-    if (p) about.textContent = `${p.name}: ${p.about} (${p.range})`; // in Firefox the keyboard stops at what can be scrolled, too
+    if (!p) return; // in Firefox the keyboard stops at what can be scrolled, too
+    about.style.minHeight = `${about.offsetHeight}px`; // else fewer lines would move the slider away under the finger
+    about.textContent = `${p.name}: ${p.about} (${p.range})`;
   });
-  controls.addEventListener("focusout", () => { about.textContent = profile.about; });
+  controls.addEventListener("focusout", () => {
+    about.style.minHeight = "";
+    about.textContent = profile.about;
+  });
   lab.chart = make("div", { class: "scroll", "data-profile": profile.name });
   lab.beside = make("div", { class: "scroll", "data-profile": `${s.compare}, ▲ and ▼ against ${profile.name}` });
   lab.detail = make("section", { class: "arithmetic", "aria-label": "Arithmetic" });

@@ -76,6 +76,7 @@ func TestPageAddress(t *testing.T) {
 	step(t, ctx, "numbers of another address", do(`history.pushState(null, "", "/?view=lab&q=commit&set.meaning=0.9"); dispatchEvent(new PopStateEvent("popstate"))`), until(`document.querySelector(".lab-controls input").value === "0.9" && `+shown),
 		chromedp.NavigateBack(), until(`document.querySelector(".lab-controls input").value !== "0.9" && `+shown))
 	step(t, ctx, "no such profile", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=nosuch"), until(`document.getElementById("notes").textContent.includes('there is no profile "nosuch"')`))
+	step(t, ctx, "no such parameter", chromedp.Navigate(s.URL+"/?view=lab&q=commit&set.nosuch=1"), until(`document.getElementById("notes").textContent.includes("sheaf has no parameter nosuch")`))
 }
 
 // TestPageNames: a passage is found by whatever names it: its identifier, a path with its

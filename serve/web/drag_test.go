@@ -87,7 +87,7 @@ func TestDocumentMarks(t *testing.T) {
 	step(t, ctx, "the passage from the outline", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"), until(shown), do(`[...document.querySelectorAll(".outline > ul a")].at(-1).click()`), until(`location.search.includes("last") && `+shown), marked)
 }
 
-// TestLabTouch: a finger that begins on a slider and scrolls changes no number; one that drags it does.
+// TestLabTouch: a finger that begins on a slider and scrolls changes no number; one that drags it does, and is told what it is.
 func TestLabTouch(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -104,7 +104,7 @@ func TestLabTouch(t *testing.T) {
 	}
 	finger := func(dx, dy float64) chromedp.Tasks { // on a page of its own: one that was scrolled may still move
 		tasks := chromedp.Tasks{chromedp.Navigate(s.URL + "/?view=lab&q=commit&set.names=0.9"), until(shown), chromedp.WaitVisible("svg.lab .node"),
-			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); return {X: r.left + r.width / 4, Y: r.top + r.height / 2}; })()`, &at),
+			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); window.was = r.top; return {X: r.left + r.width / 4, Y: r.top + r.height / 2}; })()`, &at),
 			touch(input.TouchStart, 0, 0)}
 		for i := 1.; i <= 12; i++ {
 			tasks = append(tasks, touch(input.TouchMove, i*dx, i*dy))
@@ -112,6 +112,6 @@ func TestLabTouch(t *testing.T) {
 		return append(tasks, touch(input.TouchEnd, 0, 0))
 	}
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), emulation.SetTouchEmulationEnabled(true))
-	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.9"`))
+	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.9"`), until(`document.querySelector("p.place").textContent.startsWith("names: ") && Math.abs(`+slider+`.getBoundingClientRect().top - was) < 1`))
 	step(t, ctx, "it scrolls", finger(0, -5), until(`document.querySelector(".lab-controls").scrollTop > 20`), until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(`+slider+`.value) === 0.9`))
 }

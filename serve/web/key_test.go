@@ -202,7 +202,7 @@ func TestPageFocus(t *testing.T) {
 }
 
 // TestPageForced: in the colors of the system, which show borders that are transparent
-// elsewhere, one result is marked as selected and no other.
+// elsewhere, one result is marked as selected and no other, and what is pressed can be read.
 func TestPageForced(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -213,6 +213,10 @@ func TestPageForced(t *testing.T) {
 	if marked != "result-0" {
 		t.Errorf("marked as selected: %q", marked)
 	}
+	const plain = ` === getComputedStyle(document.body).backgroundColor`
+	step(t, ctx, "the outline", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown), until(`getComputedStyle(document.querySelector(".outline ul a")).borderTopColor`+plain))
+	step(t, ctx, "a mark, whose word has the system's color behind it", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(`document.querySelectorAll(".judge li").length > 2`), do(`document.querySelector(".judge li button").click(); document.querySelector(".judge li:nth-child(2) button.wrong").click()`), shoot("forced-mark"),
+		until(`(all => all.length === 2 && all.every((e) => !(getComputedStyle(e).color`+plain+`)))([...document.querySelectorAll(".judge [aria-pressed=true]")])`))
 }
 
 // TestPageNested: a note with enormous tables and words, and lists and quotations

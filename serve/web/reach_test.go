@@ -153,7 +153,7 @@ func TestPageKeyboard(t *testing.T) {
 		until(`document.querySelectorAll("svg.lab").length === 2 && document.activeElement.ariaLabel === "Beside it" && document.activeElement.value === "tree"`))
 	step(t, ctx, "a mark after another", chromedp.Focus(`.judge li:nth-child(2) button.wrong`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=true]")`),
 		chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=false]")`))
-	step(t, ctx, "a slider says its number", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(`[...document.querySelectorAll(".lab-controls label")].find((l) => l.textContent === "rrf_k").querySelector("[type=range]").ariaValueText === "60"`))
+	step(t, ctx, "a slider says its number and what that means", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(`[...document.querySelectorAll(".lab-controls label")].find((l) => l.textContent === "rrf_k").querySelector("[type=range]").ariaValueText === "60"`), until(`[...document.querySelectorAll(".lab-controls :is([type=range], select)")].every((e) => e.ariaDescription === e.closest("label").title)`))
 	step(t, ctx, "measuring", chromedp.Navigate(s.URL+"/?view=status"), until(shown), chromedp.Focus(`[aria-label=Recall] button`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`),
 		until(`document.activeElement.textContent === "Measure"`))
 }
@@ -187,6 +187,21 @@ func TestPagePrintWhole(t *testing.T) {
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=text&set.names=0.9"), until(shown), chromedp.WaitVisible("svg.lab .node"), paper,
 		until(`["--good", "--bad", "--edge"].every((name) => { const e = document.createElement("i"); e.style.color = getComputedStyle(document.documentElement).getPropertyValue(name); document.body.append(e); const c = getComputedStyle(e).color.match(/\d+/g).map(Number); e.remove(); return c.every((n) => n < 190); })`),
 		until(`getComputedStyle(document.querySelector(".scroll")).page === "wide"`))
+}
+
+// TestPagePrintSheets: on paper, whose sides are those of a phone, nothing is printed that can only be pressed, what is
+// marked is seen, and no heading stands below what it is of.
+func TestPagePrintSheets(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	paper := chromedp.Tasks{emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(700, 900, 1, false)}
+	bare := until(`[...document.querySelectorAll("aside, button:not([aria-pressed=true])")].every((e) => !e.checkVisibility())`)
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=undo+commit&filter=ext:md&why=1"), until(shown), until(`document.querySelector(".why") && document.querySelector("aside li")`), paper, bare, shoot("print-results"),
+		until(`getComputedStyle(document.querySelector(".snippet mark")).printColorAdjust === "exact" && getComputedStyle(document.querySelector(".result:not(:has(.why))")).breakInside === "avoid"`))
+	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown), bare, until(`getComputedStyle(document.querySelector("article h2")).breakAfter === "avoid" && getComputedStyle(document.getElementById("main")).paddingBottom === "0px"`))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&filter=ext:md"), until(`document.querySelectorAll(".judge li").length > 2`), do(`document.querySelector(".judge li button").click()`), until(`document.querySelector(".judge table")`),
+		until(`document.querySelector(".judge [aria-pressed=true]").checkVisibility() && document.querySelector(".lab-bar span button").checkVisibility() && !document.querySelector(".lab-bar > button, .judge [aria-pressed=false]").checkVisibility()`),
+		until(`!document.querySelector(".lab-bar input").checkVisibility()`))
 }
 
 // TestPageDeepTitle: the title of a passage is seen below however many and long headings, also where there is little room.

@@ -32,6 +32,19 @@ func TestPageReturn(t *testing.T) {
 	step(t, ctx, "back to the box", back, until(`document.querySelector("article").textContent.includes("Three of them.") && `+shown), until(`document.activeElement.id === "query"`))
 }
 
+// TestLabReturn: who comes back to the lab sees the numbers of a profile that was saved elsewhere meanwhile, by which it
+// ranks from then on.
+func TestLabReturn(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	const number = `document.querySelector("[data-name=meaning] input[type=text]").value`
+	save := func(meaning string) chromedp.Action {
+		return do(`fetch("/v1/profiles/mine", {method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify({extends: "sheaf", parameters: {meaning: "` + meaning + `"}, replace: true})}).then((r) => { window.saved = r.status; })`)
+	}
+	step(t, ctx, "a profile", chromedp.Navigate(s.URL), until(shown), save("0.3"), until(`window.saved < 300`), chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=mine&set.names=0.7"), until(shown), until(number+` === "0.3"`))
+	step(t, ctx, "another window saves it", save("0.6"), until(`window.saved < 300`), do(`dispatchEvent(new Event("focus"))`), until(number+` === "0.6" && location.search.includes("set.names=0.7")`))
+}
+
 // TestPageReturnToNothing: who comes back to a note that was taken away is told so, and sees it when it
 // is there again.
 func TestPageReturnToNothing(t *testing.T) {

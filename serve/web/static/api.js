@@ -172,11 +172,11 @@ export function marked(text, ranges) {
 /** Letters of words between which no spaces stand. */
 export const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
-/** Which way a text runs in which there are letters from right to left: as its first letter, unless twice as many run the other way: it may begin with a name in another script. */
+/** Which way a text runs in which there are letters from right to left: as its first letter, unless twice as many run the other way: it may begin with a name in another script. Code, which is of Latin letters anywhere, does not count. */
 export function direction(text) {
-  const leftward = /[\p{sc=Arabic}\p{sc=Hebrew}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}]/u;
+  const leftward = /[\p{sc=Arabic}\p{sc=Hebrew}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}\p{sc=Adlm}\p{sc=Rohg}\p{sc=Mand}\p{sc=Samr}]/u;
   if (!leftward.test(text)) return null;
-  const letters = text.match(/\p{L}/gu) ?? [], left = letters.filter((c) => leftward.test(c)).length, right = letters.length - left;
+  const letters = text.replace(/`[^`]*`/g, "").match(/\p{L}/gu) ?? [], left = letters.filter((c) => leftward.test(c)).length, right = letters.length - left;
   return (leftward.test(letters[0] ?? text) ? right <= 2 * left : left >= 2 * right) ? "rtl" : "ltr";
 }
 

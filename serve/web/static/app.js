@@ -11,6 +11,7 @@ const main = document.getElementById("main");
 const input = document.getElementById("query");
 let current = null;
 let running = null;
+let counted = null; // what was asked for and has said how much it found
 let readdressing; // when the address is changed that could not be
 let missing = null; // what was asked for and is not there
 let entering = null; // what is asked for when Enter was pressed before it was there
@@ -55,7 +56,10 @@ const page = {
     }
   },
   /** Says how many results there are, and what can be done about it. */
-  count(text, more) { document.getElementById("count").replaceChildren(text, ...(more || [])); },
+  count(text, more) {
+    counted = running.signal;
+    document.getElementById("count").replaceChildren(text, ...(more || []));
+  },
   /** Shows notes and faults above the view. */
   notes(list) {
     const box = document.getElementById("notes");
@@ -92,7 +96,7 @@ async function show(y) {
   const slow = setTimeout(() => { // what is shown is not what is asked for
     if (signal.aborted) return;
     main.ariaBusy = "true";
-    page.count(waiting);
+    if (counted !== signal) count.textContent = waiting;
   }, 700);
   try {
     views[name] ??= await import(`./${name}.js${elsewhere}`).catch(() => {
@@ -102,7 +106,7 @@ async function show(y) {
     if (signal.aborted) return;
     if (current !== name) {
       main.replaceChildren();
-      page.count("");
+      count.textContent = "";
       page.notes([]);
     }
     current = name;

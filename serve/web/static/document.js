@@ -52,7 +52,9 @@ function lay(main, doc, s, note) {
   }
   for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
   const kinds = callouts(text);
-  if (direction(text.textContent)) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(e.textContent) ?? e.dir;
+  const leftward = direction(text.textContent) !== null;
+  text.classList.toggle("leftward", leftward);
+  if (leftward) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(prose(e)) ?? e.dir;
   for (const [title, kind] of kinds) { // a word of Markdown, which decides no direction
     title.dir ||= title.parentElement.dir;
     title.prepend(make("b", {}, kind), " ");
@@ -76,6 +78,13 @@ function lay(main, doc, s, note) {
   outline.scrollTop = scrolled;
   for (const wide of text.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // the arrows move it
   return { text, outline, entries };
+}
+
+/** The text of an element without the code in it. */
+function prose(e) {
+  const copy = e.cloneNode(true);
+  for (const code of copy.querySelectorAll("code")) code.remove();
+  return copy.textContent;
 }
 
 /** Has callouts, which begin with [!kind] and a title, show the title in a line of its own. Those lines, each with its kind. */
@@ -221,18 +230,24 @@ const hangul = /[\uac00-\ud7af]/;
 /** Letters whose accents and vowel marks searches do not look at. */
 const bare = /^(?!й|Й|[иИ]\u0306)[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{sc=Hebrew}]/u;
 
+/** Letters that searches take for others, beside what Unicode knows of. */
+const others = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", ı: "i", ς: "σ", "\u0640": "", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643", "\u0629": "\u0647", "\u0671": "\u0627" };
+/** What a digit stands for: in the scripts of India zero is the seventh of its row, elsewhere the first. */
+const digit = (c) => String((c.codePointAt(0) & 15) - (/[\u0966-\u0d6f]/.test(c) ? 6 : 0));
+
 const folds = new Map();
 /** A letter with its marks, as searches compare it. */
 function fold(letter) {
   let one = folds.get(letter);
-  if (one === undefined) folds.set(letter, (one = (bare.test(letter) ? letter.normalize("NFD").replace(/\p{M}/gu, "") : letter.normalize("NFC")).toLowerCase().replace("ς", "σ").replace("ß", "ss")));
+  if (one === undefined) folds.set(letter, (one = (bare.test(letter) ? letter.normalize("NFKD").replace(/\p{M}/gu, "") : letter.normalize("NFKC")).toLowerCase()
+    .replace(/[^\x00-\x7f]/gu, (c) => others[c] ?? (/\p{Nd}/u.test(c) ? digit(c) : /\p{Cf}/u.test(c) ? "" : c))));
   return one;
 }
 
 /** Text as searches compare it, however it is composed, and where in it each letter stood: null where that is where it stands. */
 function folded(text) {
   if (/^[\x00-\x7f]*$/.test(text)) return [text.toLowerCase(), null];
-  if (!/[\p{M}\u1100-\u11ff]/u.test(text)) { // most texts, in less time
+  if (!/[\p{M}\u1100-\u11ff\uff9e\uff9f]/u.test(text)) { // most texts, in less time
     let same = true;
     const plain = text.replace(/[^\x00-\x7f]/gu, (c) => {
       const one = fold(c);
@@ -243,7 +258,7 @@ function folded(text) {
   }
   let plain = "";
   const at = [];
-  for (const { 0: letter, index } of text.matchAll(/[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^]\p{M}*/gu)) {
+  for (const { 0: letter, index } of text.matchAll(/[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^][\p{M}\uff9e\uff9f]*/gu)) {
     const one = fold(letter);
     for (let i = 0; i < one.length; i++) at.push(index);
     plain += one;
@@ -258,7 +273,8 @@ function markWords(text, query, again) {
   const stems = [...new Set(words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
   if (!stems.length) return;
   const any = (all) => all.join("|") || "(?!)";
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])(?:${any(stems.filter((w) => !unspaced.test(w)))})[\\p{L}\\p{N}\\p{M}]*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
+  const letter = "[\\p{L}\\p{N}\\p{M}]", alone = `(?!${unspaced.source})${letter}`; // a word may end where others follow without a space
+  const pattern = new RegExp(`(?<!${alone})(?:${any(stems.filter((w) => !unspaced.test(w)))})(?:${alone})*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("mark")) nodes.push(walker.currentNode);
@@ -266,9 +282,11 @@ function markWords(text, query, again) {
   const [near, far] = [nodes.filter(inHit), nodes.filter((n) => !inHit(n))];
   let left = 2000;
   for (const node of again ? near : [...near, ...far]) {
+    if (!left) break;
     const [plain, places] = folded(node.data), place = (i) => (places ? places[i] : i);
-    const found = [...plain.matchAll(pattern)];
-    if (!found.length || (left -= found.length) < 0) continue;
+    const found = [...plain.matchAll(pattern)].slice(0, left);
+    if (!found.length) continue;
+    left -= found.length;
     const parts = [];
     let at = 0;
     for (const m of found) {

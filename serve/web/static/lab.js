@@ -13,9 +13,10 @@ export async function show(main, s, thePage, signal) {
   page = thePage;
   const { profiles } = await get("/v1/profiles", {}, signal);
   const chosen = profiles.find((p) => p.name === s.profile) || profiles.find((p) => p.default) || profiles[0];
-  const changes = Object.fromEntries(Object.entries(s).filter(([k]) => chosen.parameters.some((p) => k === "set." + p.name)).map(([k, v]) => [k.slice(4), v]));
+  const set = Object.entries(s).filter(([k]) => k.startsWith("set.")).map(([k, v]) => [k.slice(4), v]), has = ([name]) => chosen.parameters.some((p) => p.name === name);
+  const changes = Object.fromEntries(set.filter(has));
   // The controls stay while one types or drags: only what they show is made again.
-  if (!current || current.main !== main || !main.contains(current.root) || JSON.stringify(current.profile) !== JSON.stringify(chosen) || current.compare !== s.compare) {
+  if (!current || current.main !== main || !main.contains(current.root) || current.profile.name !== chosen.name || current.profiles !== JSON.stringify(profiles) || current.compare !== s.compare) {
     const chosenBy = main.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
     current = build(main, profiles, chosen, s);
     current.values = null;
@@ -26,6 +27,7 @@ export async function show(main, s, thePage, signal) {
     current.fill();
   }
   current.lacks = s.profile && chosen.name !== s.profile ? [`there is no profile "${s.profile}": this is ${chosen.name}`] : [];
+  for (const [name] of set) if (!has([name])) current.lacks.push(`${chosen.name} has no parameter ${name}: it is left out`);
   lit = s.pin || null;
   current.not = current.whyNot.value = s.not || "";
   current.query = (s.q || "").trim(); // a space behind it is no other query for marks
@@ -34,9 +36,12 @@ export async function show(main, s, thePage, signal) {
   await current.update(signal);
 }
 
+/** Whether a profile was saved meanwhile, as in another window: its numbers would not be those that rank. */
+export const changed = async (signal) => JSON.stringify((await get("/v1/profiles", {}, signal, true)).profiles) !== current.profiles;
+
 /** Makes the view for a profile. */
 function build(main, profiles, profile, s) {
-  const lab = { main, profile, compare: s.compare, values: {}, query: "", filter: "" };
+  const lab = { main, profile, profiles: JSON.stringify(profiles), compare: s.compare, values: {}, query: "", filter: "" };
   const select = (label, value, none, change) => {
     const box = make("select", { "aria-label": label, onchange: () => change(box.value) }, ...(none ? [make("option", { value: "" }, none)] : []),
       ...profiles.map((p) => make("option", { value: p.name, title: p.about, selected: p.name === value }, p.name)));
@@ -54,9 +59,14 @@ function build(main, profiles, profile, s) {
   // What a number means is said while it is held: a finger points at no title.
   controls.addEventListener("focusin", (e) => {
     const p = profile.parameters.find((p) => p.name === e.target.closest("label")?.dataset.name);
-    if (p) about.textContent = `${p.name}: ${p.about} (${p.range})`; // in Firefox the keyboard stops at what can be scrolled, too
+    if (!p) return; // in Firefox the keyboard stops at what can be scrolled, too
+    about.style.minHeight = `${about.offsetHeight}px`; // else fewer lines would move the slider away under the finger
+    about.textContent = `${p.name}: ${p.about} (${p.range})`;
   });
-  controls.addEventListener("focusout", () => { about.textContent = profile.about; });
+  controls.addEventListener("focusout", () => {
+    about.style.minHeight = "";
+    about.textContent = profile.about;
+  });
   lab.chart = make("div", { class: "scroll", "data-profile": profile.name });
   lab.beside = make("div", { class: "scroll", "data-profile": `${s.compare}, ▲ and ▼ against ${profile.name}` });
   lab.detail = make("section", { class: "arithmetic", "aria-label": "Arithmetic" });
@@ -185,7 +195,7 @@ function control(lab, p) {
   };
   box.classList.toggle("changed", value !== undefined);
   if (p.one_of.length) {
-    const list = make("select", { onchange: () => put(list.value) }, ...p.one_of.map((o) => make("option", { selected: o === (value ?? p.default) }, o)));
+    const list = make("select", { "aria-description": p.about, onchange: () => put(list.value) }, ...p.one_of.map((o) => make("option", { selected: o === (value ?? p.default) }, o)));
     box.append(list);
     return box;
   }
@@ -199,11 +209,14 @@ function control(lab, p) {
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
     const hundredth = wide ? 0.01 * (1 - 1e-9) : 0.01; // a hundred of a logarithm may be more than the whole, and then the last is not reached
-    const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : hundredth * (to(p.max) - to(p.min)), value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    const range = make("input", { type: "range", "aria-description": p.about, "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : hundredth * (to(p.max) - to(p.min)), value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider
     // A finger that scrolls may begin on a slider, which has taken its place then: it stays as it was.
     let held = null, scrolls = false;
-    range.addEventListener("pointerdown", () => { [held, scrolls] = [field.value, false]; });
+    range.addEventListener("pointerdown", () => {
+      [held, scrolls] = [field.value, false];
+      range.focus({ preventScroll: true }); // a finger that drags gives it no focus, and so would not see what it means
+    });
     range.addEventListener("pointercancel", () => {
       scrolls = true;
       field.value = held;

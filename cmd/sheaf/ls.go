@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,7 +56,7 @@ type documentJSON struct {
 	Title    string   `json:"title"`
 	Chunks   int      `json:"chunks"`
 	Bytes    int64    `json:"bytes"`
-	Modified string   `json:"modified"`
+	Modified string   `json:"modified,omitempty"` // of a file
 	Tags     []string `json:"tags"`
 
 	name string // Path, byte for byte as the file is named
@@ -71,8 +72,12 @@ func (s *session) list(long, null bool) error {
 		if _, ok := collection.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
 			continue
 		}
-		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: serve.Title(&doc), Chunks: len(doc.Chunks),
-			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags), name: s.named(doc.Tree, doc.Path)})
+		one := documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: serve.Title(&doc), Chunks: len(doc.Chunks),
+			Bytes: file.Size, Tags: orEmpty(doc.Tags), name: s.named(doc.Tree, doc.Path)}
+		if s.file(doc.Tree, doc.Path) != "" {
+			one.Modified = time.Unix(0, file.ModTime).UTC().Format(time.RFC3339)
+		}
+		documents = append(documents, one)
 	}
 	if err := s.view.Err(); err != nil {
 		return s.advise(fmt.Errorf("read index: %w", err))
@@ -113,7 +118,7 @@ func (s *session) list(long, null bool) error {
 	}
 	rows := make([][]string, len(documents))
 	for i, d := range documents {
-		rows[i] = []string{terminal.Bytes(d.Bytes), strings.TrimSuffix(d.Modified, "Z"), terminal.Plural(d.Chunks, "chunk", "chunks"),
+		rows[i] = []string{terminal.Bytes(d.Bytes), cmp.Or(strings.TrimSuffix(d.Modified, "Z"), "given without a file"), terminal.Plural(d.Chunks, "chunk", "chunks"),
 			s.out.Paint(terminal.Path, terminal.Clean(d.Path)), terminal.Clean(d.Title)}
 	}
 	s.printTable(rows)

@@ -234,6 +234,7 @@ func TestServersLookAtFlagsFirst(t *testing.T) {
 		{"mcp --http 0.0.0.0:0", `--http is "0.0.0.0:0": must be an address of the loopback`},
 		{"serve --addr 127.0.0.1:", `--addr is "127.0.0.1:": must be HOST:PORT`},
 		{"mcp --http 127.0.0.1:", `--http is "127.0.0.1:": must be HOST:PORT`},
+		{"mcp --http 127.0.0.1:8765/mcp", `--http is "127.0.0.1:8765/mcp": must be HOST:PORT`},
 	} {
 		cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
 		cmd.SetArgs(append(strings.Fields(c.args), "--in", folder, "--index", index))

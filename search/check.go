@@ -18,7 +18,7 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 	}
 	for _, ph := range phases(plan) {
 		if only := onlyMeaning(ph.phase); only != nil && s.Embed == nil {
-			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is configured: %w", plan.Profile.Name, only.Name, sheaf.ErrUnsupported)
+			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is in use: %w", plan.Profile.Name, only.Name, sheaf.ErrUnsupported)
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func TestUnsupportedAtLoad(t *testing.T) {
 		"two phases":       {"candidates:\n  branches: [" + words + "}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch words on the picky store", true},
 		"in the first":     {"candidates:\n  branches: [" + words + ", combine: bm25f}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch first phase: words on the picky store", true},
 		"what it can":      {"branches: [" + words + "}]" + fuse, "", true},
-		"no model":         {"branches: [" + meaning + "]" + fuse, "branch meaning searches by meaning and no embedding model is configured", false},
+		"no model":         {"branches: [" + meaning + "]" + fuse, "branch meaning searches by meaning and no embedding model is in use", false},
 		"a model for some": {"branches: [" + meaning + ", " + words + "}]" + fuse, "", false},
 		"no folder":        {"candidates: {scan: 10}\nbranches: [" + words + "}]" + fuse, "candidates: scan: there is no folder", true},
 	} {

@@ -411,7 +411,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	if r.searcher.Embed == nil {
-		r.note("no embedding model is configured: branches that search by meaning are left out")
+		r.note("no embedding model is in use: branches that search by meaning are left out")
 		return nil
 	}
 	if r.vector == nil {

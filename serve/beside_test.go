@@ -156,3 +156,27 @@ func TestBesideRemaking(t *testing.T) {
 	}
 	<-f.MadeAnew()
 }
+
+// TestCloseWaits: a collection is closed when its readers are, so that what they read can stay
+// open for them, and gives nobody another one meanwhile.
+func TestCloseWaits(t *testing.T) {
+	c := servetest.Open(t, map[string]string{"a.md": "# A\n\napples\n"}, nil)
+	r, err := c.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	select {
+	case <-closed:
+		t.Error("it is closed under its reader")
+	case <-time.After(100 * time.Millisecond):
+	}
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("another reader: %v", err)
+	}
+	r.Close()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}

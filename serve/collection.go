@@ -108,6 +108,7 @@ type Collection struct {
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
 	closed   atomic.Bool
+	reading  sync.RWMutex // held to read by every Reader
 	given    given
 	words    wordCounts
 	cache    *cache // nil remembers nothing
@@ -153,10 +154,20 @@ func New(o Options) (*Collection, error) {
 	return c, nil
 }
 
+// closeWait is how long Close waits for readers: as long as a request may take.
+const closeWait = 10 * time.Second
+
 // Close releases what the collection holds itself; its catalog and store stay
-// open. Readers must be closed before.
+// open, and may be closed then. Nobody gets a Reader any more, and it waits for those
+// that are open, 10 s at most.
 func (c *Collection) Close() error {
 	c.closed.Store(true)
+	for began := time.Now(); time.Since(began) < closeWait; time.Sleep(time.Millisecond) {
+		if c.reading.TryLock() {
+			c.reading.Unlock()
+			break
+		}
+	}
 	c.recall.close()
 	c.rankings.clear()
 	return nil
@@ -185,7 +196,14 @@ var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longe
 // For is the collection at this moment as a caller with grant may see it. Close
 // the Reader when done. When another process made the index anew in another way, or makes it
 // anew, the error wraps [ingest.ErrMadeAnew].
-func (c *Collection) For(grant access.Grant) (*Reader, error) {
+func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
+	c.reading.RLock()
+	done := sync.OnceFunc(c.reading.RUnlock)
+	defer func() {
+		if r == nil {
+			done()
+		}
+	}()
 	if c.closed.Load() {
 		return nil, c.shut()
 	}
@@ -210,7 +228,7 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 		return nil, err
 	}
 	at, told := stampOf(view, store)
-	return &Reader{c: c, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, store, at, c, &grant)}, nil
+	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, store, at, c, &grant)}, nil
 }
 
 // latest is what is known of the documents now, also from other processes. The error wraps

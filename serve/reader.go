@@ -31,6 +31,7 @@ type Reader struct {
 	told bool
 	// pinned is the store held still, nil for one that does not.
 	pinned backend.Backend
+	done   func() // tells the collection that it is closed
 }
 
 // Close ends the use of the reader.
@@ -39,6 +40,7 @@ func (r *Reader) Close() {
 		_ = r.pinned.Close() // it was only read
 	}
 	r.view.Close()
+	r.done()
 }
 
 // Collection is what the reader reads.

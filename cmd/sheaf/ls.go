@@ -113,7 +113,15 @@ func (s *session) list(long, null bool) error {
 	}
 	rows := make([][]string, len(documents))
 	for i, d := range documents {
-		rows[i] = []string{terminal.Bytes(d.Bytes), strings.TrimSuffix(d.Modified, "Z"), terminal.Plural(d.Chunks, "chunk", "chunks"),
+		date := strings.TrimSuffix(d.Modified, "Z")
+		switch {
+		case date != "":
+		case s.file(d.ID.Tree(), d.name) == "":
+			date = "given without a file"
+		default: // it is gone
+			date = "unknown"
+		}
+		rows[i] = []string{terminal.Bytes(d.Bytes), date, terminal.Plural(d.Chunks, "chunk", "chunks"),
 			s.out.Paint(terminal.Path, terminal.Clean(d.Path)), terminal.Clean(d.Title)}
 	}
 	s.printTable(rows)

@@ -1,5 +1,5 @@
-// Command sheaf searches folders of documents: by words, by meaning when an
-// embedder is configured, with answers at the right level of the heading tree.
+// Command sheaf searches folders of documents: by words and by
+// meaning, with answers at the right level of the heading tree.
 //
 //	sheaf search how do I undo a commit
 //

@@ -102,7 +102,11 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		group.Go(func() error {
 			return door.Watch(ctx, func(report *ingest.Report, err error) { s.ran(ctx, report, err) })
 		})
-		return group.Wait()
+		err = group.Wait()
+		if outer.Err() != nil { // calls under way are answered from what is open, as far as they are given time
+			_ = clients.Wait() // told below
+		}
+		return err
 	})
 	stop()
 	if fault := clients.Wait(); err == nil {

@@ -189,7 +189,10 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if near := suggest.Nearest(args[0], names); near != "" {
 		return withHint(err, "did you mean %q?", cmd.CommandPath()+" "+near)
 	}
-	if cmd.HasParent() {
+	switch {
+	case len(names) == 0:
+		return withHint(err, "%s has no commands below it", cmd.CommandPath())
+	case cmd.HasParent():
 		return withHint(err, "the commands are %s", strings.Join(names, ", "))
 	}
 	return withHint(err, "to search for it: sheaf search %s; for all commands: sheaf help", strings.Join(args, " "))

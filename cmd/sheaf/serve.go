@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -264,7 +265,7 @@ func openGrant(loopback, asked bool) access.Grant {
 // isLoopback reports whether only this machine can reach the address that a flag gave.
 func isLoopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
-	if err != nil || port == "" {
+	if err != nil || port == "" || strings.Contains(port, "/") {
 		return false, sheaf.Invalidf("%s is %q: must be HOST:PORT, such as %s", flag, addr, defaultAddr)
 	}
 	if host == "localhost" {

@@ -234,6 +234,7 @@ func TestServersLookAtFlagsFirst(t *testing.T) {
 		{"mcp --http 0.0.0.0:0", `--http is "0.0.0.0:0": must be an address of the loopback`},
 		{"serve --addr 127.0.0.1:", `--addr is "127.0.0.1:": must be HOST:PORT`},
 		{"mcp --http 127.0.0.1:", `--http is "127.0.0.1:": must be HOST:PORT`},
+		{"mcp --http 127.0.0.1:8765/mcp", `--http is "127.0.0.1:8765/mcp": must be HOST:PORT`},
 	} {
 		cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
 		cmd.SetArgs(append(strings.Fields(c.args), "--in", folder, "--index", index))
@@ -412,6 +413,24 @@ func change(t *testing.T, method, address, body string) (status int) {
 		t.Fatalf("%s %s: %s", method, address, res.Status)
 	}
 	return res.StatusCode
+}
+
+// TestGivenBesideAFile: a document that was given is not shown by the path of a file, nor with a
+// date that no file has.
+func TestGivenBesideAFile(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	write(folder, "a.md", "# A\n\ngiraffes of a file\n")
+	t.Run("given", func(t *testing.T) {
+		address := serving(t, folder, index)
+		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
+		change(t, "PUT", address+"/v1/documents/api:a.md", `{"text":"# A\n\ngiraffes\n"}`)
+	})
+	for command, want := range map[string]string{"search giraffes": "api:a.md:", "search --json giraffes": `"path":"api:a.md"`, "ls": "api:a.md\n", "ls -l": "given without a file", "ls --json": `"path":"api:a.md"`, "get api:a.md:3": "giraffes\n"} {
+		out, err := exec.Command("sheaf", append(strings.Fields(command), "--in", folder, "--index", index)...).Output()
+		if err != nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "1970") {
+			t.Errorf("%s: %v %s", command, err, out)
+		}
+	}
 }
 
 // TestIndexMendsGiven: a document that a server was given and killed before it was indexed is

@@ -164,7 +164,7 @@ func (s *session) file(tree, docPath string) string {
 
 // relative is a document's path from the searched folder: what a person can
 // open from there, spelt as IDs spell it. Documents of folders that were added
-// keep their full path.
+// keep their full path, and those that were given without a file have their tree before it.
 func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.named(tree, docPath))
 }
@@ -172,8 +172,8 @@ func (s *session) relative(tree, docPath string) string {
 // named is relative, byte for byte as the file is named.
 func (s *session) named(tree, docPath string) string {
 	full := s.file(tree, docPath)
-	if full == "" {
-		return docPath
+	if full == "" { // a file may have the same path
+		return tree + ":" + docPath
 	}
 	if rel, ok := collection.Under(s.folder, full); ok {
 		return rel

@@ -19,7 +19,7 @@ func (a *app) similarCommand() *cobra.Command {
 		Short:   "Find passages like one that you have",
 		Long: `Finds passages in other documents that are like the one named, which is given as
 for sheaf get. By words, those that are frequent in it and rare elsewhere count;
-by meaning, when an embedder is configured, its whole text does.`,
+by meaning, where a model knows its words, its whole text does.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd, openOptions{refresh: true, make: true})

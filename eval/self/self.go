@@ -154,6 +154,10 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash, Analyzer: s.Analyzer, Model: s.Embedder}
 	r.Kinds = kindsOf(items)
 	weights := Weights(asked.Dataset.Queries)
+	kinds := make([]string, len(asked.Dataset.Queries))
+	for i, q := range asked.Dataset.Queries {
+		kinds[i] = q.Class["kind"]
+	}
 	var values [][]float64
 	for _, col := range o.Columns {
 		run, err := asked.Run(ctx, col, eval.Options{Depth: depth, Plain: true, Workers: runtime.GOMAXPROCS(0), Progress: o.Progress})
@@ -165,7 +169,7 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 			Kinds: means(r.Kinds, asked.Dataset.Queries, v)})
 		values = append(values, weighted(v, weights))
 	}
-	r.compare(values, o.Statistics)
+	r.compare(values, kinds, o.Statistics)
 	return r, nil
 }
 
@@ -250,12 +254,12 @@ func means(kinds []KindReport, queries []dataset.Query, values []float64) []floa
 const significance = 0.05
 
 // compare fills in means, differences and the verdict. values are weighted, in
-// the order of the columns and queries.
-func (r *Report) compare(values [][]float64, st eval.Statistics) {
+// the order of the columns and queries; kinds are those of the queries.
+func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics) {
 	var ps []float64
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		c.Mean, c.Range, c.P = stats.Mean(values[i]), stats.Bootstrap(values[i], st.Confidence, st.Rounds, st.Seed), 1
+		c.Mean, c.Range, c.P = stats.Mean(values[i]), stats.BootstrapWithin(values[i], kinds, st.Confidence, st.Rounds, st.Seed), 1
 		if i == 0 {
 			continue
 		}
@@ -263,7 +267,7 @@ func (r *Report) compare(values [][]float64, st eval.Statistics) {
 		for j := range d {
 			d[j] = values[i][j] - values[0][j]
 		}
-		c.Difference, c.DifferenceRange = stats.Mean(d), stats.Bootstrap(d, st.Confidence, st.Rounds, st.Seed)
+		c.Difference, c.DifferenceRange = stats.Mean(d), stats.BootstrapWithin(d, kinds, st.Confidence, st.Rounds, st.Seed)
 		ps = append(ps, stats.Randomization(values[i], values[0], st.Rounds, st.Seed))
 		if c.Mean > r.Columns[r.Best].Mean {
 			r.Best = i

@@ -189,7 +189,7 @@ func TestEvaluate(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for _, col := range r.Columns {
-		if len(col.Kinds) != 5 || !col.Range.Contains(col.Mean) {
+		if len(col.Kinds) != 5 || !col.Range.Contains(col.Mean) || col.Range.High > 1+1e-9 {
 			t.Errorf("%+v", col)
 		}
 		var sum float64

@@ -74,15 +74,29 @@ func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 // chapter 13). Values that belong together, such as the differences of one
 // query, are drawn together by passing their differences.
 func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
+	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
+}
+
+// BootstrapWithin is [Bootstrap] of values that belong to groups, of which each is to have the
+// weight that it has in x: as many are drawn of a group as it has, and from it alone.
+func BootstrapWithin(x []float64, groups []string, confidence float64, rounds int, seed uint64) Interval {
 	if len(x) == 0 || rounds < 1 {
 		return Interval{}
+	}
+	members := map[string][]float64{}
+	for i, v := range x {
+		members[groups[i]] = append(members[groups[i]], v)
+	}
+	drawn := make([][]float64, len(x)) // what each value is drawn from
+	for i := range x {
+		drawn[i] = members[groups[i]]
 	}
 	r := newRandom(seed)
 	means := make([]float64, rounds)
 	for i := range means {
 		var sum float64
-		for range x {
-			sum += x[r.IntN(len(x))]
+		for _, of := range drawn {
+			sum += of[r.IntN(len(of))]
 		}
 		means[i] = sum / float64(len(x))
 	}

@@ -115,6 +115,19 @@ func TestNothingToTest(t *testing.T) {
 	}
 }
 
+// TestBootstrapWithin: where groups of unequal size count the same, the interval of a mean is one
+// of such means, and of values that are all alike it is that value.
+func TestBootstrapWithin(t *testing.T) {
+	groups := []string{"few", "many", "many", "many", "many"}
+	weighted := []float64{2.5, 0.625, 0.625, 0.625, 0.625} // 1 each, the two groups counting the same
+	if got := stats.BootstrapWithin(weighted, groups, 0.95, 500, 1); got != (stats.Interval{Low: 1, High: 1}) {
+		t.Errorf("%+v, want 1", got)
+	}
+	if got := stats.Bootstrap(weighted, 0.95, 500, 1); got.High <= 1 {
+		t.Errorf("drawn from all of them: %+v", got)
+	}
+}
+
 func TestProperties(t *testing.T) {
 	value := rapid.Float64Range(0, 1)
 	rapid.Check(t, func(t *rapid.T) {

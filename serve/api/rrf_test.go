@@ -236,7 +236,7 @@ func TestRRFWithoutModel(t *testing.T) {
 	s := startOf(t, servetest.Open(t, notes, func(o *serve.Options) { o.Model, o.Embed = nil, nil }), nil)
 	var a rrfAnswer
 	s.get(t, "POST", rrfPath, `{"query": "undo"}`, &a)
-	if a.Data.Degraded || len(a.Data.Results) == 0 || string(a.Data.Results[0]["vector_rank"]) != "null" || len(a.Data.Warnings) != 1 || !strings.Contains(a.Data.Warnings[0], "no embedding model is configured") {
+	if a.Data.Degraded || len(a.Data.Results) == 0 || string(a.Data.Results[0]["vector_rank"]) != "null" || len(a.Data.Warnings) != 1 || !strings.Contains(a.Data.Warnings[0], "no embedding model is in use") {
 		t.Errorf("%+v", a.Data)
 	}
 }

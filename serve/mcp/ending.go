@@ -20,10 +20,12 @@ const (
 	stopGrace = 5 * time.Second
 )
 
-// stdio is a transport whose sessions end when stop does.
+// stdio is a transport whose sessions end when stop does, and call finished when nothing more
+// is read and what was due is answered, or given up.
 type stdio struct {
 	sdk.IOTransport
-	stop context.Context
+	stop     context.Context
+	finished func()
 }
 
 // Connect implements [sdk.Transport].
@@ -32,18 +34,21 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSession(c, t.stop), nil
+	s := newSession(c, t.stop)
+	s.finished = t.finished
+	return s, nil
 }
 
 func newSession(c sdk.Connection, stop context.Context) *session {
-	return &session{Connection: c, stop: stop, due: map[jsonrpc.ID]bool{}, cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
+	return &session{Connection: c, stop: stop, finished: func() {}, due: map[jsonrpc.ID]bool{}, cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
 // session holds the end of the input back until what was asked is answered: the SDK
 // cancels the calls under way when it hears of it, and drops their answers.
 type session struct {
 	sdk.Connection
-	stop context.Context
+	stop     context.Context
+	finished func()
 
 	mu        sync.Mutex
 	due       map[jsonrpc.ID]bool // calls read and not answered; true while the answer is written
@@ -60,6 +65,7 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := s.Connection.Read(reading)
 	if err != nil {
 		s.finish(ctx)
+		s.finished()
 		if s.stop.Err() != nil {
 			err = io.EOF
 		}

@@ -111,6 +111,29 @@ func TestEnding(t *testing.T) {
 	}
 }
 
+// TestNobodyReads: a client that ended its input and reads nothing does not keep the server alive.
+func TestNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, ask := io.Pipe()
+		_, out := io.Pipe() // nobody reads it
+		ended := make(chan error, 1)
+		go func() { ended <- Stdio(t.Context(), sdk.NewServer(&sdk.Implementation{}, nil), in, out) }()
+		if _, err := io.WriteString(ask, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		_ = ask.Close()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(lastAnswers + 2*stopGrace):
+			t.Error("it runs on")
+		}
+		_ = out.Close() // lets the writer go
+	})
+}
+
 // TestCancelled: a call that its client gave up is not answered, which clients take for an
 // answer to nothing, and the end does not wait for it. Its identifier may be used again.
 func TestCancelled(t *testing.T) {

@@ -322,12 +322,7 @@ func firstTokens(text string, tokens float64) string {
 		if i > 0 && (text[i-1] == '\n' || text[i-1] == '\r' && r != '\n') {
 			line = i
 		}
-		if r < 0x80 {
-			used += 1.0 / bytesPerToken
-		} else {
-			used++
-		}
-		if used > tokens {
+		if used += tokensOf(r); used > tokens {
 			end = i
 			break
 		}

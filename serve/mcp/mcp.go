@@ -316,7 +316,11 @@ func advise(err error) error {
 	case missing.Unlike:
 		return fmt.Errorf("%w: %s; search gives identifiers", err, oneLine(missing.Hint))
 	default:
-		return fmt.Errorf("%w: %s", err, oneLine(missing.Hint))
+		hint := oneLine(missing.Hint)
+		if hint != missing.Hint { // else it may be what was asked for, to the letter
+			hint += " There are spaces in that name which a line does not show: search gives identifiers"
+		}
+		return fmt.Errorf("%w: %s", err, hint)
 	}
 	return err
 }

@@ -286,7 +286,7 @@ func TestBudget(t *testing.T) {
 	if got.Tokens > 200 || !got.Parts[0].Truncated || got.Parts[0].Text == "" {
 		t.Errorf("get within 200 tokens: %+v", got)
 	}
-	call(t, s, "get", map[string]any{"id": "git.md#undo-a-commit", "neighbors": 2, "budget": 170}, &got)
+	call(t, s, "get", map[string]any{"id": "git.md#undo-a-commit", "neighbors": 2, "budget": 200}, &got)
 	for _, p := range got.Parts {
 		if (p.ID == "notes:git.md#undo-a-commit") != (p.Text != "") {
 			t.Errorf("a budget for the passage alone, of %d: %+v", len(got.Parts), p)

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -248,35 +250,41 @@ func nameOf(hit *serve.Result) sheaf.ID {
 // maxBudget bounds budgets, in tokens.
 const maxBudget = 1_000_000
 
-// bytesPerToken is about what tokenizers of language models make of English
-// text; other scripts have more tokens, so their characters count fully.
-const bytesPerToken = 4
-
 // size is about how many tokens a part of an answer takes in it, with the comma behind it.
 func size(part any) float64 {
-	b, err := json.Marshal(part)
-	if err != nil {
+	var text strings.Builder
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false) // who decodes an answer shows a model no escapes of <, > and &
+	if err := to.Encode(part); err != nil {
 		return math.Inf(1)
 	}
-	return Tokens(string(b) + ",")
+	return Tokens(text.String() + ",")
 }
 
 // tooLong reports whether a text takes more tokens than are left, by its length alone: no
-// token has more bytes.
-func tooLong(text string, left float64) bool { return float64(len(text)) > bytesPerToken*left }
+// token has more bytes than four letters, or one character of those that have most.
+func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
-// Tokens estimates how many tokens a text takes in a language model: a quarter
-// of its ASCII characters, and one for each other character.
+// Tokens estimates how many tokens a text takes in a language model.
 func Tokens(text string) float64 {
-	ascii, other := 0, 0
+	used := 0.0
 	for _, r := range text {
-		if r < 0x80 {
-			ascii++
-		} else {
-			other++
-		}
+		used += tokensOf(r)
 	}
-	return math.Ceil(float64(ascii)/bytesPerToken) + float64(other)
+	return math.Ceil(used)
+}
+
+// tokensOf is about what share of a token a character is, as tokenizers of language models have
+// it in English: digits and signs make tables and code longer than prose. In other scripts
+// words have more tokens, so that characters count fully.
+func tokensOf(r rune) float64 {
+	switch {
+	case r >= utf8.RuneSelf:
+		return 1
+	case unicode.IsLetter(r) || unicode.IsSpace(r):
+		return 1.0 / 4
+	}
+	return 2.0 / 3
 }
 
 // linkOf is a result as a link to its resource.
@@ -326,7 +334,7 @@ func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 		if r.Text != "" {
 			w.quote(name, r.Text)
 		} else if r.Snippet != "" {
-			w.line("   %s", oneLine(r.Snippet))
+			w.line("   snippet %s", oneLine(r.Snippet)) // a name before it, so that it cannot look like the line of ours above
 		}
 		if !linked {
 			continue

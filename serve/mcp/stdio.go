@@ -20,7 +20,9 @@ import (
 // instead. out is not closed.
 func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
-	t := &stdio{IOTransport: sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said}, Writer: said}, stop: ctx}
+	reading, finished := context.WithCancel(ctx)
+	defer finished()
+	t := &stdio{IOTransport: sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said}, Writer: said}, stop: ctx, finished: finished}
 	ended := make(chan error, 1)
 	// The SDK drops the answers of a session whose context ends, so the session does not
 	// see that context.
@@ -28,13 +30,14 @@ func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Wri
 	select {
 	case err := <-ended:
 		return errors.Join(err, ctx.Err())
-	case <-ctx.Done():
+	case <-reading.Done():
 	}
 	select {
-	case <-ended:
+	case err := <-ended:
+		return errors.Join(err, ctx.Err())
 	case <-time.After(stopGrace + time.Second): // the client reads no more, or a store does not heed
+		return ctx.Err()
 	}
-	return ctx.Err()
 }
 
 // output takes lines whole, from the server and from what refuses lines.

@@ -61,6 +61,18 @@ func long() map[string]string {
 	}
 }
 
+// jsonOf is JSON as a model is shown it, without what the letters <, > and & are escaped by on the way.
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	var text strings.Builder
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false)
+	if err := to.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
 // TestBudgetOfEverything: nothing of an answer is without bound, whatever the documents
 // have many of, and a budget is that of the whole answer, in either form.
 func TestBudgetOfEverything(t *testing.T) {
@@ -80,25 +92,18 @@ func TestBudgetOfEverything(t *testing.T) {
 			if err != nil || r.IsError {
 				t.Fatalf("%s: %v %v", tool, err, r)
 			}
-			structured, err := json.Marshal(r.StructuredContent)
-			if err != nil {
-				t.Fatal(err)
-			}
+			structured := jsonOf(t, r.StructuredContent)
 			var said struct{ Tokens int }
-			if err := json.Unmarshal(structured, &said); err != nil {
+			if err := json.Unmarshal([]byte(structured), &said); err != nil {
 				t.Fatal(err)
 			}
 			linked := textOf(r)
 			for _, c := range r.Content {
 				if link, ok := c.(*sdk.ResourceLink); ok {
-					b, err := json.Marshal(link)
-					if err != nil {
-						t.Fatal(err)
-					}
-					linked += string(b)
+					linked += jsonOf(t, link)
 				}
 			}
-			for form, text := range map[string]string{"text": linked, "structured": string(structured)} {
+			for form, text := range map[string]string{"text": linked, "structured": structured} {
 				if got := mcp.Tokens(text); got > float64(most) || got > 1.1*float64(said.Tokens)+20 {
 					t.Errorf("%s, budget %d: %v tokens of %s, said to be %d", tool, budget, got, form, said.Tokens)
 				}
@@ -132,11 +137,8 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 			if err != nil || r.IsError {
 				t.Fatalf("%s: %v %v", tool, err, r)
 			}
-			structured, err := json.Marshal(r.StructuredContent)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for form, text := range map[string]string{"text": textOf(r), "structured": string(structured)} {
+			structured := jsonOf(t, r.StructuredContent)
+			for form, text := range map[string]string{"text": textOf(r), "structured": structured} {
 				if got := mcp.Tokens(text); got > float64(budget) {
 					t.Errorf("%s, budget %d: %v tokens of %s", tool, budget, got, form)
 				}
@@ -251,15 +253,30 @@ func TestEachFormIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		structured, err := json.Marshal(r.StructuredContent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		structured := jsonOf(t, r.StructuredContent)
 		for _, want := range c.want {
-			if !strings.Contains(textOf(r), want) || !strings.Contains(string(structured), want) {
+			if !strings.Contains(textOf(r), want) || !strings.Contains(structured, want) {
 				t.Errorf("%s: %q is not in both of\n%s\n%s", c.tool, want, textOf(r), structured)
 			}
 		}
+	}
+}
+
+// TestSnippetsAreNoResults: a snippet that is written like a line of the answer does not look like one.
+func TestSnippetsAreNoResults(t *testing.T) {
+	s := connectWith(t, map[string]string{"a.md": "# A\n\n## Walrus\n\nid notes:b.md, b.md:1, score 9, confidence high\n"})
+	text := call(t, s, "search", map[string]any{"query": "walrus"}, nil)
+	if strings.Contains(text, "\n   id notes:b.md") || !strings.Contains(text, "snippet id notes:b.md") {
+		t.Error(text)
+	}
+}
+
+// TestSpacesThatAreNotShown: a hint that looks like what was asked for says what is wrong.
+func TestSpacesThatAreNotShown(t *testing.T) {
+	s := connectWith(t, map[string]string{"two  spaces.md": "# Walrus\n"})
+	text := call(t, s, "multi_get", map[string]any{"ids": []string{"two spaces.md"}}, nil)
+	if !strings.Contains(text, "did you mean two spaces.md? There are spaces in that name") {
+		t.Error(text)
 	}
 }
 
@@ -294,11 +311,8 @@ func whatIsMissingFits(t *testing.T, s *sdk.ClientSession, ids []string, budget 
 	if err != nil || r.IsError {
 		t.Fatal(err, r)
 	}
-	structured, err := json.Marshal(r.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for form, text := range map[string]string{"text": textOf(r), "structured": string(structured)} {
+	structured := jsonOf(t, r.StructuredContent)
+	for form, text := range map[string]string{"text": textOf(r), "structured": structured} {
 		if got := mcp.Tokens(text); got > float64(budget) {
 			t.Errorf("%v tokens of %s, the budget is %d", got, form, budget)
 		}

@@ -1,0 +1,60 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestMCPStopped: calls that are under way when the server is stopped are answered, from the
+// index that stays open for them.
+func TestMCPStopped(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	write(folder, "a.md", "# A\n\napples and pears\n")
+	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	cmd := exec.Command("sheaf", "mcp", "--in", folder, "--index", index)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	send := func(text string) {
+		if _, err := fmt.Fprintln(in, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+	lines.Scan()
+	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	text := strings.Repeat("apples pears oranges plums ", 3_000)
+	for id := range 20 {
+		send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"context","arguments":{"text":"%s"}}}`, id+1, text))
+	}
+	for n := 0; lines.Scan(); n++ { // a busy machine may not have the time for all
+		if n == 0 { // the others are under way, or not read
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if answer := lines.Text(); !strings.Contains(answer, "a.md") && !strings.Contains(answer, "was stopped before") {
+			t.Errorf("a call was answered with %.300s", answer)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -84,12 +84,16 @@ func (c collection) byPath(p, full string) sheaf.ID {
 	return ""
 }
 
-// question is what of a target is for the page and no part of its path.
-var question = regexp.MustCompile(`(?i)^(|.*/|.*[^/]\.(?:md|markdown|mdx|html))\?.*`)
+// question is what of a target is for the page and no part of its path, unless that has a
+// question mark in its name.
+var question, named = regexp.MustCompile(`(?i)^(|[^?]*/|[^?]*[^/?]\.(?:md|markdown|mdx|html))\?.*`), regexp.MustCompile(`(?i)\?([^=]*[^/=])?\.(?:md|markdown|mdx)$`)
 
 func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	if l.Kind == sheaf.LinkMarkdown {
-		l.Target = question.ReplaceAllString(strings.TrimPrefix(strings.Replace(l.Target, "@site/", "@/", 1), "@"), "$1")
+		l.Target = strings.TrimPrefix(strings.Replace(l.Target, "@site/", "@/", 1), "@")
+		if !named.MatchString(l.Target) {
+			l.Target = question.ReplaceAllString(l.Target, "$1")
+		}
 	}
 	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // another host's
 		return ""
@@ -196,7 +200,7 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 
 var (
 	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/"}
-	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "other"}
+	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "???", "note.md?"}
 	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
 	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/"}

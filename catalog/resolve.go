@@ -142,9 +142,12 @@ func address(link sheaf.Link) string {
 			target = rest
 		}
 	}
-	before, _, ok := strings.Cut(target, "?")
+	before, asked, ok := strings.Cut(target, "?")
 	if !ok {
 		return target
+	}
+	if _, ending := cutMarkdown(fold.Text(target)); ending != "" && !strings.Contains(asked, "=") {
+		return target // "Who? Me.md", "???.md"
 	}
 	plain, suffix := cutMarkdown(fold.Text(before))
 	if _, page := cutPage(plain, suffix); page || suffix != "" || before == "" || strings.HasSuffix(before, "/") {

@@ -124,29 +124,67 @@ func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
 // files that they may mean: else a link to one of these would lead to a candidate that is
 // called alike.
 func (f *facts) openLinks() (*catalog.View, error) {
-	docs, meant := make([]*document, len(f.docs)), map[string]bool{}
+	docs, meant, called := make([]*document, len(f.docs)), names{}, names{}
 	for i, d := range f.docs {
 		all := sheaf.Chunk{ID: d.doc.ID, Doc: d.doc.ID, Title: d.doc.Title, SiblingCount: 1}
 		for j := range d.doc.Chunks {
 			all.Links = append(all.Links, d.doc.Chunks[j].Links...)
 		}
 		for j := range all.Links {
-			name := fold.Text(path.Base(all.Links[j].Target))
-			meant[name], meant[strings.TrimSuffix(name, path.Ext(name))] = true, true
+			meant.link(&all.Links[j])
+		}
+		called.add(path.Base(fold.Text(d.path)))
+		for _, alias := range d.doc.Aliases {
+			called.add(path.Base(fold.Text(alias)))
 		}
 		docs[i] = &document{path: d.path, modTime: d.modTime, size: d.size, hash: d.hash,
 			doc: sheaf.Document{ID: d.doc.ID, Tree: d.doc.Tree, Path: d.doc.Path, Title: d.doc.Title, Aliases: d.doc.Aliases, Chunks: []sheaf.Chunk{all}}}
 	}
 	for i := range f.files {
 		file, tree := &f.files[i], f.scanner.o.Tree
+		if len(meant) == 0 {
+			break
+		}
+		name := fold.Text(end(file.Path, 2))
+		if base := path.Base(name); !called.has(base) || !meant.has(base) && !meant.has(name) {
+			continue
+		}
 		id := sheaf.DocumentID(tree, file.Path)
-		name := fold.Text(path.Base(file.Path))
-		if f.documents[id] == nil && (meant[name] || meant[strings.TrimSuffix(name, path.Ext(name))]) {
+		if f.documents[id] == nil {
 			docs = append(docs, &document{path: file.Path, modTime: file.ModTime, size: file.Bytes,
 				doc: sheaf.Document{ID: id, Tree: tree, Path: file.Path, Chunks: []sheaf.Chunk{{ID: id, Doc: id, SiblingCount: 1}}}})
 		}
 	}
 	return f.scanner.openView(docs, nil)
+}
+
+// names are folded names of files, each with and without its ending.
+type names map[string]bool
+
+func (n names) add(name string) { n[name], n[strings.TrimSuffix(name, path.Ext(name))] = true, true }
+
+func (n names) has(name string) bool { return n[name] || n[strings.TrimSuffix(name, path.Ext(name))] }
+
+// link adds what a link may call a file that lies anywhere: two parts of a path, or the one that
+// there is. A path from the file that the link stands in leads to no other.
+func (n names) link(l *sheaf.Link) {
+	parts := 2
+	switch {
+	case l.Kind == sheaf.LinkMarkdown && !strings.HasPrefix(l.Target, "/") && !strings.HasPrefix(l.Target, "@"):
+		return
+	case strings.HasPrefix(l.Target, "."):
+		parts = 1
+	}
+	n.add(fold.Text(end(strings.Trim(l.Target, "/"), parts)))
+}
+
+// end is the last parts of a path.
+func end(name string, parts int) string {
+	at := len(name)
+	for ; parts > 0 && at >= 0; parts-- {
+		at = strings.LastIndexByte(name[:at], '/')
+	}
+	return name[at+1:]
 }
 
 // view is some of the candidates as a catalog, all when none is named. Others

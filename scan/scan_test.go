@@ -253,17 +253,18 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// A link to a file that is no candidate is none to a candidate that is called like it.
+// A link to a file that is no candidate is none to a candidate that is called like it. Of files
+// that no candidate is called like nothing is kept: there may be as many as the folder has.
 func TestLinksToOtherFiles(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
-		"a.md": "word [[Plan]] [[v1.2]] [[Other]]\n", "b.md": "---\naliases: [plan, v1.2, other]\n---\nword\n",
-		"f/plan.md": "nothing\n", "f/v1.2.md": "nothing\n",
+		"a.md": "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n", "b.md": "---\naliases: [plan, v1.2, other, x/twice]\n---\nword\n",
+		"f/plan.md": "nothing\n", "f/v1.2.md": "nothing\n", "f/x/Twice.md": "nothing\n", "f/unlike.md": "nothing\n",
 	})), "word", search.Options{})
 	if view, err := r.Scanned.Catalog(); err != nil || view.Docs() != 2 {
 		t.Fatalf("candidates: %v", err)
 	}
 	facts := r.Scanned.Facts
-	if links := facts.Links("vault:a.md"); !slices.Equal(links, []sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md"}) {
+	if links := facts.Links("vault:a.md"); !slices.Equal(links, []sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md", "vault:f/x/Twice.md"}) {
 		t.Errorf("links %v", links)
 	}
 	if _, ok := facts.Document("vault:f/plan.md"); ok {

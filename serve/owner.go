@@ -46,6 +46,19 @@ func (c *Collection) own() error {
 	return nil
 }
 
+// Own makes this process the one that is given documents, until what it returns is called: for
+// a door that keeps something of what it was given. While another process is the one, the
+// error wraps [ErrTaken]. A collection that takes none is nobody's.
+func (c *Collection) Own() (disown func(), err error) {
+	if c.o.Ingest == nil || c.o.Documents == "" {
+		return func() {}, nil
+	}
+	if err := c.own(); err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(c.disown), nil
+}
+
 func (c *Collection) disown() {
 	o := &c.given.owner
 	o.mu.Lock()

@@ -180,8 +180,10 @@ func TestSaveJudged(t *testing.T) {
 
 func TestMeasureRecall(t *testing.T) {
 	f := servetest.Open(t, notes, nil)
-	r := reader(t, f, access.Unrestricted())
-
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if st, err := r.Status(context.Background()); err != nil || st.Recall != nil {
 		t.Errorf("before: %+v, %v", st, err)
 	}
@@ -200,6 +202,7 @@ func TestMeasureRecall(t *testing.T) {
 			break
 		}
 	}
+	r.Close() // which is waited for
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -151,7 +151,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		var got string
 		var installed *string
-		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')").Scan(&got, &installed); err != nil {
+		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')", pgx.QueryExecModeExec).Scan(&got, &installed); err != nil {
 			return err
 		}
 		if err := tooOld("installed", installed); err != nil {

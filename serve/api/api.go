@@ -151,7 +151,7 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	o.Limits.defaults()
-	remembered, err := openRemembered(o.Answers, o.Log, time.Now)
+	remembered, err := openRemembered(o.Answers, o.own, o.Log, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +159,26 @@ func New(o Options) (*API, error) {
 	a.addRoutes()
 	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil
+}
+
+// own makes this process the one that is given the documents of all collections, until what it
+// returns is called.
+func (o *Options) own() (disown func(), err error) {
+	var all []func()
+	disown = func() {
+		for _, f := range all {
+			f()
+		}
+	}
+	for _, c := range o.Collections {
+		one, err := c.Own()
+		if err != nil {
+			disown()
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return disown, nil
 }
 
 // Close gives back the file of answers; what the API serves stays open.

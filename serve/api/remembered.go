@@ -38,6 +38,9 @@ const (
 type remembered struct {
 	now func() time.Time
 	log *slog.Logger
+	// own makes this server the one that takes documents until what it returns is called. Who
+	// keeps the file is that one: were it another, neither could do what comes with a key.
+	own func() (disown func(), err error)
 
 	mu      sync.Mutex
 	path    string   // of the file, "" without one
@@ -78,8 +81,8 @@ type memory struct {
 func (m *memory) size() int { return len(m.Answer) + len(m.Begun) }
 
 // openRemembered reads what a file remembers; "" is none.
-func openRemembered(path string, log *slog.Logger, now func() time.Time) (*remembered, error) {
-	r := &remembered{now: now, log: log, path: path, byKey: map[sum]*memory{}}
+func openRemembered(path string, own func() (func(), error), log *slog.Logger, now func() time.Time) (*remembered, error) {
+	r := &remembered{now: now, log: log, own: own, path: path, byKey: map[sum]*memory{}}
 	switch err := r.takeOver(); {
 	case errors.Is(err, vfs.ErrLocked):
 		log.Warn("requests with an Idempotency-Key are answered when the server before has ended", "cause", err.Error())
@@ -89,25 +92,32 @@ func openRemembered(path string, log *slog.Logger, now func() time.Time) (*remem
 	return r, nil
 }
 
-// takeOver makes this server the one that keeps the file and reads it. While another server of
-// this index keeps it, which takes documents too, the error wraps vfs.ErrLocked. r.mu must be
-// held, or the only reference.
+// takeOver makes this server the one that keeps the file and reads it, and that takes documents,
+// until it is closed. While another server of this index is one of both, the error wraps
+// vfs.ErrLocked. r.mu must be held, or the only reference.
 func (r *remembered) takeOver() error {
 	if r.path == "" || r.journal != nil {
 		return nil
 	}
-	lock, err := vfs.Disk{}.Lock(r.path + ".lock")
-	if errors.Is(err, vfs.ErrLocked) {
+	disown, err := r.own()
+	if err != nil {
 		return err
 	}
-	if err != nil { // locks do not hold here
+	lock, err := vfs.Disk{}.Lock(r.path + ".lock")
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		disown()
+		return err
+	case err != nil: // locks do not hold here
+		disown()
 		r.log.Warn("answers to requests with an Idempotency-Key are forgotten when this server ends", "cause", err.Error())
 		r.path = ""
 		return nil
 	}
-	r.journal = &journal{path: r.path, lock: lock}
+	r.journal = &journal{path: r.path, lock: lock, disown: disown}
 	if err := r.load(); err != nil {
 		r.journal = nil
+		disown()
 		return errors.Join(err, lock.Close())
 	}
 	return nil
@@ -343,8 +353,9 @@ func (r *remembered) live() (list []*memory) {
 // journal is the file of what is remembered: a line of JSON for every answer,
 // oldest first.
 type journal struct {
-	path string
-	lock io.Closer
+	path   string
+	lock   io.Closer
+	disown func() // lets another server take documents
 
 	mu    sync.Mutex
 	file  *os.File // nil until the first line
@@ -410,5 +421,7 @@ func (j *journal) close() error {
 		err = j.file.Close()
 		j.file = nil
 	}
-	return errors.Join(err, j.lock.Close())
+	err = errors.Join(err, j.lock.Close())
+	j.disown() // behind it: who takes documents then can keep the file too
+	return err
 }

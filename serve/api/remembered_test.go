@@ -14,12 +14,15 @@ import (
 	"sheaf/serve"
 )
 
+// nobodys is of documents that no other server takes.
+func nobodys() (func(), error) { return func() {}, nil }
+
 // TestIdempotencyKeyUsedAgain: a key that was forgotten after a day is remembered with
 // its new request, also after the server began again.
 func TestIdempotencyKeyUsedAgain(t *testing.T) {
 	file, now := filepath.Join(t.TempDir(), "answers.jsonl"), time.Unix(1_700_000_000, 0)
 	open := func() *remembered {
-		r, err := openRemembered(file, slog.New(slog.DiscardHandler), func() time.Time { return now })
+		r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), func() time.Time { return now })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +62,7 @@ func TestIdempotencyKeyUsedAgain(t *testing.T) {
 func TestAnswersAfterOneThatWasNotWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.jsonl")
 	open := func() *remembered {
-		r, err := openRemembered(file, slog.New(slog.DiscardHandler), time.Now)
+		r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +107,7 @@ func TestAnswersAfterOneThatWasNotWritten(t *testing.T) {
 func TestAnswersAreTakenOver(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.jsonl")
 	open := func() *remembered {
-		r, err := openRemembered(file, slog.New(slog.DiscardHandler), time.Now)
+		r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +159,7 @@ func TestAnswersAreOnlyReadAtFirst(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.jsonl")
 	for _, key := range []string{"one", "two"} {
 		before, _ := os.Stat(file)
-		r, err := openRemembered(file, slog.New(slog.DiscardHandler), time.Now)
+		r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -127,4 +128,67 @@ func TestPutToTheSecondServer(t *testing.T) {
 		return
 	}
 	t.Error("both take documents")
+}
+
+// TestKeysWhereTheFirstServerIsStartedAgain: of two servers of one index the second one takes
+// documents when the first has ended, also with a key of which nobody has asked it before another
+// one is started. That other one takes them all when the second has ended.
+func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	index := servetest.Open(t, notes, nil)
+	begin := func(f *servetest.Fixture) (s *server, end func()) {
+		s = startOf(t, f, func(o *api.Options) { o.Answers = file })
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- f.Work(ctx) }()
+		return s, sync.OnceFunc(func() {
+			stop()
+			if err := errors.Join(<-done, s.api.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	put := func(s *server, key string) (status int) {
+		for range 500 {
+			res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key", key)
+			if status = res.StatusCode; status < 300 {
+				break
+			}
+			if !strings.Contains(string(body), "another server of this index takes documents") {
+				t.Errorf("%d %s", status, body)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		return status
+	}
+	first, endFirst := begin(index)
+	defer endFirst()
+	if status := put(first, "k1"); status != 201 {
+		t.Errorf("the first: %d", status)
+	}
+	second, endSecond := begin(index.Beside(t))
+	defer endSecond()
+	endFirst()
+	for other := index.Beside(t); ; time.Sleep(20 * time.Millisecond) { // until the second has seen that
+		disown, err := other.Own()
+		if errors.Is(err, serve.ErrTaken) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		disown()
+	}
+	third, endThird := begin(index.Beside(t))
+	defer endThird()
+	if status := put(second, "k1"); status != 201 { // as the first was answered
+		t.Errorf("the second, once the first is started again: %d", status)
+	}
+	if res, _ := third.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key", "k2"); res.StatusCode != 503 {
+		t.Errorf("the first, started again: %d", res.StatusCode)
+	}
+	endSecond()
+	if status := put(third, "k2"); status != 200 {
+		t.Errorf("the first, once the second has ended: %d", status)
+	}
 }

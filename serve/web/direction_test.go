@@ -96,10 +96,11 @@ func TestPageDirection(t *testing.T) {
 func TestPageMostLetters(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
-		"fa.md":   "# ملاحظات\n\nObsidian به\u200cگونه\u200cای طراحی شده که به\u200cصورت آفلاین کار کند\n\n- Obsidian به\u200cگونه\u200cای طراحی شده\n\n| Git | ملاحظات |\n|---|---|\n| Obsidian به\u200cگونه\u200cای طراحی شده | ملاحظات ملاحظات |\n",
-		"he.md":   "# ערך\n\n> [!important] כותר\n> גוף\n\n> [!important]\n> גוף\n",
-		"code.md": "# התקנה\n\nהתקנה: הריצו `apt install docker-compose-plugin` ואז `--all`.\n",
-		"en.md":   "# Words\n\nשלום is a word of Hebrew that means peace.\n",
+		"fa.md":    "# ملاحظات\n\nObsidian به\u200cگونه\u200cای طراحی شده که به\u200cصورت آفلاین کار کند\n\n- Obsidian به\u200cگونه\u200cای طراحی شده\n\n| Git | ملاحظات |\n|---|---|\n| Obsidian به\u200cگونه\u200cای طراحی شده | ملاحظات ملاحظات |\n",
+		"he.md":    "# ערך\n\n> [!important] כותר\n> גוף\n\n> [!important]\n> גוף\n",
+		"code.md":  "# התקנה\n\nהתקנה: הריצו `apt install docker-compose-plugin` ואז `--all`.\n",
+		"mixed.md": "# ערך\n\n| ערך | כותר |\n|---|---|\n| Undo (all). | -5 |\n\n> גוף ציטוט ארוך\n>\n> Undo (all).\n\n- פריט ארוך\n- Undo (all).\n",
+		"en.md":    "# Words\n\nשלום is a word of Hebrew that means peace.\n",
 	})
 	runs := func(way string, elements ...string) chromedp.Action {
 		var all chromedp.Tasks
@@ -112,5 +113,7 @@ func TestPageMostLetters(t *testing.T) {
 	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=fa.md"), runs("rtl", "article p", "article ul", "article li", "article td", "article table"), shoot("most-letters-document"))
 	step(t, ctx, "callouts", chromedp.Navigate(s.URL+"/?view=document&id=he.md"), runs("rtl", ".callout", "blockquote", "blockquote:last-of-type", "blockquote:last-of-type .callout"), until(`document.querySelector(".callout").textContent === "important כותר"`), shoot("most-letters-callouts"))
 	step(t, ctx, "code, which does not count", chromedp.Navigate(s.URL+"/?view=document&id=code.md"), runs("rtl", "article p"), until(`(() => { const [c] = document.querySelector("article p code:last-child").childNodes, at = (i) => { const r = document.createRange(); r.setStart(c, i); r.setEnd(c, i + 1); return r.getBoundingClientRect().left; }; return at(0) < at(2); })()`), chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("הריצו")), runs("rtl", ".snippet"))
+	step(t, ctx, "what has no letter from right to left, in what runs leftward", chromedp.Navigate(s.URL+"/?view=document&id=mixed.md"), runs("rtl", "article table", "article blockquote", "article ul"), shoot("most-letters-mixed"),
+		until(`[...document.querySelectorAll("article td, article blockquote p:last-child, article li:last-child")].every((e) => { const at = (i) => { const r = document.createRange(); r.setStart(e.firstChild, i); r.setEnd(e.firstChild, i + 1); return r.getBoundingClientRect().left; }; return at(0) < at(e.textContent.length - 1); })`))
 	step(t, ctx, "the other way round", chromedp.Navigate(s.URL+"/?view=document&id=en.md"), runs("ltr", "article p"))
 }

@@ -54,7 +54,10 @@ function lay(main, doc, s, note) {
   const kinds = callouts(text);
   const leftward = direction(text.textContent) !== null;
   text.classList.toggle("leftward", leftward);
-  if (leftward) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(prose(e)) ?? e.dir;
+  if (leftward) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) {
+    const own = prose(e);
+    e.dir = direction(own) ?? (/\S/.test(own) && !e.matches("ul, ol, li, blockquote, table") ? "ltr" : e.dir); // else it would run as what it stands in does
+  }
   for (const [title, kind] of kinds) { // a word of Markdown, which decides no direction
     title.dir ||= title.parentElement.dir;
     title.prepend(make("b", {}, kind), " ");

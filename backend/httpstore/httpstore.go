@@ -142,7 +142,7 @@ func OutOfTime(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w: no answer in time (for a slow server raise timeout in the address, as in ?timeout=2m; a request to sheaf serve ends after its own time all the same): %w", sheaf.ErrUnavailable, err)
+	return backend.Late(err)
 }
 
 // once sends a request one time. A negative pause says that trying again is of no

@@ -33,7 +33,7 @@ func fail(what string, err error) error {
 		}
 		return fmt.Errorf("postgres: %s: %w", what, err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("postgres: %s: %w: no answer in time (for a slow server raise timeout in the address, as in ?timeout=2m; a request to sheaf serve ends after its own time all the same): %w", what, sheaf.ErrUnavailable, err)
+		return fmt.Errorf("postgres: %s: %w", what, backend.Late(err))
 	}
 	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), err)
 }
@@ -66,10 +66,10 @@ func category(code string) error {
 		return sheaf.ErrNotFound
 	case strings.HasPrefix(code, "28"), code == "3D000":
 		return backend.ErrKeptOut
-	case code == "2BP01", code == "42939", code == "26000", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
-		return sheaf.ErrInvalid
-	case code == "58P01", code == "0A000":
+	case code == "58P01", code == "0A000", code == "42P05", code == "26000":
 		return sheaf.ErrUnsupported
+	case code == "2BP01", code == "42939", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+		return sheaf.ErrInvalid
 	case strings.HasPrefix(code, "XX001"), strings.HasPrefix(code, "XX002"):
 		return sheaf.ErrCorrupt
 	}

@@ -263,14 +263,7 @@ func TestLoadIsCanceled(t *testing.T) {
 // whose transactions see only what was there when they began.
 func TestOtherIsolation(t *testing.T) {
 	o := options(t)
-	u, err := url.Parse(o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Set("default_transaction_isolation", "serializable")
-	u.RawQuery = q.Encode()
-	o.URL = u.String()
+	o.URL = saying(t, o.URL, "default_transaction_isolation", "serializable")
 	first, second := stores().Open(t, o), stores().Open(t, o)
 	defer first.Close()
 	defer second.Close()

@@ -183,18 +183,24 @@ func TestForgetfulPooler(t *testing.T) {
 	}
 }
 
-// TestPoolOptions: what an address says of the pool is for no server, also where one
-// connection is enough.
-func TestPoolOptions(t *testing.T) {
-	o := options(t)
-	u, err := url.Parse(o.URL)
+// saying is an address with one more option.
+func saying(t *testing.T, address, option, value string) string {
+	t.Helper()
+	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	q.Set("pool_max_conns", "2")
+	q.Set(option, value)
 	u.RawQuery = q.Encode()
-	o.URL = u.String()
+	return u.String()
+}
+
+// TestPoolOptions: what an address says of the pool is for no server, also where one
+// connection is enough.
+func TestPoolOptions(t *testing.T) {
+	o := options(t)
+	o.URL = saying(t, o.URL, "pool_max_conns", "2")
 	store, err := pgvector.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -214,11 +220,7 @@ func TestExamineCopy(t *testing.T) {
 	if err := stores().Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
-	and := "?"
-	if strings.Contains(o.URL, "?") {
-		and = "&"
-	}
-	o.URL += and + "default_transaction_read_only=on"
+	o.URL = saying(t, o.URL, "default_transaction_read_only", "on")
 	for _, f := range pgvector.Examine(t.Context(), o) {
 		if f.Err != nil || f.Check == "rights" && !strings.Contains(f.Found, "takes no writes") {
 			t.Errorf("%+v", f)

@@ -17,17 +17,21 @@ import (
 // nobodys is of documents that no other server takes.
 func nobodys() (func(), error) { return func() {}, nil }
 
+// remembering is what a server that begins, or begins again, remembers by a file.
+func remembering(t *testing.T, file string, now func() time.Time) *remembered {
+	t.Helper()
+	r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // TestIdempotencyKeyUsedAgain: a key that was forgotten after a day is remembered with
 // its new request, also after the server began again.
 func TestIdempotencyKeyUsedAgain(t *testing.T) {
 	file, now := filepath.Join(t.TempDir(), "answers.jsonl"), time.Unix(1_700_000_000, 0)
-	open := func() *remembered {
-		r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), func() time.Time { return now })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
+	open := func() *remembered { return remembering(t, file, func() time.Time { return now }) }
 	begin := func(r *remembered, body string) (*memory, bool, error) {
 		return r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil), body: []byte(body)}, "k1")
 	}
@@ -61,13 +65,7 @@ func TestIdempotencyKeyUsedAgain(t *testing.T) {
 // may be in the file, takes none of those after it along.
 func TestAnswersAfterOneThatWasNotWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.jsonl")
-	open := func() *remembered {
-		r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
+	open := func() *remembered { return remembering(t, file, time.Now) }
 	answer := func(r *remembered, key string) bool {
 		m, old, err := r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil)}, key)
 		if err != nil {
@@ -106,13 +104,7 @@ func TestAnswersAfterOneThatWasNotWritten(t *testing.T) {
 // what it answers itself.
 func TestAnswersAreTakenOver(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.jsonl")
-	open := func() *remembered {
-		r, err := openRemembered(file, nobodys, slog.New(slog.DiscardHandler), time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
+	open := func() *remembered { return remembering(t, file, time.Now) }
 	answer := func(r *remembered, key string) (bool, error) {
 		m, old, err := r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil)}, key)
 		if err == nil && !old {

@@ -191,7 +191,7 @@ func (s *Store) mapping(m meta) object {
 		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole
 		"max_result_window": backend.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
 		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; else 10,000, which a text of 2 MB has
-		"similarity": object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B, "discount_overlaps": false}},
+		"similarity":                   object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B, "discount_overlaps": false}},
 		"analysis": object{
 			"tokenizer": object{"places": object{"type": "char_group", "tokenize_on_chars": []string{betweenPlaces}, "max_token_length": 1_000_000}},
 			"filter": object{

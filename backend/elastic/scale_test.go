@@ -2,6 +2,7 @@ package elastic_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,41 +36,11 @@ func TestScale(t *testing.T) {
 		{"", "", 1, 1},
 	} {
 		var asked string
-		made := map[string]any{}
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answer := func(status int, body any) {
-				w.WriteHeader(status)
-				if err := json.NewEncoder(w).Encode(body); err != nil {
-					t.Error(err)
-				}
-			}
-			type o = map[string]any
-			forbidden := o{"error": o{"type": "security_exception", "reason": "no permissions"}, "status": 403}
-			name, what, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
-			switch {
-			case name == "_cat" && c.plugin == "", strings.HasPrefix(what, "_settings") && c.made == "":
-				answer(403, forbidden)
-			case name == "_cat":
-				answer(200, []o{{"component": "opensearch-knn", "version": c.plugin}})
-			case strings.HasPrefix(what, "_settings"):
-				answer(200, o{name: o{"settings": o{"index.version.created": c.made}}})
-			case r.Method == "PUT":
-				var body o
-				_ = json.NewDecoder(r.Body).Decode(&body)
-				made[name] = body
-				answer(200, o{"acknowledged": true})
-			case what == "_mapping" && made[name] == nil:
-				answer(404, o{"error": o{"type": "index_not_found_exception", "reason": "no such index"}, "status": 404})
-			case what == "_mapping":
-				answer(200, o{name: made[name]})
-			case what == "_search":
-				body, _ := io.ReadAll(r.Body)
-				asked = string(body)
-				answer(200, o{"hits": o{"hits": []o{{"_id": "a", "_score": 1, "fields": o{"id": []string{"a"}}}}}})
-			default:
-				answer(200, o{})
-			}
-		}))
+		server := standIn(t, c.plugin, c.made, func(body string) (int, any) {
+			asked = body
+			hit := map[string]any{"_id": "a", "_score": 1, "fields": map[string]any{"id": []string{"a"}}}
+			return 200, map[string]any{"hits": map[string]any{"hits": []any{hit}}}
+		})
 		s, err := elastic.Open(t.Context(), elastic.Options{URL: server.URL, Index: "notes", Analyzer: backendtest.Analyzer(t, "en"), K1: k1, B: 0.75,
 			Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 2}}})
 		if err != nil {
@@ -85,6 +56,64 @@ func TestScale(t *testing.T) {
 			t.Errorf("%+v: nearest: %v, %v", c, found, err)
 		}
 		_ = s.Close()
-		server.Close()
 	}
+}
+
+// TestOlderFuses: a server that joins no branches, or not these, leaves that to us. As
+// OpenSearch says it without the plug-in neural-search, and version 2.19.1 with it.
+func TestOlderFuses(t *testing.T) {
+	for _, reason := range []string{"unknown query [hybrid]", "provided parameter for combination technique is not supported. supported parameters are [rank_constant]"} {
+		server := standIn(t, "2.19.1.0", "136407927", func(string) (int, any) {
+			return 400, map[string]any{"error": map[string]any{"type": "parsing_exception", "reason": reason}, "status": 400}
+		})
+		s, err := elastic.Open(t.Context(), elastic.Options{URL: server.URL, Index: "notes", Analyzer: backendtest.Analyzer(t, "en"),
+			Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Fuse(t.Context(), backendtest.Fusions()[0])
+		if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s: %v", reason, err)
+		}
+		_ = s.Close()
+	}
+}
+
+// standIn answers as an OpenSearch with a version of the plug-in and an index that a
+// version made; either is empty where the user may not ask for it.
+func standIn(t *testing.T, plugin, version string, search func(body string) (int, any)) *httptest.Server {
+	type o = map[string]any
+	made := o{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := func(status int, body any) {
+			w.WriteHeader(status)
+			if err := json.NewEncoder(w).Encode(body); err != nil {
+				t.Error(err)
+			}
+		}
+		body, _ := io.ReadAll(r.Body)
+		name, what, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
+		settings := strings.HasPrefix(what, "_settings")
+		switch {
+		case name == "_cat" && plugin == "", settings && version == "":
+			answer(403, o{"error": o{"type": "security_exception", "reason": "no permissions"}, "status": 403})
+		case name == "_cat":
+			answer(200, []o{{"component": "opensearch-knn", "version": plugin}})
+		case settings:
+			answer(200, o{name: o{"settings": o{"index.version.created": version}}})
+		case r.Method == "PUT":
+			made[name] = json.RawMessage(body)
+			answer(200, o{"acknowledged": true})
+		case what == "_mapping" && made[name] == nil:
+			answer(404, o{"error": o{"type": "index_not_found_exception", "reason": "no such index"}, "status": 404})
+		case what == "_mapping":
+			answer(200, o{name: made[name]})
+		case what == "_search":
+			answer(search(string(body)))
+		default:
+			answer(200, o{})
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server
 }

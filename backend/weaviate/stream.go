@@ -151,22 +151,9 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	if len(at) == 0 {
 		return nil
 	}
-	class := s.passageClass(field)
-	var where []string
-	for hash := range at {
-		where = append(where, hash)
-	}
-	slices.Sort(where)
-	answer, err := ask[struct{ Get map[string][]passage }](ctx, s, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, MaxLimit, anyOf("chunk", where).where))
+	list, err := s.passagesOf(ctx, field, slices.Sorted(maps.Keys(at)))
 	if err != nil {
 		return err
-	}
-	list, err := hits(s, answer.Get, class)
-	if err != nil {
-		return err
-	}
-	if len(list) >= MaxLimit {
-		return s.fault(sheaf.ErrUnsupported, "%d chunks have more than %d vectors", len(at), MaxLimit)
 	}
 	slices.SortFunc(list, func(a, b passage) int {
 		if d := strings.Compare(a.Chunk, b.Chunk); d != 0 {
@@ -187,4 +174,47 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 		last.Passages = append(last.Passages, o.Additional.Vector)
 	}
 	return nil
+}
+
+// streamedNumbers is about how many numbers one answer with vectors holds, or some of ten
+// bytes each.
+const streamedNumbers = 4 << 20
+
+// passagesOf finds the passages of chunks, in several requests where they are too many for
+// one.
+func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
+	s.mu.Lock()
+	most := min(MaxLimit, 1000+streamedNumbers/max(s.vectors[field].Dims, 1))
+	s.mu.Unlock()
+	class := s.passageClass(field)
+	some := func(where condition) ([]passage, error) {
+		answer, err := ask[struct{ Get map[string][]passage }](ctx, s, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where))
+		if err != nil {
+			return nil, err
+		}
+		return hits(s, answer.Get, class)
+	}
+	all, err := some(anyOf("chunk", hashes))
+	switch {
+	case err != nil || len(all) < most:
+		return all, err
+	case len(hashes) > 1:
+		half := len(hashes) / 2
+		first, err := s.passagesOf(ctx, field, hashes[:half])
+		if err != nil {
+			return nil, err
+		}
+		rest, err := s.passagesOf(ctx, field, hashes[half:])
+		return append(first, rest...), err
+	}
+	all = nil
+	for {
+		from, to := len(all), len(all)+most-1
+		part, err := some(and(anyOf("chunk", hashes),
+			condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
+			condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, to)}))
+		if all = append(all, part...); err != nil || len(all) < to {
+			return all, err
+		}
+	}
 }

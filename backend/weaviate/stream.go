@@ -82,13 +82,8 @@ type stored struct {
 }
 
 func (s *Store) chunks(ctx context.Context, cursor string) ([]backend.Chunk, string, error) {
-	ctx, stop, err := s.calls.Begin(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	defer stop()
 	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor), keptProperty)
-	answer, err := ask[stored](ctx, s, query)
+	answer, err := timed(ctx, s, func(ctx context.Context) (stored, error) { return ask[stored](ctx, s, query) })
 	if err != nil {
 		return nil, "", err
 	}
@@ -176,29 +171,34 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	return nil
 }
 
-// streamedNumbers is about how many numbers one answer with vectors holds, or some of ten
-// bytes each.
-const streamedNumbers = 4 << 20
+// timed is an answer that has the time of a call for itself, however many are read.
+func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer stop()
+	return call(ctx)
+}
+
+// streamedNumbers is about how many numbers of vectors one answer holds.
+const streamedNumbers = 1 << 20
 
 // passagesOf finds the passages of chunks, in several requests where they are too many for
-// one.
+// one answer.
 func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
 	s.mu.Lock()
-	most := min(MaxLimit, 1000+streamedNumbers/max(s.vectors[field].Dims, 1))
+	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors[field].Dims, 1))
 	s.mu.Unlock()
-	class := s.passageClass(field)
-	some := func(where condition) ([]passage, error) {
-		answer, err := ask[struct{ Get map[string][]passage }](ctx, s, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where))
-		if err != nil {
-			return nil, err
-		}
-		return hits(s, answer.Get, class)
-	}
-	all, err := some(anyOf("chunk", hashes))
+	class, where := s.passageClass(field), anyOf("chunk", hashes)
+	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
+		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})
+	})
 	switch {
-	case err != nil || len(all) < most:
-		return all, err
-	case len(hashes) > 1:
+	case err != nil:
+		return nil, err
+	case counts[0] > most && len(hashes) > 1:
 		half := len(hashes) / 2
 		first, err := s.passagesOf(ctx, field, hashes[:half])
 		if err != nil {
@@ -207,14 +207,25 @@ func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) (
 		rest, err := s.passagesOf(ctx, field, hashes[half:])
 		return append(first, rest...), err
 	}
-	all = nil
-	for {
-		from, to := len(all), len(all)+most-1
-		part, err := some(and(anyOf("chunk", hashes),
-			condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
-			condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, to)}))
-		if all = append(all, part...); err != nil || len(all) < to {
-			return all, err
+	var out []passage
+	for from := 0; from < counts[0]; from += most {
+		if counts[0] > most {
+			where = and(anyOf("chunk", hashes),
+				condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
+				condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, from+most)})
 		}
+		query := fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where)
+		answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
+			return ask[struct{ Get map[string][]passage }](ctx, s, query)
+		})
+		if err != nil {
+			return nil, err
+		}
+		some, err := hits(s, answer.Get, class)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
 	}
+	return out, nil
 }

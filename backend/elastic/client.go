@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"sheaf"
@@ -39,6 +41,27 @@ func (e serverError) String() string {
 	return e.Type + ": " + strings.TrimSuffix(e.Reason, ";") // as those of blocks end
 }
 
+// pressed is what a server says of writing that its memory has no room for now: how many
+// bytes it takes, and how many all writing may.
+var pressed = regexp.MustCompile(`(?:coordinating|primary|replica)_operation_bytes=(\d+), max_\w+=(\d+)`)
+
+// tooLarge reports whether the server has no room for a request even when it does nothing
+// else, which no waiting changes.
+func (e serverError) tooLarge() bool {
+	found := pressed.FindStringSubmatch(e.String())
+	if found == nil {
+		return false
+	}
+	takes, _ := strconv.ParseInt(found[1], 10, 64)
+	most, _ := strconv.ParseInt(found[2], 10, 64)
+	return takes > most
+}
+
+// asTooLarge is the error of such a request, or of an action in it.
+func (e serverError) asTooLarge(status int) error {
+	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s", httpstore.ErrTooLarge, status, e)
+}
+
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
 // refusal puts an answer that is no success into our categories.
@@ -70,6 +93,9 @@ func refusal(status int, body []byte) error {
 	}
 	if said.Error.Type == "cluster_block_exception" {
 		return fmt.Errorf("%w: status %d (the server blocks this, as it does when its disk is full: make space and lift the block): %.500s", sheaf.ErrUnavailable, status, said.Error.String())
+	}
+	if said.Error.tooLarge() {
+		return said.Error.asTooLarge(status)
 	}
 	return httpstore.Refused(status, fmt.Sprintf("%.500s", said.Error.String()))
 }

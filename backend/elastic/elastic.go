@@ -10,6 +10,8 @@
 // no BM25F as ours is and cannot count statistics over candidates, and k1 and b
 // belong to the index: requests for others are sheaf.ErrUnsupported.
 //
+// OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1, which is taken back.
+//
 // A write is one bulk request and one refresh. Nothing of it shows before the
 // refresh, unless the server runs out of memory for it or has several shards.
 package elastic
@@ -111,6 +113,8 @@ type Store struct {
 	vectors  map[string]backend.VectorField
 	flat     map[string]bool // vector fields that Elasticsearch itself compares one by one
 	clauses  atomic.Int64    // the most that a query may have
+
+	serverIs, indexIs atomic.Int64 // the versions of server and index, 100*major + minor; 0 where they are not known
 }
 
 var _ interface {

@@ -114,6 +114,9 @@ func (s *Store) recent(version string) error {
 	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
 	var major, minor int
 	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	if n == 2 {
+		s.serverIs.Store(int64(100*major + minor))
+	}
 	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // which OpenSearch has, and Elasticsearch had ten years ago
 		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with opensearch://; else upgrade it to %d.%d or newer", version, least[0], least[1])
 	}
@@ -187,7 +190,8 @@ func (s *Store) mapping(m meta) object {
 		"number_of_shards": s.o.Shards, "number_of_replicas": s.o.Replicas,
 		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole
 		"max_result_window": backend.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
-		"similarity": object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B, "discount_overlaps": false}},
+		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; else 10,000, which a text of 2 MB has
+		"similarity":                   object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B, "discount_overlaps": false}},
 		"analysis": object{
 			"tokenizer": object{"places": object{"type": "char_group", "tokenize_on_chars": []string{betweenPlaces}, "max_token_length": 1_000_000}},
 			"filter": object{
@@ -252,6 +256,11 @@ func (s *Store) verify(ctx context.Context) error {
 	}
 	if err := s.compare(m); err != nil {
 		return err
+	}
+	if s.o.Dialect == OpenSearch {
+		if err := s.askMade(ctx); err != nil {
+			return err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,7 @@ func (s *Store) ranking(req *backend.Request, found *answer) (sheaf.Ranking, err
 	}
 	if req.Vector != nil {
 		for i := range out {
-			out[i].Score = 2*out[i].Score - 1 // the server makes it positive
+			out[i].Score = s.cosine(out[i].Score)
 		}
 	}
 	out.Sort()
@@ -210,7 +210,7 @@ func (s *Store) holds(req *backend.VectorRequest) (bool, error) {
 	return ok, nil
 }
 
-// near finds the chunks whose best passage is nearest. Scores are (1+cos)/2.
+// near finds the chunks whose best passage is nearest; cosine reads their scores.
 func (s *Store) near(req *backend.Request, clauses []any) (object, error) {
 	if ok, err := s.holds(req.Vector); err != nil || !ok {
 		return nil, err
@@ -404,8 +404,8 @@ func anyOf(parts []any) object {
 	return object{"bool": object{"should": parts}}
 }
 
-// single is the query of one term in one field. Elasticsearch multiplies by
-// k1+1, which the weight takes back.
+// single is the query of one term in one field. Where the server multiplies by k1+1, the
+// weight takes that back.
 func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]
@@ -414,7 +414,7 @@ func (w *words) single(term string, field int, factor float64) object {
 		kind, term = "f.", term[1:]
 	}
 	boost := factor * f.Weight
-	if w.s.o.Dialect == Elasticsearch {
+	if w.s.multiplied() {
 		boost /= w.s.o.K1 + 1
 	}
 	return object{"term": object{kind + plainField(f.Name): object{"value": term, "boost": boost}}}

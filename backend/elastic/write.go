@@ -320,7 +320,7 @@ func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) err
 	return httpstore.Halve(all, func(some []int) error {
 		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
 	}, func(i int, err error) {
-		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB where nobody set it): %w", len(lines[i]), err))
+		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB where nobody set it, and a tenth of its memory): %w", len(lines[i]), err))
 	})
 }
 
@@ -382,6 +382,8 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 			for _, result := range item {
 				if result.Error.Type == "cluster_block_exception" { // which no waiting lifts, also with status 429
 					return s.fault(sheaf.ErrUnavailable, "the server blocks writing (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
+				} else if result.Error.tooLarge() {
+					return result.Error.asTooLarge(result.Status)
 				} else if result.Status == http.StatusTooManyRequests && again {
 					busy = append(busy, rest[k])
 				} else if result.Status == 0 {

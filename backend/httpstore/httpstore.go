@@ -206,6 +206,9 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 			err = fmt.Errorf("%w (the server speaks TLS: put +https into the address, after %s)", err, c.Store)
 		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if errors.Is(err, ErrTooLarge) {
+			return nil, -1, err // which is as large the next time
+		}
 		err = busy{err}
 	}
 	return nil, pause, err

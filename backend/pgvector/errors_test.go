@@ -168,7 +168,8 @@ func TestBesideExtensions(t *testing.T) {
 		t.Error(err)
 	}
 	var left []string
-	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relnamespace = $1::regnamespace", o.Schema).Scan(&left); err != nil || fmt.Sprint(left) != "[pg_stat_statements pg_stat_statements_info]" {
+	// The second has been there since version 14.
+	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relnamespace = $1::regnamespace AND relname <> 'pg_stat_statements_info'", o.Schema).Scan(&left); err != nil || fmt.Sprint(left) != "[pg_stat_statements]" {
 		t.Errorf("%v are left: %v", left, err)
 	}
 	if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {

@@ -82,13 +82,8 @@ type stored struct {
 }
 
 func (s *Store) chunks(ctx context.Context, cursor string) ([]backend.Chunk, string, error) {
-	ctx, stop, err := s.calls.Begin(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	defer stop()
 	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor), keptProperty)
-	answer, err := ask[stored](ctx, s, query)
+	answer, err := timed(ctx, s, func(ctx context.Context) (stored, error) { return ask[stored](ctx, s, query) })
 	if err != nil {
 		return nil, "", err
 	}
@@ -151,22 +146,9 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	if len(at) == 0 {
 		return nil
 	}
-	class := s.passageClass(field)
-	var where []string
-	for hash := range at {
-		where = append(where, hash)
-	}
-	slices.Sort(where)
-	answer, err := ask[struct{ Get map[string][]passage }](ctx, s, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, MaxLimit, anyOf("chunk", where).where))
+	list, err := s.passagesOf(ctx, field, slices.Sorted(maps.Keys(at)))
 	if err != nil {
 		return err
-	}
-	list, err := hits(s, answer.Get, class)
-	if err != nil {
-		return err
-	}
-	if len(list) >= MaxLimit {
-		return s.fault(sheaf.ErrUnsupported, "%d chunks have more than %d vectors", len(at), MaxLimit)
 	}
 	slices.SortFunc(list, func(a, b passage) int {
 		if d := strings.Compare(a.Chunk, b.Chunk); d != 0 {
@@ -187,4 +169,63 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 		last.Passages = append(last.Passages, o.Additional.Vector)
 	}
 	return nil
+}
+
+// timed is an answer that has the time of a call for itself, however many are read.
+func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer stop()
+	return call(ctx)
+}
+
+// streamedNumbers is about how many numbers of vectors one answer holds.
+const streamedNumbers = 1 << 20
+
+// passagesOf finds the passages of chunks, in several requests where they are too many for
+// one answer.
+func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
+	s.mu.Lock()
+	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors[field].Dims, 1))
+	s.mu.Unlock()
+	class, where := s.passageClass(field), anyOf("chunk", hashes)
+	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
+		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case counts[0] > most && len(hashes) > 1:
+		half := len(hashes) / 2
+		first, err := s.passagesOf(ctx, field, hashes[:half])
+		if err != nil {
+			return nil, err
+		}
+		rest, err := s.passagesOf(ctx, field, hashes[half:])
+		return append(first, rest...), err
+	}
+	var out []passage
+	for from := 0; from < counts[0]; from += most {
+		if counts[0] > most {
+			where = and(anyOf("chunk", hashes),
+				condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
+				condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, from+most)})
+		}
+		query := fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where)
+		answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
+			return ask[struct{ Get map[string][]passage }](ctx, s, query)
+		})
+		if err != nil {
+			return nil, err
+		}
+		some, err := hits(s, answer.Get, class)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	return out, nil
 }

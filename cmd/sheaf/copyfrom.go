@@ -77,7 +77,11 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return fmt.Errorf("copy what is known of the documents: %w", err)
 	}
-	return os.Remove(filepath.Join(into.where.Dir, copyStateName))
+	// Out of a store without chunks nothing came, and nothing was written down.
+	if err := os.Remove(filepath.Join(into.where.Dir, copyStateName)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // transfer copies the chunks, verifies them, and writes down how far it is.

@@ -1,0 +1,56 @@
+package weaviate_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/weaviate"
+)
+
+// TestStreamManyPassages: chunks come out as they were written when there are more passages
+// than the server gives in one answer, of several chunks or of one.
+func TestStreamManyPassages(t *testing.T) {
+	b := stores().Empty(t)
+	defer b.Close()
+	var batch backend.Batch
+	want := map[string]int{}
+	for i, n := range []int{3, 20_500, 1, 400, 0} {
+		c := backendtest.Chunk(fmt.Sprintf("t:%d", i), "body", "tea")
+		if n > 0 {
+			v := backend.Vectors{Name: "body", Passages: make([][]float32, n)}
+			for k := range v.Passages {
+				v.Passages[k] = []float32{float32(math.Cos(float64(k) / 1e4)), float32(math.Sin(float64(k) / 1e4))}
+			}
+			c.Vectors = []backend.Vectors{v}
+		}
+		want[string(c.ID)] = n
+		batch.Chunks = append(batch.Chunks, c)
+	}
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	err := b.(*weaviate.Store).Stream(t.Context(), "", func(chunks []backend.Chunk, _ string) error {
+		for _, c := range chunks {
+			n := 0
+			for _, v := range c.Vectors {
+				for k, p := range v.Passages {
+					if len(p) != 2 || math.Abs(math.Atan2(float64(p[1]), float64(p[0]))-float64(k)/1e4) > 1e-5 {
+						t.Errorf("%s: passage %d is %v", c.ID, k, p)
+					}
+				}
+				n += len(v.Passages)
+			}
+			if n != want[string(c.ID)] {
+				t.Errorf("%s came with %d passages, want %d", c.ID, n, want[string(c.ID)])
+			}
+			delete(want, string(c.ID))
+		}
+		return nil
+	})
+	if err != nil || len(want) > 0 {
+		t.Errorf("%v, not given: %v", err, want)
+	}
+}

@@ -28,7 +28,7 @@ type ChatOptions struct {
 	// request beside the context, 0 is DefaultTimeout.
 	MaxTokens int
 	Timeout   time.Duration
-	// Client makes the requests; nil is a client of its own.
+	// Client makes the requests, following no redirect; nil is a client of its own.
 	Client *http.Client
 }
 
@@ -100,7 +100,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 		return "", c.at.fault("answered no JSON of a chat: %w", err)
 	}
 	if len(answer.Choices) == 0 {
-		return "", c.at.fault("gave no reply")
+		return "", c.at.fault("gave no reply%s", c.at.says(data))
 	}
 	content := answer.Choices[0].Message.Content
 	var text string

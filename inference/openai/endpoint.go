@@ -174,7 +174,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	}
 	switch {
 	case err == nil:
-	case asked.Err() != nil: // who gave up learned nothing
+	case errors.Is(asked.Err(), context.Canceled):
 		return -1, e.fault("was not waited for: %w", asked.Err())
 	case ctx.Err() != nil:
 		err = e.fault("did not answer in time: %w", ctx.Err())
@@ -183,7 +183,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	default:
 		err = e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
-	if e.rest != nil {
+	if e.rest != nil && asked.Err() == nil { // who gave up learned nothing
 		e.rest.learn(err)
 	}
 	switch {

@@ -416,7 +416,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	}
 	if r.vector == nil {
 		start, told := clock(), &tallied{}
-		vector, err := r.searcher.Embed(context.WithValue(retrieval, talliedKey{}, told), text)
+		vector, err := r.searcher.vectorOf(context.WithValue(retrieval, talliedKey{}, told), text)
 		r.took("embed", start)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -441,7 +441,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	}
 	if r.expansion.Passage != "" && r.passage == nil {
 		var err error
-		if r.passage, err = r.searcher.Embed(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
+		if r.passage, err = r.searcher.vectorOf(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
 			r.failed("embedding the invented answer", fmt.Errorf("embed the invented answer: %w", err))
 		}
 	}

@@ -152,6 +152,9 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 	if c.o.Ingest == nil || c.o.Documents == "" {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
+	if err := c.good(grant); err != nil {
+		return nil, err
+	}
 	if !grant.May(access.ScopeIngest) {
 		return nil, fmt.Errorf("%w: the key lacks the scope ingest", ErrForbidden)
 	}

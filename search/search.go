@@ -245,6 +245,9 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 
 // run answers q and keeps what it was answered with.
 func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*run, error) {
+	if p == nil {
+		return nil, sheaf.Invalidf("search: a profile is needed")
+	}
 	if (s.Backend == nil || s.Facts == nil) && !p.Scans() {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}

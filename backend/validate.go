@@ -189,7 +189,7 @@ func (b Batch) Validate() error {
 				return sheaf.Invalidf("write %s: vector field %q has no passages", c.ID, v.Name)
 			}
 			for n, p := range v.Passages {
-				if !isUnit(p) {
+				if !IsUnit(p, len(p)) {
 					return sheaf.Invalidf("write %s: passage %d of vector field %q must have length 1", c.ID, n, v.Name)
 				}
 			}
@@ -198,11 +198,12 @@ func (b Batch) Validate() error {
 	return nil
 }
 
-// isUnit reports whether v has length 1, less what float32 loses.
-func isUnit(v []float32) bool {
+// IsUnit reports whether v has so many dimensions and length 1, less what float32
+// loses.
+func IsUnit(v []float32, dims int) bool {
 	var square float64
 	for _, x := range v {
 		square += float64(x) * float64(x)
 	}
-	return math.Abs(square-1) < 0.01
+	return len(v) == dims && math.Abs(square-1) < 0.01
 }

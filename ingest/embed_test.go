@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,40 @@ func TestEmbedding(t *testing.T) {
 	if r := w.run(); r.Changes() || w.generation() != generation {
 		t.Errorf("nothing changed: %+v", r)
 	}
+}
+
+// A model that gives what is no vector leaves words searchable, as one that fails.
+func TestWrongVectors(t *testing.T) {
+	for what, spoil := range map[string]func(v []float32) []float32{
+		"another length": func(v []float32) []float32 { return v[:3] },
+		"zeros":          func(v []float32) []float32 { clear(v); return v },
+		"no number":      func(v []float32) []float32 { v[0] = float32(math.NaN()); return v },
+		"no unit":        func(v []float32) []float32 { v[0] += 9; return v },
+	} {
+		w := newWorld(t)
+		w.o.Embedder = spoiled{hashed.New(64), spoil}
+		w.write("c.md", "# Cheese\n\nalpha holes\n")
+		if r := w.run(); r.Added != 1 || r.Pending != 1 || !strings.Contains(r.EmbedError, "length 1 and 64 dimensions") {
+			t.Errorf("%s: %+v", what, r)
+		}
+		if !strings.Contains(state(t, w.o), "alpha t:c.md") {
+			t.Errorf("%s: words are not found", what)
+		}
+	}
+}
+
+// spoiled spoils the last vector of every call.
+type spoiled struct {
+	hashed.Embedder
+	spoil func([]float32) []float32
+}
+
+func (s spoiled) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+	out, err := s.Embedder.Embed(ctx, p, texts)
+	if err == nil {
+		out[len(out)-1] = s.spoil(out[len(out)-1])
+	}
+	return out, err
 }
 
 // windowModel is a model for which windows are cheap, made of the other one.

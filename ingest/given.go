@@ -71,7 +71,8 @@ func JoinChunks(chunks []GivenChunk) []byte {
 
 // Put indexes docs, each instead of the document of the same tree and path, and
 // leaves all others as they are. The catalog keeps the texts. Trees and Walk of
-// the options are not used, except that Trees is recorded; CommitBytes bounds
+// the options are not used, except that Trees is recorded, nil for those that are, and
+// the trees of docs besides, which need no folder; CommitBytes bounds
 // what an interruption can lose. Another process that writes is waited for, five seconds
 // at most. Errors are those of [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
@@ -83,6 +84,9 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 // store has: of the documents that it names nothing, of the others of the commit what
 // was asked for; later commits are not made.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
+	if err := o.ready(); err != nil {
+		return nil, err
+	}
 	o.defaults()
 	if _, err := chunk.New(o.Chunk); err != nil {
 		return nil, err
@@ -109,6 +113,14 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 	report := &Report{}
 	view := o.Catalog.View()
 	defer view.Close()
+	if o.Trees == nil {
+		o.Trees = view.Settings().Trees
+	}
+	for i := range docs {
+		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == docs[i].Tree }) {
+			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: docs[i].Tree})
+		}
+	}
 	if err := o.treesNow(view); err != nil {
 		return report, err
 	}

@@ -107,3 +107,32 @@ func TestPutChunks(t *testing.T) {
 		}
 	}
 }
+
+// TestPutBesideFolders: whoever names no trees leaves those that are recorded, and what was
+// put is there when the folders are looked at again.
+func TestPutBesideFolders(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "# A\n\nfirst words\n")
+	w.run()
+	o := w.o
+	o.Trees = nil
+	if _, err := ingest.Put(t.Context(), o, []ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string) {
+		t.Helper()
+		v := w.o.Catalog.View()
+		defer v.Close()
+		for id, want := range map[sheaf.ID]string{"t:a.md": "# A\n\nfirst words\n", "given:1.md": "given words"} {
+			if text, err := v.Text(id); err != nil || string(text) != want {
+				t.Errorf("%s: %s: %q, %v", when, id, text, err)
+			}
+		}
+	}
+	check("put")
+	w.run()
+	check("folders looked at")
+	if _, err := ingest.Put(t.Context(), ingest.Options{}, nil); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("no catalog: %v", err)
+	}
+}

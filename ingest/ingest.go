@@ -43,10 +43,11 @@ type Options struct {
 	// of it; false where that is kept nowhere. Nil is nowhere: then what the catalog kept of
 	// its text must do.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
-	// Settings change what is recorded of the collection besides the trees; nil changes
-	// nothing. Where no chunker or no model is recorded, Run records those that it has. Where
-	// vectors are given and there is no Embedder, Settings name their model and Dims: else
-	// doors take no vectors.
+	// Settings change what is recorded of the collection besides the trees. Run records the
+	// chunker and the model that it has where none is recorded. Nil changes nothing: then
+	// others than those that are recorded are sheaf.ErrInvalid while there are documents,
+	// but for Rebuild. Where vectors are given and there is no Embedder, Settings name their
+	// model and Dims: else doors take no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool

@@ -83,6 +83,11 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at ma
 	if len(vectors) != len(texts) {
 		return fmt.Errorf("embed %s: %w: model %s gave %d vectors for %d texts", doc.ID, sheaf.ErrUnavailable, e.Model(), len(vectors), len(texts))
 	}
+	for i, v := range vectors {
+		if v != nil && !backend.IsUnit(v, e.Dims()) {
+			return fmt.Errorf("embed %s: %w: model %s gave no vector of length 1 and %d dimensions for text %d", doc.ID, sheaf.ErrUnavailable, e.Model(), e.Dims(), i)
+		}
+	}
 	for i := range chunks {
 		n := counts[i]
 		chunks[i].Vectors = appendVectors(chunks[i].Vectors, backend.VectorBody, vectors[:n])

@@ -108,11 +108,19 @@ func (o *Options) treesNow(view *catalog.View) error {
 func (p *plan) planSettings(view *catalog.View, o *Options) error {
 	old, next := view.Settings(), o.recorded(view)
 	next.Trees = slices.Clone(o.Trees)
-	if cut, err := chunk.New(o.Chunk); err == nil && next.Chunker == "" { // Run and Change refuse others
-		next.Chunker = cut.Name()
+	anew := o.Rebuild || view.Docs() == 0
+	if cut, err := chunk.New(o.Chunk); err == nil { // Run and Change refuse others
+		if err := o.made("chunker", &next.Chunker, cut.Name(), anew); err != nil {
+			return err
+		}
 	}
-	if o.Embedder != nil && next.Embedder == "" {
-		next.Embedder, next.Dims = o.Embedder.Model(), o.Embedder.Dims()
+	if e := o.Embedder; e != nil {
+		if err := o.made("model", &next.Embedder, e.Model(), anew); err != nil {
+			return err
+		}
+		if next.Embedder == e.Model() {
+			next.Dims = e.Dims()
+		}
 	}
 	for tree, mounted := range p.mounted {
 		if mounted {
@@ -141,6 +149,19 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 		return errEmptying
 	}
 	return o.Agrees(view)
+}
+
+// made records what the collection is made with where Settings do not, and refuses to add
+// to what was made with another.
+func (o *Options) made(what string, recorded *string, here string, anew bool) error {
+	switch {
+	case *recorded != "" && (o.Settings != nil || *recorded == here):
+		return nil
+	case *recorded != "" && !anew:
+		return sheaf.Invalidf("index: it was made with the %s %q, and %q is given now: give that one, or index everything again", what, *recorded, here)
+	}
+	*recorded = here
+	return nil
 }
 
 // recorded is what is recorded of the collection by the next run.

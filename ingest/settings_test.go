@@ -17,6 +17,8 @@ import (
 	"sheaf/backend"
 	"sheaf/backend/memory"
 	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/inference/hashed"
 	"sheaf/ingest"
 	"sheaf/vfs"
 )
@@ -481,3 +483,35 @@ func TestNeeds(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestMadeOtherwise: where nothing says how the index is to be made, what was cut or
+// embedded in another way does not come to stand beside what is there.
+func TestMadeOtherwise(t *testing.T) {
+	for what, change := range map[string]func(*ingest.Options){
+		"chunker": func(o *ingest.Options) { o.Chunk = chunk.Options{Chunker: "window"} },
+		"model":   func(o *ingest.Options) { o.Embedder = otherModel{hashed.New(64)} },
+	} {
+		w := newWorld(t)
+		w.o.Embedder = hashed.New(64)
+		w.write("a.md", "# A\n\nfirst words\n")
+		w.run()
+		before := w.generation()
+		w.write("b.md", "# B\n\nsecond words\n")
+		changed := w.o
+		change(&changed)
+		if _, err := ingest.Run(t.Context(), changed); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "made with the "+what) || w.generation() != before {
+			t.Errorf("%s: %v", what, err)
+		}
+		changed.Rebuild = true
+		if r, err := ingest.Run(t.Context(), changed); err != nil || r.Changed != 1 || r.Added != 1 {
+			t.Errorf("%s: made anew: %+v, %v", what, r, err)
+		}
+		if _, err := ingest.Run(t.Context(), w.o); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: after it was made anew: %v", what, err)
+		}
+	}
+}
+
+type otherModel struct{ hashed.Embedder }
+
+func (otherModel) Model() string { return "another" }

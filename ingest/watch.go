@@ -46,7 +46,7 @@ const lockPatience = 5 * time.Second
 
 // Watch keeps the index up to date until ctx ends, and then returns nil. It runs
 // once at the start, whenever something below the folders changes or another process
-// adds or removes one, and now and then in case a change went unseen; onRun is told of every run, from one
+// adds or removes one, and now and then in case a change went unseen; onRun, which may be nil, is told of every run, from one
 // goroutine, but of an error that stays the same only once, and not of one that found
 // another process writing, which is tried again soon, unless that takes long. Where the system does not tell of changes (too many folders, a
 // network drive) it looks again and again instead, twice a second in folders
@@ -54,6 +54,9 @@ const lockPatience = 5 * time.Second
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if err := o.ready(); err != nil {
 		return err
+	}
+	if onRun == nil {
+		onRun = func(*Report, error) {}
 	}
 	f := watched{whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"sheaf"
@@ -31,7 +30,8 @@ type Contents interface {
 	SaveSettings(Settings) error
 }
 
-// Memory is [Contents] in memory.
+// Memory is [Contents] in memory. It shares nothing with who saves or loads: their
+// lists say who may see a document.
 type Memory struct {
 	mu       sync.RWMutex
 	docs     map[sheaf.ID]Document
@@ -43,8 +43,7 @@ func (m *Memory) Load(id sheaf.ID) (Document, bool, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	d, ok := m.docs[id]
-	d.Chunks = slices.Clone(d.Chunks)
-	return d, ok, nil
+	return d.clone(), ok, nil
 }
 
 // Save implements [Contents].
@@ -55,8 +54,7 @@ func (m *Memory) Save(docs []Document) error {
 		m.docs = map[sheaf.ID]Document{}
 	}
 	for _, d := range docs {
-		d.Chunks = slices.Clone(d.Chunks)
-		m.docs[d.ID] = d
+		m.docs[d.ID] = d.clone()
 	}
 	return nil
 }

@@ -75,6 +75,29 @@ func Tags(metadata []chunk.Metadata) []string {
 	return tags
 }
 
+// clone is d with lists of its own.
+func (d Document) clone() Document {
+	m := &d.Metadata
+	for _, list := range []*[]string{&m.Access, &m.Sets, &m.Tags, &m.Entities, &m.Terms, &m.Relationships} {
+		*list = slices.Clone(*list)
+	}
+	for _, list := range []*[]int{&m.Projects, &m.Personas, &m.Nodes} {
+		*list = slices.Clone(*list)
+	}
+	d.Chunks = slices.Clone(d.Chunks)
+	for i := range d.Chunks {
+		vectors := slices.Clone(d.Chunks[i].Vectors)
+		for j := range vectors {
+			vectors[j].Passages = slices.Clone(vectors[j].Passages)
+			for n, passage := range vectors[j].Passages {
+				vectors[j].Passages[n] = slices.Clone(passage)
+			}
+		}
+		d.Chunks[i].Vectors = vectors
+	}
+	return d
+}
+
 // validate returns an error that wraps sheaf.ErrInvalid for what cannot be
 // indexed.
 func (d *Document) validate() error {
@@ -83,6 +106,8 @@ func (d *Document) validate() error {
 		return sheaf.Invalidf("document %q: its ID must be TREE:NAME", d.ID)
 	case len(d.Chunks) > backend.MaxLimit:
 		return sheaf.Invalidf("document %s has %d chunks: at most %d are allowed", d.ID, len(d.Chunks), backend.MaxLimit)
+	case d.Boost-d.Boost != 0: // of NaN and infinities it is NaN
+		return sheaf.Invalidf("document %s: boost is %v: must be a finite number", d.ID, d.Boost)
 	}
 	return nil
 }

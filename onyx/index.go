@@ -196,6 +196,9 @@ func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.I
 	docs := make([]Document, len(order))
 	for i, id := range order {
 		docs[i] = *changed[id]
+		if err := docs[i].validate(); err != nil {
+			return nil, err
+		}
 	}
 	if err := x.writeMetadata(ctx, docs); err != nil {
 		return nil, fmt.Errorf("update metadata: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -505,6 +506,62 @@ type columnsOnly struct {
 func (c *columnsOnly) WriteColumns(_ context.Context, changes []backend.ColumnChange) error {
 	c.changes = append(c.changes, changes...)
 	return nil
+}
+
+// Lists are the caller's again after a call, and those of an answer are too: neither
+// changes who may see what.
+func TestListsAreTheCallers(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		access := []string{"user:ann"}
+		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Access: access}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		access[0] = "user:eve"
+		touch := func() {
+			t.Helper()
+			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Hidden: ptr(false)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		touch()
+		sees := func(who string) bool {
+			t.Helper()
+			found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}}, onyx.Filters{Access: []string{who}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := x.Keyword(ctx, cat, onyx.Filters{Access: []string{who}}, 5)
+			if err != nil || len(r) != len(found) {
+				t.Errorf("%s: %s finds %d chunks and reads %d, %v", name, who, len(r), len(found), err)
+			}
+			for i := range found {
+				found[i].Document.Access[0] = "user:eve"
+			}
+			return len(found) > 0
+		}
+		if !sees("user:ann") || sees("user:eve") {
+			t.Errorf("%s: what was written changed", name)
+		}
+		touch()
+		if !sees("user:ann") || sees("user:eve") {
+			t.Errorf("%s: what was found changed", name)
+		}
+		bob := []string{"user:bob"}
+		if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Access: &bob}}); err != nil {
+			t.Fatal(err)
+		}
+		bob[0] = "user:eve"
+		touch()
+		if !sees("user:bob") || sees("user:eve") {
+			t.Errorf("%s: what was updated changed", name)
+		}
+		for _, boost := range []float64{math.NaN(), math.Inf(1)} {
+			if _, err := x.Write(ctx, []onyx.Document{{ID: "t:b", Metadata: onyx.Metadata{Boost: boost}}}); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s: boost %v: %v", name, boost, err)
+			}
+			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Boost: &boost}}); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s: boost %v in an update: %v", name, boost, err)
+			}
+		}
+	}
 }
 
 // TestUpdateColumns: a store that can change columns alone is not sent the rest again.

@@ -42,6 +42,9 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			if len(vectors) != 1 {
 				return nil, fmt.Errorf("model %s gave %d vectors for one text", e.Model(), len(vectors))
 			}
+			if n := len(vectors[0]); n != 0 && n != e.Dims() {
+				return nil, fmt.Errorf("model %s gave a vector of %d dimensions, not %d", e.Model(), n, e.Dims())
+			}
 			return vectors[0], nil
 		}
 		switch {
@@ -79,6 +82,27 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			return math.Sqrt(math.Ln2) // a word without a term weighs as one of every second chunk
 		}), nil
 	}
+}
+
+// vectorOf is the vector of a text, nil when it has no direction. Numbers that are
+// none are a fault of the model, which a search survives; to a store they would be
+// one of the caller.
+func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error) {
+	v, err := s.Embed(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	switch {
+	case square-square != 0: // of NaN and infinities it is NaN
+		return nil, errors.New("the model gave a vector of which not all numbers are finite")
+	case square == 0:
+		return nil, nil
+	}
+	return v, nil
 }
 
 // tallied are words that were counted for the vector of a query, and by how many chunks each is

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -79,4 +80,44 @@ func TestModelWithoutCounts(t *testing.T) {
 			t.Errorf("%s: notes %q", c.what, notes)
 		}
 	}
+}
+
+// A model that gives what is no vector does not fail a search that has words, and the
+// fault is not the caller's.
+func TestWrongVectors(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		vector   []float32
+		degraded bool
+		say      string
+	}{
+		"no number":         {[]float32{1, float32(math.NaN())}, true, "not all numbers are finite"},
+		"infinite":          {[]float32{1, float32(math.Inf(-1))}, true, "not all numbers are finite"},
+		"another dimension": {[]float32{1, 0, 0}, true, "model wrong gave a vector of 3 dimensions, not 2"},
+		"zeros":             {[]float32{0, 0}, false, "knows no word of the query"},
+	} {
+		s := searcher(animals())
+		s.SetModel(wrong(c.vector), a, 100)
+		r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{})
+		said := strings.Join(slices.Concat(r.Warnings, r.Notes), "; ")
+		if r.Degraded != c.degraded || len(r.Hits) == 0 || !strings.Contains(said, c.say) {
+			t.Errorf("%s: degraded %v, %d hits, %q", what, r.Degraded, len(r.Hits), said)
+		}
+	}
+}
+
+// wrong is a model of two dimensions that gives this vector for everything.
+type wrong []float32
+
+func (wrong) Model() string { return "wrong" }
+func (wrong) Dims() int     { return 2 }
+func (w wrong) Embed(_ context.Context, _ inference.Purpose, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i := range out {
+		out[i] = w
+	}
+	return out, nil
 }

@@ -245,6 +245,9 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 
 // run answers q and keeps what it was answered with.
 func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*run, error) {
+	if p == nil {
+		return nil, sheaf.Invalidf("search: a profile is needed")
+	}
 	if (s.Backend == nil || s.Facts == nil) && !p.Scans() {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
@@ -416,7 +419,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	}
 	if r.vector == nil {
 		start, told := clock(), &tallied{}
-		vector, err := r.searcher.Embed(context.WithValue(retrieval, talliedKey{}, told), text)
+		vector, err := r.searcher.vectorOf(context.WithValue(retrieval, talliedKey{}, told), text)
 		r.took("embed", start)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -441,7 +444,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	}
 	if r.expansion.Passage != "" && r.passage == nil {
 		var err error
-		if r.passage, err = r.searcher.Embed(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
+		if r.passage, err = r.searcher.vectorOf(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
 			r.failed("embedding the invented answer", fmt.Errorf("embed the invented answer: %w", err))
 		}
 	}

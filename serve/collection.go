@@ -194,7 +194,7 @@ func (c *Collection) Profile() string { return c.o.Profile }
 var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longer: search again without it", sheaf.ErrNotFound)
 
 // For is the collection at this moment as a caller with grant may see it. Close
-// the Reader when done. When another process made the index anew in another way, or makes it
+// the Reader when done. A grant that has ended is [ErrForbidden]. When another process made the index anew in another way, or makes it
 // anew, the error wraps [ingest.ErrMadeAnew].
 func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	c.reading.RLock()
@@ -206,6 +206,9 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	}()
 	if c.closed.Load() {
 		return nil, c.shut()
+	}
+	if err := c.good(&grant); err != nil {
+		return nil, err
 	}
 	// What the store holds still is older than the view, which then knows its documents, also
 	// those that another process indexed.
@@ -229,6 +232,14 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	}
 	at, told := stampOf(view, store)
 	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, store, at, c, &grant)}, nil
+}
+
+// good is nil while a grant has not ended.
+func (c *Collection) good(grant *access.Grant) error {
+	if grant.Ended(c.o.Now()) {
+		return fmt.Errorf("%w: the grant has ended", ErrForbidden)
+	}
+	return nil
 }
 
 // latest is what is known of the documents now, also from other processes. The error wraps

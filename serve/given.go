@@ -152,6 +152,9 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 	if c.o.Ingest == nil || c.o.Documents == "" {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
+	if err := c.good(grant); err != nil {
+		return nil, err
+	}
 	if !grant.May(access.ScopeIngest) {
 		return nil, fmt.Errorf("%w: the key lacks the scope ingest", ErrForbidden)
 	}
@@ -448,9 +451,6 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	o.Progress, o.Turn, o.CommitBytes = nil, nil, 1
 	for i := range puts {
 		o.CommitBytes += int64(len(puts[i].Text)) // one commit
-		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == puts[i].Tree }) {
-			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: puts[i].Tree})
-		}
 	}
 	_, err := ingest.Change(ctx, o, puts, deletes)
 	c.seen(err)

@@ -19,7 +19,8 @@ import (
 )
 
 // Reader is a collection at one moment as one caller may see it. It is safe for
-// concurrent use until it is closed.
+// concurrent use until it is closed. What its methods return outlives it and must not be
+// changed: answers share parts, such as Parameters, with others.
 type Reader struct {
 	c     *Collection
 	grant access.Grant

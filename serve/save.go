@@ -48,7 +48,10 @@ type Saved struct {
 }
 
 // mayAdminister refuses callers who may not.
-func mayAdminister(grant *access.Grant) error {
+func (c *Collection) mayAdminister(grant *access.Grant) error {
+	if err := c.good(grant); err != nil {
+		return err
+	}
 	if !grant.May(access.ScopeAdmin) {
 		return fmt.Errorf("%w: the key lacks the scope admin", ErrForbidden)
 	}
@@ -60,7 +63,7 @@ func mayAdminister(grant *access.Grant) error {
 // [ErrConflict], that of a built-in profile also when it is to be replaced. One
 // that extends itself, and is to be replaced, keeps what it has beside the numbers.
 func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
-	if err := mayAdminister(&grant); err != nil {
+	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
 	}
 	if len(c.o.ProfileDirs) == 0 {
@@ -150,7 +153,7 @@ func scalar(text string) any {
 // SaveJudged writes judged queries into the folder of judgements, as sheaf eval
 // reads them.
 func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput) (*Saved, error) {
-	if err := mayAdminister(&grant); err != nil {
+	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
 	}
 	if c.o.Judged == "" {

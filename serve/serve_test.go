@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/catalog"
@@ -461,4 +462,27 @@ func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
 	if told := of(access.Unrestricted()); len(told) != 0 {
 		t.Errorf("when it is gone: %q", told)
 	}
+}
+
+// TestGrantsEnd: a grant that has ended opens nothing and changes nothing, whoever made it.
+func TestGrantsEnd(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil)
+	grant := access.Unrestricted()
+	grant.Expires = time.Now().Add(-time.Second)
+	if _, err := f.For(grant); !errors.Is(err, serve.ErrForbidden) {
+		t.Errorf("read: %v", err)
+	}
+	change := serve.Change{ID: "api:b.md", Put: &serve.DocumentInput{Text: "words"}}
+	if _, err := f.Collection.Write(t.Context(), grant, []serve.Change{change}); !errors.Is(err, serve.ErrForbidden) {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := f.SaveProfile(grant, "mine", serve.ProfileInput{}); !errors.Is(err, serve.ErrForbidden) {
+		t.Errorf("save: %v", err)
+	}
+	grant.Expires = time.Now().Add(time.Hour)
+	r, err := f.For(grant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
 }

@@ -157,11 +157,6 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 		return nil, nil, err
 	}
 	o.Catalog, o.Backend, o.Trees = copyOf, store, nil
-	for i := range docs {
-		if tree := (catalog.Tree{Name: docs[i].Tree}); !slices.Contains(o.Trees, tree) {
-			o.Trees = append(o.Trees, tree)
-		}
-	}
 	if _, err := ingest.Put(ctx, o, docs); err != nil {
 		return nil, nil, err
 	}

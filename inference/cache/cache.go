@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -56,6 +57,10 @@ func (c *Embedder) Model() string { return c.inner.Model() }
 // Dims implements inference.Embedder.
 func (c *Embedder) Dims() int { return c.inner.Dims() }
 
+// portion is how many texts the model is asked for before their vectors are kept,
+// so that a long document whose later passages fail is not begun anew every time.
+const portion = 64
+
 // Embed implements inference.Embedder. A file that cannot be used only costs
 // time: the vectors are asked for again.
 func (c *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
@@ -63,47 +68,59 @@ func (c *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts [
 		return c.inner.Embed(ctx, purpose, texts)
 	}
 	out := make([][]float32, len(texts))
-	keys := make([][keyBytes]byte, len(texts))
-	first := map[[keyBytes]byte]int{} // place in missing
+	places := map[[keyBytes]byte][]int{} // of what is missing
 	var missing []string
+	var keys [][keyBytes]byte
 	c.mu.Lock()
 	usable := c.open() == nil
 	for i, text := range texts {
-		keys[i] = c.key(text)
+		key := c.key(text)
 		if usable {
-			out[i] = c.get(keys[i])
+			out[i] = c.get(key)
 		}
-		if _, asked := first[keys[i]]; out[i] == nil && !asked {
-			first[keys[i]] = len(missing)
-			missing = append(missing, text)
-		}
-	}
-	c.mu.Unlock()
-	if len(missing) == 0 {
-		return out, nil
-	}
-	vectors, err := c.inner.Embed(ctx, purpose, missing)
-	if err != nil {
-		return nil, err
-	}
-	if len(vectors) != len(missing) {
-		return nil, fmt.Errorf("model %s gave %d vectors for %d texts", c.Model(), len(vectors), len(missing))
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	stored := map[[keyBytes]byte]bool{}
-	for i := range out {
 		if out[i] != nil {
 			continue
 		}
-		v := vectors[first[keys[i]]]
-		out[i] = v
-		if usable && v != nil && !stored[keys[i]] {
-			stored[keys[i]] = true
-			usable = c.put(keys[i], v) == nil
+		if places[key] == nil {
+			missing, keys = append(missing, text), append(keys, key)
 		}
+		places[key] = append(places[key], i)
+	}
+	c.mu.Unlock()
+	for len(missing) > 0 {
+		n := min(portion, len(missing))
+		vectors, err := c.inner.Embed(ctx, purpose, missing[:n])
+		if err != nil {
+			return nil, err
+		}
+		if len(vectors) != n {
+			return nil, fmt.Errorf("model %s gave %d vectors for %d texts", c.Model(), len(vectors), n)
+		}
+		c.keep(keys[:n], vectors)
+		for i, v := range vectors {
+			for nth, at := range places[keys[i]] {
+				if out[at] = v; nth > 0 {
+					out[at] = slices.Clone(v)
+				}
+			}
+		}
+		missing, keys = missing[n:], keys[n:]
 	}
 	return out, nil
+}
+
+// keep writes vectors to the file, as far as it can be used.
+func (c *Embedder) keep(keys [][keyBytes]byte, vectors [][]float32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open() != nil {
+		return
+	}
+	for i, v := range vectors {
+		if v != nil && c.put(keys[i], v) != nil {
+			return
+		}
+	}
 }
 
 func (c *Embedder) key(text string) [keyBytes]byte {

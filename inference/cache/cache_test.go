@@ -2,6 +2,8 @@ package cache_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -91,4 +93,42 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 
 	e = cache.New(inner, t.TempDir()) // a folder cannot be the file
 	check("no file", e, []string{"one"}, four, 1)
+}
+
+// TestWhatWasEmbeddedIsKept: a long document whose later passages fail is not begun
+// anew, and every text has a vector of its own.
+func TestWhatWasEmbeddedIsKept(t *testing.T) {
+	inner := &failing{counting{hashed.New(8), 0, "m"}, 100}
+	e := cache.New(inner, filepath.Join(t.TempDir(), "vectors"))
+	defer e.Close()
+	texts := make([]string, 300)
+	for i := range texts {
+		texts[i] = fmt.Sprint("word", i/2)
+	}
+	if _, err := e.Embed(context.Background(), inference.Passage, texts); err == nil {
+		t.Fatal("no error")
+	}
+	first := inner.texts
+	inner.most = 1 << 20
+	out, err := e.Embed(context.Background(), inference.Passage, texts)
+	if err != nil || first < 50 || inner.texts != 150 {
+		t.Errorf("%d texts, then %d, %v", first, inner.texts-first, err)
+	}
+	out[0][0] = 7
+	if out[1][0] == 7 {
+		t.Error("two texts share one vector")
+	}
+}
+
+// failing gives vectors of so many texts.
+type failing struct {
+	counting
+	most int
+}
+
+func (f *failing) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+	if f.texts+len(texts) > f.most {
+		return nil, errors.New("enough")
+	}
+	return f.counting.Embed(ctx, p, texts)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,7 +29,7 @@ type ChatOptions struct {
 	// request beside the context, 0 is DefaultTimeout.
 	MaxTokens int
 	Timeout   time.Duration
-	// Client makes the requests; nil is a client of its own.
+	// Client makes the requests, following no redirect; nil is a client of its own.
 	Client *http.Client
 }
 
@@ -43,6 +44,9 @@ const (
 type Chat struct {
 	o  ChatOptions
 	at *endpoint
+	// reasons says that the model refused how replies are bounded and made without
+	// chance, as models of OpenAI do that reason first.
+	reasons atomic.Bool
 }
 
 // NewChat returns a client; nothing is asked yet. Errors wrap ErrConfig.
@@ -59,7 +63,7 @@ func NewChat(o ChatOptions) (*Chat, error) {
 	if o.MaxTokens <= 0 {
 		o.MaxTokens = DefaultMaxTokens
 	}
-	return &Chat{o, at}, nil
+	return &Chat{o: o, at: at}, nil
 }
 
 // Model is the model's name.
@@ -70,11 +74,28 @@ type chatMessage struct {
 	Content string `json:"content"`
 }
 
-// Complete asks the model once, without chance, and returns its reply: system
-// says what to do, user is what to do it with. Errors wrap ErrChatUnavailable.
+// Complete asks the model once, without chance if it can do that, and returns its
+// reply: system says what to do, user is what to do it with. Errors wrap
+// ErrChatUnavailable.
 func (c *Chat) Complete(ctx context.Context, system, user string) (string, error) {
-	body, err := json.Marshal(map[string]any{"model": c.o.Model, "temperature": 0, "max_tokens": c.o.MaxTokens, "stream": false,
-		"messages": []chatMessage{{"system", system}, {"user", user}}})
+	reasons := c.reasons.Load()
+	reply, err := c.ask(ctx, reasons, system, user)
+	_, refused := errors.AsType[*tooMuchError](err)
+	if refused && !reasons && (strings.Contains(err.Error(), "max_tokens") || strings.Contains(err.Error(), "temperature")) {
+		c.reasons.Store(true)
+		return c.ask(ctx, true, system, user)
+	}
+	return reply, err
+}
+
+func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (string, error) {
+	asked := map[string]any{"model": c.o.Model, "stream": false, "messages": []chatMessage{{"system", system}, {"user", user}}}
+	if reasons {
+		asked["max_completion_tokens"] = c.o.MaxTokens
+	} else {
+		asked["max_tokens"], asked["temperature"] = c.o.MaxTokens, 0
+	}
+	body, err := json.Marshal(asked)
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +121,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 		return "", c.at.fault("answered no JSON of a chat: %w", err)
 	}
 	if len(answer.Choices) == 0 {
-		return "", c.at.fault("gave no reply")
+		return "", c.at.fault("gave no reply%s", c.at.says(data))
 	}
 	content := answer.Choices[0].Message.Content
 	var text string

@@ -49,6 +49,35 @@ func TestChat(t *testing.T) {
 	}
 }
 
+// TestChatReasons: a model that reasons first takes no max_tokens and no temperature; it is
+// asked without both, at once from the second time on.
+func TestChatReasons(t *testing.T) {
+	asked := 0
+	c := chat(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"temperature", "max_tokens"} {
+			if body[name] != nil {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprintf(w, `{"error":{"message":"Unsupported parameter: '%s'","param":"%s"}}`, name, name)
+				return
+			}
+		}
+		if body["max_completion_tokens"] != float64(DefaultMaxTokens) {
+			t.Errorf("asked %v", body)
+		}
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"the reply"}}]}`)
+	})
+	for want := 2; want <= 3; want++ {
+		if reply, err := c.Complete(context.Background(), "s", "u"); err != nil || reply != "the reply" || asked != want {
+			t.Errorf("%q, %v after %d requests, want %d", reply, err, asked, want)
+		}
+	}
+}
+
 func TestChatAnswers(t *testing.T) {
 	for _, c := range []struct {
 		status  int

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // endpoint is one address of a server. It makes requests, again when the server
@@ -73,6 +75,8 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 		return nil, fmt.Errorf("%w: %surl %q: must be an address such as http://localhost:11434/v1", ErrConfig, what, redact(e.url))
 	case u.User != nil:
 		return nil, fmt.Errorf("%w: %surl %q: must not hold a password; give a key instead", ErrConfig, what, redact(e.url))
+	case strings.ContainsFunc(e.key, unicode.IsControl):
+		return nil, fmt.Errorf("%w: the %skey has several lines or control characters: it must be one line", ErrConfig, what)
 	}
 	if !strings.HasSuffix(u.Path, path) {
 		u.Path = strings.TrimSuffix(u.Path, "/") + path
@@ -84,9 +88,15 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	if e.attempts <= 0 {
 		e.attempts = DefaultAttempts
 	}
-	if e.client == nil {
-		e.client = &http.Client{Transport: transport(e.connect)}
+	var client http.Client
+	if e.client != nil {
+		client = *e.client
+	} else {
+		client.Transport = transport(e.connect)
 	}
+	// Texts and the key go to the address that was given, and nowhere else.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	e.client = &client
 	if e.sleep == nil {
 		e.sleep = sleep
 	}
@@ -137,7 +147,7 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 			return err
 		}
 		if sleepErr := e.sleep(ctx, pause); sleepErr != nil {
-			return errors.Join(err, sleepErr)
+			return fmt.Errorf("%w; and was not waited for: %w", err, sleepErr)
 		}
 		wait *= 2
 	}
@@ -157,30 +167,56 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		req.Header.Set("Authorization", "Bearer "+e.key)
 	}
 	resp, err := e.client.Do(req)
+	var data []byte
+	if err == nil {
+		defer resp.Body.Close()
+		data, err = io.ReadAll(io.LimitReader(resp.Body, e.most+1))
+	}
 	switch {
 	case err == nil:
+	case errors.Is(asked.Err(), context.Canceled):
+		return -1, e.fault("was not waited for: %w", asked.Err())
 	case ctx.Err() != nil:
 		err = e.fault("did not answer in time: %w", ctx.Err())
+	case resp != nil:
+		err = e.fault("broke off its answer: %w", err)
 	default:
 		err = e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
 	if e.rest != nil && asked.Err() == nil { // who gave up learned nothing
 		e.rest.learn(err)
 	}
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, e.most+1))
 	switch {
 	case err != nil:
-		return 0, e.fault("broke off its answer: %w", err)
+		return 0, err
 	case int64(len(data)) > e.most:
 		return -1, e.fault("answered more than %d bytes", e.most)
 	case resp.StatusCode != http.StatusOK:
-		return retryAfter(resp), e.fault("%s", refusal(resp, data, e.key, e.model))
+		err := e.fault("%s", e.refusal(resp, data))
+		if tooMuch(resp.StatusCode, data) {
+			return -1, &tooMuchError{err}
+		}
+		return retryAfter(resp), err
 	}
 	return -1, read(data)
+}
+
+// tooMuchError is a refusal of which the reason may be that there are too many
+// texts, or that one is longer than the model reads.
+type tooMuchError struct{ error }
+
+func (e *tooMuchError) Unwrap() error { return e.error }
+
+// tooMuch reports whether an answer is such a refusal. llama.cpp and Ollama call a
+// text that is too long a fault of their own.
+func tooMuch(status int, data []byte) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	case http.StatusInternalServerError:
+		return bytes.Contains(data, []byte("too large")) || bytes.Contains(data, []byte("context length"))
+	}
+	return false
 }
 
 func (e *endpoint) fault(format string, args ...any) error {
@@ -198,29 +234,49 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// refusal says what an answer other than 200 says, without the key.
-func refusal(resp *http.Response, data []byte, key, model string) string {
-	message := strings.Join(strings.Fields(strings.ToValidUTF8(string(data[:min(len(data), 300)]), "?")), " ")
+// refusal says what an answer other than 200 says.
+func (e *endpoint) refusal(resp *http.Response, data []byte) string {
+	message := e.quoted(data)
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
-		message = "an HTML page: is this the address of an API?"
+		message = "an HTML page"
+		if resp.StatusCode < http.StatusInternalServerError {
+			message += ": is this the address of an API?"
+		}
 	}
-	if key != "" {
-		message = strings.ReplaceAll(message, key, "…")
-	}
-	switch resp.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	switch code := resp.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
 		return fmt.Sprintf("refused the key (%s): %s", resp.Status, message)
-	case http.StatusNotFound:
-		return fmt.Sprintf("knows no model %q or no such address (%s): %s", model, resp.Status, message)
+	case code == http.StatusNotFound:
+		return fmt.Sprintf("knows no model %q or no such address (%s): %s", e.model, resp.Status, message)
+	case code >= 300 && code < 400:
+		return fmt.Sprintf("answered %s, which is not followed: its address may be %s", resp.Status, redact(e.quoted([]byte(resp.Header.Get("Location")))))
 	}
 	return fmt.Sprintf("answered %s: %s", resp.Status, message)
 }
 
+// quoted is the beginning of what a server says, on one line and without the key.
+func (e *endpoint) quoted(data []byte) string {
+	text := string(data)
+	if e.key != "" { // before the cut, which may leave a part of it
+		text = strings.ReplaceAll(text, e.key, "…")
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
+}
+
+// says is what a server says, in an answer that is none, of a fault.
+func (e *endpoint) says(data []byte) string {
+	var answer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(data, &answer) != nil || len(answer.Error) == 0 || string(answer.Error) == "null" {
+		return ""
+	}
+	return ": " + e.quoted(answer.Error)
+}
+
 // retryAfter says when a refused request may be made again.
 func retryAfter(resp *http.Response) time.Duration {
-	switch resp.StatusCode {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError:
-	default:
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return -1
 	}
 	value := resp.Header.Get("Retry-After")

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sheaf/inference"
 )
@@ -40,7 +41,8 @@ type Options struct {
 	// QueryPrefix and PassagePrefix are put before texts, as some models
 	// want.
 	QueryPrefix, PassagePrefix string
-	// Batch is the most texts of one request, 0 is DefaultBatch.
+	// Batch is the most texts of one request, 0 is DefaultBatch; a server that
+	// takes fewer is asked by halves.
 	Batch int
 	// Timeout bounds one request, 0 is DefaultTimeout. Attempts is how often
 	// one is tried when the server is busy, 0 is DefaultAttempts.
@@ -50,13 +52,14 @@ type Options struct {
 	// is then tried once: a person waits for it, who has words without it.
 	QueryTimeout time.Duration
 	// Rest is for how long, after the server could not be reached or did not
-	// answer in time, queries fail at once with the same error; 0 asks again
+	// finish its answer in time, queries fail at once with the same error; 0 asks again
 	// every time. Passages are always tried.
 	Rest time.Duration
 	// ConnectTimeout bounds how long the client takes to connect, 0 is as long
 	// as a request.
 	ConnectTimeout time.Duration
-	// Client makes the requests; nil is a client of its own.
+	// Client makes the requests, following no redirect; nil is a client of its
+	// own.
 	Client *http.Client
 	// sleep waits between attempts; tests replace it.
 	sleep func(context.Context, time.Duration) error
@@ -125,7 +128,8 @@ func (e *Embedder) Model() string {
 // Dims implements inference.Embedder.
 func (e *Embedder) Dims() int { return e.o.Dims }
 
-// Embed implements inference.Embedder.
+// Embed implements inference.Embedder. A text that is longer than the server takes
+// gets the vector of its beginning. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == inference.Query {
@@ -141,7 +145,7 @@ func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts [
 				batch[i] = prefix + "-" // servers refuse empty texts
 			}
 		}
-		vectors, err := e.request(ctx, at, batch)
+		vectors, err := e.batch(ctx, at, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -149,6 +153,32 @@ func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts [
 		texts = texts[n:]
 	}
 	return out, nil
+}
+
+// shortest is the number of characters from which a text is short enough for any
+// model: a server that refuses it has another reason.
+const shortest = 200
+
+// batch embeds texts: those that are too many for one request in halves, and the
+// beginning of one that is longer than the model reads, so that no text keeps
+// others from their vectors.
+func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
+	vectors, err := e.request(ctx, at, texts)
+	if _, ok := errors.AsType[*tooMuchError](err); !ok {
+		return vectors, err
+	}
+	if n := len(texts) / 2; n > 0 {
+		first, err := e.batch(ctx, at, texts[:n])
+		if err != nil {
+			return nil, err
+		}
+		rest, err := e.batch(ctx, at, texts[n:])
+		return append(first, rest...), err
+	}
+	if n := utf8.RuneCountInString(texts[0]); n > shortest {
+		return e.batch(ctx, at, []string{cutText(texts[0], n/2)})
+	}
+	return nil, err
 }
 
 // request embeds one batch, again when the server is busy.
@@ -195,7 +225,7 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 		return nil, e.at.fault("answered no JSON of embeddings: %v", err)
 	}
 	if len(answer.Data) != n {
-		return nil, e.at.fault("gave %d vectors for %d texts", len(answer.Data), n)
+		return nil, e.at.fault("gave %d vectors for %d texts%s", len(answer.Data), n, e.at.says(data))
 	}
 	vectors := make([][]float32, n)
 	for i, d := range answer.Data {

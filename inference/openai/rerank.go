@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sheaf/inference"
 )
@@ -46,15 +47,16 @@ type RerankOptions struct {
 	// error.
 	Key string
 	// Batch is the most texts of one request, 0 is DefaultBatch; scores of
-	// one model compare across requests. MaxChars is where texts are cut, 0
-	// is DefaultRerankChars.
+	// one model compare across requests, and a server that takes fewer is asked
+	// by halves. MaxChars is where texts are cut, 0 is DefaultRerankChars; those
+	// that a server refuses are cut shorter.
 	Batch    int
 	MaxChars int
 	// Timeout bounds one request, 0 is DefaultTimeout. Attempts is how often
 	// one is tried when the server is busy, 0 is DefaultAttempts.
 	Timeout  time.Duration
 	Attempts int
-	// Client makes the requests; nil is a client of its own.
+	// Client makes the requests, following no redirect; nil is a client of its own.
 	Client *http.Client
 	sleep  func(context.Context, time.Duration) error
 }
@@ -103,19 +105,42 @@ func (r *Reranker) Model() string { return r.o.Model }
 // Rerank implements inference.Reranker. Errors wrap ErrRerankUnavailable.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	scores := make([]float64, 0, len(texts))
+	chars := r.o.MaxChars
 	for len(texts) > 0 {
 		n := min(len(texts), r.o.Batch)
-		batch := make([]string, n)
-		for i, text := range texts[:n] {
-			batch[i] = cutText(text, r.o.MaxChars)
-		}
-		part, err := r.request(ctx, query, batch)
+		part, err := r.batch(ctx, query, texts[:n], &chars)
 		if err != nil {
 			return nil, err
 		}
 		scores, texts = append(scores, part...), texts[n:]
 	}
 	return scores, nil
+}
+
+// batch scores texts: those that are too many for one request in halves, and fewer
+// chars of every text from the first on that is longer than the model reads.
+func (r *Reranker) batch(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
+	batch := make([]string, len(texts))
+	for i, text := range texts {
+		batch[i] = cutText(text, *chars)
+	}
+	scores, err := r.request(ctx, query, batch)
+	if _, ok := errors.AsType[*tooMuchError](err); !ok {
+		return scores, err
+	}
+	if n := len(texts) / 2; n > 0 {
+		first, err := r.batch(ctx, query, texts[:n], chars)
+		if err != nil {
+			return nil, err
+		}
+		rest, err := r.batch(ctx, query, texts[n:], chars)
+		return append(first, rest...), err
+	}
+	if n := utf8.RuneCountInString(batch[0]); n > shortest {
+		*chars = n / 2
+		return r.batch(ctx, query, texts, chars)
+	}
+	return nil, err
 }
 
 // cutText is text with at most chars characters, valid UTF-8 and not empty, which
@@ -179,7 +204,7 @@ func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 		list = answer.Results
 	}
 	if len(list) != n {
-		return nil, r.at.fault("scored %d of %d texts", len(list), n)
+		return nil, r.at.fault("scored %d of %d texts%s", len(list), n, r.at.says(data))
 	}
 	scores, seen := make([]float64, n), make([]bool, n)
 	for _, s := range list {

@@ -63,7 +63,7 @@ type Grant struct {
 	// "path:handbook/ -tag:draft"; "" for none.
 	Baked string `json:"filter,omitempty"`
 	// Tree is the only tree whose documents are seen, "" for all, and Folder the only
-	// folder of it. A key has neither.
+	// folder, of every tree that is seen. A key has neither.
 	Tree   string `json:"-"`
 	Folder string `json:"-"`
 	// Expires is when the grant ends; the zero time is never.
@@ -83,8 +83,11 @@ func (g *Grant) May(s Scope) bool {
 
 // SeesAll reports whether nothing is kept from the caller.
 func (g *Grant) SeesAll() bool {
-	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == "" && g.Tree == ""
+	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == "" && g.Tree == "" && g.Folder == ""
 }
+
+// Ended reports whether the grant is good no more.
+func (g *Grant) Ended(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
 
 // maxEntries bounds the lists of a grant.
 const maxEntries = 65_536
@@ -190,9 +193,9 @@ func (g *Grant) Filter() sheaf.Filter {
 	}
 	if g.Tree != "" {
 		parts = append(parts, in(sheaf.ColumnTree, []string{g.Tree}))
-		if g.Folder != "" {
-			parts = append(parts, in(sheaf.ColumnFolder, []string{g.Folder}))
-		}
+	}
+	if g.Folder != "" {
+		parts = append(parts, in(sheaf.ColumnFolder, []string{g.Folder}))
 	}
 	if g.Baked != "" {
 		baked, err := Filter(g.Baked)

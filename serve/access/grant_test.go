@@ -46,6 +46,7 @@ func TestGrantFilter(t *testing.T) {
 		"set":           {access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: []string{"finance"}}, "acme ann"},
 		"tree":          {within("notes", ""), "inner"},
 		"folder":        {within("notes", "public"), "inner"},
+		"any tree":      {within("", "public"), "inner other"},
 		"other folder":  {within("notes", "publi"), ""},
 		"bad filter":    {access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "just words"}, ""},
 	} {

@@ -37,7 +37,7 @@ type Key struct {
 
 // Active reports whether a key is good at a time.
 func (k *Key) Active(now time.Time) bool {
-	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
+	return k.Revoked.IsZero() && !k.Ended(now)
 }
 
 // Keys is a file of keys, which other processes may change: what is asked of it

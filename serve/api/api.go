@@ -40,8 +40,8 @@ type Options struct {
 	// zero Grant lets nobody in.
 	Open access.Grant
 	// SignOn is for a program that knows its callers itself: it gives the grant
-	// of a request's caller, whose Name tells callers apart. Its error is
-	// answered with 401. Keys and Open are not used then.
+	// of a request's caller, whose Name tells callers apart. Its error, as it reads, and
+	// a grant that has ended are answered with 401. Keys and Open are not used then.
 	SignOn func(*http.Request) (access.Grant, error)
 	// Hosts are names by which the server may be addressed, beside localhost
 	// and IP addresses. Other names are refused, so that a web page cannot

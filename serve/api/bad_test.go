@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -313,7 +314,11 @@ func TestSignOn(t *testing.T) {
 		o.Open = access.Grant{}
 		o.SignOn = func(r *http.Request) (access.Grant, error) {
 			if name := r.Header.Get("Caller"); name != "" {
-				return access.Grant{Name: name, Scopes: []access.Scope{access.ScopeSearch}}, nil
+				grant := access.Grant{Name: name, Scopes: []access.Scope{access.ScopeSearch}}
+				if name == "bob" {
+					grant.Expires = time.Now().Add(-time.Second)
+				}
+				return grant, nil
 			}
 			return access.Grant{}, errors.New("sign on at /login")
 		}
@@ -323,6 +328,9 @@ func TestSignOn(t *testing.T) {
 	}
 	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann"); res.StatusCode != 200 || !strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {
 		t.Errorf("a caller who sees what is public: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "bob"); res.StatusCode != 401 || !strings.Contains(string(body), "has ended") {
+		t.Errorf("a caller whose grant has ended: %d %s", res.StatusCode, body)
 	}
 	if res, _ := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann"); res.StatusCode != 403 {
 		t.Errorf("a caller who may not write: %d", res.StatusCode)

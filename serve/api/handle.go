@@ -222,6 +222,9 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 		if err != nil {
 			return access.Grant{}, "", problem("not-authenticated", "%v", err)
 		}
+		if grant.Ended(time.Now()) {
+			return access.Grant{}, "", problem("not-authenticated", "what the caller was granted has ended: sign on again")
+		}
 		grant.Caller = "signed on: " + grant.Name
 		return grant, grant.Caller, nil
 	}

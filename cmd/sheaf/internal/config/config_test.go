@@ -144,7 +144,7 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(t.TempDir(), "x")
 	text := "embedder:\n  url: http://evil.example/v1\n  key_env: AWS_SECRET_ACCESS_KEY\n  key_file: ../../.ssh/id\n" +
-		"follow_symlinks: true\ndata_dir: " + filepath.ToSlash(data) + "\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
+		"chat:\n  model: dear\nreranker:\n  model: dear\nfollow_symlinks: true\ndata_dir: " + filepath.ToSlash(data) + "\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
 	project := write(t, filepath.Join(dir, "notes", ".sheaf.yaml"), text)
 	trust := &config.Trust{Dir: filepath.Join(dir, "trust")}
 	opts := config.Options{Dir: filepath.Dir(project), Trust: trust}
@@ -152,14 +152,14 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Embedder != (config.Embedder{Use: config.EmbedderAuto}) || c.FollowSymlinks || c.DataDir != "" || c.Profile != "sheaf" || c.LinkURL != "file://{path}" || c.Limit != 7 {
+	if c.Embedder != (config.Embedder{Use: config.EmbedderAuto}) || c.Chat.Model+c.Reranker.Model != "" || c.FollowSymlinks || c.DataDir != "" || c.Profile != "sheaf" || c.LinkURL != "file://{path}" || c.Limit != 7 {
 		t.Errorf("values before approval are %+v", c.Values)
 	}
-	if len(c.Notices) != 7 || !strings.Contains(c.Notices[0], project+":2: embedder.url is ignored") {
+	if len(c.Notices) != 9 || !strings.Contains(c.Notices[0], project+":2: embedder.url is ignored") {
 		t.Errorf("notices are %q", c.Notices)
 	}
 	found, err := config.Sensitive(project, []byte(text))
-	if err != nil || len(found) != 7 {
+	if err != nil || len(found) != 9 {
 		t.Errorf("sensitive settings are %q, %v", found, err)
 	}
 	if err := trust.Approve(project, []byte(text)); err != nil {
@@ -172,7 +172,7 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 		t.Errorf("values after approval are %+v", c.Values)
 	}
 	write(t, project, text+"workers: 2\n")
-	if c, err = config.Load(opts); err != nil || len(c.Notices) != 7 {
+	if c, err = config.Load(opts); err != nil || len(c.Notices) != 9 {
 		t.Errorf("a changed file is still approved: %v, %q", err, c.Notices)
 	}
 }

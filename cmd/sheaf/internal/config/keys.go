@@ -176,6 +176,10 @@ type Key struct {
 	field func(*Values) any
 }
 
+// choosesModel is why the name of a model needs approval: what it costs is asked for
+// with the key of who approves.
+const choosesModel = "it chooses what your endpoint is asked for"
+
 var keys = []Key{
 	{Name: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
 		Help:  "how documents are cut: along the heading tree, into sections with a size cap, or into windows of tokens",
@@ -228,7 +232,7 @@ var keys = []Key{
 	{Name: "embedder.url", trust: anyValue("it names an endpoint that texts are sent to"),
 		Help:  "base address of an OpenAI-compatible endpoint, such as http://localhost:11434/v1; empty for none",
 		field: func(v *Values) any { return &v.Embedder.URL }},
-	{Name: "embedder.model", trust: anyValue("it chooses what your endpoint is asked for"),
+	{Name: "embedder.model", trust: anyValue(choosesModel),
 		Help:  "model that the endpoint is asked for",
 		field: func(v *Values) any { return &v.Embedder.Model }},
 	{Name: "embedder.dims", Kind: KindNumber, Default: "0", Max: 16384,
@@ -249,7 +253,8 @@ var keys = []Key{
 	{Name: "chat.url", trust: anyValue("it names an endpoint that queries are sent to"),
 		Help:  "base address of an OpenAI-compatible chat endpoint that puts queries in other words, for profiles that ask for it; empty for none",
 		field: func(v *Values) any { return &v.Chat.URL }},
-	{Name: "chat.model", Help: "chat model at that endpoint",
+	{Name: "chat.model", trust: anyValue(choosesModel),
+		Help:  "chat model at that endpoint",
 		field: func(v *Values) any { return &v.Chat.Model }},
 	{Name: "chat.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`), trust: anyValue("it names a secret that is sent out"),
 		Help:  "environment variable that holds the chat endpoint's key",
@@ -260,7 +265,8 @@ var keys = []Key{
 	{Name: "reranker.url", trust: anyValue("it names an endpoint that queries and texts are sent to"),
 		Help:  "base address of a reranking endpoint, such as http://localhost:8080/v1, for profiles that ask for it; empty for none",
 		field: func(v *Values) any { return &v.Reranker.URL }},
-	{Name: "reranker.model", Help: "reranking model at that endpoint",
+	{Name: "reranker.model", trust: anyValue(choosesModel),
+		Help:  "reranking model at that endpoint",
 		field: func(v *Values) any { return &v.Reranker.Model }},
 	{Name: "reranker.shape", Allowed: []string{string(openai.ShapeCohere), string(openai.ShapeTEI)}, Default: string(openai.ShapeCohere),
 		Help:  "what it speaks: cohere (also Jina, vLLM, llama.cpp) or tei (Text Embeddings Inference)",

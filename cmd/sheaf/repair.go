@@ -145,6 +145,16 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 	return errors.Join(s.remakeLocked(ctx, keep, waited), release())
 }
 
+// remakeDamaged looks for damage in all that is open, and makes the index again when there is
+// some: another process may have done so since it was met.
+func (s *session) remakeDamaged(ctx context.Context) error {
+	faults, err := s.faults(ctx)
+	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 && err == nil {
+		err = s.remake(ctx, faults[i], true)
+	}
+	return err
+}
+
 func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
 	err := s.whenFree(ctx, func() error {
 		if waited {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf/cmd/sheaf/internal/collection"
+)
+
+// TestServeMends: a server that meets damage where it is not seen when an index is opened makes
+// the index again, with what was given, and goes on.
+func TestServeMends(t *testing.T) {
+	for _, part := range []string{filepath.Join(collection.EngineDir(""), "*.seg"), filepath.Join(collection.CatalogDir(""), "catalog-0*")} {
+		for _, watch := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, watched %v", filepath.ToSlash(part), watch), func(t *testing.T) { servesDamaged(t, part, watch) })
+		}
+	}
+}
+
+func servesDamaged(t *testing.T, part string, watch bool) {
+	write, folder, _, index := notesFor(t)
+	for i := range 40 {
+		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nsome pears and %d plums\n", i, i))
+	}
+	t.Run("before", func(t *testing.T) {
+		address := serving(t, folder, index)
+		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		req, err := http.NewRequest(http.MethodPut, address+"/v1/documents/api:g.md", strings.NewReader(`{"text": "given grapes", "access": ["public"]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusCreated {
+			t.Fatalf("given: %d, %v", res.StatusCode, err)
+		}
+	})
+	files, err := filepath.Glob(filepath.Join(index, part))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := len(content) / 3; i < 2*len(content)/3; i++ {
+			content[i] ^= 0xFF
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"--no-watch"}
+	if watch {
+		args = nil
+	}
+	address, aloud := servingAloud(t, folder, index, args...)
+	for word, name := range map[string]string{"apples": "a.md", "plums+37": "n37.md", "grapes": "api:g.md"} {
+		waitFor(t, address+"/v1/search?query="+word, func(_ int, body string) bool { return strings.Contains(body, name) })
+	}
+	said, err := os.ReadFile(aloud)
+	if err != nil || !strings.Contains(string(said), "it is made again from the files") {
+		t.Errorf("it says %q, %v", said, err)
+	}
+	inAnotherProcess(t, "check", "--in", folder, "--index", index)
+}

@@ -1,14 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+	"sheaf/vfs"
 )
 
 // TestServeMends: a server that meets damage where it is not seen when an index is opened makes
@@ -19,6 +26,36 @@ func TestServeMends(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, watched %v", filepath.ToSlash(part), watch), func(t *testing.T) { servesDamaged(t, part, watch) })
 		}
 	}
+}
+
+// TestReopeningMends: damage that is met is to be looked for when the index is opened again, until
+// it could be; where it is met again at once that is an error.
+func TestReopeningMends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
+		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
+		for i, steps := range [][]struct {
+			after   time.Duration // that it works
+			ends    error
+			damaged bool // what it is opened with
+		}{
+			{{0, damage, false}, {0, vfs.ErrLocked, true}, {0, ingest.ErrMadeAnew, true}, {damagedRest, damage, false}, {0, nil, true}},
+			{{damagedRest, damage, false}, {0, damage, true}},
+		} {
+			n := 0
+			err := a.reopening(t.Context(), func(o openOptions, _ bool) error {
+				step := steps[n]
+				if n++; o.damaged != step.damaged {
+					t.Errorf("%d: opened for the %d. time, damaged is %v", i, n, o.damaged)
+				}
+				time.Sleep(step.after)
+				return step.ends
+			})
+			if want := steps[len(steps)-1].ends; n != len(steps) || !errors.Is(err, want) {
+				t.Errorf("%d: opened %d times, %v", i, n, err)
+			}
+		}
+	})
 }
 
 func servesDamaged(t *testing.T, part string, watch bool) {

@@ -17,7 +17,8 @@ const reopenStep = time.Second
 // that there is more text.
 var errGrown = errors.New("the language of the index is another one now")
 
-// damagedRest is how long an index that was mended is not mended again: a disk may be at fault.
+// damagedRest is how long an index that was to be mended is served as it is: a disk may be at
+// fault, or full.
 const damagedRest = time.Minute
 
 // reopening runs what opens the index and works until the command ends, and again when
@@ -27,13 +28,12 @@ const damagedRest = time.Minute
 // The command works until it is told to end, so that ends it well, whatever it does then.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{updates: true, make: true}
-	var mended time.Time
 	for again := false; ; again = true {
 		began := time.Now()
 		err := run(o, again)
 		anew := errors.Is(err, ingest.ErrMadeAnew)
 		busy := again && errors.Is(err, vfs.ErrLocked)
-		damaged := errors.Is(err, vfs.ErrCorrupt) && (mended.IsZero() || time.Since(mended) > damagedRest)
+		damaged := errors.Is(err, vfs.ErrCorrupt) && time.Since(a.mended) >= damagedRest
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil
 		}
@@ -41,7 +41,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 			return err
 		}
 		if o.damaged = damaged || busy && o.damaged; damaged {
-			mended = time.Now()
+			a.mended = time.Now()
 		}
 		if anew {
 			a.notice("%v: it is opened again", ingest.ErrMadeAnew)
@@ -59,11 +59,19 @@ func (s *session) untilAnew(ctx context.Context, door *serve.Collection) error {
 	select {
 	case <-door.MadeAnew():
 		err := door.Why()
-		if errors.Is(err, vfs.ErrCorrupt) && !writable(s.where.Dir) {
+		if !errors.Is(err, vfs.ErrCorrupt) {
+			return err
+		}
+		if !writable(s.where.Dir) {
 			s.notice("%v: it can be made again where the index can be written", err)
 			return nil // what is not damaged is served
 		}
-		return err
+		select {
+		case <-time.After(damagedRest - time.Since(s.app.mended)):
+			return err
+		case <-ctx.Done():
+			return nil
+		}
 	case <-s.grows:
 		return errGrown
 	case <-ctx.Done():

@@ -107,5 +107,8 @@ func servesDamaged(t *testing.T, part string, watch bool) {
 	if err != nil || !strings.Contains(string(said), "it is made again from the files") {
 		t.Errorf("it says %q, %v", said, err)
 	}
+	if strings.Contains(string(said), "lost") || strings.Contains(string(said), "without source files") {
+		t.Errorf("what was given is kept, and it says %q", said)
+	}
 	inAnotherProcess(t, "check", "--in", folder, "--index", index)
 }

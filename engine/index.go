@@ -432,8 +432,10 @@ func Empty(dir string) error {
 	if err != nil {
 		return fmt.Errorf("empty index %s: %w", dir, err)
 	}
+	// The manifest goes first, or who reads it meanwhile would miss what it names.
+	gone := os.RemoveAll(filepath.Join(dir, manifestName))
 	entries, err := os.ReadDir(dir)
-	errs := []error{err}
+	errs := []error{gone, err}
 	for _, e := range entries {
 		if e.Name() != lockName { // which somebody may be about to take
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))

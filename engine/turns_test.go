@@ -2,7 +2,10 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -88,6 +91,40 @@ func TestEmpty(t *testing.T) {
 		}
 		if err := s.Release(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestOpenedWhileEmptied: who opens an index while it is emptied finds it whole or none, and
+// never one whose files are gone, which would be damage.
+func TestOpenedWhileEmptied(t *testing.T) {
+	dir := t.TempDir()
+	ix := testIndex(t, dir)
+	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(65, 5)), 0, 3, 40))
+	for i := range 500 { // which take a while
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("2%06d", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	emptied := make(chan error, 1)
+	go func() { emptied <- Empty(dir) }()
+	for {
+		one, err := Open(Options{Dir: dir, Analyzer: ix.options.Analyzer, Fields: testFields, ReadOnly: true})
+		if err == nil {
+			err = one.Close()
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-emptied:
+			if err != nil {
+				t.Skipf("this platform keeps files that are open: %v", err)
+			}
+			return
+		default:
 		}
 	}
 }

@@ -93,13 +93,14 @@ func readOnce(name string) (c content, same bool, err error) {
 
 // isRecent reports whether a file may change again without its time telling:
 // when it changed so shortly before now that the next change may get the same
-// time. File systems that count whole seconds or two are told by their times.
+// time. File systems that count whole seconds or two are told by their times. A time
+// further ahead was set by somebody, or by a clock that was wrong: no change gets it soon.
 func isRecent(modified, now time.Time) bool {
 	window := 20 * time.Millisecond
 	if modified.Nanosecond() == 0 {
 		window = 2 * time.Second
 	}
-	return now.Sub(modified) < window
+	return now.Sub(modified).Abs() < window
 }
 
 // headBytes is how much of a file tells whether it is text.

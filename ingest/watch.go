@@ -58,7 +58,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if onRun == nil {
 		onRun = func(*Report, error) {}
 	}
-	f := watched{whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
+	f := watched{stale: true}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
 	recorded := func() []catalog.Tree {
 		_ = o.Catalog.Follow() // a run says what is wrong with it
@@ -72,9 +72,14 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if o.Known != nil {
 		w.others = func() bool { return !slices.Equal(recorded(), trees) }
 	}
+	unlisten := func() {}
+	defer func() { unlisten() }()
 	w.run = func() error {
 		trees = recorded()
-		f.begin()
+		if f.begin() {
+			unlisten()
+			unlisten = f.listen(&w)
+		}
 		report, err := Run(ctx, o)
 		if o.Progress != nil {
 			o.Progress(Progress{})
@@ -99,15 +104,6 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 			onRun(report, err)
 		}
 		return err
-	}
-	watcher, err := fsnotify.NewWatcher()
-	if err == nil {
-		f.watch = watcher.Add
-		done := make(chan struct{})
-		go func() { f.pass(watcher, &w); close(done) }()
-		defer func() { _ = watcher.Close(); <-done }()
-	} else {
-		f.watch = func(string) error { return err }
 	}
 	w.until(ctx)
 	return nil
@@ -135,15 +131,35 @@ type watched struct {
 	whole  map[string]bool // folders that were entered
 	files  map[string]bool // that links lead to
 	silent map[string]bool // those of them that do not tell of all changes
+	stale  bool            // some events may come under another name, or not at all
 	fault  string          // why in this walk events do not come from everywhere
 	unseen string          // and why in the last one that went to its end
 }
 
-// begin is to be called before a walk.
-func (f *watched) begin() {
+// begin is to be called before a walk. It reports whether that is to watch anew.
+func (f *watched) begin() (anew bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = ""
+	anew, f.stale = f.stale, false
+	return anew
+}
+
+// listen gives to a watch what happens to what the next walk comes upon, until unlisten is
+// called. Nobody may walk meanwhile.
+func (f *watched) listen(w *watch) (unlisten func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.whole, f.files, f.silent = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		f.watch, f.stale = func(string) error { return err }, true
+		return func() {}
+	}
+	f.watch = watcher.Add
+	done := make(chan struct{})
+	go func() { f.pass(watcher, w); close(done) }()
+	return func() { _ = watcher.Close(); <-done }
 }
 
 // add has the events of a folder come, or those of a file that a link leads to. What was
@@ -210,6 +226,9 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 			if !f.matters(e.Name) {
 				continue
 			}
+			if e.Has(fsnotify.Rename) {
+				f.renamed(e.Name)
+			}
 			if e.Op == fsnotify.Chmod {
 				to = w.rights
 			}
@@ -218,12 +237,22 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 				return
 			}
 			to = w.faults
+			f.renamed("") // perhaps
 		}
 		select {
 		case to <- struct{}{}:
 		default:
 		}
 	}
+}
+
+// renamed has the next walk watch anew when a folder was renamed, which is not known for "":
+// events from those below it come under their old names, and once others have these they no
+// longer come at all.
+func (f *watched) renamed(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stale = f.stale || name == "" || f.whole[name]
 }
 
 // matters reports whether an event is of what the walks came upon, and not of another

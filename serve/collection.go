@@ -33,6 +33,7 @@ import (
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/serve/access"
+	"sheaf/vfs"
 )
 
 // Options say what a collection is made of. What they name stays open, and
@@ -114,7 +115,8 @@ type Collection struct {
 	cache    *cache // nil remembers nothing
 	recall   recallMeter
 	agreed   atomic.Uint64 // generation that was made as Options says
-	anew     chan struct{} // closed when another process made the index anew otherwise
+	anew     chan struct{} // closed when the index is to be opened again
+	why      error         // and why; not to be read before
 	tellAnew sync.Once
 	// fresh says that nothing was indexed when it was opened, and willWatch that somebody
 	// will.
@@ -177,6 +179,9 @@ func (c *Collection) Close() error {
 func (c *Collection) shut() error {
 	select {
 	case <-c.anew:
+		if errors.Is(c.why, vfs.ErrCorrupt) {
+			return fmt.Errorf("%w: the index is damaged, and is made again", sheaf.ErrUnavailable)
+		}
 		return ingest.ErrMadeAnew
 	default:
 		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
@@ -247,6 +252,7 @@ func (c *Collection) good(grant *access.Grant) error {
 // vectors of queries are none of its, or makes it anew, so that it is not whole.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
+		c.seen(err)
 		return nil, err
 	}
 	view := c.o.Catalog.View()
@@ -266,14 +272,23 @@ func (c *Collection) latest() (*catalog.View, error) {
 }
 
 // MadeAnew is closed when it is seen that another process made the index anew in another
-// way, or makes it anew: the collection says so to whoever asks from then on, and is to be closed and opened
-// again.
+// way, or makes it anew, or that it is damaged: the collection is to be closed and opened again.
 func (c *Collection) MadeAnew() <-chan struct{} { return c.anew }
 
-// seen tells of an index that was made anew.
+// Why says, once MadeAnew is closed, what was seen: the error wraps [ingest.ErrMadeAnew] or
+// [vfs.ErrCorrupt].
+func (c *Collection) Why() error {
+	<-c.anew
+	return c.why
+}
+
+// seen tells of an index that was made anew, or is damaged.
 func (c *Collection) seen(err error) {
-	if errors.Is(err, ingest.ErrMadeAnew) {
-		c.tellAnew.Do(func() { close(c.anew) })
+	if errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, vfs.ErrCorrupt) {
+		c.tellAnew.Do(func() {
+			c.why = err
+			close(c.anew)
+		})
 	}
 }
 

@@ -515,6 +515,12 @@ func Kept(dir string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool,
 	}
 }
 
+// IsKept reports whether some version of a document that was given is kept in a folder.
+func IsKept(dir string, doc sheaf.ID) bool {
+	names, err := vfs.Disk{}.List(dir)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, fileKey(doc)+"-") })
+}
+
 // check holds the changes' conditions against the documents as they are.
 func (c *Collection) check(changes []Change, out []Stored) error {
 	view := c.o.Catalog.View()

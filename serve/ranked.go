@@ -123,7 +123,8 @@ type asked struct {
 // rank answers a query with its ranking: the one that is remembered, that another
 // request is finding, or that is searched for now. Its hits are there as they were found when
 // it was searched for, and are to be released. The times are those of what was done.
-func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile) (*ranked, foundHits, []search.Timing, error) {
+func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile) (_ *ranked, _ foundHits, _ []search.Timing, err error) {
+	defer func() { r.c.seen(err) }()
 	by, err := order(q.Sort)
 	if err != nil {
 		return nil, foundHits{}, nil, err

@@ -40,6 +40,7 @@ func (r *Reader) Close() {
 	if r.pinned != nil {
 		_ = r.pinned.Close() // it was only read
 	}
+	r.c.seen(r.Err())
 	r.view.Close()
 	r.done()
 }

@@ -50,6 +50,8 @@ type app struct {
 	// warned is what makes the answer another than it would be, such as an
 	// index that cannot be brought up to date.
 	warned []string
+	// mended is when an index that stays open was to be mended last.
+	mended time.Time
 }
 
 func newApp(stdin, stdout, stderr *os.File) *app {

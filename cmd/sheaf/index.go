@@ -19,6 +19,7 @@ import (
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
+	"sheaf/vfs"
 )
 
 func (a *app) indexFolder(cmd *cobra.Command, rebuild bool) error {
@@ -156,6 +157,13 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 		}
 	}
 	report, err := s.ingestWhenFree(ctx, waitForOther, o)
+	if errors.Is(err, vfs.ErrCorrupt) {
+		if err = s.remake(ctx, err, true); err == nil {
+			o = s.ingestOptions()
+			o.Trees = trees
+			report, err = s.ingestWhenFree(ctx, waitForOther, o)
+		}
+	}
 	if err != nil {
 		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
 	}

@@ -76,8 +76,8 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		}
 		return mcp.Stdio(outer, server, os.Stdin, os.Stdout)
 	})
-	err := a.reopening(outer, func(again bool) error {
-		s, err := a.open(cmd, openOptions{updates: true, make: true})
+	err := a.reopening(outer, func(open openOptions, again bool) error {
+		s, err := a.open(cmd, open)
 		if err != nil {
 			return err
 		}

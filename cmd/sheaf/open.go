@@ -41,8 +41,9 @@ type openOptions struct {
 	whole bool
 	// make makes one when there is none; else that is an error.
 	make bool
-	// asIs leaves a damaged index alone and reports the damage.
-	asIs bool
+	// asIs leaves a damaged index alone and reports the damage; damaged says that damage was
+	// met where it is not seen when the index is opened: it is looked for, and mended.
+	asIs, damaged bool
 	// rebuild drops what there is first.
 	rebuild bool
 	// scans says that the command can do without an index when its profile
@@ -157,6 +158,11 @@ func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 	err := s.openStores(ctx)
 	if err != nil && !o.asIs && remakable(err) {
 		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
+	} else if err == nil && o.damaged {
+		if err = s.remakeDamaged(ctx); errors.Is(err, sheaf.ErrNotFound) || vfs.NoSpace(err) {
+			s.notice("%v: it is made again when that is over", err)
+			err = s.openStores(ctx)
+		}
 	}
 	if err != nil {
 		return err

@@ -17,21 +17,31 @@ const reopenStep = time.Second
 // that there is more text.
 var errGrown = errors.New("the language of the index is another one now")
 
+// damagedRest is how long an index that was to be mended is served as it is: a disk may be at
+// fault, or full.
+const damagedRest = time.Minute
+
 // reopening runs what opens the index and works until the command ends, and again when
-// another process has made the index anew in another way meanwhile, or it has grown out of
-// its language. When it is opened again it is waited for as long as that other process takes.
+// another process has made the index anew in another way meanwhile, it has grown out of
+// its language, or it is damaged, which is mended when it is opened. When it is opened again
+// it is waited for as long as that other process takes.
 // The command works until it is told to end, so that ends it well, whatever it does then.
-func (a *app) reopening(ctx context.Context, run func(again bool) error) error {
+func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
+	o := openOptions{updates: true, make: true}
 	for again := false; ; again = true {
 		began := time.Now()
-		err := run(again)
+		err := run(o, again)
 		anew := errors.Is(err, ingest.ErrMadeAnew)
 		busy := again && errors.Is(err, vfs.ErrLocked)
+		damaged := errors.Is(err, vfs.ErrCorrupt) && time.Since(a.mended) >= damagedRest
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil
 		}
-		if !anew && !busy && !errors.Is(err, errGrown) || ctx.Err() != nil {
+		if !anew && !busy && !damaged && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
+		}
+		if o.damaged = damaged || busy && o.damaged; damaged {
+			a.mended = time.Now()
 		}
 		if anew {
 			a.notice("%v: it is opened again", ingest.ErrMadeAnew)
@@ -48,7 +58,20 @@ func (a *app) reopening(ctx context.Context, run func(again bool) error) error {
 func (s *session) untilAnew(ctx context.Context, door *serve.Collection) error {
 	select {
 	case <-door.MadeAnew():
-		return ingest.ErrMadeAnew
+		err := door.Why()
+		if !errors.Is(err, vfs.ErrCorrupt) {
+			return err
+		}
+		if !writable(s.where.Dir) {
+			s.notice("%v: it can be made again where the index can be written", err)
+			return nil // what is not damaged is served
+		}
+		select {
+		case <-time.After(damagedRest - time.Since(s.app.mended)):
+			return err
+		case <-ctx.Done():
+			return nil
+		}
 	case <-s.grows:
 		return errGrown
 	case <-ctx.Done():

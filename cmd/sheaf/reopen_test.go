@@ -169,11 +169,11 @@ func TestServeWhileMadeAnew(t *testing.T) {
 func TestReopeningWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
-		if err := a.reopening(t.Context(), func(bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
+		if err := a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
 			t.Errorf("at first: %v", err)
 		}
 		results := []error{ingest.ErrMadeAnew, vfs.ErrLocked, vfs.ErrLocked, nil}
-		err := a.reopening(t.Context(), func(again bool) error {
+		err := a.reopening(t.Context(), func(_ openOptions, again bool) error {
 			if again != (len(results) < 4) {
 				t.Errorf("again is %v with %d to come", again, len(results))
 			}
@@ -192,7 +192,7 @@ func TestReopeningWaits(t *testing.T) {
 func TestReopeningEnds(t *testing.T) {
 	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
 	ctx, stop := context.WithCancel(t.Context())
-	opening := func(bool) error { return fmt.Errorf("open the index: %w", context.Canceled) }
+	opening := func(openOptions, bool) error { return fmt.Errorf("open the index: %w", context.Canceled) }
 	if err := a.reopening(ctx, opening); !errors.Is(err, context.Canceled) {
 		t.Errorf("nobody told it to end: %v", err)
 	}
@@ -200,7 +200,7 @@ func TestReopeningEnds(t *testing.T) {
 	if err := a.reopening(ctx, opening); err != nil {
 		t.Errorf("it was told to end: %v", err)
 	}
-	if err := a.reopening(ctx, func(bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
+	if err := a.reopening(ctx, func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
 		t.Errorf("another fault: %v", err)
 	}
 }

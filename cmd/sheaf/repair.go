@@ -19,6 +19,7 @@ import (
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
+	"sheaf/serve"
 	"sheaf/vfs"
 )
 
@@ -145,6 +146,16 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 	return errors.Join(s.remakeLocked(ctx, keep, waited), release())
 }
 
+// remakeDamaged looks for damage in all that is open, and makes the index again when there is
+// some: another process may have done so since it was met.
+func (s *session) remakeDamaged(ctx context.Context) error {
+	faults, err := s.faults(ctx)
+	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 && err == nil {
+		err = s.remake(ctx, faults[i], true)
+	}
+	return err
+}
+
 func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
 	err := s.whenFree(ctx, func() error {
 		if waited {
@@ -241,10 +252,13 @@ func (s *session) given(doc sheaf.ID, settings *catalog.Settings) bool {
 }
 
 // keepCopy keeps the files of a catalog of which documents are lost for good, or
-// may be.
+// may be: what came over HTTP is kept as it was given, and indexed again from there.
 func (s *session) keepCopy(w *catalog.Wreck) error {
+	documents := filepath.Join(s.where.Dir, collection.DocumentsName)
+	lost := slices.DeleteFunc(slices.Clone(w.Lost), func(id sheaf.ID) bool { return serve.IsKept(documents, id) })
+	_, none := os.Stat(documents)
 	rootless := slices.ContainsFunc(w.Settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
-	if len(w.Lost) == 0 && (w.Unread == 0 || w.SettingsFound && !rootless) {
+	if len(lost) == 0 && (w.Unread == 0 || none == nil || w.SettingsFound && !rootless) {
 		return nil
 	}
 	from := collection.CatalogDir(s.where.Dir)
@@ -255,12 +269,12 @@ func (s *session) keepCopy(w *catalog.Wreck) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return fmt.Errorf("keep what is damaged: %w", err)
 	}
-	for _, id := range w.Lost {
+	for _, id := range lost {
 		s.lost = append(s.lost, string(id))
 	}
 	s.copied = to
-	if len(w.Lost) > 0 {
-		s.notice("%s without source files cannot be read:", terminal.Plural(len(w.Lost), "document", "documents"))
+	if len(lost) > 0 {
+		s.notice("%s without source files cannot be read:", terminal.Plural(len(lost), "document", "documents"))
 		for _, id := range s.lost {
 			s.notice("  %s", id)
 		}

@@ -90,7 +90,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	}
 	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
 	o.spare(0)
-	err = a.reopening(cmd.Context(), func(bool) error { return a.serveIndex(cmd, &o, limits, loopback) })
+	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error { return a.serveIndex(cmd, open, &o, limits, loopback) })
 	if o.front != nil {
 		err = errors.Join(err, o.front.close())
 	}
@@ -113,8 +113,8 @@ func (o *serveOptions) spare(n int) {
 // serveIndex opens the index and serves it until the command ends, or it is to be opened
 // again: who asks meanwhile is told that it is not there for now. The first time it makes the
 // front.
-func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits, loopback bool) error {
-	s, err := a.open(cmd, openOptions{updates: true, make: true})
+func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits api.Limits, loopback bool) error {
+	s, err := a.open(cmd, open)
 	if err != nil {
 		return err
 	}

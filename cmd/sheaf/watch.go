@@ -10,6 +10,7 @@ import (
 
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
+	"sheaf/vfs"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -26,7 +27,7 @@ every run that changed something is one line of JSON.`,
 				a.in = args[0]
 			}
 			first := true
-			return a.reopening(cmd.Context(), func(bool) error { return a.watch(cmd, &first) })
+			return a.reopening(cmd.Context(), func(o openOptions, _ bool) error { return a.watch(cmd, o, &first) })
 		},
 	}
 	addIndexFlags(cmd.Flags())
@@ -36,8 +37,8 @@ every run that changed something is one line of JSON.`,
 
 // watch keeps the index up to date until the command ends, or it is to be opened again.
 // first says that nothing was looked at yet.
-func (a *app) watch(cmd *cobra.Command, first *bool) error {
-	s, err := a.open(cmd, openOptions{updates: true, make: true})
+func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
+	s, err := a.open(cmd, open)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (a *app) watch(cmd *cobra.Command, first *bool) error {
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	err = ingest.Watch(ctx, o, func(report *ingest.Report, err error) {
-		if errors.Is(err, ingest.ErrMadeAnew) {
+		if errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, vfs.ErrCorrupt) {
 			stop(err)
 			return
 		}
@@ -60,7 +61,7 @@ func (a *app) watch(cmd *cobra.Command, first *bool) error {
 			stop(errGrown)
 		}
 	})
-	if cause := context.Cause(ctx); errors.Is(cause, ingest.ErrMadeAnew) || errors.Is(cause, errGrown) {
+	if cause := context.Cause(ctx); cause != nil && cmd.Context().Err() == nil {
 		return cause
 	}
 	return err

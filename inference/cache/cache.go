@@ -24,7 +24,7 @@ import (
 // A file is a header of the magic and the number of dimensions (4 bytes), and
 // records one after another: the key (16 bytes), the vector (float32), and the
 // CRC-32C of both. All numbers are little endian. A record that an interruption
-// cut short is cut off when the file is opened.
+// cut short is written over.
 const (
 	magic       = "SHEAFVC1"
 	headerBytes = len(magic) + 4
@@ -40,15 +40,16 @@ type Embedder struct {
 
 	mu   sync.Mutex
 	file *os.File                 // nil until it is needed
-	at   map[[keyBytes]byte]int64 // of the vector in the file
-	end  int64
+	at   map[[keyBytes]byte]int64 // of the record in the file
+	end  int64                    // of what is known of it
 }
 
 var _ inference.Embedder = (*Embedder)(nil)
 
 // New returns e with a memory in the file at path, which is opened when the first
-// passage is embedded. Queries are not kept. The file belongs to one process at
-// a time; callers hold a lock of their own while they embed passages.
+// passage is embedded. Queries are not kept. Several processes may have the file open: what they
+// write at the same time, as those with different stores may, is lost and nothing else;
+// callers hold a lock of their own while they embed passages.
 func New(e inference.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
 
 // Model implements inference.Embedder.
@@ -127,39 +128,47 @@ func (c *Embedder) key(text string) [keyBytes]byte {
 	return xxh3.HashString128(c.inner.Model() + "\x00" + text).Bytes()
 }
 
-// open reads the file's keys, or makes the file. The caller holds mu.
+// open makes or opens the file, and reads the keys that it did not know: other processes write
+// there, too. The caller holds mu.
 func (c *Embedder) open() error {
-	if c.file != nil {
-		return nil
+	if c.file == nil {
+		f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		c.file, c.at, c.end = f, nil, 0
 	}
-	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
+	info, err := c.file.Stat()
 	if err != nil {
 		return err
 	}
-	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
-	c.at, c.end = map[[keyBytes]byte]int64{}, int64(headerBytes)
-	r := bufio.NewReaderSize(f, 1<<16)
-	got := make([]byte, headerBytes)
-	if _, err := io.ReadFull(r, got); err != nil || string(got) != string(header) {
-		// New, or of other dimensions: nothing in it can be used.
-		if err := errors.Join(f.Truncate(0), writeAt(f, header, 0)); err != nil {
-			return errors.Join(err, f.Close())
+	if c.at == nil || info.Size() < c.end {
+		if err := c.begin(); err != nil {
+			return err
 		}
-		c.file = f
-		return nil
 	}
+	r := bufio.NewReaderSize(io.NewSectionReader(c.file, c.end, max(0, info.Size()-c.end)), 1<<16)
 	record := make([]byte, c.recordBytes())
 	for {
 		if _, err := io.ReadFull(r, record); err != nil || !intact(record) {
-			break
+			return nil // what is written next takes its place
 		}
-		c.at[[keyBytes]byte(record)] = c.end + keyBytes
+		c.at[[keyBytes]byte(record)] = c.end
 		c.end += int64(len(record))
 	}
-	if err := f.Truncate(c.end); err != nil {
-		return errors.Join(err, f.Close())
+}
+
+// begin reads the header of the file, or writes one.
+func (c *Embedder) begin() error {
+	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
+	got := make([]byte, headerBytes)
+	if _, err := c.file.ReadAt(got, 0); err != nil || string(got) != string(header) {
+		// New, or of other dimensions: nothing in it can be used.
+		if err := errors.Join(c.file.Truncate(0), writeAt(c.file, header, 0)); err != nil {
+			return err
+		}
 	}
-	c.file = f
+	c.at, c.end = map[[keyBytes]byte]int64{}, int64(headerBytes)
 	return nil
 }
 
@@ -175,19 +184,20 @@ func intact(record []byte) bool {
 	return crc32.Checksum(record[:n], castagnoli) == binary.LittleEndian.Uint32(record[n:])
 }
 
-// get is the vector of a key, nil when there is none. The caller holds mu.
+// get is the vector of a key, nil when there is none, or none any more: another process may
+// have written in its place. The caller holds mu.
 func (c *Embedder) get(key [keyBytes]byte) []float32 {
 	at, ok := c.at[key]
 	if !ok {
 		return nil
 	}
-	b := make([]byte, 4*c.Dims())
-	if _, err := c.file.ReadAt(b, at); err != nil {
+	record := make([]byte, c.recordBytes())
+	if _, err := c.file.ReadAt(record, at); err != nil || !intact(record) || [keyBytes]byte(record) != key {
 		return nil
 	}
 	v := make([]float32, c.Dims())
 	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(record[keyBytes+4*i:]))
 	}
 	return v
 }
@@ -205,7 +215,7 @@ func (c *Embedder) put(key [keyBytes]byte, v []float32) error {
 	if err := writeAt(c.file, record, c.end); err != nil {
 		return err
 	}
-	c.at[key] = c.end + keyBytes
+	c.at[key] = c.end
 	c.end += int64(len(record))
 	return nil
 }

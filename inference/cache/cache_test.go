@@ -132,3 +132,55 @@ func (f *failing) Embed(ctx context.Context, p inference.Purpose, texts []string
 	}
 	return f.counting.Embed(ctx, p, texts)
 }
+
+// TestSeveralProcesses: what one process remembers another one that has the file open finds, and
+// none takes the vector of another text for one of its own, in whatever order they write.
+func TestSeveralProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vectors")
+	inner := &counting{hashed.New(8), 0, "m"}
+	check := func(e *cache.Embedder, text string, asked int) {
+		t.Helper()
+		want, err := hashed.New(8).Embed(context.Background(), inference.Passage, []string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner.texts = 0
+		got, err := e.Embed(context.Background(), inference.Passage, []string{text})
+		if err != nil || !reflect.DeepEqual(got, want) || inner.texts != asked {
+			t.Errorf("%s: %v, %v, want %v; the model was asked for %d, want %d", text, got, err, want, inner.texts, asked)
+		}
+	}
+	a, b := cache.New(inner, path), cache.New(inner, path)
+	defer a.Close()
+	defer b.Close()
+	check(a, "one", 1)
+	check(b, "two", 1)
+	check(a, "three", 1)
+	check(a, "two", 0)
+	check(b, "two", 0)
+	check(b, "one", 0)
+	check(b, "three", 0)
+
+	// Another one wrote over what this one knows, or made the file anew.
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := (len(data) - 12) / 3
+	copy(data[12:12+record], data[12+record:])
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(a, "one", 1)
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	check(a, "two", 1)
+	check(b, "two", 0)
+	check(a, "four", 1)
+	check(b, "four", 0)
+	c := cache.New(inner, path)
+	defer c.Close()
+	check(c, "two", 0)
+	check(c, "four", 0)
+}

@@ -229,12 +229,17 @@ func (f *finder) block(i int) int {
 func (s *scanner) inline() finds {
 	var out finds
 	f := finder{inline: inline{definitions: s.definitions}, out: &out}
+	attributes := s.attributes
 	for i := 0; i < len(s.text); {
 		j := i + 1
 		for j < len(s.text) && s.text[j].more {
 			j++
 		}
-		part := s.src[s.text[i].start:s.text[j-1].end]
+		end := s.text[j-1].end
+		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is no tag
+			end, attributes = attributes[0].start, attributes[1:]
+		}
+		part := s.src[s.text[i].start:end]
 		if strings.IndexByte(part, '[') >= 0 || strings.IndexByte(part, '#') >= 0 || strings.IndexByte(part, '^') >= 0 {
 			f.find(part, s.text[i].start)
 		}

@@ -68,6 +68,8 @@ type scanner struct {
 	// text are runs of bytes that may hold links and tags: lines of
 	// paragraphs, tables and headings, in order.
 	text []textRun
+	// attributes are the lists that were taken off titles, each to the end of a run of text.
+	attributes []span
 	// definitions are the targets of link reference definitions by label, the first of each.
 	definitions map[string]string
 }

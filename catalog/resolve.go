@@ -375,7 +375,8 @@ func sameText(title, called string) bool {
 }
 
 // sameWords is sameText of what is between signs: Obsidian writes those of a heading as
-// spaces when it makes a link to it, and keeps its markup.
+// spaces when it makes a link to it, and keeps its markup; other renderers than GitHub's make
+// hyphens of signs, fewer hyphens of several, or put "_1" behind what is there twice.
 func sameWords(title, called string) bool {
 	if ordinary(title) && ordinary(called) {
 		return sameText(title, called)
@@ -385,9 +386,7 @@ func sameWords(title, called string) bool {
 }
 
 // isSign reports whether a link to a heading may be without this character of it.
-func isSign(r rune) bool {
-	return unicode.IsSpace(r) || r < 0x80 && strings.IndexByte("!\"#$%&()*+,.:;<=>?@[\\]^`{|}~/", byte(r)) >= 0
-}
+func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }
 
 // ordinary reports whether s is ASCII letters, digits and the like with single
 // spaces between them, so that only case can make it equal to another such text.

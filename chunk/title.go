@@ -1,6 +1,10 @@
 package chunk
 
-import "strings"
+import (
+	"strings"
+
+	"sheaf/internal/attributes"
+)
 
 // headingTitle is the title of a heading as plain text on one line, and the id
 // that its author gave it, or "". With literal, attributes are part of the title.
@@ -20,13 +24,13 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 		}
 		content = b.String()
 	}
-	if rest, given, ok := cutAttributes(content); ok && !literal {
+	if rest, given, ok := attributes.Cut(content); ok && !literal {
 		end := h.text.end
 		if len(h.lines) > 0 {
 			end = h.lines[len(h.lines)-1].end
 		}
 		s.attributes = append(s.attributes, span{end - (len(content) - len(rest)), end})
-		content, id = strings.TrimRight(rest, " \t\n"), given
+		content, id = strings.TrimRight(rest, " \t\n"), showable(given)
 		if !h.setext { // an underlined one has no closing hashes
 			content = content[:withoutClosingHashes(content, 0, len(content))]
 		}

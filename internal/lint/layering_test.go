@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "eval/calibrate", "inference", "ingest", "profile", "query", "rank", "rank/runfile", "search", "search/salient", "serve/access", "serve/address", "internal/fold", "vfs"},
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "serve/access", "vfs"},
-	"serve/web":                {"root", "chunk", "serve", "serve/access", "internal/attributes"},
+	"serve/web":                {"root", "chunk", "serve", "serve/access", "internal/attributes", "internal/wikilink"},
 	"serve/api":                {"root", "serve", "serve/access", "search", "vfs"},
 	"serve/...":                {"root", "serve", "serve/...", "internal/suggest"},
 	"examples":                 {},

@@ -19,6 +19,7 @@ import (
 	"sheaf"
 	"sheaf/chunk"
 	"sheaf/internal/attributes"
+	"sheaf/internal/wikilink"
 	"sheaf/serve"
 )
 
@@ -270,6 +271,9 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 	}
 	end := bytes.Index(line[:min(len(line), maxWiki)], []byte("]]"))
 	if end < 3 || bytes.IndexByte(line[2:end], '[') >= 0 {
+		return nil
+	}
+	if _, size, ok := wikilink.Parse(string(line[2:min(len(line), 2*maxWiki)])); !ok || size != end {
 		return nil
 	}
 	target, shown, named := strings.Cut(string(line[2:end]), "|")

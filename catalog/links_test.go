@@ -165,45 +165,64 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 			}
 		}
 	}
-	for _, name := range []string{"", "readme", "index", "_index", ".html"} {
-		end := path.Join("/", p, name)
-		switch {
-		case name == ".html" && page(p) != "":
-			end = "/" + page(p)
-		case name != "" && withoutEnding(p) != p || name == ".html":
-			continue
-		}
-		for root := path.Dir(file); ; root = path.Dir(root) {
-			best := sheaf.ID("")
-			for id := range c {
-				own := strings.TrimPrefix(string(id), "notes:")
-				if root != "." && !strings.HasPrefix(own, root+"/") {
-					continue
-				}
-				at := folded(own)
-				if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) && withoutEnding(at) != at) {
-					if best == "" || nearness(id, file) < nearness(best, file) {
-						best = id
-					}
-				}
+	for _, start := range []string{"", "_"} { // as Jekyll calls the folder of a collection
+		for _, name := range []string{"", "readme", "index", "_index", ".html"} {
+			end := "/" + start + path.Join(p, name)
+			switch {
+			case name == ".html" && page(p) != "":
+				end = "/" + start + page(p)
+			case name != "" && withoutEnding(p) != p || name == ".html":
+				continue
 			}
-			if best != "" {
-				return best
-			}
-			if root == "." {
-				break
+			if id := c.endsWith(file, end, start != ""); id != "" {
+				return id
 			}
 		}
+	}
+	if dated := dated.FindStringSubmatch(p); dated != nil && withoutEnding(p) == p {
+		return c.endsWith(file, "/_posts/"+strings.Join(dated[1:4], "-")+"-"+dated[4], true)
 	}
 	return ""
 }
 
+// dated is a page of a post, as Jekyll calls it.
+var dated = regexp.MustCompile(`^(?:.*/)?([0-9]{4})/([0-9]{2})/([0-9]{2})/([^/]+?)(?:\.html)?$`)
+
+// endsWith is the document whose path ends so, in whichever folder above the linking file has
+// one; whole says that the end may be all of it.
+func (c collection) endsWith(file, end string, whole bool) sheaf.ID {
+	for root := path.Dir(file); ; root = path.Dir(root) {
+		best := sheaf.ID("")
+		for id := range c {
+			own := strings.TrimPrefix(string(id), "notes:")
+			if root != "." && !strings.HasPrefix(own, root+"/") {
+				continue
+			}
+			at := folded(own)
+			if whole {
+				at = "/" + at
+			}
+			if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) && withoutEnding(at) != at) {
+				if best == "" || nearness(id, file) < nearness(best, file) {
+					best = id
+				}
+			}
+		}
+		if best != "" {
+			return best
+		}
+		if root == "." {
+			return ""
+		}
+	}
+}
+
 var (
-	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/"}
+	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/", "_a/b/", "a/_b/", "_posts/2024-05-06-", "b/_posts/2024-05-06-"}
 	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "???", "note.md?"}
 	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/", "/2024/05/06/", "/b/2024/05/06/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
@@ -243,7 +262,7 @@ func TestLinksOfHistories(t *testing.T) {
 		}
 		for step := range 12 {
 			var u catalog.Update
-			for range r.IntN(6) {
+			for range r.IntN(8) {
 				rec := randomNote(r)
 				u.Put = append(u.Put, rec)
 			}
@@ -414,6 +433,29 @@ func TestPlaces(t *testing.T) {
 		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
 			t.Errorf("%q: %q, want %q", fragment, got, want)
 		}
+	}
+}
+
+// TestJekyll: links from the root of a site of Jekyll's lead to pages of collections and to posts.
+func TestJekyll(t *testing.T) {
+	for _, root := range []string{"", "site/"} {
+		c := open(t, t.TempDir())
+		put(t, c, record(t, root+"_docs/start/index.md", "[a](/docs/start/)\n"), record(t, root+"_docs/use.markdown", "[a](/docs/use/)\n"),
+			record(t, root+"_posts/2024-05-31-new.md", "[a](/news/2024/05/31/new/)\n"), record(t, root+"news/_posts/2024-06-01-old.md", "x\n"))
+		v := c.View()
+		for target, want := range map[string]sheaf.ID{
+			"/docs/start/": "_docs/start/index.md", "/docs/use": "_docs/use.markdown", "/docs/use.html": "_docs/use.markdown", "/docs/use.md": "", "/2024/05/31/new.html": "_posts/2024-05-31-new.md",
+			"/news/2024/05/31/new/": "_posts/2024-05-31-new.md", "/news/2024/06/01/old": "news/_posts/2024-06-01-old.md", "docs/use": "", "/2024/05/31/other": "", "/2024/5/31/new": "",
+		} {
+			got, ok := v.Resolve("notes:index.md", sheaf.Link{Kind: sheaf.LinkMarkdown, Target: target})
+			if want != "" {
+				want = sheaf.ID("notes:" + root + string(want))
+			}
+			if got != want || ok != (want != "") {
+				t.Errorf("%s leads to %q, want %q", target, got, want)
+			}
+		}
+		v.Close()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/attributes"
 	"sheaf/internal/wikilink"
 )
 
@@ -40,7 +41,7 @@ type finder struct {
 
 // finding are the bytes at which the finder stops.
 var finding = func() (set [256]bool) {
-	for _, c := range []byte("\\`<![]#^") {
+	for _, c := range []byte("\\`<![]#^{") {
 		set[c] = true
 	}
 	return set
@@ -75,6 +76,8 @@ func (f *finder) find(text string, base int) {
 			i = f.open(i)
 		case ']':
 			i = f.close(i)
+		case '{':
+			i += max(1, attributes.Inside(text, i)) // a "#id" or a color in it is no tag
 		case '#':
 			i = f.tagAt(i)
 		case '^':

@@ -30,6 +30,27 @@ func Cut(text string) (rest, id string, ok bool) {
 	return text[:open], id, true
 }
 
+// reach bounds how far the end of a list is looked for.
+const reach = 512
+
+// Inside is the length of the list that stands at byte i of a text, behind the picture, link or
+// code that it belongs to or with a colon, as in "![](a.png){ #a }" and "{: #a .b }"; 0 when
+// none does.
+func Inside(text string, i int) int {
+	list := text[i:min(len(text), i+reach)]
+	if !strings.HasPrefix(list, "{:") && (i == 0 || strings.IndexByte("])`:*_", text[i-1]) < 0) {
+		return 0
+	}
+	end := strings.IndexByte(list, '}')
+	if end < 0 {
+		return 0
+	}
+	if _, ok := read(list[1:end]); !ok {
+		return 0
+	}
+	return end + 1
+}
+
 // read reads what stands between the braces of a list. Of unquoted values alone
 // nobody can tell whether they are one: "{x=1}" is prose too.
 func read(inner string) (id string, ok bool) {

@@ -413,10 +413,14 @@ func (c *cleaner) mark() bool {
 			return c.skip(1)
 		}
 	case ']':
-		if n := len(c.labels); n > 0 && c.labels[n-1].Start == c.pos {
-			label := c.labels[n-1]
-			c.labels = c.labels[:n-1]
-			return c.skip(label.End - label.Start)
+		if n := len(c.labels); n > 0 {
+			switch label := c.labels[n-1]; label.Start - c.pos {
+			case 1: // this one ends a picture in the link
+				return false
+			case 0:
+				c.labels = c.labels[:n-1]
+				return c.skip(label.End - label.Start)
+			}
 		}
 		switch {
 		case strings.HasPrefix(rest, "]]"):

@@ -68,6 +68,7 @@ func TestSnippet(t *testing.T) {
 			"## Setting up\n\n> **Note:** the [public keys](https://example.org/a_(b)) go to [[Vault|the vault]].\n\n- first\n- second\n\n| a | b |\n|---|---|\n| c | keys |\n",
 			"Setting up Note: the public <keys> go to the vault. first second a b c <keys>"},
 		{"highlight that ends within a tag, in a comment", sheaf.Match{Text: "red"}, "%%red ==a <b x==>fox or%% z", "<red> a fox or z"},
+		{"pictures in links, both by label", sheaf.Match{Text: "keys"}, "Keys [![on]][on] and [![off]][off].", "<Keys> [on] and [off]."},
 		{"links whose text has brackets", sheaf.Match{Text: "keys"}, "Keys of [[1]](#one), [[a b]](x.md) and [[Ann]](boss)", "<Keys> of 1, a b and Ann(boss)"},
 		{"wiki links", sheaf.Match{Text: "keys"}, "Keys of [[Vault]], [[People/Ann#Top\\|Ann]]'s, ![[key.png|300]], [[a\n|b]] and [[a|b", "<Keys> of Vault, Ann's, <key>.png 300, a b and a b"},
 		{"match inside the target of a wiki link stays", sheaf.Match{Text: "vault"}, "See [[My vault|here]].", "See My <vault> here."},

@@ -416,7 +416,7 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 // TestPlaces: which heading a link's fragment names.
 func TestPlaces(t *testing.T) {
 	c := open(t, t.TempDir())
-	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# `npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n\n# build.libCss\nl\n\n# Caret, Mark & Tilde\nk\n\n# \u4f8b\u9898\nj\n\n# \u4f8b\u9898\ni\n\n# Sub\u2013 and _super_\nh\n"), record(t, "m.md", "[[n]]\n"))
+	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# `npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n\n# build.libCss\nl\n\n# Caret, Mark & Tilde\nk\n\n# \u4f8b\u9898\nj\n\n# \u4f8b\u9898\ni\n\n# Sub\u2013 and _super_\nh\n\n<a name='anchor'></a>\n\n# Below it\ng\n"), record(t, "m.md", "[[n]]\n"))
 	v := c.View()
 	defer v.Close()
 	for fragment, want := range map[string]sheaf.ID{
@@ -428,7 +428,7 @@ func TestPlaces(t *testing.T) {
 		"C++": "notes:n.md#c-1", "C#": "notes:n.md#c", "`npm run` **--flag**": "notes:n.md#npm-run---flag", "???": "notes:n.md#heading-1", "!!": "notes:n.md", "A b c d": "notes:n.md#ab-c-d",
 		// as other renderers than GitHub's call them: VitePress, Python-Markdown, Pandoc
 		"build-libcss": "notes:n.md#buildlibcss", "caret-mark-tilde": "notes:n.md#caret-mark--tilde", "\u4f8b\u9898_1": "notes:n.md#\u4f8b\u9898-1", "sub-and-super": "notes:n.md#sub-and-super",
-		"-": "notes:n.md", "build-lib": "notes:n.md",
+		"anchor": "notes:n.md#below-it", "Anchor": "notes:n.md", "-": "notes:n.md", "build-lib": "notes:n.md",
 	} {
 		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
 			t.Errorf("%q: %q, want %q", fragment, got, want)

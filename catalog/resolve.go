@@ -331,7 +331,8 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 // Place is the chunk of a document that a link's fragment names, "" for none.
 // "^id" names a block. Else it is a slug, or a heading's title, without regard to
 // case; "A#B" is a heading B below a heading A, or else one called so as a whole, as
-// "C# and F#", or else the first B. Where no heading is called so, signs do not count.
+// "C# and F#", or else the first B. Where no heading is called so, it is the name of an HTML
+// anchor, or of a heading when signs do not count.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -348,7 +349,17 @@ func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 			return c.ID
 		}
 	}
-	return cmp.Or(heading(doc, fragment, sameText), heading(doc, fragment, sameWords))
+	return cmp.Or(heading(doc, fragment, sameText), anchor(doc, fragment), heading(doc, fragment, sameWords))
+}
+
+// anchor is the chunk with an anchor of this name, "" for none.
+func anchor(doc *sheaf.Document, name string) sheaf.ID {
+	for i := range doc.Chunks {
+		if slices.Contains(doc.Chunks[i].Blocks, name) {
+			return doc.Chunks[i].ID
+		}
+	}
+	return ""
 }
 
 // heading is the chunk whose heading a fragment names, "" for none; same compares a title or

@@ -13,7 +13,7 @@ import (
 )
 
 // finds are the links, tags and block ids of a text, each in the order in which
-// they begin.
+// they begin. Anchors of HTML are among the block ids.
 type finds struct {
 	links  []sheaf.Link
 	tags   []found
@@ -68,6 +68,9 @@ func (f *finder) find(text string, base int) {
 			_, i, _ = f.codeSpan(i)
 		case '<':
 			if _, end, ok := f.angle(i); ok {
+				if name := anchorName(text[i:end]); name != "" {
+					f.out.blocks = append(f.out.blocks, found{span{base + i, base + end}, name})
+				}
 				i = end
 				break
 			}
@@ -243,10 +246,14 @@ func (s *scanner) inline() finds {
 			end, attributes = attributes[0].start, attributes[1:]
 		}
 		part := s.src[s.text[i].start:end]
-		if strings.IndexByte(part, '[') >= 0 || strings.IndexByte(part, '#') >= 0 || strings.IndexByte(part, '^') >= 0 {
+		if strings.IndexByte(part, '[') >= 0 || strings.IndexByte(part, '#') >= 0 || strings.IndexByte(part, '^') >= 0 || strings.IndexByte(part, '<') >= 0 {
 			f.find(part, s.text[i].start)
 		}
 		i = j
+	}
+	if len(s.anchors) > 0 {
+		out.blocks = append(out.blocks, s.anchors...)
+		slices.SortFunc(out.blocks, func(a, b found) int { return a.start - b.start })
 	}
 	return out
 }

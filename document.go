@@ -186,8 +186,9 @@ type Chunk struct {
 	// the heading. For the root chunk Tags also holds the frontmatter's.
 	Tags  []string
 	Links []Link
-	// Blocks are the block ids ("^id", without the mark) in Body or in the
-	// heading, at which links may point.
+	// Blocks are the block ids ("^id", without the mark) and the names of
+	// HTML anchors (<a id="x">) in Body or in the heading, at which links may
+	// point. An anchor just above a heading is the heading's.
 	Blocks []string
 	// Members are the windows that a large window is made of.
 	Members []ID

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -73,6 +74,9 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 			}
 			if t.site {
 				items = append(items, keyItem{key: siteKey(doc.Tree, t.path), kind: pointSite})
+			}
+			if t.post != "" {
+				items = append(items, keyItem{key: siteKey(doc.Tree, t.post), kind: pointSite})
 			}
 			switch {
 			case t.name == "":
@@ -436,6 +440,9 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	return slices.DeleteFunc(slices.Clone(v.Backlinks(doc)), func(id sheaf.ID) bool { return !among.has(id) })
 }
 
+// post is the name of one's file, which begins with its date.
+var post = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}-(.+)$`)
+
 // contested reports whether another document has a name of this one, or stands for the same
 // folder.
 func (v *View) contested(doc *sheaf.Document) bool {
@@ -452,6 +459,9 @@ func (v *View) contested(doc *sheaf.Document) bool {
 	}
 	for _, p := range pages {
 		keys = append(keys, keyItem{key: pathKey(doc.Tree, p)}, keyItem{key: nameKey(doc.Tree, path.Base(p))})
+	}
+	if date := post.FindStringSubmatch(path.Base(plain)); date != nil { // as its page is called
+		keys = append(keys, keyItem{key: nameKey(doc.Tree, date[1])}, keyItem{key: nameKey(doc.Tree, date[1]+".html")})
 	}
 	for _, alias := range doc.Aliases { // of which the end may be a file's name
 		plain, _ := cutMarkdown(fold.Text(alias))
@@ -515,8 +525,11 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	}
 	// The root of a site may be each of the folders that doc lies in, and those above.
 	bySite := func(plain string) {
-		for _, rest, ok := strings.Cut(plain, "/"); ok && strings.Contains(rest, "/"); _, rest, ok = strings.Cut(rest, "/") {
+		for rest := plain; strings.Contains(rest, "/"); _, rest, _ = strings.Cut(rest, "/") {
 			fromSite(rest)
+			if collection, ok := strings.CutPrefix(rest, "_"); ok {
+				fromSite(collection)
+			}
 		}
 		for _, end := range v.rootEnds(tree) {
 			fromSite(end + "/" + plain)

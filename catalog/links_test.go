@@ -165,45 +165,64 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 			}
 		}
 	}
-	for _, name := range []string{"", "readme", "index", "_index", ".html"} {
-		end := path.Join("/", p, name)
-		switch {
-		case name == ".html" && page(p) != "":
-			end = "/" + page(p)
-		case name != "" && withoutEnding(p) != p || name == ".html":
-			continue
-		}
-		for root := path.Dir(file); ; root = path.Dir(root) {
-			best := sheaf.ID("")
-			for id := range c {
-				own := strings.TrimPrefix(string(id), "notes:")
-				if root != "." && !strings.HasPrefix(own, root+"/") {
-					continue
-				}
-				at := folded(own)
-				if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) && withoutEnding(at) != at) {
-					if best == "" || nearness(id, file) < nearness(best, file) {
-						best = id
-					}
-				}
+	for _, start := range []string{"", "_"} { // as Jekyll calls the folder of a collection
+		for _, name := range []string{"", "readme", "index", "_index", ".html"} {
+			end := "/" + start + path.Join(p, name)
+			switch {
+			case name == ".html" && page(p) != "":
+				end = "/" + start + page(p)
+			case name != "" && withoutEnding(p) != p || name == ".html":
+				continue
 			}
-			if best != "" {
-				return best
-			}
-			if root == "." {
-				break
+			if id := c.endsWith(file, end, start != ""); id != "" {
+				return id
 			}
 		}
+	}
+	if dated := dated.FindStringSubmatch(p); dated != nil && withoutEnding(p) == p {
+		return c.endsWith(file, "/_posts/"+strings.Join(dated[1:4], "-")+"-"+dated[4], true)
 	}
 	return ""
 }
 
+// dated is a page of a post, as Jekyll calls it.
+var dated = regexp.MustCompile(`^(?:.*/)?([0-9]{4})/([0-9]{2})/([0-9]{2})/([^/]+?)(?:\.html)?$`)
+
+// endsWith is the document whose path ends so, in whichever folder above the linking file has
+// one; whole says that the end may be all of it.
+func (c collection) endsWith(file, end string, whole bool) sheaf.ID {
+	for root := path.Dir(file); ; root = path.Dir(root) {
+		best := sheaf.ID("")
+		for id := range c {
+			own := strings.TrimPrefix(string(id), "notes:")
+			if root != "." && !strings.HasPrefix(own, root+"/") {
+				continue
+			}
+			at := folded(own)
+			if whole {
+				at = "/" + at
+			}
+			if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) && withoutEnding(at) != at) {
+				if best == "" || nearness(id, file) < nearness(best, file) {
+					best = id
+				}
+			}
+		}
+		if best != "" {
+			return best
+		}
+		if root == "." {
+			return ""
+		}
+	}
+}
+
 var (
-	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/"}
+	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/", "_a/b/", "a/_b/", "_posts/2024-05-06-", "b/_posts/2024-05-06-"}
 	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "???", "note.md?"}
 	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/", "/2024/05/06/", "/b/2024/05/06/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
@@ -243,7 +262,7 @@ func TestLinksOfHistories(t *testing.T) {
 		}
 		for step := range 12 {
 			var u catalog.Update
-			for range r.IntN(6) {
+			for range r.IntN(8) {
 				rec := randomNote(r)
 				u.Put = append(u.Put, rec)
 			}
@@ -397,7 +416,7 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 // TestPlaces: which heading a link's fragment names.
 func TestPlaces(t *testing.T) {
 	c := open(t, t.TempDir())
-	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# `npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n"), record(t, "m.md", "[[n]]\n"))
+	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# `npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n\n# build.libCss\nl\n\n# Caret, Mark & Tilde\nk\n\n# \u4f8b\u9898\nj\n\n# \u4f8b\u9898\ni\n\n# Sub\u2013 and _super_\nh\n\n<a name='anchor'></a>\n\n# Below it\ng\n"), record(t, "m.md", "[[n]]\n"))
 	v := c.View()
 	defer v.Close()
 	for fragment, want := range map[string]sheaf.ID{
@@ -407,10 +426,36 @@ func TestPlaces(t *testing.T) {
 		"C# and F#": "notes:n.md#c-and-f", "C and F": "notes:n.md#c-and-f", "c# AND f#": "notes:n.md#c-and-f", "F#": "notes:n.md", "heading": "notes:n.md#heading",
 		"cafe\u0301 a": "notes:n.md#caf\u00e9-a", "cafe\u0301-a": "notes:n.md#caf\u00e9-a", "I#J": "notes:n.md#j", "I J": "notes:n.md#ij",
 		"C++": "notes:n.md#c-1", "C#": "notes:n.md#c", "`npm run` **--flag**": "notes:n.md#npm-run---flag", "???": "notes:n.md#heading-1", "!!": "notes:n.md", "A b c d": "notes:n.md#ab-c-d",
+		// as other renderers than GitHub's call them: VitePress, Python-Markdown, Pandoc
+		"build-libcss": "notes:n.md#buildlibcss", "caret-mark-tilde": "notes:n.md#caret-mark--tilde", "\u4f8b\u9898_1": "notes:n.md#\u4f8b\u9898-1", "sub-and-super": "notes:n.md#sub-and-super",
+		"anchor": "notes:n.md#below-it", "Anchor": "notes:n.md", "-": "notes:n.md", "build-lib": "notes:n.md",
 	} {
 		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
 			t.Errorf("%q: %q, want %q", fragment, got, want)
 		}
+	}
+}
+
+// TestJekyll: links from the root of a site of Jekyll's lead to pages of collections and to posts.
+func TestJekyll(t *testing.T) {
+	for _, root := range []string{"", "site/"} {
+		c := open(t, t.TempDir())
+		put(t, c, record(t, root+"_docs/start/index.md", "[a](/docs/start/)\n"), record(t, root+"_docs/use.markdown", "[a](/docs/use/)\n"),
+			record(t, root+"_posts/2024-05-31-new.md", "[a](/news/2024/05/31/new/)\n"), record(t, root+"news/_posts/2024-06-01-old.md", "x\n"))
+		v := c.View()
+		for target, want := range map[string]sheaf.ID{
+			"/docs/start/": "_docs/start/index.md", "/docs/use": "_docs/use.markdown", "/docs/use.html": "_docs/use.markdown", "/docs/use.md": "", "/2024/05/31/new.html": "_posts/2024-05-31-new.md",
+			"/news/2024/05/31/new/": "_posts/2024-05-31-new.md", "/news/2024/06/01/old": "news/_posts/2024-06-01-old.md", "docs/use": "", "/2024/05/31/other": "", "/2024/5/31/new": "",
+		} {
+			got, ok := v.Resolve("notes:index.md", sheaf.Link{Kind: sheaf.LinkMarkdown, Target: target})
+			if want != "" {
+				want = sheaf.ID("notes:" + root + string(want))
+			}
+			if got != want || ok != (want != "") {
+				t.Errorf("%s leads to %q, want %q", target, got, want)
+			}
+		}
+		v.Close()
 	}
 }
 

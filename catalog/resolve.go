@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,7 +26,9 @@ import (
 // tree's folder has nothing there, a path of several parts that begins with a slash is
 // from the root of a site: a folder above the tree's, as of /en/start in a folder
 // docs/en, or else any folder of the tree: of several the one that
-// shares most folders with the linking file, then as of several notes. Wiki
+// shares most folders with the linking file, then as of several notes. Where nothing is there
+// either, its first folder may be a collection of Jekyll's, _docs of /docs/start, or its end the
+// year, month, day and title of a post, _posts/2024-05-31-new.md of /2024/05/31/new. Wiki
 // links name a note as Obsidian does: by its path, the end of its path, its file
 // name, or an alias; of several notes the one in the same folder, then the one
 // with the shortest path, then the first in order of ID. Embeds, and wiki links that
@@ -75,7 +78,7 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 		if found := v.fromAbove(among, tree, t.path, t.suffix); len(found) > 0 {
 			return found[0], true
 		}
-		return v.fromSite(among, tree, file, t.path, t.suffix)
+		return v.fromSite(among, tree, file, t)
 	}
 	if t.name == "" {
 		return "", false
@@ -97,6 +100,8 @@ type target struct {
 	path, suffix, full string
 	// site says that path may as well be from the root of a site.
 	site bool
+	// post is the path of the post that such a path may be a page of, "" when it is none.
+	post string
 	// name is what a wiki link calls its note, "" when the link is no such.
 	name string
 	// certain says that name alone decides: no path comes before it, and it
@@ -121,6 +126,9 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 			t.full = full
 			t.path, t.suffix = cutMarkdown(fold.Text(full))
 			t.site = link.Kind == sheaf.LinkMarkdown && strings.HasPrefix(written, "/") && strings.Contains(t.path, "/")
+			if date := postPage.FindStringSubmatch(t.path); date != nil && t.site && t.suffix == "" {
+				t.post = "_posts/" + date[1] + "-" + date[2] + "-" + date[3] + "-" + date[4]
+			}
 		}
 	}
 	if link.Kind != sheaf.LinkMarkdown {
@@ -129,6 +137,9 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 	}
 	return t
 }
+
+// postPage is the path of a post's page, as Jekyll calls it where nobody says otherwise.
+var postPage = regexp.MustCompile(`(?:^|/)([0-9]{4})/([0-9]{2})/([0-9]{2})/([^/]+?)(?:\.html)?$`)
 
 // address is the target of a link as a path. What follows a question mark behind a page or a
 // folder is no part of it; elsewhere the mark may belong to the name of a file.
@@ -266,11 +277,11 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 
 // fromSite finds the document that a link in file calls by a path from the root of a
 // site.
-func (v *View) fromSite(among Among, tree, file, plain, suffix string) (best sheaf.ID, ok bool) {
+func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
-	look := func(kind int, end, suffix string) {
-		for _, c := range v.called(nameKey(tree, path.Base(plain)), kind).ending(end) {
-			if len(c.plain) == len(end) || !c.ends(end, suffix) {
+	look := func(kind int, name, end, suffix string) {
+		for _, c := range v.called(nameKey(tree, name), kind).ending(end) {
+			if end == t.path && len(c.plain) == len(end) || !c.ends(end, suffix) {
 				continue
 			}
 			if shared := sharedFolders(c.id.Path(), file); shared > most && among.has(c.id) {
@@ -278,13 +289,20 @@ func (v *View) fromSite(among Among, tree, file, plain, suffix string) (best she
 			}
 		}
 	}
-	look(kindName, plain, suffix)
-	for i := 0; i < len(folderFiles) && most < 0 && suffix == ""; i++ {
-		look(kindFolder, plain+"/"+folderFiles[i], "")
+	for _, plain := range []string{t.path, "_" + t.path} {
+		look(kindName, path.Base(plain), plain, t.suffix)
+		for i := 0; i < len(folderFiles) && most < 0 && t.suffix == ""; i++ {
+			look(kindFolder, path.Base(plain), plain+"/"+folderFiles[i], "")
+		}
+		if source, ok := cutPage(plain, t.suffix); ok && most < 0 {
+			look(kindName, path.Base(source), source, "")
+		}
+		if most >= 0 {
+			return best, true
+		}
 	}
-	if source, ok := cutPage(plain, suffix); ok && most < 0 {
-		plain = source
-		look(kindName, plain, "")
+	if t.post != "" {
+		look(kindName, path.Base(t.post), t.post, "")
 	}
 	return best, most >= 0
 }
@@ -313,7 +331,8 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 // Place is the chunk of a document that a link's fragment names, "" for none.
 // "^id" names a block. Else it is a slug, or a heading's title, without regard to
 // case; "A#B" is a heading B below a heading A, or else one called so as a whole, as
-// "C# and F#", or else the first B. Where no heading is called so, signs do not count.
+// "C# and F#", or else the first B. Where no heading is called so, it is the name of an HTML
+// anchor, or of a heading when signs do not count.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -330,7 +349,17 @@ func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 			return c.ID
 		}
 	}
-	return cmp.Or(heading(doc, fragment, sameText), heading(doc, fragment, sameWords))
+	return cmp.Or(heading(doc, fragment, sameText), anchor(doc, fragment), heading(doc, fragment, sameWords))
+}
+
+// anchor is the chunk with an anchor of this name, "" for none.
+func anchor(doc *sheaf.Document, name string) sheaf.ID {
+	for i := range doc.Chunks {
+		if slices.Contains(doc.Chunks[i].Blocks, name) {
+			return doc.Chunks[i].ID
+		}
+	}
+	return ""
 }
 
 // heading is the chunk whose heading a fragment names, "" for none; same compares a title or
@@ -375,7 +404,8 @@ func sameText(title, called string) bool {
 }
 
 // sameWords is sameText of what is between signs: Obsidian writes those of a heading as
-// spaces when it makes a link to it, and keeps its markup.
+// spaces when it makes a link to it, and keeps its markup; other renderers than GitHub's make
+// hyphens of signs, fewer hyphens of several, or put "_1" behind what is there twice.
 func sameWords(title, called string) bool {
 	if ordinary(title) && ordinary(called) {
 		return sameText(title, called)
@@ -385,9 +415,7 @@ func sameWords(title, called string) bool {
 }
 
 // isSign reports whether a link to a heading may be without this character of it.
-func isSign(r rune) bool {
-	return unicode.IsSpace(r) || r < 0x80 && strings.IndexByte("!\"#$%&()*+,.:;<=>?@[\\]^`{|}~/", byte(r)) >= 0
-}
+func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }
 
 // ordinary reports whether s is ASCII letters, digits and the like with single
 // spaces between them, so that only case can make it equal to another such text.

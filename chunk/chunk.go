@@ -32,8 +32,8 @@ type Chunker interface {
 type Options struct {
 	// Chunker is "tree" (the default), "sections" or "window".
 	Chunker string
-	// GitHubSlugs ignores ids that authors gave their headings ("{#id}"
-	// stays part of the title).
+	// GitHubSlugs ignores ids that authors gave their headings: "{#id}" and other
+	// lists of attributes stay part of the title.
 	GitHubSlugs bool
 	Sections    SectionOptions
 	Window      WindowOptions

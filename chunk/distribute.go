@@ -52,6 +52,9 @@ func (s *source) distribute() {
 	holders.at = 0
 	for _, block := range found.blocks {
 		from, to := holders.of(sheaf.Span{Start: block.start, End: block.end})
+		if to < len(chunks) && chunks[to].HasHeading && s.src[block.start] == '<' && s.above(block.end, chunks[to].Heading.Start) {
+			from, to = to, to+1
+		}
 		for i := from; i < to; i++ {
 			chunks[i].Blocks = append(chunks[i].Blocks, block.text)
 		}

@@ -132,6 +132,8 @@ func TestLarge(t *testing.T) {
 		"wiki":            strings.Repeat("[[a", n),
 		"angles":          strings.Repeat("<a ", n),
 		"emphasis":        "# " + strings.Repeat("*a_b ", n/10) + "\nx\n",
+		"anchors":         strings.Repeat("<a id=x>", n) + strings.Repeat("<a id='y'></a>\n# h\nx\n", n/10),
+		"braces":          strings.Repeat("]{: #", n) + "\n# " + strings.Repeat("{#a .b ", n),
 		"blank lines":     strings.Repeat("\n", 10*n) + "x",
 	} {
 		for _, k := range chunkers(t) {

@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/attributes"
 	"sheaf/internal/wikilink"
 )
 
 // finds are the links, tags and block ids of a text, each in the order in which
-// they begin.
+// they begin. Anchors of HTML are among the block ids.
 type finds struct {
 	links  []sheaf.Link
 	tags   []found
@@ -40,7 +41,7 @@ type finder struct {
 
 // finding are the bytes at which the finder stops.
 var finding = func() (set [256]bool) {
-	for _, c := range []byte("\\`<![]#^") {
+	for _, c := range []byte("\\`<![]#^{") {
 		set[c] = true
 	}
 	return set
@@ -67,6 +68,9 @@ func (f *finder) find(text string, base int) {
 			_, i, _ = f.codeSpan(i)
 		case '<':
 			if _, end, ok := f.angle(i); ok {
+				if name := anchorName(text[i:end]); name != "" {
+					f.out.blocks = append(f.out.blocks, found{span{base + i, base + end}, name})
+				}
 				i = end
 				break
 			}
@@ -75,6 +79,8 @@ func (f *finder) find(text string, base int) {
 			i = f.open(i)
 		case ']':
 			i = f.close(i)
+		case '{':
+			i += max(1, attributes.Inside(text, i)) // a "#id" or a color in it is no tag
 		case '#':
 			i = f.tagAt(i)
 		case '^':
@@ -229,16 +235,25 @@ func (f *finder) block(i int) int {
 func (s *scanner) inline() finds {
 	var out finds
 	f := finder{inline: inline{definitions: s.definitions}, out: &out}
+	attributes := s.attributes
 	for i := 0; i < len(s.text); {
 		j := i + 1
 		for j < len(s.text) && s.text[j].more {
 			j++
 		}
-		part := s.src[s.text[i].start:s.text[j-1].end]
-		if strings.IndexByte(part, '[') >= 0 || strings.IndexByte(part, '#') >= 0 || strings.IndexByte(part, '^') >= 0 {
+		end := s.text[j-1].end
+		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is no tag
+			end, attributes = attributes[0].start, attributes[1:]
+		}
+		part := s.src[s.text[i].start:end]
+		if strings.IndexByte(part, '[') >= 0 || strings.IndexByte(part, '#') >= 0 || strings.IndexByte(part, '^') >= 0 || strings.IndexByte(part, '<') >= 0 {
 			f.find(part, s.text[i].start)
 		}
 		i = j
+	}
+	if len(s.anchors) > 0 {
+		out.blocks = append(out.blocks, s.anchors...)
+		slices.SortFunc(out.blocks, func(a, b found) int { return a.start - b.start })
 	}
 	return out
 }

@@ -68,6 +68,10 @@ type scanner struct {
 	// text are runs of bytes that may hold links and tags: lines of
 	// paragraphs, tables and headings, in order.
 	text []textRun
+	// attributes are the lists that were taken off titles, each to the end of a run of text.
+	attributes []span
+	// anchors are those of blocks of HTML.
+	anchors []found
 	// definitions are the targets of link reference definitions by label, the first of each.
 	definitions map[string]string
 }
@@ -337,6 +341,10 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 			return false
 		}
 		s.closeFrom(matched)
+		tag := rest[:strings.IndexByte(rest, '>')+1]
+		if name := anchorName(tag); name != "" {
+			s.anchors = append(s.anchors, found{span{l.start + next, l.start + next + len(tag)}, name})
+		}
 		if kind >= 6 || !endsHTML(rest, kind) {
 			s.leaf, s.htmlEnd = leafHTML, kind
 		}

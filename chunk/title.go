@@ -1,9 +1,13 @@
 package chunk
 
-import "strings"
+import (
+	"strings"
+
+	"sheaf/internal/attributes"
+)
 
 // headingTitle is the title of a heading as plain text on one line, and the id
-// that its author gave it, or "". With literal, ids are part of the title.
+// that its author gave it, or "". With literal, attributes are part of the title.
 func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 	content := s.src[h.text.start:h.text.end]
 	if len(h.lines) > 0 {
@@ -20,34 +24,16 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 		}
 		content = b.String()
 	}
-	if !literal && strings.HasSuffix(content, "}") {
-		content, id = cutHeadingID(content, h.setext)
-	}
-	return plainText(content, s.definitions), id
-}
-
-// cutHeadingID takes "{#id}" or "{/*id*/}" off the end of a heading's text. A
-// space, a tab or nothing stands before it; closing hashes before it go too,
-// which an underlined heading has none of.
-func cutHeadingID(content string, setext bool) (rest, id string) {
-	open := strings.LastIndexByte(content, '{')
-	if open < 0 || open > 0 && strings.IndexByte(" \t\n", content[open-1]) < 0 {
-		return content, ""
-	}
-	inner := content[open+1 : len(content)-1]
-	if rest, ok := strings.CutPrefix(inner, "#"); ok {
-		id = rest
-	} else if rest, ok := strings.CutPrefix(inner, "/*"); ok {
-		if rest, ok = strings.CutSuffix(rest, "*/"); ok {
-			id = rest
+	if rest, given, ok := attributes.Cut(content); ok && !literal {
+		end := h.text.end
+		if len(h.lines) > 0 {
+			end = h.lines[len(h.lines)-1].end
+		}
+		s.attributes = append(s.attributes, span{end - (len(content) - len(rest)), end})
+		content, id = strings.TrimRight(rest, " \t\n"), showable(given)
+		if !h.setext { // an underlined one has no closing hashes
+			content = content[:withoutClosingHashes(content, 0, len(content))]
 		}
 	}
-	if id == "" || strings.ContainsAny(id, "{}#/*") || strings.ContainsFunc(id, isSpace) {
-		return content, ""
-	}
-	content = strings.TrimRight(content[:open], " \t\n")
-	if !setext {
-		content = content[:withoutClosingHashes(content, 0, len(content))]
-	}
-	return content, showable(id)
+	return plainText(content, s.definitions), id
 }

@@ -439,6 +439,7 @@ var readAs = map[int]string{
 	2: "825bc6e13799b582", // other tenants of frontmatter, which none of these texts has
 	3: "825bc6e13799b582", // wiki links that begin with a slash lead elsewhere, which none has either
 	4: "87e3e40d44bed6d3", // "[[text](address)]" is a Markdown link, "@/" and a question mark are read in links
+	5: "700fb87af459e0d6", // lists of attributes are taken off headings and hold no tags, HTML anchors are places, "[[1]](#a)" is a Markdown link
 }
 
 // TestReading: how texts are read is what ingest.Reading stands for. When this fails, documents
@@ -449,7 +450,7 @@ func TestReading(t *testing.T) {
 	w := newWorld(t)
 	for path, text := range map[string]string{
 		"site/_index.md":      "---\ntitle: Site\ntags: [Ä, a\u0308, \"#three\"]\nweight: 3\ndate: 2024-05-06\nrelated: \"[[Note One]]\"\nsee: [\"[[b]]\", https://example.org]\naliases: [/old/, Home]\n---\n\nWelcome to [one](notes/one.md), [asked](/site/notes/two.md?plain=1#part), [at](@/site/notes/two.md) [[or](two.md)]] and {{< ref \"two\" >}}.\n",
-		"site/notes/index.md": "# Notes\n\nAll [[One|of them]], ![[pic.png]], [abs](/site/notes/two/#part).\n\n## Part {#part}\n\nText #inline/tag and `#no`.\n",
+		"site/notes/index.md": "# Notes\n\nAll [[One|of them]], ![[pic.png]], [abs](/site/notes/two/#part).\n\n## Part {#part}\n\nText #inline/tag and `#no`.\n\n<a name=\"place\"></a>\n\n## Other { #other .x }\n\nMore.\n",
 		"site/notes/one.md":   "+++\ntitle = \"One\"\ndraft = true\n+++\n\nSetext\n======\n\nA footnote[^1].\n\n[^1]: the note [here](two.md).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\n# no heading\nfunc main() {}\n```\n",
 		"vault/Daily.md":      "due:: 2024-01-02\nowner:: [[Ann]]\n\n# Daily\n\n- [ ] task ^block\n\n> [!note] Callout\n> text [[Daily#^block]]\n\n%% hidden %%\n\n<!-- hidden too -->\n",
 		"vault/broken.md":     "---\ntitle: Q3: plans\ntags: [x, 'y']\nowner: Ann # here\ncreated: {{date}}\n---\n\nText.\n",

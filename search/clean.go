@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/attributes"
 	"sheaf/internal/wikilink"
 )
 
@@ -412,13 +413,20 @@ func (c *cleaner) mark() bool {
 			return c.skip(1)
 		}
 	case ']':
-		if n := len(c.labels); n > 0 && c.labels[n-1].Start == c.pos {
-			label := c.labels[n-1]
-			c.labels = c.labels[:n-1]
-			return c.skip(label.End - label.Start)
+		if n := len(c.labels); n > 0 {
+			switch label := c.labels[n-1]; label.Start - c.pos {
+			case 1: // this one ends a picture in the link
+				return false
+			case 0:
+				c.labels = c.labels[:n-1]
+				return c.skip(label.End - label.Start)
+			}
 		}
 		switch {
 		case strings.HasPrefix(rest, "]]"):
+			if wikilink.BeginsAddress(rest[2:]) {
+				return c.skip(1)
+			}
 			return c.skip(2)
 		case strings.HasPrefix(rest, "]("):
 			return c.skip(linkTarget(rest))
@@ -434,7 +442,7 @@ func (c *cleaner) mark() bool {
 			return true
 		}
 	case '{':
-		return c.skip(headingID(c.text, c.pos))
+		return c.skip(headingAttributes(c.text, c.pos))
 	case '&':
 		if n, stands := reference(rest); n > 0 && c.skip(n) {
 			for _, r := range stands {
@@ -450,20 +458,14 @@ func (c *cleaner) mark() bool {
 	return false
 }
 
-// headingID is the length of what an author calls a heading in addresses, {#id} or {/*id*/},
-// that stands at byte i, at the heading's end; 0 when none does.
-func headingID(text string, i int) int {
-	rest := firstLine(text[i:min(len(text), i+linkReach)])
-	written, behind, ok := strings.Cut(rest, "}")
-	id, named := strings.CutPrefix(written, "{#")
-	if !named {
-		id = strings.TrimSuffix(strings.TrimPrefix(written, "{/*"), "*/")
-		named = len(id) == len(written)-len("{/**/")
-	}
-	if !ok || !named || id == "" || strings.ContainsAny(id, "{#/* \t") || strings.Trim(behind, " \t#") != "" || !strings.HasPrefix(strings.TrimLeft(text[lineBegin(text, i):i], " >\t"), "#") {
+// headingAttributes is the length of the list of attributes that stands at byte i, at the end
+// of a heading, such as {#id}; 0 when none does.
+func headingAttributes(text string, i int) int {
+	list := strings.TrimRight(firstLine(text[i:min(len(text), i+linkReach)]), " \t\r\n#")
+	if rest, _, ok := attributes.Cut(list); !ok || rest != "" || !strings.HasPrefix(strings.TrimLeft(text[lineBegin(text, i):i], " >\t"), "#") {
 		return 0
 	}
-	return len(written) + 1
+	return len(list)
 }
 
 // reference is the length of the character reference that text begins with, such as
@@ -567,7 +569,7 @@ func isDefinition(line string) bool {
 func inTarget(text string, i int) bool {
 	before := text[max(0, i-linkReach):i]
 	if strings.IndexByte(before, '{') >= 0 { // which is far cheaper than to look from behind
-		if at := strings.LastIndexByte(before, '{'); at+headingID(text, i-len(before)+at) > len(before) {
+		if at := strings.LastIndexByte(before, '{'); at+headingAttributes(text, i-len(before)+at) > len(before) {
 			return true
 		}
 	}

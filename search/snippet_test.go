@@ -68,6 +68,8 @@ func TestSnippet(t *testing.T) {
 			"## Setting up\n\n> **Note:** the [public keys](https://example.org/a_(b)) go to [[Vault|the vault]].\n\n- first\n- second\n\n| a | b |\n|---|---|\n| c | keys |\n",
 			"Setting up Note: the public <keys> go to the vault. first second a b c <keys>"},
 		{"highlight that ends within a tag, in a comment", sheaf.Match{Text: "red"}, "%%red ==a <b x==>fox or%% z", "<red> a fox or z"},
+		{"pictures in links, both by label", sheaf.Match{Text: "keys"}, "Keys [![on]][on] and [![off]][off].", "<Keys> [on] and [off]."},
+		{"links whose text has brackets", sheaf.Match{Text: "keys"}, "Keys of [[1]](#one), [[a b]](x.md) and [[Ann]](boss)", "<Keys> of 1, a b and Ann(boss)"},
 		{"wiki links", sheaf.Match{Text: "keys"}, "Keys of [[Vault]], [[People/Ann#Top\\|Ann]]'s, ![[key.png|300]], [[a\n|b]] and [[a|b", "<Keys> of Vault, Ann's, <key>.png 300, a b and a b"},
 		{"match inside the target of a wiki link stays", sheaf.Match{Text: "vault"}, "See [[My vault|here]].", "See My <vault> here."},
 		{"but not beside others, either", sheaf.Match{Text: "vault"}, "See [[My vault|here]], the vault.", "See here, the <vault>."},
@@ -103,6 +105,7 @@ func TestSnippet(t *testing.T) {
 		{"comments end in their paragraph", sheaf.Match{Text: "red"}, "A red %% of\n\n```\n**x** %% y\n```\n**Done** %% it\n\n%%\n**so** %% on\n```\n%%\n```", "A <red> %% of **x** %% y Done %% it on %%"},
 		{"comments of several paragraphs", sheaf.Match{Text: "red"}, "A red\n> %%\n> a\n> ```\n> **a**\n> %%\n\n**b**\n%% c\n\nd %%\n**e**", "A <red> b e"},
 		{"brackets of programs", sheaf.Match{Text: "red"}, "If [[ red == y || z ]] [[a|]] [[b[[c|d]]", "If <red> == y z a bd"},
+		{"attributes of headings", sheaf.Match{Text: "keys"}, "## Set keys { #set-keys .a k=\"}\" }\n\nA { #set }.\n\n> ### 键 {: #keys } ##\n\n# x {-}\n\n# {#x .y} y\n", "Set <keys> A { #set }. 键 ## x {#x .y} y"},
 		{"what is no identifier of a heading", sheaf.Match{Text: "red"}, "# Red {#if x}\n\n# Red {#}\n\n# Red {/*a b*/}\n\n# Red {#a{b}\n\n", "<Red> {#if x} <Red> {#} <Red> {/*a b*/} <Red> {#a{b}"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {

@@ -15,7 +15,8 @@ type Link struct {
 }
 
 // Parse reads what follows "[[" up to "]]" on the same line: size reaches behind it. In
-// "[[text](address)]" a Markdown link stands between brackets.
+// "[[text](address)]" a Markdown link stands between brackets, and "[[1]](#notes)" is one
+// whose text has brackets.
 func Parse(s string) (l Link, size int, ok bool) {
 	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {
@@ -37,7 +38,7 @@ func Parse(s string) (l Link, size int, ok bool) {
 			}
 		}
 	}
-	if end <= 0 {
+	if end <= 0 || !bar && BeginsAddress(s[end+2:]) {
 		return l, 0, false
 	}
 	inner := s[:end]
@@ -48,6 +49,14 @@ func Parse(s string) (l Link, size int, ok bool) {
 	l.Target, l.Fragment, _ = strings.Cut(inner, "#")
 	l.Target, l.Fragment = strings.TrimSpace(l.Target), strings.TrimSpace(l.Fragment)
 	return l, end + 2, l.Target != "" || l.Fragment != ""
+}
+
+// BeginsAddress reports whether a text begins with an address in parentheses, and not with
+// what a sentence adds in them.
+func BeginsAddress(s string) bool {
+	inner, open := strings.CutPrefix(s, "(")
+	address, _, closed := strings.Cut(inner, ")")
+	return open && closed && strings.ContainsAny(address, "/.#:") && !strings.ContainsAny(address, " \t\r\n")
 }
 
 // Whole reads a text that is a link and nothing else.

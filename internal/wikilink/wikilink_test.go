@@ -37,3 +37,15 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestParse: how much of a text is a wiki link.
+func TestParse(t *testing.T) {
+	for text, want := range map[string]int{
+		"Ann]]": 5, "Ann]] (boss)": 5, "Ann]](boss)": 5, "Ann]](see a.md)": 5, "Ann]]()": 5, "Ann]](": 5, "Ann|A]](a.md)": 7,
+		"1]](#cite-1)": 0, "pdf]](a.pdf)": 0, "all]](https://example.org/x)": 0, "text](a.md)]]": 0,
+	} {
+		if _, size, ok := wikilink.Parse(text); size != want || ok != (want > 0) {
+			t.Errorf("%s: %d %v", text, size, ok)
+		}
+	}
+}

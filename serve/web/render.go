@@ -18,6 +18,8 @@ import (
 
 	"sheaf"
 	"sheaf/chunk"
+	"sheaf/internal/attributes"
+	"sheaf/internal/wikilink"
 	"sheaf/serve"
 )
 
@@ -35,7 +37,7 @@ func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
 	}
 	source := []byte(part.Text[front:])
 	for i := range doc.Chunks {
-		withoutHeadingID(source, &doc.Chunks[i], front)
+		withoutAttributes(source, &doc.Chunks[i], front)
 	}
 	if intricate(source) {
 		p.Text, p.Intricate = part.Text, true
@@ -59,19 +61,21 @@ func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
 	return nil
 }
 
-// headingID is what its author calls a heading in addresses, at the end of its text: only
-// closing hashes or the line under it come behind.
-var headingID = regexp.MustCompile(`(?:^|[ \t\n])(\{(?:#[^{}#/*\s]+|/\*[^{}#/*\s]+\*/)\})[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
+// behindHeading is what may stand behind a heading's text: closing hashes, or the line under it.
+var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
 
-// withoutHeadingID puts spaces where source, which is a document from front on, has the
-// identifier of a chunk's heading, unless that is part of its title.
-func withoutHeadingID(source []byte, c *sheaf.Chunk, front int) {
+// withoutAttributes puts spaces where source, which is a document from front on, has the list
+// of attributes of a chunk's heading, unless that is part of its title.
+func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
 	if !c.HasHeading || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
 		return
 	}
-	if at := headingID.FindSubmatchIndex(source[from:to]); at != nil {
-		copy(source[from+at[2]:from+at[3]], bytes.Repeat([]byte(" "), at[3]-at[2]))
+	text := source[from:to]
+	text = text[:behindHeading.FindIndex(text)[0]]
+	if rest, _, ok := attributes.Cut(string(text)); ok {
+		list := text[len(rest):]
+		copy(list, bytes.Repeat([]byte(" "), len(list)))
 	}
 }
 
@@ -267,6 +271,9 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 	}
 	end := bytes.Index(line[:min(len(line), maxWiki)], []byte("]]"))
 	if end < 3 || bytes.IndexByte(line[2:end], '[') >= 0 {
+		return nil
+	}
+	if _, size, ok := wikilink.Parse(string(line[2:min(len(line), 2*maxWiki)])); !ok || size != end {
 		return nil
 	}
 	target, shown, named := strings.Cut(string(line[2:end]), "|")

@@ -84,11 +84,11 @@ func TestPageHeader(t *testing.T) {
 	}
 }
 
-// TestDocumentHeadingIDs: what a heading is called in addresses is no text of it.
-func TestDocumentHeadingIDs(t *testing.T) {
-	s := served(t, map[string]string{"a.md": "# Use {/*use-me*/}\n\nA {#text}.\n\n## `two` {#two} ##\n\nB.\n\nUnder\nlined {#three}\n---\n\nC.\n\n## Kept {a, b}\n\nD.\n\nEarly {#early}\nline\n---\n\nE.\n"})
+// TestDocumentHeadingAttributes: a list of attributes of a heading is no text of it.
+func TestDocumentHeadingAttributes(t *testing.T) {
+	s := served(t, map[string]string{"a.md": "# Use {/*use-me*/}\n\nA {#text}.\n\n## `two` {#two} ##\n\nB.\n\nUnder\nlined {#three}\n---\n\nC.\n\n## Kept {a, b}\n\nD.\n\nEarly {#early}\nline\n---\n\nE.\n\n## Six { #six .c k=\"}\" } ##\n\nF.\n\n## Seven {.unnumbered}\n\nG.\n"})
 	_, body := fetch(t, s.URL+"/ui/document?id=a.md")
-	for _, want := range []string{`a.md#use-me\" tabindex=\"-1\"\u003eUse\u003c/h1`, `a.md#two\" tabindex=\"-1\"\u003e\u003ccode\u003etwo\u003c/code\u003e\u003c/h2`, `Under\nlined\u003c/h2`, `A {#text}.`, `Kept {a, b}\u003c`, `Early {#early}`} {
+	for _, want := range []string{`a.md#use-me\" tabindex=\"-1\"\u003eUse\u003c/h1`, `a.md#two\" tabindex=\"-1\"\u003e\u003ccode\u003etwo\u003c/code\u003e\u003c/h2`, `Under\nlined\u003c/h2`, `A {#text}.`, `Kept {a, b}\u003c`, `Early {#early}`, `Six\u003c/h2`, `Seven\u003c/h2`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the document lacks %s:\n%s", want, body)
 		}

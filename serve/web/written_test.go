@@ -26,6 +26,7 @@ func TestWritten(t *testing.T) {
 		{"no marks", "a == b == c, a==b and c==d, ===x===, `==y==`", "<p>a == b == c, a==b and c==d, ===x===, <code>==y==</code></p>"},
 		{"comments", "%%secret%% Seen, %%of\ntwo lines%% too.", `<p><span class="comment">%%secret%%</span> Seen, <span class="comment">%%of` + "\n" + `two lines%%</span> too.</p>`},
 		{"no comments", "Use %%a and %%b, 5%%x, `%%x%%`", "<p>Use %%a and %%b, 5%%x, <code>%%x%%</code></p>"},
+		{"a link whose text has brackets", "[[1]](https://example.org/x) [[Ann]](boss)", `<p><a href="https://example.org/x" rel="noreferrer noopener" target="_blank">[1]</a> <a href="#">Ann</a>(boss)</p>`},
 		{"comments of many paragraphs", "One.\n\n%%\n# A <b>\n\n- [[x]]\n%%\n\nTwo.", "<p>One.</p>\n" + `<div class="comment">%%` + "\n# A &lt;b&gt;\n\n- [[x]]\n%%\n</div>\n<p>Two.</p>"},
 		{"a comment that does not end", "%%\n\nOne.\n\n%%x", "<p>%%</p>\n<p>One.</p>\n<p>%%x</p>"},
 		{"names of blocks", "A paragraph. ^para-1\n\n- item ^a1\n\n> quote\n\n^quote-1", "<p>A paragraph. </p>\n<ul dir=\"auto\">\n<li>item </li>\n</ul>\n<blockquote dir=\"auto\"><p>quote</p>\n</blockquote>\n<p></p>"},

@@ -1,0 +1,33 @@
+package chunk
+
+import (
+	"regexp"
+	"strings"
+)
+
+// anchorTag is an HTML tag that names the place where it stands.
+var anchorTag = regexp.MustCompile(`(?is)^<(?:a\s(?:[^<>]*?\s)?(?:id|name)|[a-z][a-z0-9]*\s(?:[^<>]*?\s)?id)\s*=\s*(?:"([^"<>{}]+)"|'([^'<>{}]+)'|([^\s"'<>={}` + "`" + `/]+))`)
+
+// anchorName is what a tag calls its place, "" when it names none.
+func anchorName(tag string) string {
+	if strings.IndexByte(tag, '=') < 0 {
+		return ""
+	}
+	found := anchorTag.FindStringSubmatch(tag)
+	if found == nil {
+		return ""
+	}
+	return showable(found[1] + found[2] + found[3])
+}
+
+// anchorsOnly is text in which nothing but anchors stands.
+var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
+
+// maxAbove is how far above a heading its anchor may stand.
+const maxAbove = 500
+
+// above reports whether what is named by an anchor that ends at byte end is the heading that
+// begins at byte start.
+func (s *source) above(end, start int) bool {
+	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
+}

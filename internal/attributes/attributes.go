@@ -1,0 +1,120 @@
+// Package attributes reads the lists of attributes that authors put at the end of headings,
+// and that renderers take off: "{#id}", "{/*id*/}", "{ #id .class key="value" }", "{: #id }",
+// "{.unnumbered}", "{-}". What looks otherwise in any way is text: braces are common in prose,
+// code, templates and formulas.
+package attributes
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Cut splits a heading's text before the list that ends it, with a space, a tab, a line break
+// or nothing before it. id is the first that the list gives, or "".
+func Cut(text string) (rest, id string, ok bool) {
+	open := strings.LastIndexByte(text, '{')
+	if open < 0 || !strings.HasSuffix(text, "}") || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {
+		return text, "", false
+	}
+	inner := text[open+1 : len(text)-1]
+	if comment, is := strings.CutPrefix(inner, "/*"); is {
+		id, ok = strings.CutSuffix(comment, "*/")
+		ok = ok && isID(id)
+	} else {
+		id, ok = read(inner)
+	}
+	if !ok {
+		return text, "", false
+	}
+	return text[:open], id, true
+}
+
+// reach bounds how far the end of a list is looked for.
+const reach = 512
+
+// Inside is the length of the list that stands at byte i of a text, behind the picture, link or
+// code that it belongs to or with a colon, as in "![](a.png){ #a }" and "{: #a .b }"; 0 when
+// none does.
+func Inside(text string, i int) int {
+	list := text[i:min(len(text), i+reach)]
+	if !strings.HasPrefix(list, "{:") && (i == 0 || strings.IndexByte("])`:*_", text[i-1]) < 0) {
+		return 0
+	}
+	end := strings.IndexByte(list, '}')
+	if end < 0 {
+		return 0
+	}
+	if _, ok := read(list[1:end]); !ok {
+		return 0
+	}
+	return end + 1
+}
+
+// read reads what stands between the braces of a list. Of unquoted values alone
+// nobody can tell whether they are one: "{x=1}" is prose too.
+func read(inner string) (id string, ok bool) {
+	rest, sure := strings.CutPrefix(inner, ":")
+	rest = strings.Trim(rest, " \t")
+	if rest == "" {
+		return "", false
+	}
+	for rest != "" {
+		name, value, after, quoted := first(rest)
+		if name == "" {
+			return "", false
+		}
+		if name == "id" && id == "" {
+			id = value
+		}
+		sure = sure || quoted || name == "id" || name == "class"
+		rest = strings.TrimLeft(after, " \t")
+	}
+	return id, sure
+}
+
+// first takes the first attribute off a list. name is "" when there is none.
+func first(list string) (name, value, rest string, quoted bool) {
+	word, rest := list, ""
+	if end := strings.IndexAny(list, " \t"); end >= 0 {
+		word, rest = list[:end], list[end:]
+	}
+	switch {
+	case list[0] == '#' && isID(word[1:]):
+		return "id", word[1:], rest, false
+	case list[0] == '.' && isName(word[1:]), word == "-": // which stands for ".unnumbered"
+		return "class", word[1:], rest, false
+	}
+	name, value, ok := strings.Cut(word, "=")
+	if !ok || !isName(name) || value == "" {
+		return "", "", "", false
+	}
+	if quote := value[:1]; quote == `"` || quote == "'" {
+		quoted = true
+		value, rest, ok = strings.Cut(list[len(name)+2:], quote)
+		ok = ok && (rest == "" || rest[0] == ' ' || rest[0] == '\t')
+	} else {
+		ok = !strings.ContainsAny(value, "\"'`=<>}")
+	}
+	if !ok || strings.ContainsAny(value, "`\n") || name == "id" && !isID(value) {
+		return "", "", "", false
+	}
+	return name, value, rest, quoted
+}
+
+// isID reports whether an author may call a heading so.
+func isID(id string) bool {
+	return id != "" && !strings.ContainsAny(id, "{}#/*") && !strings.ContainsFunc(id, unicode.IsSpace)
+}
+
+// isName reports whether a class or a key may be called so.
+func isName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= utf8.RuneSelf
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-' && c != ':' && c != '.') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -46,7 +46,7 @@ func (s *session) recall(ctx context.Context) ([]backend.Recall, error) {
 // yields the chunks with them; nothing is kept. What was given as a text is not
 // among them, nor what has changed since it was indexed.
 func (s *session) originals(ctx context.Context, yield func([]backend.Chunk)) error {
-	release, err := collection.Lock(s.where.Dir) // the memory of vectors is one process's
+	release, err := collection.Lock(s.where.Dir) // what two write at once into the memory of vectors is lost
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func Parse(text string, o Options) sheaf.Query {
 	p.tokens = p.lex(text)
 	g := p.group(0, amid)
 	q.Filter = g.filter()
-	q.Words = g.words()
+	q.Words = g.words(false)
 	q.Meaning = strings.Join(g.about, " ")
 	if q.Words == nil && q.Filter != nil {
 		q.Words = sheaf.Bool{}

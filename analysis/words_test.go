@@ -215,6 +215,9 @@ func TestMatchTokens(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
 		}
 	}
+	if got, want := show(analyzer(t, "ar").MatchTokens("ما هو المسرح؟")), "2:مسرح"; got != want {
+		t.Errorf("an Arabic question: %s, want %s", got, want)
+	}
 }
 
 func TestPieces(t *testing.T) {

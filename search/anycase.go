@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
@@ -78,7 +80,7 @@ func (c *casing) each(q sheaf.TextQuery, change func(sheaf.Phrase) (sheaf.TextQu
 
 // list notes the names that words of a phrase may be. Of one word the whole is found anyway.
 func (c *casing) list(q sheaf.Phrase) (sheaf.TextQuery, bool) {
-	if small := strings.ToLower(q.Text); len(c.analyzer.QueryTokens(small)) > 1 {
+	if small := plainly(q.Text); len(c.analyzer.QueryTokens(small)) > 1 {
 		for word := range strings.FieldsSeq(small) {
 			capitals(word, func(name, _ string) {
 				if _, known := c.names[name]; !known && len(c.listed) < mostCapitals {
@@ -126,7 +128,7 @@ func (c *casing) wordWays(word string) []string {
 		}
 		out = append(out, way)
 	}
-	small := strings.ToLower(word)
+	small := plainly(word)
 	add(small)
 	capitals(small, func(name, whole string) {
 		if c.names[name] {
@@ -135,6 +137,9 @@ func (c *casing) wordWays(word string) []string {
 	})
 	return out
 }
+
+// plainly is a word in small letters, and in none that are as wide as ideographs.
+func plainly(word string) string { return strings.ToLower(norm.NFKC.String(word)) }
 
 // sameWord reports whether two tokens of phrases look for the same.
 func sameWord(a, b analysis.Token) bool {

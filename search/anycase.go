@@ -14,10 +14,12 @@ import (
 	"sheaf/backend"
 )
 
-// Bounds of the ways in which a phrase is looked for: how many ways, how many names that
-// its words may be are looked up, and the characters of such a word.
+// Bounds of the ways in which a phrase is looked for: how many ways, the bytes of a phrase
+// that has several, how many names that its words may be are looked up, and the characters
+// of such a word.
 const (
 	mostWays     = 8
+	longestCased = 4 << 10
 	mostCapitals = 64
 	longestName  = 24
 )
@@ -57,6 +59,9 @@ type casing struct {
 func (c *casing) each(q sheaf.TextQuery, change func(sheaf.Phrase) (sheaf.TextQuery, bool)) (out sheaf.TextQuery, changed bool) {
 	switch q := q.(type) {
 	case sheaf.Phrase:
+		if len(q.Text) > longestCased {
+			return q, false
+		}
 		return change(q)
 	case sheaf.Boost:
 		q.Query, changed = c.each(q.Query, change)

@@ -236,7 +236,7 @@ func (s *Store) plain(n textplan.Node, plan textplan.Plan) ([]textplan.Term, con
 		}
 		return terms, or(any...), nil
 	case textplan.Phrase:
-		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases: leave out the quotation marks, or use another store")
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, as words of several parts are: leave out the quotation marks, or the mark or field before the word, or use another store")
 	case textplan.Expand:
 		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts without spaces: use another store")
 	}

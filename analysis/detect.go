@@ -27,6 +27,7 @@ var functionWords = map[string]string{
 	"tr": "ve bir bu da için ile de çok daha olarak gibi var ne kadar olan ise değil sonra ancak her ama en mi şey göre olduğu",
 	"ru": "и в не на что я с он как это по но они к у мы за вы так от же из бы для о или если при быть только его все также который какой какая какие кто где когда почему сколько чем",
 	"ga": "an agus na a is i ar go le do sé tá ní sin bhí leis ag ach féin mar é nach aon seo iad chun atá raibh",
+	"ar": "في من على إلى عن ما هو هي هم التي الذي الذين هذا هذه ذلك تلك أن إن أنه أنها كان كانت يكون لا لم لن قد مع كل بعد قبل عند بين أو ثم حيث كما أي كم كيف متى أين لماذا ماذا هل حتى",
 	"pl": "i w nie na się z do to że jest jak o ale po co za od tym przez są tak dla czy które jego lub może być oraz",
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -336,10 +337,14 @@ func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int)
 	}
 	n := len(starts)
 	starts = append(starts, len(text))
+	var places composed
+	if text != raw {
+		places = composedOf(raw)
+	}
 	add := func(from, to int) {
 		t := Term{Text: text[starts[from]:starts[to]], Offset: from, Start: starts[from], End: starts[to]}
-		if len(text) != len(raw) {
-			t.Start, t.End = 0, len(raw)
+		if places != nil {
+			t.Start, t.End = places.start(t.Start), places.end(t.End)
 		}
 		dst = append(dst, t)
 	}
@@ -353,6 +358,33 @@ func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int)
 		add(n-1, n)
 	}
 	return dst, n
+}
+
+// composed tells where the pieces of a text that NFKC composes by themselves begin in the
+// composed text and in the text as it is written, and where both end.
+type composed []struct{ text, raw int }
+
+func composedOf(raw string) composed {
+	var c composed
+	var buf []byte
+	at, from := 0, 0
+	for from < len(raw) {
+		c = append(c, struct{ text, raw int }{at, from})
+		to := from + norm.NFKC.NextBoundaryInString(raw[from:], true)
+		buf = norm.NFKC.AppendString(buf[:0], raw[from:to])
+		at, from = at+len(buf), to
+	}
+	return append(c, struct{ text, raw int }{at, from})
+}
+
+// start is where the piece that holds byte i of the composed text begins as it is written.
+func (c composed) start(i int) int {
+	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
+}
+
+// end is where the last piece before byte i of the composed text ends as it is written.
+func (c composed) end(i int) int {
+	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }
 
 // mayChange reports whether NFKC may change text with r: not with ideographs,

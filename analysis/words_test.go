@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
 
 	"sheaf/analysis"
 )
@@ -211,6 +215,9 @@ func TestMatchTokens(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
 		}
 	}
+	if got, want := show(analyzer(t, "ar").MatchTokens("ما هو المسرح؟")), "2:مسرح"; got != want {
+		t.Errorf("an Arabic question: %s, want %s", got, want)
+	}
 }
 
 func TestPieces(t *testing.T) {
@@ -236,4 +243,24 @@ func TestPieces(t *testing.T) {
 			t.Errorf("fuzzy %q: got %s, want %s", c.text, got, c.fuzzy)
 		}
 	}
+}
+
+// Terms of a run that is composed otherwise stand for the part of it that they are made of,
+// whole letters: search marks that part.
+func TestPlacesOfComposedRuns(t *testing.T) {
+	a := analyzer(t, "")
+	many := strings.Repeat("\u0e49", 40)
+	pieces := []string{"ที่", "น้ำ", "ภาษา", "ນ້ຳ", "\u1112\u1161\u11ab", "국", "ｶﾞ", "ｶ", "か\u3099", "㍿", "数", many}
+	rapid.Check(t, func(t *rapid.T) {
+		raw := "ก" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(t, "pieces"), "")
+		for _, term := range a.Terms(nil, raw) {
+			part := raw[term.Start:term.End]
+			if strings.Contains(raw, many) { // where Unicode leaves off composing
+				continue
+			}
+			if !utf8.ValidString(part) || !strings.Contains(norm.NFKC.String(part), term.Text) || len(part) > 2*len(term.Text)+128 {
+				t.Fatalf("the term %+q of %+q stands for %+q", term.Text, raw, part)
+			}
+		}
+	})
 }

@@ -222,6 +222,10 @@ type VectorRequest struct {
 	// Candidates is how many passages an approximate store looks at; 0 lets
 	// the store choose. Exact stores ignore it.
 	Candidates int
+	// Matching, unless it is nil, bounds what may be found to what matches these words,
+	// before Limit; how they would score counts for nothing. A store that is no [Matcher]
+	// refuses it.
+	Matching *TextRequest
 }
 
 // PartialError says that a store took a part of a batch only: the documents

@@ -67,6 +67,19 @@ type Counter interface {
 	Count(ctx context.Context, req Request) (int, error)
 }
 
+// Matcher is met by backends that can bound what a vector finds by words; those that stand
+// in front of another say what that says.
+type Matcher interface {
+	// Matches reports whether a VectorRequest may have Matching.
+	Matches() bool
+}
+
+// Matches reports whether a VectorRequest to b may have Matching.
+func Matches(b Backend) bool {
+	m, ok := b.(Matcher)
+	return ok && m.Matches()
+}
+
 // ColumnWriter is met by backends that can change the columns of chunks and leave
 // their words and vectors as they are, so that neither has to be sent again.
 type ColumnWriter interface {

@@ -26,10 +26,19 @@ func (req Request) Validate() error {
 	if req.Vector != nil {
 		return req.Vector.validate()
 	}
-	if err := validateQuery(req.Text.Query, 0); err != nil {
+	return req.Text.validate()
+}
+
+// ValidatePlain is Validate for stores that are no [Matcher]: a request that only those
+// answer is sheaf.ErrUnsupported.
+func (req Request) ValidatePlain() error {
+	if err := req.Validate(); err != nil {
 		return err
 	}
-	return req.Text.validate()
+	if req.Vector != nil && req.Vector.Matching != nil {
+		return fmt.Errorf("request: %w: words that what a vector finds must match", sheaf.ErrUnsupported)
+	}
+	return nil
 }
 
 // ValidateParts returns an error that wraps sheaf.ErrUnsupported, and begins with what was
@@ -71,10 +80,16 @@ func (v *VectorRequest) validate() error {
 			return sheaf.Invalidf("request: component %d of the vector is %v: must be a finite number", i, x)
 		}
 	}
+	if v.Matching != nil {
+		return v.Matching.validate()
+	}
 	return nil
 }
 
 func (t *TextRequest) validate() error {
+	if err := validateQuery(t.Query, 0); err != nil {
+		return err
+	}
 	if len(t.Fields) == 0 {
 		return sheaf.Invalidf("request: no fields to search")
 	}

@@ -33,11 +33,14 @@ type reasons struct{ byField [][]Explanation }
 func (s *Snapshot) Explain(ctx context.Context, req Request, ids []string) ([]*Explanation, error) {
 	out := make([]*Explanation, len(ids))
 	allowed, err := s.allow(req)
+	if err == nil && req.Vector != nil {
+		allowed, err = s.matching(ctx, &req, allowed)
+	}
 	if err != nil {
 		return nil, err
 	}
 	var p *plan
-	if req.Words != nil {
+	if req.Vector == nil {
 		if p, err = newPlan(s, &req, s.analyzer(), allowed); err != nil {
 			return nil, err
 		}

@@ -16,6 +16,20 @@ func (s *Snapshot) plan(req Request) (*plan, error) {
 	return newPlan(s, &req, s.analyzer(), allowed)
 }
 
+// matching are, for each view, those of allowed that match the words of a request by
+// vector, all of them where it has no words.
+func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset) ([]segment.Bitset, error) {
+	if req.Words == nil {
+		return allowed, nil
+	}
+	p, err := newPlan(s, req, s.analyzer(), allowed)
+	if err != nil {
+		return nil, err
+	}
+	defer p.release()
+	return p.matched(ctx)
+}
+
 // matched finds, for each view, every chunk that the plan's request matches,
 // without scoring any.
 func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {

@@ -98,8 +98,8 @@ type Vector struct {
 	Candidates int
 }
 
-// Request asks for chunks: Words or Vector is set. Filter and Within bound what
-// can be found; nil is no bound.
+// Request asks for chunks: by Words, or by Vector, and then Words say what must match as
+// well. Filter and Within bound what can be found; nil is no bound.
 type Request struct {
 	Words  *Words
 	Vector *Vector

@@ -34,7 +34,9 @@ func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hi
 	top := newCollector(s, req.Limit)
 	defer top.release()
 	if req.Vector != nil {
-		err = s.nearest(ctx, req.Vector, allowed, top)
+		if allowed, err = s.matching(ctx, &req, allowed); err == nil {
+			err = s.nearest(ctx, req.Vector, allowed, top)
+		}
 	} else {
 		err = s.best(ctx, req, allowed, top)
 	}
@@ -252,6 +254,9 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		defer within.release()
 		allowed, err := s.allowIn(&req, within)
 		if err != nil {
+			return 0, err
+		}
+		if allowed, err = s.matching(ctx, &req, allowed); err != nil {
 			return 0, err
 		}
 		for i, v := range s.views {

@@ -44,6 +44,9 @@ type countingBackend struct {
 	backend.Counter
 }
 
+// Matches implements backend.Matcher.
+func (b *cachedBackend) Matches() bool { return backend.Matches(b.Backend) }
+
 // Retrieve implements backend.Backend. The ranking is shared: stages never
 // change the one they are given.
 func (b *cachedBackend) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
@@ -73,6 +76,9 @@ func keyOf(req *backend.Request) xxh3.Uint128 {
 	}
 	if v := req.Vector; v != nil {
 		fmt.Fprintf(h, "%s\x00%d\x00", v.Field, v.Candidates)
+		if v.Matching != nil {
+			fmt.Fprintf(h, "%#v", *v.Matching)
+		}
 		var b [4]byte
 		for _, x := range v.Vector {
 			binary.LittleEndian.PutUint32(b[:], math.Float32bits(x))

@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheaf"
 )
@@ -127,7 +128,7 @@ func (p *parser) part(depth int, outer place) part {
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
-		out := part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: inner.loneFilter(), strict: len(inner.must) > 0, about: strings.Join(inner.about, " ")}
+		out := part{sign: t.sign, query: inner.words(true), filter: inner.filter(), words: inner.loneFilter(), strict: len(inner.must) > 0, about: strings.Join(inner.about, " ")}
 		if t.sign == 0 {
 			out.open = inner
 		}
@@ -168,7 +169,7 @@ func (p *parser) either(alternatives []part, refused bool) part {
 		}
 		query := a.query
 		if a.plain != "" {
-			query = sheaf.Match{Text: a.plain}
+			query = oneOfWords(a.plain)
 		}
 		if a.filter != nil && query == nil {
 			a = a.signed()
@@ -266,17 +267,22 @@ func (g *group) filter() sheaf.Filter {
 // loneFilter are the words of the only filter of a group that holds nothing else, or
 // nil.
 func (g *group) loneFilter() sheaf.TextQuery {
-	if len(g.filterWords) != 1 || g.words() != nil {
+	if len(g.filterWords) != 1 || g.words(true) != nil {
 		return nil
 	}
 	return g.filterWords[0]
 }
 
-// words is the query of all parts, or nil.
-func (g *group) words() sheaf.TextQuery {
+// words is the query of all parts, or nil. In brackets it may be what is required or
+// refused, and then a word is all of it.
+func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
-	if len(g.plain) > 0 {
-		should = append([]sheaf.TextQuery{sheaf.Match{Text: strings.Join(g.plain, " ")}}, should...)
+	switch plain := strings.Join(g.plain, " "); {
+	case plain == "":
+	case inBrackets:
+		should = append(wholeWords(plain), should...)
+	default:
+		should = append([]sheaf.TextQuery{sheaf.Match{Text: plain}}, should...)
 	}
 	switch {
 	case len(g.must)+len(g.mustNot)+len(should) == 0:
@@ -287,4 +293,32 @@ func (g *group) words() sheaf.TextQuery {
 		return g.must[0]
 	}
 	return sheaf.Bool{Must: g.must, Should: should, MustNot: g.mustNot}
+}
+
+// wholeWords find each word of a text whole: docker-compose where both its words stand in
+// this order. Those of small letters alone are one word anyway, and stay together, so that
+// the function words of a question are told.
+func wholeWords(text string) []sheaf.TextQuery {
+	var simple []string
+	var out []sheaf.TextQuery
+	for word := range strings.FieldsSeq(text) {
+		if strings.ContainsFunc(strings.TrimFunc(word, unicode.IsPunct), func(r rune) bool { return r >= 0xE00 || !unicode.IsLower(r) }) {
+			out = append(out, sheaf.Phrase{Text: word})
+		} else {
+			simple = append(simple, word)
+		}
+	}
+	if len(simple) > 0 {
+		out = append([]sheaf.TextQuery{sheaf.Match{Text: strings.Join(simple, " ")}}, out...)
+	}
+	return out
+}
+
+// oneOfWords finds any word of a text, whole.
+func oneOfWords(text string) sheaf.TextQuery {
+	words := wholeWords(text)
+	if len(words) == 1 {
+		return words[0]
+	}
+	return sheaf.Bool{Should: words}
 }

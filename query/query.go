@@ -83,7 +83,7 @@ func Parse(text string, o Options) sheaf.Query {
 	p.tokens = p.lex(text)
 	g := p.group(0, amid)
 	q.Filter = g.filter()
-	q.Words = g.words()
+	q.Words = g.words(false)
 	q.Meaning = strings.Join(g.about, " ")
 	if q.Words == nil && q.Filter != nil {
 		q.Words = sheaf.Bool{}
@@ -120,7 +120,7 @@ type parser struct {
 	tokens     []token
 	at         int
 	mixed      bool                // not all in capitals
-	closing    int                 // bytes from the last mark that can close a phrase to the end
+	closing    map[string]int      // bytes from the last of several marks that can close a phrase to the end
 	spelt      map[string][]string // what Spellings told
 	notes      []string
 	more       int // notes beyond maxNotes
@@ -174,7 +174,10 @@ func (p *parser) lex(text string) []token {
 	// What follows the last closing bracket, in bytes: a bracket that opens
 	// there is never closed.
 	unclosed := len(text) - 1 - strings.LastIndexByte(text, ')')
-	p.closing = len(text) - strings.LastIndexAny(text, `"”`)
+	p.closing = map[string]int{}
+	for _, ends := range quotes {
+		p.closing[ends] = len(text) - strings.LastIndexAny(text, ends)
+	}
 	for text != "" {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if text == "" {
@@ -228,7 +231,7 @@ func oneOf(sign byte, values []token) []token {
 // forbidden.
 func startsOperand(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
-	return r == '"' || r == '(' || r == '#' || r == '“' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	return isQuote(r) || r == '(' || r == '#' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // startsProperty is startsOperand for a property in brackets.
@@ -237,8 +240,12 @@ func (p *parser) startsProperty(s string, depth int) bool {
 	return ok
 }
 
+// quotes are the marks that a phrase can begin with, each with those that then end it: keyboards
+// write those of their language.
+var quotes = map[rune]string{'"': `"”`, '“': `"”`, '”': `"”`, '„': `"”“`, '«': `»`}
+
 // isQuote reports whether a phrase can begin with a character.
-func isQuote(r rune) bool { return r == '"' || r == '“' }
+func isQuote(r rune) bool { return quotes[r] != "" }
 
 // inBrackets reads a property as Obsidian writes it: [status:draft], or with several values
 // [status:draft OR in review]. Name and values may be in quotation marks and hold spaces.
@@ -298,7 +305,7 @@ const (
 func cutQuoted(text string) (inside, rest string, ok bool) {
 	if r, size := utf8.DecodeRuneInString(text); isQuote(r) {
 		inner := text[size:]
-		if end := strings.IndexAny(inner[:min(len(inner), maxBracket)], `"”`); end >= 0 {
+		if end := strings.IndexAny(inner[:min(len(inner), maxBracket)], quotes[r]); end >= 0 {
 			_, size = utf8.DecodeRuneInString(inner[end:])
 			return inner[:end], inner[end+size:], true
 		}
@@ -357,8 +364,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	} else if quote == 0 || quote > 1 && text[quote-1] == ':' {
 		if name, ok := p.fieldName(strings.TrimSuffix(text[:quote], ":")); ok || quote == 0 {
 			rest := text[quote+size:]
-			if len(rest) >= p.closing {
-				closing := strings.IndexAny(rest, `"”`)
+			if len(rest) >= p.closing[quotes[r]] {
+				closing := strings.IndexAny(rest, quotes[r])
 				_, size := utf8.DecodeRuneInString(rest[closing:])
 				t.kind, t.field, t.text = tokenPhrase, name, rest[:closing]
 				rest = rest[closing+size:]
@@ -373,7 +380,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	}
 	end := wordEnd(text, depth, nil)
 	word := text[:end]
-	if quote == 1 || quote > 1 && text[quote-1] != ':' {
+	if (quote == 1 || quote > 1 && text[quote-1] != ':') && !abbreviates(word, quote) {
 		p.note("the quotation mark in " + quoted(word) + " begins no phrase; it was searched as words")
 	}
 	t.text = word
@@ -405,6 +412,14 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		}
 	}
 	return t, text[end:]
+}
+
+// abbreviates reports whether the quotation mark at byte i of a word stands before the last
+// letter of a Hebrew abbreviation, which it belongs to.
+func abbreviates(word string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(word[:i])
+	after, _ := utf8.DecodeRuneInString(word[min(i+1, len(word)):])
+	return word[i] == '"' && unicode.Is(unicode.Hebrew, before) && unicode.Is(unicode.Hebrew, after)
 }
 
 // checkBrackets says when the brackets of a word group nothing.

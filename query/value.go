@@ -70,7 +70,7 @@ func words(t token, field string) sheaf.TextQuery {
 			return q
 		}
 	}
-	return sheaf.Match{Text: t.text, Field: field}
+	return sheaf.Phrase{Text: t.text, Field: field} // a word that is several, as docker-compose
 }
 
 // word reads a word with the marks behind it.

@@ -153,7 +153,7 @@ func (c *cleaner) matchAhead() bool {
 // touching matches are two and not pieces of one.
 func wordBefore(text string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:i])
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
 // untilMatch is the number of bytes before the next match: what may be

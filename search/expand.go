@@ -376,8 +376,8 @@ func (r *run) words() {
 	if r.query.Words != nil {
 		more = append([]sheaf.TextQuery{r.query.Words}, more...)
 	}
-	if own, ok := r.query.Words.(sheaf.Bool); ok { // what it demands stays demanded
-		r.query.Words = sheaf.Bool{Must: []sheaf.TextQuery{own}, Should: more[1:]}
+	if required(r.query.Words) != nil { // what it demands stays demanded
+		r.query.Words = sheaf.Bool{Must: more[:1], Should: more[1:]}
 	} else {
 		r.query.Words = sheaf.Bool{Should: more}
 	}

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -26,7 +29,8 @@ type Highlighter struct {
 	// phrases are those of several words: for each word, a bit for each of its terms.
 	phrases [][]uint64
 	// index numbers the terms of the query; weight is what each counts: the
-	// terms of one word as typed share what that word tells.
+	// parts of one word as typed share what that word tells, and the whole of it
+	// tells all.
 	index  map[string]int
 	weight []float64
 	// begin are beginnings of terms; prefixes and fuzzy are compared with
@@ -210,7 +214,11 @@ func (h *Highlighter) addWords(text string, phrase bool) {
 			told = h.rarity(raw)
 		}
 		for _, t := range tokens {
-			h.addTerm(t, told, 1/float64(len(tokens)), phrase)
+			share := 1 / float64(len(tokens))
+			if t.Start == 0 && t.End == len(raw) { // where the whole of a name stands, no part of it is a match
+				share = 1
+			}
+			h.addTerm(t, told, share, phrase)
 		}
 		if len(tokens) > 0 && len(h.typed) < snippetJumpWords {
 			h.typed = append(h.typed, raw)
@@ -335,6 +343,20 @@ func (h *Highlighter) word(raw string) []wordMatch {
 	return found
 }
 
+// firstCharacter is the length of the first character of a run in a script without spaces,
+// with its marks: those of Unicode, and the vowel am of Thai and Lao, which holds one.
+func firstCharacter(run string) int {
+	n := norm.NFKC.NextBoundaryInString(run, true)
+	for n < len(run) {
+		r, size := utf8.DecodeRuneInString(run[n:])
+		if !unicode.IsMark(r) && r != '\u0E33' && r != '\u0EB3' {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
 // match appends what a word of the text matches, in order of place.
 func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 	from := len(found)
@@ -357,8 +379,7 @@ func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 		}
 		for _, b := range h.begin {
 			if strings.HasPrefix(t.Text, b.folded) {
-				_, size := utf8.DecodeRuneInString(raw[t.Start:])
-				found = append(found, wordMatch{t.Start, t.Start + size, b.term})
+				found = append(found, wordMatch{t.Start, t.Start + firstCharacter(raw[t.Start:]), b.term})
 			}
 		}
 	}

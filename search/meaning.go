@@ -2,15 +2,12 @@ package search
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"sheaf"
 	"sheaf/analysis"
-	"sheaf/backend"
 	"sheaf/profile"
 )
 
@@ -93,68 +90,4 @@ func (r *run) tellingWords(text string) []string {
 		words = append(words, text[t.Start:t.End])
 	}
 	return words
-}
-
-// required is the part of a query of words that every hit must match; nil when
-// words only add to the score. Hits of vectors have to match it too: who asks for
-// a phrase, or forbids a word, means it.
-func required(q sheaf.TextQuery) sheaf.TextQuery {
-	switch q := q.(type) {
-	case sheaf.Match:
-		if q.Field == "" {
-			return nil
-		}
-	case sheaf.Boost:
-		return required(q.Query)
-	case sheaf.Bool:
-		out := sheaf.Bool{Must: q.Must, MustNot: q.MustNot}
-		if len(q.Must) == 0 {
-			for _, part := range q.Should {
-				r := required(part)
-				if r == nil {
-					out.Should = nil
-					break
-				}
-				out.Should = append(out.Should, r)
-			}
-		}
-		if len(out.Must)+len(out.MustNot)+len(out.Should) == 0 {
-			return nil
-		}
-		return out
-	}
-	return q
-}
-
-// requirement asks for what matches a condition, in whatever field.
-func requirement(condition sheaf.TextQuery) backend.TextRequest {
-	return backend.TextRequest{Query: condition, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}
-}
-
-// matching drops the hits that do not match what the query requires.
-func matching(ctx context.Context, store backend.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
-	condition := required(words)
-	if condition == nil || len(hits) == 0 {
-		return hits, nil
-	}
-	text := requirement(condition)
-	req := backend.Request{Limit: len(hits), Text: &text}
-	for i := range hits {
-		req.Within = append(req.Within, hits[i].ID)
-	}
-	found, err := store.Retrieve(ctx, req)
-	if err != nil {
-		return nil, fmt.Errorf("match what the query requires: %w", err)
-	}
-	keep := make(map[sheaf.ID]bool, len(found))
-	for i := range found {
-		keep[found[i].ID] = true
-	}
-	out := make(sheaf.Ranking, 0, len(found))
-	for _, h := range hits {
-		if keep[h.ID] {
-			out = append(out, h)
-		}
-	}
-	return out, nil
 }

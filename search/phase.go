@@ -272,16 +272,18 @@ func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words she
 	start := clock()
 	req := o.request
 	req.Room = o.room
+	bounded := bind(&req, store, words)
 	o.ranking, o.err = store.Retrieve(ctx, req)
 	o.full = o.isFull()
 	o.places = placesOf(o.room, o.ranking)
-	for _, req := range o.more {
+	for _, more := range o.more {
 		if o.err == nil {
-			o.ranking, o.err = larger(ctx, store, o.ranking, req)
+			bind(&more, store, words)
+			o.ranking, o.err = larger(ctx, store, o.ranking, more)
 			o.places = backend.Places{}
 		}
 	}
-	if n := len(o.ranking); o.err == nil && o.request.Vector != nil {
+	if n := len(o.ranking); o.err == nil && req.Vector != nil && !bounded {
 		if o.ranking, o.err = matching(ctx, store, o.ranking, words); len(o.ranking) != n {
 			o.places = backend.Places{}
 		}

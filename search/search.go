@@ -380,6 +380,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 		r.query.Words = nil
 	}
 	r.words()
+	r.anyCase(retrieval)
 	if err := r.scan(retrieval, plan); err != nil {
 		return nil, err
 	}

@@ -316,6 +316,9 @@ func (g *guard) countKey(req *backend.Request) countKey {
 // wordKey is what counting the chunks with a word counts.
 func (g *guard) wordKey(word string) countKey { return countOf(g.owner, "word ", word) }
 
+// Matches implements backend.Matcher, as far as the store does.
+func (g *guard) Matches() bool { return backend.Matches(g.store) }
+
 // Lists reports whether the store counts by values.
 func (g *guard) Lists() bool { return backend.Lists(g.store) != nil }
 

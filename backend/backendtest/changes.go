@@ -250,6 +250,11 @@ func invalid(t *testing.T, o Options) {
 			t.Errorf("%#v: %v", f, err)
 		}
 	}
+	matching := backend.Request{Limit: 1, Vector: &backend.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0), Matching: good.Text}}
+	can := backend.Matches(b) && !without
+	if found, err := b.Retrieve(ctx, matching); can && ids(found) != "t:v" || !can && !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("a vector and words that match: %s, %v", ids(found), err)
+	}
 	nan := float32(math.NaN())
 	if _, err := b.Retrieve(ctx, backend.Request{Limit: 1, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{nan, 0, 0, 0, 0, 0, 0, 0}}}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a vector of NaN: %v", err)

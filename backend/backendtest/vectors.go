@@ -43,7 +43,11 @@ func VectorHistory(t *testing.T, seed uint64, steps int, a, oracle backend.Backe
 		}
 		for range 6 {
 			req := h.request()
+			words := req.Text
 			req.Text, req.Vector = nil, &backend.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)], Vector: h.vector(), Candidates: h.r.IntN(30)}
+			if backend.Matches(a) && h.r.IntN(2) == 0 {
+				req.Vector.Matching = words
+			}
 			checkVectors(t, where, req, a, oracle, passages)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // Retrieve implements [backend.Backend].
 func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	if err := req.Validate(); err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return nil, err
 	}
 	ctx, stop, err := s.calls.Begin(ctx)
@@ -93,7 +93,7 @@ func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
 
 // Count implements [backend.Counter].
 func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
-	if err := req.Validate(); err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return 0, err
 	}
 	ctx, stop, err := s.calls.Begin(ctx)

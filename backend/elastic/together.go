@@ -54,7 +54,7 @@ func (s *Store) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 // match, and gives each answer to read.
 func (s *Store) together(ctx context.Context, reqs []backend.Request, search func(ctx context.Context, req *backend.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {
-		if err := reqs[i].Validate(); err != nil {
+		if err := reqs[i].ValidatePlain(); err != nil {
 			return err
 		}
 	}

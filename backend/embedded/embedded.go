@@ -82,6 +82,7 @@ var _ interface {
 	backend.Bulk
 	backend.Explainer
 	backend.Counter
+	backend.Matcher
 	backend.Pinner
 	backend.Reporter
 	backend.Checker
@@ -340,6 +341,9 @@ func (s *Store) read(run func(*engine.Snapshot) error) error {
 	err = run(snapshot)
 	return category(errors.Join(err, snapshot.Release()))
 }
+
+// Matches implements [backend.Matcher].
+func (s *Store) Matches() bool { return true }
 
 // Count implements [backend.Counter].
 func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {

@@ -78,9 +78,14 @@ func request(req *backend.Request, room *parts) (engine.Request, error) {
 	if v := req.Vector; v != nil {
 		room.vector = engine.Vector{Field: v.Field, Vector: v.Vector, Candidates: v.Candidates}
 		out.Vector = &room.vector
-		return out, nil
 	}
 	t := req.Text
+	if req.Vector != nil {
+		t = req.Vector.Matching
+	}
+	if t == nil {
+		return out, nil
+	}
 	w := &room.words
 	*w = engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
 		Candidates: t.Statistics == backend.StatisticsCandidates}

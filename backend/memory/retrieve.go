@@ -19,6 +19,9 @@ func (b *Backend) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rank
 	return all[:min(len(all), req.Limit)], nil
 }
 
+// Matches implements backend.Matcher.
+func (b *Backend) Matches() bool { return true }
+
 // Count implements backend.Counter.
 func (b *Backend) Count(ctx context.Context, req backend.Request) (int, error) {
 	all, err := b.matches(ctx, req)
@@ -84,6 +87,10 @@ func (b *Backend) allowed(req backend.Request) []*chunk {
 		if (req.Within == nil || within[id]) && (req.Filter == nil || req.Filter.Match(c)) {
 			out = append(out, c)
 		}
+	}
+	if req.Vector != nil && req.Vector.Matching != nil {
+		s := b.scorer(&backend.Request{Text: req.Vector.Matching}, out)
+		out = slices.DeleteFunc(out, func(c *chunk) bool { _, ok := s.hit(c); return !ok })
 	}
 	return out
 }

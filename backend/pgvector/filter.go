@@ -55,7 +55,7 @@ const maxFilters = 10_000
 
 // validate refuses what no statement is made of.
 func validate(req *backend.Request) error {
-	if err := req.Validate(); err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return err
 	}
 	return fits(req.Filter)

@@ -12,7 +12,7 @@ import (
 // Explain implements [backend.Explainer] by the match features that Vespa sends: the
 // BM25 of every field, or the similarity of the nearest passage.
 func (s *Store) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	if err := req.Validate(); err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return nil, err
 	}
 	out := make([]*sheaf.Explanation, len(ids))

@@ -14,7 +14,7 @@ import (
 
 // Retrieve implements [backend.Backend].
 func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	if err := req.Validate(); err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return nil, err
 	}
 	ctx, stop, err := s.calls.Begin(ctx)
@@ -35,7 +35,7 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 
 // Count implements [backend.Counter].
 func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
-	if err := req.Validate(); err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return 0, err
 	}
 	ctx, stop, err := s.calls.Begin(ctx)
@@ -236,7 +236,7 @@ func (s *Store) plain(n textplan.Node, plan textplan.Plan) ([]textplan.Term, con
 		}
 		return terms, or(any...), nil
 	case textplan.Phrase:
-		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases: leave out the quotation marks, or use another store")
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, as words of several parts are: leave out the quotation marks, or the mark or field before the word, or use another store")
 	case textplan.Expand:
 		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts without spaces: use another store")
 	}

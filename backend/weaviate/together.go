@@ -77,7 +77,7 @@ func (s *Store) together(ctx context.Context, reqs []backend.Request, prepare fu
 	var list []asked
 	var of, alone []int
 	for i := range reqs {
-		if err := reqs[i].Validate(); err != nil {
+		if err := reqs[i].ValidatePlain(); err != nil {
 			return err
 		}
 		a, err := prepare(&reqs[i])

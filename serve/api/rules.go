@@ -72,13 +72,13 @@ func filterPattern() string {
 	const (
 		blanks = `[\x{0009}\x{000a}\x{000d} \x{0085}\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
 		marks  = `\x{0021}-\x{002f}\x{003a}-\x{0040}\x{005b}-\x{0060}\x{007b}-\x{007e}` // of ASCII
-		some   = blank + `"“”()`                                                        // ends a word or begins a phrase
-		first  = `[^` + blank + `“”` + marks + `]`
+		some   = blank + `"“”„«()`                                                      // ends a word or begins a phrase
+		first  = `[^` + blank + `“”„«` + marks + `]`
 		tagged = first + `[^` + some + `*,]*\*?`
 		quoted = `"` + first + `[^"“”\x{0000}-\x{001f}\x{007f}]*"`
 		hash   = `#[-_/0-9A-Za-z]*` + letter + `(?:[-_/0-9A-Za-z]|` + first + `)*\*?`
 		path   = `/?` + first + `(?:[^` + some + `*]*[/.][^` + some + `*]*\*?|[^` + some + `*]*\*)`
-		name   = `[^` + blank + `“”\x{0021}-\x{002c}\x{002f}\x{003a}-\x{0040}\x{005b}-\x{005e}\x{0060}\x{007b}-\x{007e}]+`
+		name   = `[^` + blank + `“”„«\x{0021}-\x{002c}\x{002f}\x{003a}-\x{0040}\x{005b}-\x{005e}\x{0060}\x{007b}-\x{007e}]+`
 		plain  = `[^` + some + `<>=][^` + some + `]*`
 		month  = `(?:0[1-9]|1[0-2])`
 		day    = `(?:` + month + `-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)`

@@ -1,0 +1,70 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// askedStore counts the requests of each kind.
+type askedStore struct {
+	*memory.Backend
+	vectors, within int
+}
+
+func (s *askedStore) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if req.Vector != nil {
+		s.vectors++
+		s.within += len(req.Within)
+	}
+	return s.Backend.Retrieve(ctx, req)
+}
+
+// TestRequiredIsFoundByMeaning: the nearest of what matches what the words require have their
+// ranks by meaning, however many are nearer that do not match.
+func TestRequiredIsFoundByMeaning(t *testing.T) {
+	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone", "Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}
+	for i := range 60 {
+		docs[fmt.Sprintf("cat%02d.md", i)] = []string{"Cat: cat cat cat"}
+	}
+	notes := newShelf(docs)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &askedStore{Backend: memory.New(a)}
+	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	s := searcher(notes)
+	s.Backend, s.Analyzer = store, a
+	for _, tt := range []struct {
+		text string
+		want string
+	}{
+		{`cat "old wall"`, "t:near.md#Cat:1 t:far.md#Tree:2 t:far.md#Stone:3"},
+		{`cat +wall -tree`, "t:near.md#Cat:1 t:far.md#Stone:2"},
+		{`cat title:stone`, "t:far.md#Stone:1"},
+		{`cat "no such wall"`, ""},
+	} {
+		store.vectors, store.within = 0, 0
+		q := words.Parse(tt.text, words.Options{Limit: 5})
+		got := ""
+		for _, h := range mustSearch(t, s, q, load(t, "rrf"), search.Options{}).Hits {
+			got += fmt.Sprintf(" %s:%d", h.ID, h.Legs[0].Rank)
+		}
+		if got != "" {
+			got = got[1:]
+		}
+		if got != tt.want {
+			t.Errorf("%s: found, with ranks by meaning, %s; want %s", tt.text, got, tt.want)
+		}
+	}
+}

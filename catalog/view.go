@@ -46,7 +46,7 @@ type View struct {
 	linked    int                  // documents in links and numbered, and those they link to
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
-	fault     error // the first
+	fault     error          // the first
 
 	pending func() (map[sheaf.ID]string, error)
 	live    func() ([][]bool, error)

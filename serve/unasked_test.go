@@ -33,10 +33,12 @@ func TestHiddenIsNotRead(t *testing.T) {
 		"get part": func(r *serve.Reader) { _, _ = r.Get(t.Context(), "notes:large.md#heading-7", serve.GetOptions{}) },
 		"document": func(r *serve.Reader) { _, _ = r.Document(t.Context(), "notes:large.md") },
 		"find":     func(r *serve.Reader) { _, _ = r.Find("large.md#heading-7") },
-		"similar":  func(r *serve.Reader) { _, _ = r.Similar(t.Context(), "notes:large.md#heading-7", serve.SearchRequest{}) },
-		"link":     func(r *serve.Reader) { _, _ = r.Get(t.Context(), "notes:small.md", serve.GetOptions{}) },
-		"count":    func(r *serve.Reader) { _, _ = r.Summary(t.Context()) },
-		"list":     func(r *serve.Reader) { _, _ = r.Documents(t.Context(), "", "", serve.MaxWindow) },
+		"similar": func(r *serve.Reader) {
+			_, _ = r.Similar(t.Context(), "notes:large.md#heading-7", serve.SearchRequest{})
+		},
+		"link":  func(r *serve.Reader) { _, _ = r.Get(t.Context(), "notes:small.md", serve.GetOptions{}) },
+		"count": func(r *serve.Reader) { _, _ = r.Summary(t.Context()) },
+		"list":  func(r *serve.Reader) { _, _ = r.Documents(t.Context(), "", "", serve.MaxWindow) },
 		"stage": func(r *serve.Reader) {
 			for _, stage := range []string{"tree", "graph_boost", "folder_boost", "recency", "neighbours", "title_boost"} {
 				_, _ = r.Stage(serve.StageRun{Name: stage, Rankings: [][]serve.Scored{{{ID: "notes:large.md#heading-7", Score: 2}, {ID: "notes:large.md", Score: 1}}}, Limit: 10})

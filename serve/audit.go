@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -504,15 +505,27 @@ func (t *trial) explain() error {
 		return err
 	}
 	e, err := t.reader.Explain(t.ctx, q)
-	if err == nil {
-		t.degraded(e.Answer)
-		t.told("explain", e.Answer)
-		return t.answer("explain", e)
-	}
 	if refused(err) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	t.degraded(e.Answer)
+	t.told("explain", e.Answer)
+	if err := t.answer("explain", e); err != nil || q.Sort == "random" {
+		return err
+	}
+	q.Explain = true
+	a, err := t.reader.Search(t.ctx, q)
+	if err != nil {
+		return err
+	}
+	alike := func(a, b Result) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
+	if !a.Degraded && !e.Degraded && !slices.EqualFunc(a.Results, e.Results, alike) {
+		t.leak("explain", "", "of what was remembered for somebody else %d results are made, where a search has others", len(e.Results))
+	}
+	return nil
 }
 
 // target is a document or chunk, hidden for the most part, and whether it is.

@@ -236,14 +236,19 @@ func decodeHead(d *decoder) head {
 // whether the bytes were a record. What it makes lies in pieces.
 func decodeRecord(b []byte, r *Record, in *pieces) bool {
 	d := &decoder{b: b}
+	decodeAbove(d, r)
+	decodeChunks(d, &r.Document, in)
+	decodeLinks(d, r.Document.Chunks)
+	return !d.bad && d.pos == len(b)
+}
+
+// decodeAbove reads what stands in a record before its chunks.
+func decodeAbove(d *decoder, r *Record) {
 	doc := &r.Document
 	h := decodeHead(d)
 	doc.Title, doc.Aliases, doc.Tags = h.title, h.aliases, h.tags
 	decodeProperties(d, doc)
 	decodeRest(d, r)
-	decodeChunks(d, doc, in)
-	decodeLinks(d, doc.Chunks)
-	return !d.bad && d.pos == len(b)
 }
 
 func decodeProperties(d *decoder, doc *sheaf.Document) {

@@ -46,7 +46,7 @@ type View struct {
 	linked    int                  // documents in links and numbered, and those they link to
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
-	faults    []error
+	fault     error          // the first
 
 	pending func() (map[sheaf.ID]string, error)
 	live    func() ([][]bool, error)
@@ -184,8 +184,8 @@ func (v *View) note(err error) {
 		return
 	}
 	v.mu.Lock()
-	v.faults = append(v.faults, err)
-	v.mu.Unlock()
+	defer v.mu.Unlock()
+	v.fault = cmp.Or(v.fault, err)
 }
 
 // noteFault keeps an error other than that something does not exist.
@@ -199,10 +199,7 @@ func (v *View) noteFault(err error) {
 func (v *View) Err() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.faults) == 0 {
-		return nil
-	}
-	return v.faults[0]
+	return v.fault
 }
 
 // Record returns all that the catalog keeps of a document, without its text. It
@@ -213,6 +210,44 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
 	}
 	return r, err
+}
+
+// Head is Record, of which the chunks may be missing: what is asked of every document, or of
+// one that its asker may not know of, takes as long for a document of any size. It is not to
+// be kept. Its faults are those of Err too.
+func (v *View) Head(doc sheaf.ID) (*Record, error) {
+	if r := v.records.get(doc); r != nil {
+		return r, nil
+	}
+	r, err := v.headOf(doc)
+	switch {
+	case err != nil:
+		err = translate(err)
+		v.note(err)
+		return nil, err
+	case r == nil:
+		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	return r, nil
+}
+
+// headOf is Head, decoded; nil when there is no such document.
+func (v *View) headOf(doc sheaf.ID) (*Record, error) {
+	s, st, err := v.find(doc)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	b, err := s.encoded(st)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{File: st.file, HasText: st.text > 0}
+	r.Document.ID, r.Document.Tree, r.Document.Path = doc, doc.Tree(), doc.Path()
+	d := &decoder{b: b}
+	if decodeAbove(d, r); d.bad {
+		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", doc)
+	}
+	return r, nil
 }
 
 // recordOf is Record, nil when there is no such document.

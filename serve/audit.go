@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -364,13 +365,18 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 }
 
 // answer looks for hidden documents in all that came back, as a caller would
-// read it: their identifiers anywhere in the JSON.
+// read it: their identifiers anywhere in the JSON, and where the folders lie.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {
 		return err
 	}
 	text := string(b)
+	for _, root := range t.roots {
+		if !t.grant.SeesAll() && strings.Contains(text, root) {
+			t.leak(door, "", "it tells that a folder lies at %s", root)
+		}
+	}
 	for _, i := range t.hidden {
 		d := &t.docs[i]
 		if name := written(d.id); strings.Contains(text, name) && strings.Contains(t.withoutVisible(text, name), name) {
@@ -426,19 +432,19 @@ func refused(err error) bool {
 // so that what is remembered of answers is looked through too.
 func (t *trial) search() error {
 	q := t.request()
-	all, err := t.c.For(access.Unrestricted())
+	cursor := ""
+	err := t.before(func(all *Reader) error {
+		a, err := all.Search(t.ctx, q)
+		if err == nil {
+			cursor = a.Next
+		}
+		return err
+	})
+	if err == nil {
+		err = t.foreign(cursor)
+	}
 	if err != nil {
 		return err
-	}
-	before, err := all.Search(t.ctx, q)
-	all.Close()
-	if err != nil && !refused(err) && !errors.Is(err, sheaf.ErrUnavailable) {
-		return err
-	}
-	if err == nil {
-		if err := t.foreign(before.Next); err != nil {
-			return err
-		}
 	}
 	var failed [2]error
 	for i := range failed {
@@ -455,6 +461,19 @@ func (t *trial) search() error {
 		t.out.failed++
 	}
 	return cmp.Or(failed[0], failed[1])
+}
+
+// before asks as somebody who sees everything. That it is refused tells nothing.
+func (t *trial) before(ask func(all *Reader) error) error {
+	all, err := t.c.For(access.Unrestricted())
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	if err := ask(all); err != nil && !refused(err) && !errors.Is(err, sheaf.ErrUnavailable) {
+		return err
+	}
+	return nil
 }
 
 // pages looks through all pages of an answer.
@@ -478,17 +497,35 @@ func (t *trial) pages(q SearchRequest) error {
 	return err
 }
 
+// explain asks after somebody who sees everything has asked the same, as search does: what
+// branches retrieved is remembered.
 func (t *trial) explain() error {
-	e, err := t.reader.Explain(t.ctx, t.request())
-	if err == nil {
-		t.degraded(e.Answer)
-		t.told("explain", e.Answer)
-		return t.answer("explain", e)
+	q := t.request()
+	if err := t.before(func(all *Reader) error { _, err := all.Explain(t.ctx, q); return err }); err != nil {
+		return err
 	}
+	e, err := t.reader.Explain(t.ctx, q)
 	if refused(err) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	t.degraded(e.Answer)
+	t.told("explain", e.Answer)
+	if err := t.answer("explain", e); err != nil || q.Sort == "random" {
+		return err
+	}
+	q.Explain = true
+	a, err := t.reader.Search(t.ctx, q)
+	if err != nil {
+		return err
+	}
+	alike := func(a, b Result) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
+	if !a.Degraded && !e.Degraded && !slices.EqualFunc(a.Results, e.Results, alike) {
+		t.leak("explain", "", "of what was remembered for somebody else %d results are made, where a search has others", len(e.Results))
+	}
+	return nil
 }
 
 // target is a document or chunk, hidden for the most part, and whether it is.
@@ -612,33 +649,6 @@ func (t *trial) whatIf() error {
 		return nil
 	}
 	return err
-}
-
-// stage lets a stage look at documents that the caller names.
-func (t *trial) stage() error {
-	ranking := []Scored{}
-	for range 5 {
-		id, _ := t.target()
-		ranking = append(ranking, Scored{id, t.random.Float64()})
-	}
-	to := []string{"document", "parent"}[t.random.IntN(2)]
-	out, err := t.reader.Stage(StageRun{Name: "aggregate", Settings: map[string]string{"to": to, "method": "max_p"}, Rankings: [][]Scored{ranking}, Query: t.text, Limit: 10})
-	if refused(err) {
-		return nil // a stage may refuse what it does not know
-	}
-	if err != nil {
-		return err
-	}
-	for _, s := range out {
-		i, known := t.at[s.ID]
-		brought := slices.ContainsFunc(ranking, func(r Scored) bool { // itself, or the document that its identifier names
-			return r.ID == s.ID || strings.LastIndexByte(string(r.ID), '#') == len(s.ID) && strings.HasPrefix(string(r.ID), string(s.ID))
-		})
-		if known && !brought && !t.docs[i].sees(&t.grant) {
-			t.leak("stage", s.ID, "a stage led to it")
-		}
-	}
-	return nil
 }
 
 // count holds the numbers to what may be seen.

@@ -34,6 +34,19 @@ func TestAuditTellsNamesApart(t *testing.T) {
 	}
 }
 
+// TestAuditFindsFolders: where a folder lies is told to nobody from whom something is kept.
+func TestAuditFindsFolders(t *testing.T) {
+	for _, grant := range []access.Grant{{}, access.Unrestricted()} {
+		a := &trial{auditor: &auditor{learned: &learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
+		if err := a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}); err != nil {
+			t.Fatal(err)
+		}
+		if leak := len(a.out.Leaks) > 0; leak == grant.SeesAll() {
+			t.Errorf("%+v: a leak: %v", grant, leak)
+		}
+	}
+}
+
 // TestAuditReadsOnce: an answer takes as much memory to look through as it is long, however many documents
 // are hidden.
 func TestAuditReadsOnce(t *testing.T) {

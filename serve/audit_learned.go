@@ -40,6 +40,7 @@ type learned struct {
 	tags       []string
 	profiles   []string
 	sorts      []string // columns and draws
+	roots      []string // where folders lie, as it stands in a text of JSON
 }
 
 // latest is what was learned last, for the rounds of an audit: while others write, the
@@ -135,6 +136,11 @@ func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 	a.sorts = []string{"date", "-path", "random", "random:7"}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
+	}
+	for _, tree := range view.Settings().Trees {
+		if tree.Root != "" {
+			a.roots = append(a.roots, written(sheaf.ID(tree.Root)))
+		}
 	}
 	infos, err := profile.List(profileDirs...)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestAuditFindsLeaks(t *testing.T) {
 			doors[l.Door] = true
 		}
 	}
-	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary", "legs", "find", "beside", "unmet", "cursor", "status"} {
+	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary", "legs", "find", "beside", "unmet", "cursor", "status", "count"} {
 		if !doors[door] {
 			t.Errorf("no leak was found through %s", door)
 		}

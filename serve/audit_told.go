@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sheaf"
 	"sheaf/query"
+	"sheaf/serve/access"
 	"sheaf/serve/address"
 )
 
@@ -35,12 +37,8 @@ func (t *trial) told(door string, a *Answer) {
 		t.suggestion(door, note)
 	}
 	for i := range a.Results {
-		r := &a.Results[i]
-		if r.File != "" && !t.grant.SeesAll() {
-			t.leak(door, r.Doc, "it tells where the file lies")
-		}
-		if r.Explanation != nil {
-			t.arithmetic(door, r.Explanation, chunks, scans)
+		if e := a.Results[i].Explanation; e != nil {
+			t.arithmetic(door, e, chunks, scans)
 		}
 	}
 }
@@ -124,6 +122,28 @@ func (t *trial) foreign(cursor string) error {
 	return nil
 }
 
+// counted asks how many chunks have a tag, which is told exactly.
+func (t *trial) counted() error {
+	if len(t.tags) == 0 {
+		return nil
+	}
+	t.text = "tag:" + t.tags[t.random.IntN(len(t.tags))]
+	a, err := t.reader.Search(t.ctx, SearchRequest{Text: t.text, Sort: "path", Limit: 1, Count: true})
+	if refused(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if t.degraded(a); a.Matches == nil {
+		return nil
+	}
+	if there := t.valued(sheaf.ColumnTag, strings.TrimPrefix(t.text, "tag:")); *a.Matches > there {
+		t.leak("count", "", "%d chunks are counted, %d may be seen", *a.Matches, there)
+	}
+	return nil
+}
+
 // find asks for documents by their paths, as they are and with a letter left out, which is
 // answered by what may have been meant.
 func (t *trial) find() error {
@@ -150,6 +170,9 @@ func (t *trial) find() error {
 				t.leak("find", found.Doc.ID, "%q finds it", asked)
 			}
 		}
+	}
+	if err := t.counted(); err != nil {
+		return err
 	}
 	return t.property(doc)
 }
@@ -231,14 +254,25 @@ func (t *trial) unmet() error {
 	return t.answer("unmet", a)
 }
 
-// status asks for the status, most of which is for those from whom nothing is kept.
+// status asks for the status, of which all but the summary is for those from whom nothing is kept,
+// and for tasks, which are their owners'.
 func (t *trial) status() error {
 	s, err := t.reader.Status(t.ctx)
 	if err != nil {
 		return err
 	}
-	if !t.grant.SeesAll() && (len(s.Trees) > 0 || len(s.Bytes) > 0 || s.SourceBytes > 0) {
-		t.leak("status", "", "it tells of %d folders and %d bytes, for those from whom nothing is kept", len(s.Trees), s.SourceBytes)
+	if !t.grant.SeesAll() {
+		bare := Status{Summary: s.Summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}, Warnings: s.Warnings}
+		if !reflect.DeepEqual(*s, bare) {
+			t.leak("status", "", "it tells more than the summary, for those from whom nothing is kept: %+v", *s)
+		}
+		const nobody = "audit: nobody's"
+		for _, task := range t.c.Tasks(access.Unrestricted(), nobody, "", keptTasks) {
+			if _, err := t.c.Task(t.grant, nobody, task.ID); err == nil || len(t.c.Tasks(t.grant, nobody, "", 1)) > 0 {
+				t.leak("status", "", "it tells of a task of somebody else")
+				break
+			}
+		}
 	}
 	return t.answer("status", s)
 }

@@ -72,7 +72,7 @@ func (k *kept) pack() {
 }
 
 // owner is whose cursors those of a reader are: of a caller, as long as they may see the same.
-func (r *Reader) owner() string { return r.grant.Fingerprint() + "\x00" + r.grant.Caller }
+func (r *Reader) owner() string { return string(r.guard.owner[:]) + r.grant.Caller }
 
 func (s *rankings) clear() {
 	s.mu.Lock()

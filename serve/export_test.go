@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 
+	"sheaf/rank"
 	"sheaf/search"
 	"sheaf/serve/access"
 )
@@ -44,3 +45,6 @@ func KeptFor(r *Reader, cursor string) (*search.Result, int64, error) {
 	}
 	return k.result, k.bytes, nil
 }
+
+// FactsOf is what rankings of a reader know of documents.
+func FactsOf(r *Reader) rank.Facts { return r.guard }

@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"sheaf"
@@ -363,7 +365,7 @@ func (g *guard) visible(doc sheaf.ID) bool {
 	if ok {
 		return seen
 	}
-	if rec, err := g.view.Record(doc); err == nil {
+	if rec, err := g.view.Head(doc); err == nil { // one that is hidden takes no longer than one that is not there
 		c := backend.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)}
 		seen = g.filter.Match(&c)
 	}
@@ -373,8 +375,21 @@ func (g *guard) visible(doc sheaf.ID) bool {
 	return seen
 }
 
+// sees reports whether a document of which there may be a chunk called id may be seen: of
+// others nothing is read.
+func (g *guard) sees(id sheaf.ID) bool {
+	if g.filter == nil {
+		return true
+	}
+	at := strings.LastIndexByte(string(id), '#')
+	return at >= 0 && g.visible(id[:at]) || g.visible(id)
+}
+
 // Chunk implements rank.Facts.
 func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	if !g.sees(id) {
+		return sheaf.Chunk{}, false
+	}
 	c, ok := g.view.Chunk(id)
 	if !ok || !g.visible(c.Doc) {
 		return sheaf.Chunk{}, false
@@ -384,29 +399,31 @@ func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 
 // Document implements rank.Facts.
 func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
-	d, ok := g.view.Document(id)
-	if !ok || !g.visible(id) {
+	if !g.visible(id) {
 		return sheaf.Document{}, false
 	}
-	return d, true
+	return g.view.Document(id)
 }
 
 // SharedDocument is Document without a copy; nil when there is none. It must not be
 // changed.
 func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
-	if d := g.view.SharedDocument(id); d != nil && g.visible(id) {
-		return d
+	if !g.visible(id) {
+		return nil
 	}
-	return nil
+	return g.view.SharedDocument(id)
 }
 
 // Card is what is shown of a chunk, as that of the catalog's view.
 func (g *guard) Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool {
-	return g.view.Card(id, card, lists) && g.visible(card.Doc)
+	return g.sees(id) && g.view.Card(id, card, lists) && g.visible(card.Doc)
 }
 
 // Node implements rank.Outliner.
 func (g *guard) Node(id sheaf.ID) *sheaf.Node {
+	if !g.sees(id) {
+		return nil
+	}
 	n := g.view.Node(id)
 	// Where nothing is hidden the node is not read: most lie in no cache of the processor.
 	if g.filter == nil || n != nil && g.visible(n.Doc) {
@@ -426,10 +443,10 @@ func (g *guard) NodeAt(id sheaf.ID, state uint64, place uint32) *sheaf.Node {
 
 // Outline implements rank.Outliner.
 func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
-	if o := g.view.Outline(id); o != nil && g.visible(id) {
-		return o
+	if !g.visible(id) {
+		return nil
 	}
-	return nil
+	return g.view.Outline(id)
 }
 
 // Date implements rank.Facts.
@@ -518,14 +535,14 @@ func (g *guard) Err() error { return g.view.Err() }
 // record is all that the catalog keeps of a document, or sheaf.ErrNotFound in
 // the same words whether it does not exist or may not be seen.
 func (g *guard) record(doc sheaf.ID) (*catalog.Record, error) {
+	if !g.visible(doc) {
+		return nil, cmp.Or(g.view.Err(), notFound(doc))
+	}
 	rec, err := g.view.Record(doc)
-	switch {
-	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
-		return nil, err
-	case err != nil, !g.visible(doc):
+	if errors.Is(err, sheaf.ErrNotFound) {
 		return nil, notFound(doc)
 	}
-	return rec, nil
+	return rec, err
 }
 
 // text is that of a document that may be seen.

@@ -382,7 +382,8 @@ func (c *Collection) notice(err error) {
 	}
 }
 
-// insist repeats what fails for now, as when another process writes or there is no space,
+// insist repeats what fails for now, as when another process writes, there is no space or too
+// many files are open,
 // until ctx ends, and returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
@@ -399,7 +400,7 @@ func insist(ctx context.Context, work func() error) error {
 // forNow reports whether what failed may succeed later. A file that is larger than its file
 // system lets one be never does.
 func forNow(err error) bool {
-	return errors.Is(err, sheaf.ErrUnavailable) || vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
+	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
 func (t *tasks) next() string {
@@ -423,7 +424,11 @@ func (t *tasks) failed(id string, now time.Time, why string) *Task {
 // do does the first task. Work that fails for now is tried again; work that is wrong is
 // given up.
 func (c *Collection) do(ctx context.Context, id string) {
-	k, err := readTask(c.o.Tasks, id+".json")
+	var k *keptTask
+	err := insist(ctx, func() (err error) { k, err = readTask(c.o.Tasks, id+".json"); return err })
+	if err != nil && ctx.Err() != nil {
+		return // the next process does it
+	}
 	if err != nil {
 		task := c.given.tasks.failed(id, c.o.Now().UTC(), c.toldOwner(id, err)+": it is looked at again when the server starts")
 		c.given.unread(c.taskFile(id), err)

@@ -10,3 +10,9 @@ import (
 func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || deviceFull(err)
 }
+
+// TooManyFiles reports whether a file could not be opened because too many are open, connections
+// among them: another time it can be.
+func TooManyFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}

@@ -1,16 +1,18 @@
 package api
 
 import (
-	"errors"
+	"fmt"
 	"io"
 
 	"golang.org/x/sync/semaphore"
+
+	"sheaf"
 )
 
 // sharedBody is a body that takes its share of what all bodies may have at once as it
 // comes: who announces a large one and sends it slowly keeps nobody else from sending theirs.
 type sharedBody struct {
-	from       io.Reader
+	from       io.ReadCloser
 	shares     *semaphore.Weighted
 	read, held int64
 }
@@ -19,7 +21,7 @@ type sharedBody struct {
 const smallBody = 8 << 10
 
 // errCrowded is that of a body for which there is no share left.
-var errCrowded = errors.New("too many bodies are being read")
+var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 
 // Read implements io.Reader.
 func (b *sharedBody) Read(p []byte) (int, error) {
@@ -33,6 +35,9 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Close implements io.Closer.
+func (b *sharedBody) Close() error { return b.from.Close() }
 
 // free gives the share back.
 func (b *sharedBody) free() { b.shares.Release(b.held) }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"sheaf/serve"
 )
 
 // valuesOf counts the values and names of parsed JSON.
@@ -45,7 +47,7 @@ func TestMaxValues(t *testing.T) {
 			continue
 		}
 		read++
-		if got, least := maxValues(b.Bytes()), valuesOf(in); got < least {
+		if got, least := serve.MaxValues(b.Bytes()), valuesOf(in); got < least {
 			t.Fatalf("%s: at most %d values, and it has %d", b.Bytes(), got, least)
 		}
 	}
@@ -53,7 +55,7 @@ func TestMaxValues(t *testing.T) {
 		t.Errorf("%d texts were JSON: too few to tell", read)
 	}
 	for text, want := range map[string]int64{`[1,2,{"a,b":"\\"}]`: 6, `","`: 1, `"\",[`: 1} {
-		if got := maxValues([]byte(text)); got != want {
+		if got := serve.MaxValues([]byte(text)); got != want {
 			t.Errorf("%s: at most %d values, want %d", text, got, want)
 		}
 	}

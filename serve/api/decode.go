@@ -61,25 +61,6 @@ func parseJSON(body []byte, out *faults) (any, bool) {
 	return v, true
 }
 
-// maxValues is the most values and names that a parser finds in a JSON text, its
-// brackets and commas counted: no fewer than there are, also when the text is none.
-func maxValues(text []byte) int64 {
-	n := int64(1)
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case ',', ':', '[', '{':
-			n++
-		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return n
-}
-
 type parser struct {
 	body []byte
 	d    *json.Decoder

@@ -164,6 +164,53 @@ func TestNoSpace(t *testing.T) {
 	}
 }
 
+// While too many files are open, as when somebody holds thousands of connections, who asks is
+// told to repeat it, and what was accepted waits.
+func TestTooManyFiles(t *testing.T) {
+	s, store := filling(t)
+	store.fault = &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.EMFILE}
+	store.writes.Store(true)
+	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`)
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "secret") {
+		t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
+	}
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
+	file := filepath.Join(s.fixture.Options.Tasks, answer.Task.ID+".json")
+	task := workFor(t, s.fixture.Collection, 300*time.Millisecond, answer.Task.ID)
+	if _, err := os.Stat(file); err != nil || task.State != serve.TaskWaiting {
+		t.Fatalf("%+v %v", task, err)
+	}
+	store.writes.Store(false)
+	if task := workFor(t, s.fixture.Collection, 20*time.Second, answer.Task.ID); task.State != serve.TaskDone {
+		t.Errorf("when files can be opened: %+v", task)
+	}
+}
+
+// workFor has a collection do what was accepted for a while, or until a task has ended.
+func workFor(t *testing.T, c *serve.Collection, long time.Duration, id string) *serve.Task {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), long)
+	done := make(chan error, 1)
+	go func() { done <- c.Work(ctx) }()
+	var task *serve.Task
+	for ctx.Err() == nil {
+		var err error
+		if task, err = c.Task(access.Unrestricted(), "", id); err != nil {
+			t.Fatal(err)
+		}
+		if task.State != serve.TaskWaiting {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
 // What a crash leaves between two steps of a change: what was acknowledged is there
 // after the restart, and nothing else.
 func TestCrashesBetweenSteps(t *testing.T) {

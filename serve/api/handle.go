@@ -195,7 +195,11 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 		defer at.leave()
 		ctx = serve.WithTurn(ctx, at)
 	}
-	m.h.ServeHTTP(w, req.WithContext(ctx))
+	body := &sharedBody{from: req.Body, shares: a.bodies}
+	defer body.free()
+	req = req.WithContext(ctx)
+	req.Body = body
+	m.h.ServeHTTP(w, req)
 	return nil
 }
 
@@ -316,7 +320,7 @@ const (
 // that are parsed at once, as readBody does that of their bytes: a body of nothing but
 // commas and brackets takes sixty times its length.
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
-	n := maxValues(c.body)
+	n := serve.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {
 		return nil, problem("too-large", "it holds %d values: must hold at most %d, so send it in parts", n, most)
 	}

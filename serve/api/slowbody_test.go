@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/serve/api"
 )
 
@@ -68,6 +70,38 @@ func TestSlowAndEndlessBodies(t *testing.T) {
 	defer res.Body.Close()
 	if res.StatusCode != 413 {
 		t.Errorf("an endless body: %d", res.StatusCode)
+	}
+}
+
+// Bodies for other doors have their share of what all bodies may have, and give it back.
+func TestBodiesOfOtherDoors(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Bodies: 64 << 10} })
+	has, free := make(chan struct{}), make(chan struct{})
+	s.api.Mount("/door", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			if !errors.Is(err, sheaf.ErrUnavailable) {
+				t.Error(err)
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		has <- struct{}{}
+		<-free
+	}))
+	body, done := strings.Repeat("x", 48<<10), make(chan struct{})
+	go func() {
+		defer close(done)
+		s.ask(t, "POST", "/door", body)
+	}()
+	<-has
+	if res, _ := s.ask(t, "POST", "/door", body); res.StatusCode != 503 {
+		t.Errorf("beside a large body: %d", res.StatusCode)
+	}
+	close(free)
+	<-done
+	go func() { <-has }()
+	if res, _ := s.ask(t, "POST", "/door", body); res.StatusCode != 200 {
+		t.Errorf("behind it: %d", res.StatusCode)
 	}
 }
 

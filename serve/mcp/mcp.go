@@ -181,6 +181,7 @@ func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.H
 			streamable.ServeHTTP(w, r)
 			return
 		}
+		defer serve.EndTurn(r.Context())
 		text, ok := readMessage(w, r)
 		if !ok {
 			return
@@ -248,6 +249,7 @@ func (s *server) ready(ctx context.Context, c *serve.Collection) *serve.Collecti
 		wait = min(wait, s.o.Time/2) // time to search is left
 	}
 	for began := time.Now(); time.Since(began) < wait && (c.Coming(ctx) || c.Looking() && time.Since(began) < firstLook); c = cmp.Or(s.named(c.Name()), c) {
+		serve.EndTurn(ctx)
 		select {
 		case <-ctx.Done():
 			return c

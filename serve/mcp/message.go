@@ -11,13 +11,21 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"sheaf"
+	"sheaf/serve"
 )
 
 var (
 	errJSON   = errors.New("it is no JSON, or nests too deep")
 	errMethod = errors.New("method not found")
+	errValues = fmt.Errorf("it holds too many values: must hold at most %d", maxValues)
 	errList   = errors.New("a list of messages: send one message at a time, a line or a request each (lists were removed from the protocol with version 2025-06-18)")
 )
+
+// maxValues is how many values and names a message may hold, more than any needs. The SDK takes
+// seconds and a hundred times its length for one of a megabyte that is nothing but brackets.
+const maxValues = 10_000
 
 // check says why a text is no message. It refuses what the SDK would answer as
 // something else or not at all: lists, which the protocol had in its version 2025-03-26
@@ -27,6 +35,8 @@ func check(text []byte) error {
 	switch {
 	case isList(text):
 		return errList
+	case serve.MaxValues(text) > maxValues:
+		return errValues
 	case !json.Valid(text):
 		return errJSON
 	}
@@ -79,7 +89,7 @@ func refusal(text []byte, why error) []byte {
 	}
 	id := json.RawMessage("null")
 	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) == nil && len(members["id"]) > 0 && bytes.IndexByte([]byte(`"-0123456789`), members["id"][0]) >= 0 {
+	if !errors.Is(why, errValues) && json.Unmarshal(text, &members) == nil && len(members["id"]) > 0 && bytes.IndexByte([]byte(`"-0123456789`), members["id"][0]) >= 0 {
 		id = members["id"]
 	}
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why.Error()}})
@@ -89,15 +99,27 @@ func refusal(text []byte, why error) []byte {
 	return append(answer, '\n')
 }
 
+// largeMessage is from which length on reading a message takes the turn of its request.
+const largeMessage = 64 << 10
+
 // readMessage reads what a request over HTTP sends, and leaves it to be read again. What
 // is no message is answered, and reported as none.
 func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
+	if err == nil && len(text) > largeMessage {
+		if err := serve.TakeTurn(r.Context()); err != nil {
+			busy(w, err)
+			return nil, false
+		}
+	}
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
 		err = check(text)
 	}
 	var large *http.MaxBytesError
 	switch {
+	case errors.Is(err, sheaf.ErrUnavailable):
+		busy(w, err)
+		return nil, false
 	case errors.As(err, &large):
 		http.Error(w, fmt.Sprintf("the message has more than %d bytes", large.Limit), http.StatusRequestEntityTooLarge)
 		return nil, false
@@ -109,6 +131,12 @@ func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) 
 	}
 	r.Body = io.NopCloser(bytes.NewReader(text))
 	return text, true
+}
+
+// busy answers what another time can be read.
+func busy(w http.ResponseWriter, why error) {
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, why.Error(), http.StatusServiceUnavailable)
 }
 
 // unknownMethod answers a call of a method that there is not, or that lacks its parameters,

@@ -49,6 +49,9 @@ type FusedResult struct {
 // min(max(5 x limit, 50), 1000) chunks; texts are read for what is
 // returned only. When one leg fails the other answers and Degraded is true.
 func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
+	if limit < 1 || limit > MaxWindow {
+		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)
+	}
 	p, err := fusedProfile()
 	if err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
 package serve_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"sheaf"
 	"sheaf/search"
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -28,6 +30,16 @@ func TestFusedContent(t *testing.T) {
 	for id, want := range map[string]string{"notes:codes.md": "Codes of vectors", "notes:codes.md#codes-of-vectors": "Codes of vectors", "notes:codes.md#how-codes-lie": "\nEight lie together.\n"} {
 		if content[id] != want {
 			t.Errorf("%s has the content %q, want %q: %q", id, content[id], want, content)
+		}
+	}
+}
+
+// TestFusedLimit: the limit is that of all pages of any search.
+func TestFusedLimit(t *testing.T) {
+	r := reader(t, servetest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil), access.Unrestricted())
+	for limit, ok := range map[int]bool{0: false, 1: true, serve.MaxWindow: true, serve.MaxWindow + 1: false} {
+		if _, err := r.Fused(t.Context(), "words", "rrf", 60, limit); (err == nil) != ok || !ok && !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
 }

@@ -301,7 +301,9 @@ func LineCount(content []byte) int {
 	return n
 }
 
-// Lines is count lines of content from line on.
+// Lines is count lines of content from line on, or as many as there are.
 func Lines(content []byte, line, count int) sheaf.Span {
+	count = min(count, len(content)+1) // there are no more, and the sum has room
+	line = min(line, len(content)+1)
 	return sheaf.Span{Start: catalog.LineStart(content, line), End: catalog.LineStart(content, line+count)}
 }

@@ -144,6 +144,9 @@ func New(o Options) (*API, error) {
 	if len(o.Collections) == 0 {
 		return nil, sheaf.Invalidf("serve: no collection")
 	}
+	if i := slices.Index(o.Collections, nil); i >= 0 {
+		return nil, sheaf.Invalidf("serve: collection %d is nil", i)
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -182,7 +185,7 @@ func (o *Options) own() (disown func(), err error) {
 }
 
 // Close gives back the file of answers; what the API serves stays open.
-// Requests that still run are answered.
+// Requests that still run are answered. A second call does nothing.
 func (a *API) Close() error {
 	a.gate.close()
 	return a.remembered.close()

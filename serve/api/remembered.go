@@ -168,10 +168,10 @@ func (r *remembered) read() error {
 
 func (r *remembered) close() error {
 	r.mu.Lock()
-	j := r.journal
+	j, closed := r.journal, r.path == ""
 	r.path = ""
 	r.mu.Unlock() // whoever writes to the journal asks for what is remembered
-	if j == nil {
+	if j == nil || closed {
 		return nil
 	}
 	return j.close()

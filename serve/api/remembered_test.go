@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/serve"
 )
 
@@ -169,5 +170,18 @@ func TestAnswersAreOnlyReadAtFirst(t *testing.T) {
 	}
 	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "\n") != 2 {
 		t.Errorf("%v, the file has not two lines: %s", err, text)
+	}
+}
+
+// A second Close does nothing, and what is no collection is told to who makes the API.
+func TestCloseTwice(t *testing.T) {
+	r := remembering(t, filepath.Join(t.TempDir(), "answers.jsonl"), time.Now)
+	for range 2 {
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := New(Options{Collections: []*serve.Collection{nil}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("no collection: %v", err)
 	}
 }

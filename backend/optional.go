@@ -43,6 +43,14 @@ type Streamer interface {
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
+// Inspector is met by backends whose server can lose, without a word, what finds by
+// meaning the passages that it goes on keeping.
+type Inspector interface {
+	// Unreached counts passages of chunks that the store keeps and that no search by
+	// meaning finds.
+	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
+}
+
 // Explainer is met by backends that can say how a score came about.
 type Explainer interface {
 	// Explain returns, for each of ids, the parts of the score that

@@ -210,9 +210,7 @@ func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) (
 	var out []passage
 	for from := 0; from < counts[0]; from += most {
 		if counts[0] > most {
-			where = and(anyOf("chunk", hashes),
-				condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
-				condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, from+most)})
+			where = and(anyOf("chunk", hashes), passagesIn(from, from+most))
 		}
 		query := fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where)
 		answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {

@@ -105,7 +105,7 @@ func (s *session) check(ctx context.Context) error {
 	case errors.Is(all, sheaf.ErrUnsupported):
 		err = fmt.Errorf("%w: another version of sheaf made a part of %s", sheaf.ErrCorrupt, s.where.Dir)
 	case onlyStrays(faults):
-		return s.strayed()
+		return s.strayed(faults)
 	default:
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
@@ -170,13 +170,16 @@ func (s *session) agreement(ctx context.Context) []error {
 			return nil
 		}
 	}
-	found := stats.Chunks
+	found, unreached := stats.Chunks, 0
 	if s.target != nil {
-		if found, err = s.countOurs(ctx); err != nil {
+		if found, unreached, err = s.countOurs(ctx); err != nil {
 			return []error{err}
 		}
 	}
 	var faults []error
+	if unreached > 0 {
+		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", errUnreached, s.target, terminal.Plural(unreached, "passage", "passages")))
+	}
 	if found != s.view.Chunks() {
 		faults = append(faults, fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(s.view.Chunks()), terminal.Count(found)))
 	}
@@ -191,16 +194,24 @@ func (s *session) agreement(ctx context.Context) []error {
 // for every server's longest list.
 const countBatch = 1000
 
-// countOurs is how many of the chunks that the catalog knows a server finds. How many it
-// holds in all does not say so, because others' chunks stand for those that are missing.
-func (s *session) countOurs(ctx context.Context) (int, error) {
-	count, batch := 0, make([]sheaf.ID, 0, countBatch)
+// countOurs is how many of the chunks that the catalog knows a server finds, and how many
+// of their passages no search by meaning does. How many chunks it holds in all does not say
+// so, because others' chunks stand for those that are missing.
+func (s *session) countOurs(ctx context.Context) (found, unreached int, err error) {
+	inspector, _ := s.backend.(backend.Inspector)
+	batch := make([]sheaf.ID, 0, countBatch)
 	ask := func() error {
 		if len(batch) == 0 {
 			return nil
 		}
-		found, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: len(batch), Within: batch}))
-		count, batch = count+len(found), batch[:0]
+		hits, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: len(batch), Within: batch}))
+		found += len(hits)
+		if err == nil && inspector != nil {
+			var n int
+			n, err = inspector.Unreached(ctx, batch)
+			unreached += n
+		}
+		batch = batch[:0]
 		return err
 	}
 	for id := range s.view.Files() {
@@ -208,26 +219,34 @@ func (s *session) countOurs(ctx context.Context) (int, error) {
 		for i := range doc.Chunks {
 			if batch = append(batch, doc.Chunks[i].ID); len(batch) == countBatch {
 				if err := ask(); err != nil {
-					return 0, err
+					return 0, 0, err
 				}
 			}
 		}
 	}
-	err := errors.Join(ask(), s.view.Err())
-	return count, err
+	err = errors.Join(ask(), s.view.Err())
+	return found, unreached, err
 }
 
 // errStrays is that a server holds what no document here has.
 var errStrays = errors.New("chunks of no document")
 
-// onlyStrays reports whether such chunks are all that is wrong.
+// errUnreached is that a server keeps what it does not find by meaning.
+var errUnreached = errors.New("passages that no search by meaning finds")
+
+// onlyStrays reports whether all that is wrong is of these two kinds, which writing the
+// documents again does not mend.
 func onlyStrays(faults []error) bool {
-	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
+	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) && !errors.Is(err, errUnreached) })
 }
 
-// strayed is the error of a check that found such chunks and nothing else. The server is
+// strayed is the error of a check that found such faults and nothing else. The server is
 // not emptied without being asked: others may search it.
-func (s *session) strayed() error {
+func (s *session) strayed(faults []error) error {
+	if slices.ContainsFunc(faults, func(err error) bool { return errors.Is(err, errUnreached) }) {
+		return withHint(fmt.Errorf("%w: %s keeps %w", sheaf.ErrCorrupt, s.target, errUnreached),
+			"searches by words find them, and writing them again does not help; when nobody else searches there, empty it and fill it again: %s", s.app.rebuildCommand())
+	}
 	return withHint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, s.target),
 		"no search shows them, but their words are counted, and they can take the places of hits from here; when nobody else searches there, empty it and fill it again: %s", s.app.rebuildCommand())
 }

@@ -90,7 +90,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 		return err
 	}
 	if onlyStrays(faults) {
-		return s.strayed()
+		return s.strayed(faults)
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("%w: %s: it cannot be repaired: %w", sheaf.ErrCorrupt, s.where.Dir, faults[0])

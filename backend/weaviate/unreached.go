@@ -1,0 +1,91 @@
+package weaviate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+var _ backend.Inspector = (*Store)(nil)
+
+// Unreached implements [backend.Inspector]. Version 1.35.2, when it is killed, keeps objects
+// whose vectors its index has lost, also when they are written again as they were.
+func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
+	hashes := make([]string, len(ids))
+	for i, id := range ids {
+		hashes[i] = hash(string(id))
+	}
+	s.mu.Lock()
+	fields := slices.Sorted(maps.Keys(s.vectors))
+	s.mu.Unlock()
+	n := 0
+	for _, field := range fields {
+		lost, err := s.unreached(ctx, field, hashes, everything)
+		if err != nil {
+			return 0, err
+		}
+		n += lost
+	}
+	return n, nil
+}
+
+// unreached compares how many passages of chunks there are with how many of them are near
+// to any vector, a part at a time where they are more than one answer holds.
+func (s *Store) unreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
+	if len(hashes) == 0 {
+		return 0, nil
+	}
+	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)
+	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
+		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})
+	})
+	if err != nil {
+		return 0, err
+	}
+	kept := counts[0]
+	switch {
+	case kept == 0:
+		return 0, nil
+	case kept > MaxLimit && len(hashes) > 1:
+		half := len(hashes) / 2
+		first, err := s.unreached(ctx, field, hashes[:half], everything)
+		if err != nil {
+			return 0, err
+		}
+		rest, err := s.unreached(ctx, field, hashes[half:], everything)
+		return first + rest, err
+	case kept > MaxLimit:
+		lost := 0
+		for from := 0; from < kept; from += MaxLimit {
+			some, err := s.unreached(ctx, field, hashes, passagesIn(from, from+MaxLimit))
+			if err != nil {
+				return 0, err
+			}
+			lost += some
+		}
+		return lost, nil
+	}
+	s.mu.Lock()
+	any := make([]float32, s.vectors[field].Dims)
+	s.mu.Unlock()
+	any[0] = 1
+	query := fmt.Sprintf("{Get{%s(limit:%d nearVector:{vector:%s} where:%s){n}}}", class, MaxLimit, numbers(any), where.where)
+	answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
+		return ask[struct{ Get map[string][]passage }](ctx, s, query)
+	})
+	if err != nil {
+		return 0, err
+	}
+	near, err := hits(s, answer.Get, class)
+	return max(kept-len(near), 0), err
+}
+
+// passagesIn are those with numbers from one on, up to another.
+func passagesIn(from, to int) condition {
+	return and(condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
+		condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, to)})
+}

@@ -97,8 +97,14 @@ func (c *casing) list(q sheaf.Phrase) (sheaf.TextQuery, bool) {
 	return q, false
 }
 
-// ways looks for a phrase in all the ways in which its words may be written.
+// ways looks for a phrase in all the ways in which its words may be written. One word is
+// found in each way by the whole of it, which would count twice beside its parts.
 func (c *casing) ways(q sheaf.Phrase) (sheaf.TextQuery, bool) {
+	written, small := c.analyzer.QueryTokens(q.Text), plainly(q.Text)
+	if whole := c.analyzer.QueryTokens(small); len(written) > 1 && len(whole) == 1 && slices.ContainsFunc(written, func(t analysis.Token) bool { return sameWord(t, whole[0]) }) {
+		q.Text = small
+		return q, true
+	}
 	var words [][]string
 	n := 1
 	for word := range strings.FieldsSeq(q.Text) {

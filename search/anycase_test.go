@@ -1,0 +1,57 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// TestPhraseAsWritten: that a phrase is looked for in any case asks for no more words: what
+// holds it as it is written holds all that was asked for, and is not worth less than what
+// holds it otherwise.
+func TestPhraseAsWritten(t *testing.T) {
+	docs := map[string][]string{"small.md": {"A: the github pages of us"}, "capitals.md": {"A: the GitHub Pages of us"}}
+	for i := range 20 {
+		docs[fmt.Sprintf("%02d.md", i)] = []string{"A: git hub and pages"}
+	}
+	notes := newShelf(docs)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(a)
+	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	s := searcher(notes)
+	s.Backend, s.Analyzer = store, a
+	for _, tt := range []struct{ text, first, second string }{
+		{`"github pages"`, "t:small.md#A", "t:capitals.md#A"},
+		{`"GitHub Pages"`, "t:capitals.md#A", "t:small.md#A"},
+		{`+GitHub`, "t:capitals.md#A", "t:small.md#A"},
+		{`-"GitHub Pages" +us`, "", ""},
+	} {
+		r := mustSearch(t, s, words.Parse(tt.text, words.Options{Limit: 5}), load(t, "sheaf"), search.Options{Evidence: true})
+		if tt.first == "" {
+			if len(r.Hits) > 0 {
+				t.Errorf("%s found %s", tt.text, r.Hits[0].ID)
+			}
+			continue
+		}
+		if len(r.Hits) != 2 || string(r.Hits[0].ID) != tt.first || string(r.Hits[1].ID) != tt.second {
+			t.Fatalf("%s: %v", tt.text, found(r))
+		}
+		for i, h := range r.Hits {
+			e := h.Evidence
+			if e.Words > 0.6 || i == 0 && e.Words < 0.25 {
+				t.Errorf("%s: %s has words worth %.2f", tt.text, h.ID, e.Words)
+			}
+		}
+	}
+}

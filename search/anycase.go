@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,7 +37,7 @@ func (r *run) anyCase(ctx context.Context) {
 	c := casing{analyzer: r.searcher.Analyzer, names: map[string]bool{}}
 	c.each(r.query.Words, c.list)
 	if len(c.listed) > 0 && r.searcher.Backend != nil { // else files are scanned
-		reqs := make([]backend.Request, len(c.listed))
+		start, reqs := clock(), make([]backend.Request, len(c.listed))
 		for i, name := range c.listed {
 			text := requirement(sheaf.Phrase{Text: name})
 			reqs[i] = backend.Request{Text: &text, Filter: r.query.Filter, Limit: 1}
@@ -43,6 +45,9 @@ func (r *run) anyCase(ctx context.Context) {
 		found, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
 		for i := range found {
 			c.names[c.listed[i]] = err == nil && len(found[i]) > 0
+		}
+		if r.took("names", start); err != nil && !errors.Is(err, sheaf.ErrUnsupported) {
+			r.failed("looking for names", fmt.Errorf("look for names: %w", err))
 		}
 	}
 	r.query.Words, _ = c.each(r.query.Words, c.ways)

@@ -111,23 +111,30 @@ func (c *casing) ways(q sheaf.Phrase) (sheaf.TextQuery, bool) {
 		return q, true
 	}
 	var words [][]string
-	n := 1
+	n, longest := 1, 1
 	for word := range strings.FieldsSeq(q.Text) {
-		words = append(words, c.wordWays(word))
-		n = min(n*len(words[len(words)-1]), mostWays)
+		ways := c.wordWays(word)
+		words, longest = append(words, ways), max(longest, len(ways))
+		n = min(n*len(ways), 2*mostWays)
 	}
 	if n < 2 {
 		return q, false
 	}
-	any := sheaf.Bool{Should: make([]sheaf.TextQuery, n)}
+	var any sheaf.Bool
 	chosen := make([]string, len(words))
-	for way := range n {
-		rest := way
+	for way := range longest + n { // all words alike, then every way
+		rest := way - longest
 		for i, ways := range words {
-			chosen[i], rest = ways[rest%len(ways)], rest/len(ways)
+			if way < longest {
+				chosen[i] = ways[min(way, len(ways)-1)]
+			} else {
+				chosen[i], rest = ways[rest%len(ways)], rest/len(ways)
+			}
 		}
 		q.Text = strings.Join(chosen, " ")
-		any.Should[way] = q
+		if len(any.Should) < mostWays && !slices.Contains(any.Should, sheaf.TextQuery(q)) {
+			any.Should = append(any.Should, q)
+		}
 	}
 	return any, true
 }

@@ -98,3 +98,27 @@ func TestNamesFail(t *testing.T) {
 		}
 	}
 }
+
+// TestPhraseOfNames: a phrase of more names than all their ways are looked for is found as it
+// is written, with none of them in capitals, and with all.
+func TestPhraseOfNames(t *testing.T) {
+	const names = "GitHub YouTube LinkedIn PayPal MacBook"
+	small := strings.ToLower(names)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"}, "small.md": {"A: on " + small + " too"}})
+	store := memory.New(a)
+	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	s := searcher(notes)
+	s.Backend, s.Analyzer = store, a
+	for _, text := range []string{names, small, strings.ToUpper(names)} {
+		r := mustSearch(t, s, words.Parse(`"`+text+`"`, words.Options{Limit: 5}), load(t, "rrf"), search.Options{})
+		if len(r.Hits) != 2 {
+			t.Errorf("%s: found %v", text, found(r))
+		}
+	}
+}

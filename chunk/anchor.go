@@ -20,6 +20,24 @@ func anchorName(tag string) string {
 	return showable(found[1] + found[2] + found[3])
 }
 
+// anchorsIn notes the anchors in a part of a block of HTML that begins at byte base.
+func (s *scanner) anchorsIn(text string, base int) {
+	for at := 0; ; {
+		from := strings.IndexByte(text[at:], '<')
+		if from < 0 {
+			return
+		}
+		from += at
+		at = from + strings.IndexByte(text[from:], '>') + 1
+		if at == from {
+			return
+		}
+		if name := anchorName(text[from:at]); name != "" {
+			s.anchors = append(s.anchors, found{span{base + from, base + at}, name})
+		}
+	}
+}
+
 // anchorsOnly is text in which nothing but anchors stands.
 var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
 

@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
+// otherAttributes are those of a tag that stand before one.
+const otherAttributes = `(?:\s+[^\s"'<>/=]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|\{[^{}<>]*\}|[^\s"'=<>{}]+))?)*?`
+
 // anchorTag is an HTML tag that names the place where it stands.
-var anchorTag = regexp.MustCompile(`(?is)^<(?:a\s(?:[^<>]*?\s)?(?:id|name)|[a-z][a-z0-9]*\s(?:[^<>]*?\s)?id)\s*=\s*(?:"([^"<>{}]+)"|'([^'<>{}]+)'|([^\s"'<>={}` + "`" + `/]+))`)
+var anchorTag = regexp.MustCompile(`(?is)^<(?:a` + otherAttributes + `\s+(?:id|name)|[a-z][a-z0-9]*` + otherAttributes + `\s+id)\s*=\s*(?:"([^"<>{}]+)"|'([^'<>{}]+)'|([^\s"'<>={}` + "`" + `/]+))`)
 
 // anchorName is what a tag calls its place, "" when it names none.
 func anchorName(tag string) string {

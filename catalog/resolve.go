@@ -126,8 +126,10 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 			t.full = full
 			t.path, t.suffix = cutMarkdown(fold.Text(full))
 			t.site = link.Kind == sheaf.LinkMarkdown && strings.HasPrefix(written, "/") && strings.Contains(t.path, "/")
-			if date := postPage.FindStringSubmatch(t.path); date != nil && t.site && t.suffix == "" {
-				t.post = "_posts/" + date[1] + "-" + date[2] + "-" + date[3] + "-" + date[4]
+			if t.site && t.suffix == "" {
+				if date := postPage.FindStringSubmatch(t.path); date != nil {
+					t.post = "_posts/" + date[1] + "-" + date[2] + "-" + date[3] + "-" + date[4]
+				}
 			}
 		}
 	}

@@ -130,6 +130,7 @@ func TestLarge(t *testing.T) {
 		"open fence":      "```\n" + strings.Repeat("# x\n", n),
 		"dollars":         strings.Repeat("$$\nx\n\n", n/10),
 		"wiki":            strings.Repeat("[[a", n),
+		"wiki and (":      strings.Repeat("[[a]](", 2*n),
 		"angles":          strings.Repeat("<a ", n),
 		"emphasis":        "# " + strings.Repeat("*a_b ", n/10) + "\nx\n",
 		"anchors":         strings.Repeat("<a id=x>", n) + strings.Repeat("<a id='y'></a>\n# h\nx\n", n/10),

@@ -97,7 +97,7 @@ func (s *scanner) line(l line) {
 	c := cursor{s: s.src[l.start:l.end]}
 	matched := s.matchContainers(&c)
 	all := matched == len(s.stack)
-	if all && s.continueLeaf(&c) {
+	if all && s.continueLeaf(&c, l) {
 		return
 	}
 	// A paragraph can go on in a line that does not repeat its containers.
@@ -214,7 +214,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 
 // continueLeaf gives the line to the open leaf when that takes whole lines, and
 // reports whether it did.
-func (s *scanner) continueLeaf(c *cursor) bool {
+func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:
 		indent, next := c.indent()
@@ -229,6 +229,7 @@ func (s *scanner) continueLeaf(c *cursor) bool {
 				s.leaf = leafNone
 				return false
 			}
+			s.anchorsIn(rest, l.start+c.pos)
 		} else if endsHTML(rest, s.htmlEnd) {
 			s.leaf = leafNone
 		}
@@ -341,10 +342,11 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 			return false
 		}
 		s.closeFrom(matched)
-		tag := rest[:strings.IndexByte(rest, '>')+1]
-		if name := anchorName(tag); name != "" {
-			s.anchors = append(s.anchors, found{span{l.start + next, l.start + next + len(tag)}, name})
+		tags := rest
+		if kind < 6 { // behind it stands what is no HTML
+			tags = rest[:strings.IndexByte(rest, '>')+1]
 		}
+		s.anchorsIn(tags, l.start+next)
 		if kind >= 6 || !endsHTML(rest, kind) {
 			s.leaf, s.htmlEnd = leafHTML, kind
 		}

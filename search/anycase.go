@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,7 +37,7 @@ func (r *run) anyCase(ctx context.Context) {
 	c := casing{analyzer: r.searcher.Analyzer, names: map[string]bool{}}
 	c.each(r.query.Words, c.list)
 	if len(c.listed) > 0 && r.searcher.Backend != nil { // else files are scanned
-		reqs := make([]backend.Request, len(c.listed))
+		start, reqs := clock(), make([]backend.Request, len(c.listed))
 		for i, name := range c.listed {
 			text := requirement(sheaf.Phrase{Text: name})
 			reqs[i] = backend.Request{Text: &text, Filter: r.query.Filter, Limit: 1}
@@ -43,6 +45,9 @@ func (r *run) anyCase(ctx context.Context) {
 		found, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
 		for i := range found {
 			c.names[c.listed[i]] = err == nil && len(found[i]) > 0
+		}
+		if r.took("names", start); err != nil && !errors.Is(err, sheaf.ErrUnsupported) {
+			r.failed("looking for names", fmt.Errorf("look for names: %w", err))
 		}
 	}
 	r.query.Words, _ = c.each(r.query.Words, c.ways)
@@ -97,26 +102,39 @@ func (c *casing) list(q sheaf.Phrase) (sheaf.TextQuery, bool) {
 	return q, false
 }
 
-// ways looks for a phrase in all the ways in which its words may be written.
+// ways looks for a phrase in all the ways in which its words may be written. One word is
+// found in each way by the whole of it, which would count twice beside its parts.
 func (c *casing) ways(q sheaf.Phrase) (sheaf.TextQuery, bool) {
+	written, small := c.analyzer.QueryTokens(q.Text), plainly(q.Text)
+	if whole := c.analyzer.QueryTokens(small); len(written) > 1 && len(whole) == 1 && slices.ContainsFunc(written, func(t analysis.Token) bool { return sameWord(t, whole[0]) }) {
+		q.Text = small
+		return q, true
+	}
 	var words [][]string
-	n := 1
+	n, longest := 1, 1
 	for word := range strings.FieldsSeq(q.Text) {
-		words = append(words, c.wordWays(word))
-		n = min(n*len(words[len(words)-1]), mostWays)
+		ways := c.wordWays(word)
+		words, longest = append(words, ways), max(longest, len(ways))
+		n = min(n*len(ways), 2*mostWays)
 	}
 	if n < 2 {
 		return q, false
 	}
-	any := sheaf.Bool{Should: make([]sheaf.TextQuery, n)}
+	var any sheaf.Bool
 	chosen := make([]string, len(words))
-	for way := range n {
-		rest := way
+	for way := range longest + n { // all words alike, then every way
+		rest := way - longest
 		for i, ways := range words {
-			chosen[i], rest = ways[rest%len(ways)], rest/len(ways)
+			if way < longest {
+				chosen[i] = ways[min(way, len(ways)-1)]
+			} else {
+				chosen[i], rest = ways[rest%len(ways)], rest/len(ways)
+			}
 		}
 		q.Text = strings.Join(chosen, " ")
-		any.Should[way] = q
+		if len(any.Should) < mostWays && !slices.Contains(any.Should, sheaf.TextQuery(q)) {
+			any.Should = append(any.Should, q)
+		}
 	}
 	return any, true
 }

@@ -345,7 +345,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 			c := e.Confidence(r.confidence, i == 0)
 			confidence[i] = c
 			hit.Confidence, hit.Level = &confidence[i], LevelOf(c)
-			if i == 0 && (r.searcher.Answers(*e, r.profile, c) || e.Words > 0 && alternatives(r.query.Words)) {
+			if i == 0 && (r.searcher.Answers(*e, r.profile, c) || e.Words > 0 && alternatives(r.written)) {
 				*r.result.Answerable = true
 				if hit.Level == None {
 					hit.Level = Low

@@ -78,7 +78,7 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 	if r.searcher.Analyzer != nil {
 		list.words = r.tellingWords
 	}
-	list.add(r.query.Words, 1)
+	list.add(r.written, 1)
 	dfs, err := r.frequencies(ctx, counter, list.queries)
 	if err != nil {
 		return nil, err

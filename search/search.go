@@ -343,7 +343,9 @@ type run struct {
 	// vector is the query's; passage that of an invented answer. A search that widens
 	// another has them from that.
 	vector, passage []float32
-	expansion       Expansion
+	// written are the words as they are asked for: those of query are looked for in any case.
+	written   sheaf.TextQuery
+	expansion Expansion
 	// confidence tells how sure answers are; nil says nothing.
 	confidence *calibrate.Logistic
 	// judged is what answers are judged by; nil when nobody asked.
@@ -380,6 +382,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 		r.query.Words = nil
 	}
 	r.words()
+	r.written = r.query.Words
 	r.anyCase(retrieval)
 	if err := r.scan(retrieval, plan); err != nil {
 		return nil, err

@@ -193,7 +193,7 @@ func (r *run) retrieveLooks(ctx context.Context, looks []look, where [][]sheaf.I
 // when a word is nowhere.
 func (r *run) neighbors(parts []valued) []neighbor {
 	pairs := r.facts.neighbors[:0]
-	for _, text := range plain(r.query.Words) {
+	for _, text := range plain(r.written) {
 		tokens, _ := r.tokens(text)
 		for i := 1; i < min(len(tokens), maxWorth); i++ {
 			a, b := tokens[i-1], tokens[i]

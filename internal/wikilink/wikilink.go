@@ -51,10 +51,13 @@ func Parse(s string) (l Link, size int, ok bool) {
 	return l, end + 2, l.Target != "" || l.Fragment != ""
 }
 
+// addressReach bounds how far the end of an address is looked for.
+const addressReach = 1024
+
 // BeginsAddress reports whether a text begins with an address in parentheses, and not with
 // what a sentence adds in them.
 func BeginsAddress(s string) bool {
-	inner, open := strings.CutPrefix(s, "(")
+	inner, open := strings.CutPrefix(s[:min(len(s), addressReach)], "(")
 	address, _, closed := strings.Cut(inner, ")")
 	return open && closed && strings.ContainsAny(address, "/.#:") && !strings.ContainsAny(address, " \t\r\n")
 }

@@ -1,0 +1,124 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// TestPhraseAsWritten: that a phrase is looked for in any case asks for no more words: what
+// holds it as it is written holds all that was asked for, and is not worth less than what
+// holds it otherwise.
+func TestPhraseAsWritten(t *testing.T) {
+	docs := map[string][]string{"small.md": {"A: the github pages of us"}, "capitals.md": {"A: the GitHub Pages of us"}}
+	for i := range 20 {
+		docs[fmt.Sprintf("%02d.md", i)] = []string{"A: git hub and pages"}
+	}
+	notes := newShelf(docs)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(a)
+	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	s := searcher(notes)
+	s.Backend, s.Analyzer = store, a
+	for _, tt := range []struct{ text, first, second string }{
+		{`"github pages"`, "t:small.md#A", "t:capitals.md#A"},
+		{`"GitHub Pages"`, "t:capitals.md#A", "t:small.md#A"},
+		{`+GitHub`, "t:capitals.md#A", "t:small.md#A"},
+		{`-"GitHub Pages" +us`, "", ""},
+	} {
+		r := mustSearch(t, s, words.Parse(tt.text, words.Options{Limit: 5}), load(t, "sheaf"), search.Options{Evidence: true})
+		if tt.first == "" {
+			if len(r.Hits) > 0 {
+				t.Errorf("%s found %s", tt.text, r.Hits[0].ID)
+			}
+			continue
+		}
+		if len(r.Hits) != 2 || string(r.Hits[0].ID) != tt.first || string(r.Hits[1].ID) != tt.second {
+			t.Fatalf("%s: %v", tt.text, found(r))
+		}
+		for i, h := range r.Hits {
+			e := h.Evidence
+			if e.Words > 0.6 || i == 0 && e.Words < 0.25 {
+				t.Errorf("%s: %s has words worth %.2f", tt.text, h.ID, e.Words)
+			}
+		}
+	}
+}
+
+// nameless is a store that fails, or cannot, when it is asked whether there is a name.
+type nameless struct {
+	*memory.Backend
+	err error
+}
+
+func (s nameless) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if req.Limit == 1 {
+		return nil, s.err
+	}
+	return s.Backend.Retrieve(ctx, req)
+}
+
+// TestNamesFail: an answer for which names could not be looked up says so, as it may show
+// what was to be left out; how long it took is told. A store that knows no phrases is none
+// to be waited for.
+func TestNamesFail(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := newShelf(map[string][]string{"a.md": {"A: the GitHub Pages of us"}})
+	store := memory.New(a)
+	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	for cause, degraded := range map[error]bool{errors.New("out of order"): true, sheaf.ErrUnsupported: false} {
+		s := searcher(notes)
+		s.Backend, s.Analyzer = nameless{store, cause}, a
+		r := mustSearch(t, s, words.Parse(`us -"github pages"`, words.Options{Limit: 5}), load(t, "rrf"), search.Options{})
+		if said := strings.Join(r.Warnings, "; "); r.Degraded != degraded || strings.Contains(said, "look for names: out of order") != degraded {
+			t.Errorf("%v: degraded %v, %q", cause, r.Degraded, said)
+		}
+		if !slices.ContainsFunc(r.Took, func(step search.Timing) bool { return step.Step == "names" }) {
+			t.Errorf("%v: took %v", cause, r.Took)
+		}
+	}
+}
+
+// TestPhraseOfNames: a phrase of more names than all their ways are looked for is found as it
+// is written, with none of them in capitals, and with all.
+func TestPhraseOfNames(t *testing.T) {
+	const names = "GitHub YouTube LinkedIn PayPal MacBook"
+	small := strings.ToLower(names)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"}, "small.md": {"A: on " + small + " too"}})
+	store := memory.New(a)
+	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	s := searcher(notes)
+	s.Backend, s.Analyzer = store, a
+	for _, text := range []string{names, small, strings.ToUpper(names)} {
+		r := mustSearch(t, s, words.Parse(`"`+text+`"`, words.Options{Limit: 5}), load(t, "rrf"), search.Options{})
+		if len(r.Hits) != 2 {
+			t.Errorf("%s: found %v", text, found(r))
+		}
+	}
+}

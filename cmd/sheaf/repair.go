@@ -255,7 +255,7 @@ func (s *session) given(doc sheaf.ID, settings *catalog.Settings) bool {
 // may be: what came over HTTP is kept as it was given, and indexed again from there.
 func (s *session) keepCopy(w *catalog.Wreck) error {
 	documents := filepath.Join(s.where.Dir, collection.DocumentsName)
-	lost := slices.DeleteFunc(slices.Clone(w.Lost), func(id sheaf.ID) bool { return serve.IsKept(documents, id) })
+	lost := slices.DeleteFunc(slices.Clone(w.Lost), serve.KeptIn(documents))
 	_, none := os.Stat(documents)
 	rootless := slices.ContainsFunc(w.Settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
 	if len(lost) == 0 && (w.Unread == 0 || none == nil || w.SettingsFound && !rootless) {

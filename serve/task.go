@@ -340,6 +340,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
+		c.seen(err)
 		return fmt.Errorf("index what was accepted: %w", err)
 	}
 	var aside sync.WaitGroup

@@ -123,6 +123,22 @@ func TestServesWhatIsNotDamaged(t *testing.T) {
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
 }
 
+// TestRemadeWithWhatWasGiven: whichever command makes a damaged index again, what came over HTTP is
+// found in it, though no server runs.
+func TestRemadeWithWhatWasGiven(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	fill(write, folder)
+	t.Run("before", func(t *testing.T) { putGrapes(t, serving(t, folder, index)) })
+	for _, args := range [][]string{{"check", "--repair"}, {"search", "pears"}} {
+		damageFiles(t, filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+		in := []string{"--in", folder, "--index", index}
+		inAnotherProcess(t, append(args, in...)...)
+		if found := inAnotherProcess(t, append([]string{"search", "--no-refresh", "grapes"}, in...)...); !strings.Contains(found, "g.md") {
+			t.Errorf("after %s: %s", args, found)
+		}
+	}
+}
+
 func servesDamaged(t *testing.T, part string, watch bool) {
 	write, folder, _, index := notesFor(t)
 	fill(write, folder)

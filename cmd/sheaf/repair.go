@@ -325,13 +325,17 @@ func (s *session) mark(ctx context.Context, mark string) error {
 	return s.reload()
 }
 
-// finish is the end of making an index again: files and texts without files are indexed.
+// finish is the end of making an index again: files and texts without files are indexed. Of what
+// was given the catalog may have lost some, which is kept as it was given.
 func (s *session) finish(ctx context.Context) error {
 	if err := s.reload(); err != nil {
 		return err
 	}
 	if !s.remaking() {
 		return nil
+	}
+	if err := s.recoverGiven(ctx); err != nil {
+		return fmt.Errorf("index documents that were given: %w", err)
 	}
 	if err := s.mark(ctx, ""); err != nil {
 		return err

@@ -45,7 +45,7 @@ var errRemaking = fmt.Errorf("%w: the index is being made again, or that was int
 // repairJSON is what a repair did.
 type repairJSON struct {
 	Repaired bool `json:"repaired"`
-	// Lost are the documents that had no source file and cannot be read, Copy
+	// Lost are the documents that had no source file, cannot be read and are kept nowhere, Copy
 	// is where what is left of them is kept.
 	Lost []string `json:"lost,omitempty"`
 	Copy string   `json:"copy,omitempty"`

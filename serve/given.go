@@ -516,16 +516,19 @@ func Kept(dir string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool,
 }
 
 // KeptIn reports of documents that were given whether some version of them is kept in a folder,
-// as it is now.
-func KeptIn(dir string) func(doc sheaf.ID) bool {
-	names, _ := vfs.Disk{}.List(dir) // of what cannot be read nothing is known to be kept
+// as it is now; of one that there is not none is.
+func KeptIn(dir string) (func(doc sheaf.ID) bool, error) {
+	names, err := vfs.Disk{}.List(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
 	keys := map[string]bool{}
 	for _, name := range names {
 		if key, _, ok := strings.Cut(name, "-"); ok {
 			keys[key] = true
 		}
 	}
-	return func(doc sheaf.ID) bool { return keys[fileKey(doc)] }
+	return func(doc sheaf.ID) bool { return keys[fileKey(doc)] }, nil
 }
 
 // check holds the changes' conditions against the documents as they are.

@@ -19,8 +19,12 @@ func TestKeptIn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := KeptIn(dir)
-	if !kept("api:499") || kept("api:500") || KeptIn(filepath.Join(dir, "none"))("api:1") {
+	kept, err := KeptIn(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := KeptIn(filepath.Join(dir, "none"))
+	if err != nil || !kept("api:499") || kept("api:500") || none("api:1") {
 		t.Error("what is kept is not, or what is not")
 	}
 	if n := testing.AllocsPerRun(10, func() { kept("api:499") }); n > 10 {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,6 +140,51 @@ func TestRemadeWithWhatWasGiven(t *testing.T) {
 	}
 }
 
+// TestDeletedStaysDeleted: what was deleted over HTTP does not come back when the part of the catalog
+// that says so is damaged.
+func TestDeletedStaysDeleted(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	fill(write, folder)
+	t.Run("before", func(t *testing.T) {
+		address := serving(t, folder, index)
+		putGrapes(t, address)
+		for i := range 30 { // that the part that says so is not joined with the others
+			put(t, address, fmt.Sprintf("api:more%d.md", i))
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		address := serving(t, folder, index)
+		for i := range 3 {
+			if status := change(t, http.MethodDelete, fmt.Sprintf("%s/v1/documents/api:more%d.md", address, i), ""); status != http.StatusOK {
+				t.Fatalf("deleted: %d", status)
+			}
+		}
+	})
+	files, err := filepath.Glob(filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	last := slices.MaxFunc(files, func(a, b string) int { return written(t, a).Compare(written(t, b)) })
+	damageFiles(t, last)
+	in := []string{"--in", folder, "--index", index}
+	inAnotherProcess(t, append([]string{"check", "--repair"}, in...)...)
+	found := inAnotherProcess(t, append([]string{"ls"}, in...)...)
+	for i := range 3 {
+		if strings.Contains(found, fmt.Sprintf("more%d.md", i)) {
+			t.Errorf("more%d.md is there again", i)
+		}
+	}
+}
+
+func written(t *testing.T, file string) time.Time {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
+}
+
 func servesDamaged(t *testing.T, part string, watch bool) {
 	write, folder, _, index := notesFor(t)
 	fill(write, folder)
@@ -174,19 +220,12 @@ func fill(write func(folder, name, text string), folder string) {
 }
 
 // putGrapes gives a server a document.
-func putGrapes(t *testing.T, address string) {
+func putGrapes(t *testing.T, address string) { put(t, address, "api:g.md") }
+
+func put(t *testing.T, address, id string) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPut, address+"/v1/documents/api:g.md", strings.NewReader(`{"text": "given grapes", "access": ["public"]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusCreated {
-		t.Fatalf("given: %d, %v", res.StatusCode, err)
+	if status := change(t, http.MethodPut, address+"/v1/documents/"+id, `{"text": "given grapes", "access": ["public"]}`); status != http.StatusCreated {
+		t.Fatalf("given: %d", status)
 	}
 }
 

@@ -115,9 +115,11 @@ type Collection struct {
 	cache    *cache // nil remembers nothing
 	recall   recallMeter
 	agreed   atomic.Uint64 // generation that was made as Options says
-	anew     chan struct{} // closed when the index is to be opened again
-	why      error         // and why; not to be read before
+	anew     chan struct{} // closed when another process made the index anew otherwise
 	tellAnew sync.Once
+	damaged  chan struct{} // closed when damage is met
+	damage   error         // and which; not to be read before
+	tellHarm sync.Once
 	// fresh says that nothing was indexed when it was opened, and willWatch that somebody
 	// will.
 	fresh     bool
@@ -146,7 +148,7 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), anew: make(chan struct{}), fresh: view.Docs() == 0}
+	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), anew: make(chan struct{}), damaged: make(chan struct{}), fresh: view.Docs() == 0}
 	if o.CacheBytes >= 0 {
 		c.cache = newCache(cmp.Or(o.CacheBytes, DefaultCacheBytes))
 	}
@@ -177,15 +179,13 @@ func (c *Collection) Close() error {
 
 // shut is why a collection that is closed does not answer: it may be about to be opened again.
 func (c *Collection) shut() error {
-	select {
-	case <-c.anew:
-		if errors.Is(c.why, vfs.ErrCorrupt) {
-			return fmt.Errorf("%w: the index is damaged, and is made again", sheaf.ErrUnavailable)
-		}
+	switch {
+	case isClosed(c.anew):
 		return ingest.ErrMadeAnew
-	default:
-		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+	case isClosed(c.damaged):
+		return fmt.Errorf("%w: the index is damaged, and is made again", sheaf.ErrUnavailable)
 	}
+	return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 }
 
 // Name is what the collection is called.
@@ -272,23 +272,39 @@ func (c *Collection) latest() (*catalog.View, error) {
 }
 
 // MadeAnew is closed when it is seen that another process made the index anew in another
-// way, or makes it anew, or that it is damaged: the collection is to be closed and opened again.
+// way, or makes it anew: the collection says so to whoever asks from then on, and is to be closed and opened
+// again.
 func (c *Collection) MadeAnew() <-chan struct{} { return c.anew }
 
-// Why says, once MadeAnew is closed, what was seen: the error wraps [ingest.ErrMadeAnew] or
-// [vfs.ErrCorrupt].
-func (c *Collection) Why() error {
-	<-c.anew
-	return c.why
+// Damaged is closed when damage of the index is met: what is not damaged is answered from still,
+// and the collection is to be closed, and opened again when the index is mended.
+func (c *Collection) Damaged() <-chan struct{} { return c.damaged }
+
+// Damage says, once Damaged is closed, what was met first: the error wraps [vfs.ErrCorrupt].
+func (c *Collection) Damage() error {
+	<-c.damaged
+	return c.damage
 }
 
 // seen tells of an index that was made anew, or is damaged.
 func (c *Collection) seen(err error) {
-	if errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, vfs.ErrCorrupt) {
-		c.tellAnew.Do(func() {
-			c.why = err
-			close(c.anew)
+	if errors.Is(err, ingest.ErrMadeAnew) {
+		c.tellAnew.Do(func() { close(c.anew) })
+	}
+	if errors.Is(err, vfs.ErrCorrupt) {
+		c.tellHarm.Do(func() {
+			c.damage = err
+			close(c.damaged)
 		})
+	}
+}
+
+func isClosed(told <-chan struct{}) bool {
+	select {
+	case <-told:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -515,10 +515,20 @@ func Kept(dir string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool,
 	}
 }
 
-// IsKept reports whether some version of a document that was given is kept in a folder.
-func IsKept(dir string, doc sheaf.ID) bool {
+// KeptIn reports of documents that were given whether some version of them is kept in a folder,
+// as it is now; of one that there is not none is.
+func KeptIn(dir string) (func(doc sheaf.ID) bool, error) {
 	names, err := vfs.Disk{}.List(dir)
-	return err == nil && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, fileKey(doc)+"-") })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	keys := map[string]bool{}
+	for _, name := range names {
+		if key, _, ok := strings.Cut(name, "-"); ok {
+			keys[key] = true
+		}
+	}
+	return func(doc sheaf.ID) bool { return keys[fileKey(doc)] }, nil
 }
 
 // check holds the changes' conditions against the documents as they are.

@@ -479,6 +479,13 @@ func TestGrantsEnd(t *testing.T) {
 	if _, err := f.SaveProfile(grant, "mine", serve.ProfileInput{}); !errors.Is(err, serve.ErrForbidden) {
 		t.Errorf("save: %v", err)
 	}
+	task, err := f.Submit(t.Context(), access.Unrestricted(), "", []serve.Change{change})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Task(grant, "", task.ID); !errors.Is(err, serve.ErrForbidden) || len(f.Tasks(grant, "", "", 10)) > 0 {
+		t.Errorf("tasks: %v", err)
+	}
 	grant.Expires = time.Now().Add(time.Hour)
 	r, err := f.For(grant)
 	if err != nil {

@@ -231,8 +231,12 @@ func (c *Collection) keepTask(k *keptTask) error {
 }
 
 // Task is the task called id, as far as its owner asks; others, but for callers
-// that may do everything, get the sheaf.ErrNotFound of one that does not exist.
+// that may do everything, get the sheaf.ErrNotFound of one that does not exist. A grant that
+// has ended is [ErrForbidden].
 func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
+	if err := c.good(&grant); err != nil {
+		return nil, err
+	}
 	shown, ok := c.given.tasks.get(id)
 	if !ok && grant.SeesAll() && c.given.isUnreadable(c.taskFile(id)) {
 		return nil, fmt.Errorf("%w: the task %q is kept and cannot be read: the status says why", sheaf.ErrUnavailable, id)
@@ -267,6 +271,9 @@ func (t *tasks) get(id string) (Task, bool) {
 // Tasks are those that owner may ask for with Task, newest first, at most limit, without the
 // documents of each. state is that of all of them, "" any.
 func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
+	if c.good(&grant) != nil {
+		return []Task{}
+	}
 	t := c.given.tasks
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -340,6 +347,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
+		c.seen(err)
 		return fmt.Errorf("index what was accepted: %w", err)
 	}
 	var aside sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"sheaf/backend"
 	"sheaf/search"
 	"sheaf/serve/access"
+	"sheaf/vfs"
 )
 
 // behind is a failure of what stands behind the server, a store or a model, which in its
@@ -46,8 +47,12 @@ func (e *told) Unwrap() error { return e.cause }
 func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
 // Told is err as a caller is told of it: the same, but that only the scope admin is told how
-// a store or a model behind the server cannot be reached. The log is to have err itself.
+// a store or a model behind the server cannot be reached, and nobody which file could not be
+// opened since too many are. The log is to have err itself.
 func Told(err error, grant *access.Grant) error {
+	if vfs.TooManyFiles(err) {
+		return &told{"unavailable: too many files or connections are open: repeat this in a moment", fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)}
+	}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(behind)) && !tells(grant) {
 		bare := *rejected

@@ -50,7 +50,7 @@ type app struct {
 	// warned is what makes the answer another than it would be, such as an
 	// index that cannot be brought up to date.
 	warned []string
-	// mended is when an index that stays open was to be mended last.
+	// mended is when an index that stays open was mended last, or could not be.
 	mended time.Time
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,43 +59,141 @@ func TestReopeningMends(t *testing.T) {
 	})
 }
 
+// TestUntilAnew: an index that is damaged is opened again when the last mending was a while ago,
+// and at once when another process makes it anew meanwhile, also where this one cannot.
+func TestUntilAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
+		here := t.TempDir()
+		for i, c := range []struct {
+			dir  string
+			anew time.Duration // after which another process makes it anew
+			ends error
+			wait time.Duration
+		}{
+			{here, time.Hour, damage, damagedRest},
+			{here, time.Second, ingest.ErrMadeAnew, time.Second},
+			{filepath.Join(here, "none"), time.Hour, ingest.ErrMadeAnew, time.Hour},
+		} {
+			s := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, mended: time.Now()}}
+			s.where.Dir = c.dir
+			open := &broken{make(chan struct{}), make(chan struct{}), damage}
+			close(open.damaged)
+			time.AfterFunc(c.anew, func() { close(open.anew) })
+			began := time.Now()
+			if err := s.untilAnew(t.Context(), open); !errors.Is(err, c.ends) || time.Since(began) != c.wait {
+				t.Errorf("%d: %v after %v", i, err, time.Since(began))
+			}
+		}
+	})
+}
+
+// broken is an index that is damaged.
+type broken struct {
+	anew, damaged chan struct{}
+	damage        error
+}
+
+func (b *broken) MadeAnew() <-chan struct{} { return b.anew }
+func (b *broken) Damaged() <-chan struct{}  { return b.damaged }
+func (b *broken) Damage() error             { return b.damage }
+
+// TestServesWhatIsNotDamaged: where a damaged index cannot be made again, since a folder is away,
+// the server goes on, also when it is what was given that it does not find.
+func TestServesWhatIsNotDamaged(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	fill(write, folder)
+	other := t.TempDir()
+	write(other, "o.md", "# Other\n\nquinces\n")
+	inAnotherProcess(t, "add", "--in", folder, "--index", index, other)
+	t.Run("before", func(t *testing.T) { putGrapes(t, serving(t, folder, index)) })
+	damageFiles(t, filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+	if err := os.Rename(other, other+".away"); err != nil {
+		t.Fatal(err)
+	}
+	address, aloud := servingAloud(t, folder, index)
+	for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		said, err := os.ReadFile(aloud)
+		if err != nil || time.Now().After(late) {
+			t.Fatalf("%v: it says %q", err, said)
+		}
+		if _, after, ok := strings.Cut(string(said), "it is made again when that is over"); ok && strings.Contains(after, "are not all found until") {
+			break
+		}
+	}
+	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
+}
+
+// TestRemadeWithWhatWasGiven: whichever command makes a damaged index again, what came over HTTP is
+// found in it, though no server runs.
+func TestRemadeWithWhatWasGiven(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	fill(write, folder)
+	t.Run("before", func(t *testing.T) { putGrapes(t, serving(t, folder, index)) })
+	for _, args := range [][]string{{"check", "--repair"}, {"search", "pears"}} {
+		damageFiles(t, filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+		in := []string{"--in", folder, "--index", index}
+		inAnotherProcess(t, append(args, in...)...)
+		if found := inAnotherProcess(t, append([]string{"search", "--no-refresh", "grapes"}, in...)...); !strings.Contains(found, "g.md") {
+			t.Errorf("after %s: %s", args, found)
+		}
+	}
+}
+
+// TestDeletedStaysDeleted: what was deleted over HTTP does not come back when the part of the catalog
+// that says so is damaged.
+func TestDeletedStaysDeleted(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	fill(write, folder)
+	t.Run("before", func(t *testing.T) {
+		address := serving(t, folder, index)
+		putGrapes(t, address)
+		for i := range 30 { // that the part that says so is not joined with the others
+			put(t, address, fmt.Sprintf("api:more%d.md", i))
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		address := serving(t, folder, index)
+		for i := range 3 {
+			if status := change(t, http.MethodDelete, fmt.Sprintf("%s/v1/documents/api:more%d.md", address, i), ""); status != http.StatusOK {
+				t.Fatalf("deleted: %d", status)
+			}
+		}
+	})
+	files, err := filepath.Glob(filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	last := slices.MaxFunc(files, func(a, b string) int { return written(t, a).Compare(written(t, b)) })
+	damageFiles(t, last)
+	in := []string{"--in", folder, "--index", index}
+	inAnotherProcess(t, append([]string{"check", "--repair"}, in...)...)
+	found := inAnotherProcess(t, append([]string{"ls"}, in...)...)
+	for i := range 3 {
+		if strings.Contains(found, fmt.Sprintf("more%d.md", i)) {
+			t.Errorf("more%d.md is there again", i)
+		}
+	}
+}
+
+func written(t *testing.T, file string) time.Time {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
+}
+
 func servesDamaged(t *testing.T, part string, watch bool) {
 	write, folder, _, index := notesFor(t)
-	for i := range 40 {
-		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nsome pears and %d plums\n", i, i))
-	}
+	fill(write, folder)
 	t.Run("before", func(t *testing.T) {
 		address := serving(t, folder, index)
 		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
-		req, err := http.NewRequest(http.MethodPut, address+"/v1/documents/api:g.md", strings.NewReader(`{"text": "given grapes", "access": ["public"]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusCreated {
-			t.Fatalf("given: %d, %v", res.StatusCode, err)
-		}
+		putGrapes(t, address)
 	})
-	files, err := filepath.Glob(filepath.Join(index, part))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%q, %v", files, err)
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := len(content) / 3; i < 2*len(content)/3; i++ {
-			content[i] ^= 0xFF
-		}
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	damageFiles(t, filepath.Join(index, part))
 	args := []string{"--no-watch"}
 	if watch {
 		args = nil
@@ -111,4 +210,42 @@ func servesDamaged(t *testing.T, part string, watch bool) {
 		t.Errorf("what was given is kept, and it says %q", said)
 	}
 	inAnotherProcess(t, "check", "--in", folder, "--index", index)
+}
+
+// fill makes as many notes as leave a damaged catalog one that opens.
+func fill(write func(folder, name, text string), folder string) {
+	for i := range 40 {
+		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nsome pears and %d plums\n", i, i))
+	}
+}
+
+// putGrapes gives a server a document.
+func putGrapes(t *testing.T, address string) { put(t, address, "api:g.md") }
+
+func put(t *testing.T, address, id string) {
+	t.Helper()
+	if status := change(t, http.MethodPut, address+"/v1/documents/"+id, `{"text": "given grapes", "access": ["public"]}`); status != http.StatusCreated {
+		t.Fatalf("given: %d", status)
+	}
+}
+
+// damageFiles spoils the middle of files.
+func damageFiles(t *testing.T, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := len(content) / 3; i < 2*len(content)/3; i++ {
+			content[i] ^= 0xFF
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

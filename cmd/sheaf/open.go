@@ -159,7 +159,9 @@ func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 	if err != nil && !o.asIs && remakable(err) {
 		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
 	} else if err == nil && o.damaged {
-		if err = s.remakeDamaged(ctx); errors.Is(err, sheaf.ErrNotFound) || vfs.NoSpace(err) {
+		err = s.remakeDamaged(ctx)
+		s.app.mended = time.Now() // it may have taken long
+		if errors.Is(err, sheaf.ErrNotFound) || vfs.NoSpace(err) {
 			s.notice("%v: it is made again when that is over", err)
 			err = s.openStores(ctx)
 		}

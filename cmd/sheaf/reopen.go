@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sheaf/ingest"
-	"sheaf/serve"
 	"sheaf/vfs"
 )
 
@@ -54,27 +53,36 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 	}
 }
 
-// untilAnew waits until a collection is to be opened again, or ctx ends.
-func (s *session) untilAnew(ctx context.Context, door *serve.Collection) error {
-	select {
-	case <-door.MadeAnew():
-		err := door.Why()
-		if !errors.Is(err, vfs.ErrCorrupt) {
-			return err
-		}
-		if !writable(s.where.Dir) {
-			s.notice("%v: it can be made again where the index can be written", err)
-			return nil // what is not damaged is served
-		}
+// changing is an index that is open, as [serve.Collection] tells of it.
+type changing interface {
+	MadeAnew() <-chan struct{}
+	Damaged() <-chan struct{}
+	Damage() error
+}
+
+// untilAnew waits until a collection is to be opened again, or ctx ends. What is not damaged is
+// served until the index can be mended.
+func (s *session) untilAnew(ctx context.Context, door changing) error {
+	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
+	for {
 		select {
-		case <-time.After(damagedRest - time.Since(s.app.mended)):
-			return err
+		case <-door.MadeAnew():
+			return ingest.ErrMadeAnew
+		case <-damaged:
+			if damaged = nil; writable(s.where.Dir) {
+				rested = s.app.rested()
+			} else {
+				s.notice("%v: it can be made again where the index can be written", door.Damage())
+			}
+		case <-rested:
+			return door.Damage()
+		case <-s.grows:
+			return errGrown
 		case <-ctx.Done():
 			return nil
 		}
-	case <-s.grows:
-		return errGrown
-	case <-ctx.Done():
-		return nil
 	}
 }
+
+// rested tells when an index that is damaged may be mended again.
+func (a *app) rested() <-chan time.Time { return time.After(damagedRest - time.Since(a.mended)) }

@@ -27,15 +27,17 @@ import (
 )
 
 // inAnotherProcess runs a command on an index as another process does.
-func inAnotherProcess(t *testing.T, args ...string) {
+func inAnotherProcess(t *testing.T, args ...string) string {
 	t.Helper()
 	binary, err := exec.LookPath("sheaf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(binary, args...).CombinedOutput(); err != nil {
+	out, err := exec.Command(binary, args...).CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
+	return string(out)
 }
 
 func notesFor(t *testing.T) (write func(folder, name, text string), folder, extra, index string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ var errRemaking = fmt.Errorf("%w: the index is being made again, or that was int
 // repairJSON is what a repair did.
 type repairJSON struct {
 	Repaired bool `json:"repaired"`
-	// Lost are the documents that had no source file and cannot be read, Copy
+	// Lost are the documents that had no source file, cannot be read and are kept nowhere, Copy
 	// is where what is left of them is kept.
 	Lost []string `json:"lost,omitempty"`
 	Copy string   `json:"copy,omitempty"`
@@ -192,7 +193,7 @@ func (s *session) drop(ctx context.Context, keep bool) error {
 }
 
 func (s *session) dropLocked(keep bool) error {
-	w, err := catalog.Examine(vfs.Disk{}, collection.CatalogDir(s.where.Dir), s.given)
+	w, err := s.examine()
 	if err != nil {
 		return err
 	}
@@ -229,6 +230,25 @@ func (s *session) dropLocked(keep bool) error {
 	return errors.Join(err, w.Close(), s.writeRecord())
 }
 
+// examine reads what is left of the catalog. Where a part of it cannot be read, which may say what was
+// deleted, texts that came over HTTP count only as far as they are kept.
+func (s *session) examine() (*catalog.Wreck, error) {
+	dir := collection.CatalogDir(s.where.Dir)
+	w, err := catalog.Examine(vfs.Disk{}, dir, s.given)
+	if err != nil || w.Unread == 0 {
+		return w, err
+	}
+	documents := filepath.Join(s.where.Dir, collection.DocumentsName)
+	if _, err := os.Stat(documents); errors.Is(err, fs.ErrNotExist) {
+		return w, nil
+	}
+	kept, err := serve.KeptIn(documents)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	return catalog.Examine(vfs.Disk{}, dir, func(doc sheaf.ID, settings *catalog.Settings) bool { return s.given(doc, settings) && kept(doc) })
+}
+
 // ownNames are the trees, with another name for a folder's that is called as that of
 // documents without one, as an earlier version called it.
 func ownNames(trees []catalog.Tree) []catalog.Tree {
@@ -255,7 +275,11 @@ func (s *session) given(doc sheaf.ID, settings *catalog.Settings) bool {
 // may be: what came over HTTP is kept as it was given, and indexed again from there.
 func (s *session) keepCopy(w *catalog.Wreck) error {
 	documents := filepath.Join(s.where.Dir, collection.DocumentsName)
-	lost := slices.DeleteFunc(slices.Clone(w.Lost), func(id sheaf.ID) bool { return serve.IsKept(documents, id) })
+	kept, err := serve.KeptIn(documents)
+	if err != nil {
+		return err
+	}
+	lost := slices.DeleteFunc(slices.Clone(w.Lost), kept)
 	_, none := os.Stat(documents)
 	rootless := slices.ContainsFunc(w.Settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
 	if len(lost) == 0 && (w.Unread == 0 || none == nil || w.SettingsFound && !rootless) {
@@ -325,13 +349,17 @@ func (s *session) mark(ctx context.Context, mark string) error {
 	return s.reload()
 }
 
-// finish is the end of making an index again: files and texts without files are indexed.
+// finish is the end of making an index again: files and texts without files are indexed. Of what
+// was given the catalog may have lost some, which is kept as it was given.
 func (s *session) finish(ctx context.Context) error {
 	if err := s.reload(); err != nil {
 		return err
 	}
 	if !s.remaking() {
 		return nil
+	}
+	if err := s.recoverGiven(ctx); err != nil {
+		return fmt.Errorf("index documents that were given: %w", err)
 	}
 	if err := s.mark(ctx, ""); err != nil {
 		return err

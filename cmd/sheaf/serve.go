@@ -211,6 +211,10 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *serve.Coll
 			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)
 			return nil // the rest is
 		}
+		if errors.Is(err, vfs.ErrCorrupt) {
+			s.notice("documents that were accepted are not all found until the index is made again: %v", err)
+			return nil
+		}
 		return err
 	})
 	if !o.noWatch {

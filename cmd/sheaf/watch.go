@@ -51,6 +51,13 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	err = ingest.Watch(ctx, o, func(report *ingest.Report, err error) {
+		if errors.Is(err, vfs.ErrCorrupt) {
+			s.notice("%v", err)
+			select {
+			case <-a.rested():
+			case <-ctx.Done():
+			}
+		}
 		if errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, vfs.ErrCorrupt) {
 			stop(err)
 			return

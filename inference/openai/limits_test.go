@@ -197,7 +197,7 @@ func TestSlowBody(t *testing.T) {
 	})
 	defer close(release)
 	o := options(s)
-	o.Dims, o.QueryTimeout, o.Rest = 2, 50*time.Millisecond, time.Minute
+	o.Dims, o.QueryTimeout, o.Rest = 2, 500*time.Millisecond, time.Minute
 	e, err := New(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -126,8 +126,6 @@ func problemOf(err error, r *route) *Problem {
 		p = problem("unsupported", "%v", err)
 	case vfs.NoSpace(err): // in what place is for the log
 		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
-	case vfs.TooManyFiles(err): // which one could not be opened is for the log
-		p = problem("unavailable", "too many files or connections are open: repeat this in a moment")
 	case errors.Is(err, context.DeadlineExceeded):
 		p = problem("unavailable", "it took too long")
 	case errors.Is(err, serve.ErrTaken):

@@ -283,7 +283,7 @@ func search[T any](ctx context.Context, s *server, collection string, f func(con
 	}()
 	r, err := s.reader(ctx, collection)
 	if err != nil {
-		return none, err
+		return none, s.told(err)
 	}
 	defer r.Close()
 	out, err := f(ctx, r)
@@ -298,10 +298,11 @@ func search[T any](ctx context.Context, s *server, collection string, f func(con
 
 // told is an error as the caller is told of it; the log has it whole.
 func (s *server) told(err error) error {
-	if s.o.Log != nil && errors.Is(err, sheaf.ErrUnavailable) {
+	told := serve.Told(err, &s.grant)
+	if s.o.Log != nil && errors.Is(told, sheaf.ErrUnavailable) {
 		s.o.Log.Warn("a call failed", "error", err.Error())
 	}
-	return serve.Told(err, &s.grant)
+	return told
 }
 
 // advise adds what an error has to say to whoever asked, and calls parameters what tools call them.

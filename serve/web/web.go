@@ -173,6 +173,10 @@ type page struct {
 func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p, err := o.page(r)
+	if err != nil {
+		grant, _ := o.Grant(r.Context())
+		err = serve.Told(err, &grant)
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, errNoGrant):
@@ -187,8 +191,8 @@ func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	case errors.Is(err, sheaf.ErrUnavailable):
-		grant, _ := o.Grant(r.Context())
-		refuse(w, http.StatusServiceUnavailable, serve.Told(err, &grant).Error())
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, err.Error())
 		return
 	default:
 		refuse(w, http.StatusInternalServerError, "the document could not be read")

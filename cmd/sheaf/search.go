@@ -25,7 +25,7 @@ date before every answer; --no-refresh leaves the index as it is.
 
 Query language:
   undo commit           passages with these words, more of them is better
-  "undo a commit"       these words one after another
+  "undo a commit"       these words one after another, in any case
   +oauth -draft         with this word, without that one
   git OR tag:vcs        one or the other
   -(a OR b), (a -b) OR c  brackets hold together behind + or - and beside OR;

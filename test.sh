@@ -12,7 +12,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-fuzz=${SHEAF_FUZZTIME:-5s}
+fuzz=${SHEAF_FUZZTIME:-3s}
 if [ "${1:-}" = --long ]; then
 	fuzz=10m
 	export SHEAF_TEST_LONG=1

@@ -147,7 +147,10 @@ func (c *Embedder) open() error {
 			return err
 		}
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(c.file, c.end, max(0, info.Size()-c.end)), 1<<16)
+	if info.Size() <= c.end {
+		return nil
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(c.file, c.end, info.Size()-c.end), 1<<16)
 	record := make([]byte, c.recordBytes())
 	for {
 		if _, err := io.ReadFull(r, record); err != nil || !intact(record) {

@@ -120,7 +120,7 @@ func (c *casing) ways(q sheaf.Phrase) (sheaf.TextQuery, bool) {
 	if n < 2 {
 		return q, false
 	}
-	var any sheaf.Bool
+	var inSome sheaf.Bool
 	chosen := make([]string, len(words))
 	for way := range longest + n { // all words alike, then every way
 		rest := way - longest
@@ -132,11 +132,11 @@ func (c *casing) ways(q sheaf.Phrase) (sheaf.TextQuery, bool) {
 			}
 		}
 		q.Text = strings.Join(chosen, " ")
-		if len(any.Should) < mostWays && !slices.Contains(any.Should, sheaf.TextQuery(q)) {
-			any.Should = append(any.Should, q)
+		if len(inSome.Should) < mostWays && !slices.Contains(inSome.Should, sheaf.TextQuery(q)) {
+			inSome.Should = append(inSome.Should, q)
 		}
 	}
-	return any, true
+	return inSome, true
 }
 
 // wordWays are the ways in which a word may be written that are analyzed differently, as it

@@ -70,10 +70,10 @@ func (s *Store) unreached(ctx context.Context, field string, hashes []string, wi
 		return lost, nil
 	}
 	s.mu.Lock()
-	any := make([]float32, s.vectors[field].Dims)
+	probe := make([]float32, s.vectors[field].Dims)
 	s.mu.Unlock()
-	any[0] = 1
-	query := fmt.Sprintf("{Get{%s(limit:%d nearVector:{vector:%s} where:%s){n}}}", class, MaxLimit, numbers(any), where.where)
+	probe[0] = 1
+	query := fmt.Sprintf("{Get{%s(limit:%d nearVector:{vector:%s} where:%s){n}}}", class, MaxLimit, numbers(probe), where.where)
 	answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
 		return ask[struct{ Get map[string][]passage }](ctx, s, query)
 	})

@@ -181,8 +181,7 @@ func TestLabCleared(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "two rankings", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown))
-	other, closeIt := chromedp.NewContext(ctx)
-	defer closeIt()
+	other := tab(t, ctx)
 	step(t, other, "a mark elsewhere", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery), until(`document.querySelector(".judge table")`))
 	step(t, ctx, "is seen here", until(`document.querySelector(".judge ol [aria-pressed=true]") && document.querySelector(".judge table")?.textContent.includes("commit1.000")`))
 	step(t, ctx, "no query", do(`{ const q = document.getElementById("query"); q.focus(); q.value = ""; q.dispatchEvent(new Event("input", {bubbles: true})); }`), until(`location.search === "?view=lab&compare=rrf" && `+shown),

@@ -68,8 +68,7 @@ func TestPageWayBack(t *testing.T) {
 	var document string
 	step(t, ctx, "its address", chromedp.Location(&document))
 
-	other, stop := chromedp.NewContext(ctx)
-	t.Cleanup(stop)
+	other := tab(t, ctx)
 	step(t, other, "a new tab", chromedp.Navigate(document), until(`document.querySelector("article") && `+shown), chromedp.KeyEvent(kb.Escape), until(`document.body.dataset.view === "search" && document.querySelector("#result-0") && `+shown), all)
 	step(t, other, "and back", chromedp.Click("#result-0 h2 a"), until(`document.querySelector("article") && `+shown), do(`window.long = history.length`), chromedp.KeyEvent(kb.Escape), until(`document.body.dataset.view === "search" && history.length === long && `+shown))
 }

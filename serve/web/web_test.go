@@ -19,10 +19,12 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -151,28 +153,27 @@ func TestDocumentBehindPictures(t *testing.T) {
 	}
 }
 
-// browser opens a headless Chromium; the test is skipped where there is none.
+// browser opens a headless Chromium that knows nothing of other tests; the test is
+// skipped where there is none.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	program := ""
-	for _, name := range []string{os.Getenv("SHEAF_TEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "headless-shell"} {
-		if found, err := exec.LookPath(name); err == nil && name != "" {
-			program = found
-			break
-		}
+	one, err := chromium()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if program == "" {
+	if one == nil {
 		t.Skip("no Chromium, so the page is not driven: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")
 	}
-	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900))
-	room := room(t)
-	o = append(o, chromedp.UserDataDir(filepath.Join(room, "user")), chromedp.Env("TMPDIR="+room))
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
-	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, expire := context.WithTimeout(ctx, 2*time.Minute)
+	own, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(cdp.WithExecutor(one, chromedp.FromContext(one).Browser))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = target.DisposeBrowserContext(own).Do(cdp.WithExecutor(one, chromedp.FromContext(one).Browser))
+	})
+	ctx, expire := context.WithTimeout(context.WithValue(one, ownKey{}, own), 2*time.Minute)
 	t.Cleanup(expire)
+	ctx = tab(t, ctx)
 	chromedp.ListenTarget(ctx, func(e any) {
 		switch e := e.(type) {
 		case *runtime.EventExceptionThrown:
@@ -188,20 +189,61 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// room is a folder for all that a browser writes. It goes when the browser has
-// ended, whose children may write for a moment longer.
-func room(t *testing.T) string {
+// ownKey is where a context keeps what its tabs share, and no others.
+type ownKey struct{}
+
+// tab opens another one beside that of ctx, which shares with it what the page remembers.
+func tab(t *testing.T, ctx context.Context) context.Context {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "page") // a short name: sockets lie in it
+	id, err := target.CreateTarget("about:blank").WithBrowserContextID(ctx.Value(ownKey{}).(cdp.BrowserContextID)).WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		for end := time.Now().Add(time.Second); os.RemoveAll(dir) != nil && time.Now().Before(end); {
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// chromium starts the one that all tests share, to start which takes longer than most of
+// them, or tells why it cannot; nil where there is none to start. closeChromium ends it.
+var (
+	chromium      = sync.OnceValues(startChromium)
+	closeChromium = func() {}
+)
+
+func startChromium() (context.Context, error) {
+	program := ""
+	for _, name := range []string{os.Getenv("SHEAF_TEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil && name != "" {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		return nil, nil
+	}
+	room, err := os.MkdirTemp("", "page") // a short name: sockets lie in it
+	if err != nil {
+		return nil, err
+	}
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900),
+		chromedp.UserDataDir(filepath.Join(room, "user")), chromedp.Env("TMPDIR="+room))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
+	ctx, cancel := chromedp.NewContext(ctx)
+	closeChromium = func() {
+		cancel()
+		stop()
+		for end := time.Now().Add(time.Second); os.RemoveAll(room) != nil && time.Now().Before(end); { // its children may write for a moment longer
 			time.Sleep(20 * time.Millisecond)
 		}
-	})
-	return dir
+	}
+	return ctx, chromedp.Run(ctx)
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	closeChromium()
+	os.Exit(status)
 }
 
 // shoot keeps a picture when SHEAF_TEST_SHOTS names a folder.

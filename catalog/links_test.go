@@ -505,6 +505,9 @@ func TestEndsOfPaths(t *testing.T) {
 // found in time that grows as they do, also where the nearest may not be seen. In one try
 // of ten at least: the machine has other work.
 func TestManyOfOneName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures times")
+	}
 	const few, times, tries = 750, 16, 10
 	ofFew, ofMany := linksOfOneName(t, few), linksOfOneName(t, times*few)
 	for try := 1; ; try++ {

@@ -24,6 +24,10 @@ func TestHostileLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Release()
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
 	for _, query := range []string{"apple", "apple pear", "pear apple"} {
 		words := &Words{Query: Match{Text: query}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}
 		allowed, err := s.allow(Request{Words: words})
@@ -41,7 +45,7 @@ func TestHostileLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		faults, good := 0, list.Postings
-		for i := range good {
+		for i := 0; i < len(good); i += step {
 			for _, mask := range []byte{0x7f, 0xff, 1 << (i % 8)} {
 				list.Postings = bytes.Clone(good)
 				list.Postings[i] ^= mask
@@ -58,9 +62,10 @@ func TestHostileLists(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%q: %d faults of %d", query, faults, 3*len(good))
-		if faults < len(good)/10 {
-			t.Errorf("%q: %d faults of %d changes", query, faults, 3*len(good))
+		changes := 3 * (len(good) + step - 1) / step
+		t.Logf("%q: %d faults of %d", query, faults, changes)
+		if faults < changes/30 {
+			t.Errorf("%q: %d faults of %d changes", query, faults, changes)
 		}
 	}
 }

@@ -19,6 +19,9 @@ const openedPages = 12
 // TestOpeningReads: opening looks at the same few pages of a segment, however large
 // it is, and at a manifest of the same size.
 func TestOpeningReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes large indexes")
+	}
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -107,6 +107,9 @@ func TestPlacesFound(t *testing.T) {
 // TestPlacesMemory: a chunk that is remembered takes its identifier and a few bytes more, and
 // those that were remembered with it and are forgotten take nothing.
 func TestPlacesMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it remembers a million chunks")
+	}
 	const name = 80
 	heap := func() int {
 		var m runtime.MemStats

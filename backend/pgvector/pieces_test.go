@@ -64,9 +64,6 @@ func slow(t *testing.T, to string, pause time.Duration) string {
 // TestLongLoad: one document may take longer than the timeout as long as the server
 // takes each piece of it in time, with row security and without.
 func TestLongLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short")
-	}
 	const timeout = 2 * time.Second
 	for _, wall := range []bool{false, true} {
 		o := options(t)

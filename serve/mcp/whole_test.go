@@ -83,7 +83,11 @@ func TestBudgetOfEverything(t *testing.T) {
 		"get headings": {"id": "headings.md"}, "get body": {"id": "headings.md", "body": true}, "get links": {"id": "links.md"}, "get tags": {"id": "tags.md"}, "get text": {"id": "text.md"}, "get neighbors": {"id": "headings.md#heading-9-of-the-walrus", "neighbors": 50},
 	} {
 		name, _, _ := strings.Cut(tool, " ")
-		for _, budget := range []int{0, 300, 2000} {
+		budgets := []int{300, 0, 2000}
+		if testing.Short() {
+			budgets = budgets[:1]
+		}
+		for _, budget := range budgets {
 			arguments, most := maps.Clone(arguments), 8000
 			if budget > 0 {
 				arguments["budget"], most = budget, budget
@@ -125,7 +129,11 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 	}
 	notes["lines.txt"], notes["мор\u00a0жи.md"] = lines.String(), "# Моржи\n\n"+sections.String()
 	s := connectWith(t, notes)
-	for budget := 300; budget < 1800; budget += 83 {
+	step := 83
+	if testing.Short() {
+		step *= 6
+	}
+	for budget := 300; budget < 1800; budget += step {
 		for tool, arguments := range map[string]map[string]any{
 			"get lines": {"id": "lines.txt"}, "get line": {"id": "lines.txt:128:900"}, "get neighbors": {"id": "мор\u00a0жи.md:4", "neighbors": 50}, "get name": {"id": "мор\u00a0жи.md"},
 			"multi_get tags": {"ids": []string{"tags.md", "links.md", "text.md"}}, "multi_get lines": {"ids": []string{"lines.txt", "text.md", "headings.md"}},

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -208,6 +210,23 @@ func TestSlowAndGone(t *testing.T) {
 	}
 	if _, err := e.Embed(context.Background(), inference.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "is it running") {
 		t.Errorf("gone: %v", err)
+	}
+}
+
+// TestUnknownAuthority: of a server whose certificate the system does not trust it is said what
+// to do, not that it is not running; with the certificate it answers.
+func TestUnknownAuthority(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[{"embedding":[1,0]}]}`) }))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that hangs up
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	o := options(s)
+	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SSL_CERT_FILE") || strings.Contains(err.Error(), "running") {
+		t.Errorf("%v", err)
+	}
+	o.Client = s.Client()
+	if e, err := New(t.Context(), o); err != nil || e.Dims() != 2 {
+		t.Errorf("with the certificate: %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -66,6 +67,13 @@ func (s streaming) Stream(_ context.Context, cursor string, yield func([]backend
 	return nil
 }
 
+// refusing is a store with a chunk that it cannot give back as it was written.
+type refusing struct{ streaming }
+
+func (refusing) Stream(context.Context, string, func([]backend.Chunk, string) error) error {
+	return fmt.Errorf("%w: a value is not kept as a whole", sheaf.ErrUnsupported)
+}
+
 // TestCopyBeginsAgain: a copy that is found not to be whole, since what was copied before is
 // gone, is not gone on with for ever.
 func TestCopyBeginsAgain(t *testing.T) {
@@ -91,5 +99,9 @@ func TestCopyBeginsAgain(t *testing.T) {
 	}
 	if err := a.transfer(t.Context(), source, from, to, file, state); err != nil || state.From != "x" {
 		t.Errorf("again: %v, from %q", err, state.From)
+	}
+	var advised *hintedError
+	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) || !errors.As(err, &advised) || !strings.HasPrefix(advised.hint, "leave --from out") {
+		t.Errorf("what cannot be given back: %v, %+v", err, advised)
 	}
 }

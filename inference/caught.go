@@ -18,7 +18,7 @@ func Caught(model string, err *error) {
 	callers := make([]uintptr, 16)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]) // from what called this function on
 	frame, more := frames.Next()
-	for more && strings.HasPrefix(frame.Function, "runtime.") {
+	for more && (strings.HasPrefix(frame.Function, "runtime.") || strings.HasPrefix(frame.Function, "internal/runtime/")) {
 		frame, more = frames.Next()
 	}
 	*err = fmt.Errorf("model %s panicked: %v (%s:%d)", model, fault, path.Base(frame.File), frame.Line)

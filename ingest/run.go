@@ -567,7 +567,8 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	answers := Answers(ctx, r.o.Embedder) // else others need not wait for it, too
+	// Others need not wait, too, for one that is away or takes too long.
+	answers := !errors.Is(err, context.DeadlineExceeded) && Answers(ctx, r.o.Embedder)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.EmbedError = err.Error()

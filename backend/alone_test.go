@@ -3,8 +3,11 @@ package backend_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"sheaf/backend"
@@ -33,5 +36,30 @@ func TestTogether(t *testing.T) {
 	})
 	if !errors.Is(err, last) || !slices.Equal(order, []int{0, 1, 2}) {
 		t.Errorf("each alone: %v, %v", order, err)
+	}
+}
+
+// A panic beside the goroutine that asked is one of that goroutine: who answers requests lives on.
+func TestPanicTogether(t *testing.T) {
+	for what, ask := range map[string]func(do func(i int)){
+		"together": func(do func(i int)) { backend.Together(t.Context(), 3, do) },
+		"each": func(do func(i int)) {
+			_ = backend.Each(t.Context(), 3, func(_ context.Context, i int) error { do(i); return nil })
+		},
+	} {
+		var ended atomic.Int32
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.HasPrefix(said, "a bad store\n") || !strings.Contains(said, "alone_test.go") || ended.Load() != 2 {
+					t.Errorf("%s: %d ended, and it says %.200s", what, ended.Load(), said)
+				}
+			}()
+			ask(func(i int) {
+				if i == 0 {
+					panic("a bad store")
+				}
+				ended.Add(1)
+			})
+		}()
 	}
 }

@@ -72,7 +72,8 @@ type Scorer interface {
 }
 
 // Each calls f for 0..n-1, a few at a time, so that one caller does not take every
-// connection, and one after another where ctx is one of Alone. The first error ends it, and the context of the others.
+// connection, and one after another where ctx is one of Alone. The first error ends it, and the context of the others. A
+// panic of f is the caller's, once all have ended.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)
@@ -87,8 +88,14 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(together)
+	var fault fault
 	for i := range n {
-		group.Go(func() error { return f(ctx, i) })
+		group.Go(func() error {
+			defer fault.catch()
+			return f(ctx, i)
+		})
 	}
-	return group.Wait()
+	err := group.Wait()
+	fault.tell()
+	return err
 }

@@ -19,12 +19,14 @@ import (
 	"sheaf/ingest"
 )
 
-// model counts the texts that it is asked for, and fails while broken is set.
+// model counts the texts that it is asked for, and fails while broken is set; refused is
+// what it does, where it is set, of texts with granite.
 type model struct {
 	hashed.Embedder
-	mu     sync.Mutex
-	texts  int
-	broken error
+	mu      sync.Mutex
+	texts   int
+	broken  error
+	refused func() error
 }
 
 func (m *model) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
@@ -32,6 +34,9 @@ func (m *model) Embed(ctx context.Context, p inference.Purpose, texts []string) 
 	defer m.mu.Unlock()
 	if m.broken != nil {
 		return nil, m.broken
+	}
+	if m.refused != nil && strings.Contains(strings.Join(texts, "\n"), "Granite") {
+		return nil, m.refused()
 	}
 	m.texts += len(texts)
 	return m.Embedder.Embed(ctx, p, texts)
@@ -122,6 +127,38 @@ func TestWrongVectors(t *testing.T) {
 		}
 		if !strings.Contains(state(t, w.o), "alpha t:c.md") {
 			t.Errorf("%s: words are not found", what)
+		}
+	}
+}
+
+// A text that the model refuses, or panics of, leaves its own document without vectors, and
+// no other one, unless the model takes too long for it; what a model that panics says is its name, the fault and where it is.
+func TestOneTextWithoutVector(t *testing.T) {
+	for what, fail := range map[string]func() error{
+		"embed t:b.md: it is too long":            func() error { return errors.New("it is too long") },
+		"embed t:b.md: context deadline exceeded": func() error { return context.DeadlineExceeded },
+		"embed t:b.md: model " + hashed.New(64).Model() + " panicked: no granite (embed_test.go:": func() error { panic("no granite") },
+	} {
+		m := &model{Embedder: hashed.New(64), refused: fail}
+		for _, e := range []inference.Embedder{m, windowModel{m}} {
+			w := newWorld(t)
+			w.o.Embedder, w.o.Workers = e, 1
+			w.write("a.md", "# Bread\n\nflour\n")
+			w.write("b.md", "# Granite\n\nhard\n")
+			w.write("c.md", "# Cheese\n\nholes\n")
+			pending := 1
+			if strings.Contains(what, "deadline") {
+				pending = 2
+			}
+			if r := w.run(); r.Added != 3 || r.Pending != pending || !strings.HasPrefix(r.EmbedError, what) {
+				t.Errorf("%T: %+v", e, r)
+			}
+			if pending > 1 {
+				continue
+			}
+			if got := nearest(t, w, &model{Embedder: m.Embedder}, "Cheese holes"); got != "t:c.md#cheese" {
+				t.Errorf("%T: nearest to cheese is %s", e, got)
+			}
 		}
 	}
 }

@@ -76,7 +76,7 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at ma
 		counts[i] = len(parts)
 		texts = append(append(texts, parts...), c.Title)
 	}
-	vectors, err := e.Embed(ctx, inference.Passage, texts)
+	vectors, err := ask(ctx, e, inference.Passage, texts)
 	if err != nil {
 		return fmt.Errorf("embed %s: %w", doc.ID, err)
 	}
@@ -97,6 +97,20 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at ma
 	return nil
 }
 
+// ask asks a model for vectors, of which a panic is an error.
+func ask(ctx context.Context, e inference.Embedder, purpose inference.Purpose, texts []string) (vectors [][]float32, err error) {
+	defer inference.Caught(e.Model(), &err)
+	return e.Embed(ctx, purpose, texts)
+}
+
+// Answers reports whether a model gives a vector for a plain word: then what it refuses is
+// for good, and others are not.
+func Answers(ctx context.Context, e inference.Embedder) bool {
+	// As for a query, which fails at once where the server of the model is known to be away.
+	vectors, err := ask(ctx, e, inference.Query, []string{"vectors"})
+	return err == nil && len(vectors) == 1 && (vectors[0] == nil || backend.IsUnit(vectors[0], e.Dims()))
+}
+
 // space is memory for the vectors of some chunks, which is used again and again.
 type space struct {
 	numbers  []float32
@@ -110,9 +124,10 @@ type space struct {
 // The suffix stands with the titles, above the passages, where that embedder wants
 // what they share.
 func (s *space) embed(ctx context.Context, e inference.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, suffix string) error {
-	p, dims := PassagesOf(e), e.Dims()
+	p, dims, model := PassagesOf(e), e.Dims(), e.Model()
 	s.numbers, s.counts = s.numbers[:0], s.counts[:0]
 	add := func(heading, body string) (err error) {
+		defer inference.Caught(model, &err)
 		before := len(s.numbers)
 		s.starts = p.AppendStarts(s.starts[:0], body)
 		s.numbers, err = e.AppendWindows(ctx, s.numbers, heading, body, s.starts, p.Words, p.Stride)

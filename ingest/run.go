@@ -548,7 +548,8 @@ func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reaso
 // errNoModel is why vectors are missing that a run with a model adds.
 var errNoModel = errors.New("no model is configured")
 
-// embedChunks adds vectors, when there is an embedder that works.
+// embedChunks adds vectors, when there is an embedder that works. A document that it refuses
+// waits for its own; the others go on.
 func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
 	switch {
 	case len(chunks) == 0, r.o.Embedder == nil && !r.modeled:
@@ -563,11 +564,16 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 		return fault
 	}
 	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc), to)
-	if err != nil && ctx.Err() == nil {
-		r.mu.Lock()
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	// Others need not wait, too, for one that is away or takes too long.
+	answers := !errors.Is(err, context.DeadlineExceeded) && Answers(ctx, r.o.Embedder)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.EmbedError = err.Error()
+	if !answers {
 		r.embedFault = err
-		r.report.EmbedError = err.Error()
-		r.mu.Unlock()
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -270,7 +271,8 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 
 // embed gives the chunks of the first documents vectors, as long as there are
 // some left to give, and returns how many documents that are. Documents from the
-// cache may have them already. A model that fails is a warning.
+// cache may have them already. A model that fails is a warning; a document that it refuses
+// keeps no other from its vectors.
 func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0
@@ -281,6 +283,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	if n < len(docs) {
 		g.vectors = 0
 	}
+	refused := make([]error, n)
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(workers(ctx, max(2, runtime.GOMAXPROCS(0))))
 	for i, d := range docs[:n] {
@@ -291,7 +294,11 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 			with := &loaded{document: d.document, text: d.text, embedded: model} // others may be reading d
 			entries := with.entries(g.req.ListValues, false)
 			if err := ingest.Embed(inner, g.o.Embedder, &with.doc, entries); err != nil {
-				return err
+				if errors.Is(err, context.DeadlineExceeded) || !ingest.Answers(inner, g.o.Embedder) {
+					return err
+				}
+				refused[i] = err
+				return nil
 			}
 			with.vectors = make([][]backend.Vectors, len(entries))
 			for j := range entries {
@@ -308,6 +315,10 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	}
 	if err != nil {
 		g.vectors = 0
+	} else if i := slices.IndexFunc(refused, func(err error) bool { return err != nil }); i >= 0 {
+		err = refused[i]
+	}
+	if err != nil {
 		g.out.warnings = append(g.out.warnings, fmt.Sprintf("vectors of candidates: %v", err))
 	}
 	return n, nil

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/inference"
 	"sheaf/profile"
 )
 
@@ -131,8 +132,10 @@ func (e *Expander) ask(ctx context.Context, system, user string) (string, error)
 	}
 	done := make(chan answer, 1)
 	go func() {
-		reply, err := e.Chat(ctx, system, user)
-		done <- answer{reply, err}
+		var a answer
+		defer func() { done <- a }()
+		defer inference.Caught(e.name(), &a.err)
+		a.reply, a.err = e.Chat(ctx, system, user)
 	}()
 	select {
 	case a := <-done:

@@ -275,6 +275,10 @@ func TestExpansionInTime(t *testing.T) {
 	if _, err := down.Expand(context.Background(), "cat", profile.Expand{Variants: 1, Timeout: time.Second}); !errors.Is(err, errDown) {
 		t.Errorf("%v", err)
 	}
+	broken := &search.Expander{Model: "own", Chat: func(context.Context, string, string) (string, error) { panic("no reply") }}
+	if _, err := broken.Expand(context.Background(), "cat", profile.Expand{Variants: 1, Timeout: time.Second}); err == nil || !strings.Contains(err.Error(), "model own panicked: no reply (expand_test.go:") {
+		t.Errorf("a panic: %v", err)
+	}
 }
 
 // An invented answer is embedded beside the query: what is near either is found,

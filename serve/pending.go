@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/inference"
 	"sheaf/ingest"
 )
 
@@ -26,13 +25,8 @@ type vectorLooks struct {
 // and in which look it is next.
 type vectorTries struct{ times, next int }
 
-const (
-	// longestRest is in how many looks at most a document is tried again.
-	longestRest = 64
-	// triesTogether is how often a document is tried together with others: a run asks for
-	// no more vectors once some were refused.
-	triesTogether = 2
-)
+// longestRest is in how many looks at most a document is tried again.
+const longestRest = 64
 
 // due are those of the documents that wait whose turn it is. It forgets all others that
 // wait no more.
@@ -61,12 +55,6 @@ func (v *vectorLooks) tried(name string) {
 	t.times++
 }
 
-// alone reports whether a document is to be tried by itself.
-func (v *vectorLooks) alone(name string) bool {
-	t := v.tries[name]
-	return t != nil && t.times >= triesTogether
-}
-
 // embedPending gives vectors to documents that were given while the model did not answer, if
 // it does now. Documents of folders have theirs with the next look at these.
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
@@ -74,7 +62,7 @@ func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 	if c.o.Ingest.Embedder == nil || len(v.due(c.unembedded())) == 0 {
 		return nil
 	}
-	if _, err := c.o.Ingest.Embedder.Embed(ctx, inference.Passage, []string{"vectors"}); err != nil {
+	if !ingest.Answers(ctx, c.o.Ingest.Embedder) {
 		return nil // another time
 	}
 	for ctx.Err() == nil {
@@ -130,10 +118,6 @@ func (c *Collection) embedSome(ctx context.Context, v *vectorLooks) (more bool, 
 	var puts []ingest.Given
 	size := 0
 	for id, name := range v.due(c.unembedded()) {
-		alone := v.alone(name)
-		if alone && len(puts) > 0 {
-			continue
-		}
 		v.tried(name)
 		content, stored, err := c.stored(name)
 		if err != nil {
@@ -142,7 +126,7 @@ func (c *Collection) embedSome(ctx context.Context, v *vectorLooks) (more bool, 
 			continue
 		}
 		puts = append(puts, stored.Document.given(id, content))
-		if size += len(content); alone || size >= ingest.DefaultCommitBytes {
+		if size += len(content); size >= ingest.DefaultCommitBytes {
 			break
 		}
 	}

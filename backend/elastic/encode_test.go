@@ -1,6 +1,25 @@
 package elastic
 
-import "testing"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sheaf"
+)
+
+// TestLongValue: a value that is not kept as a whole is given back as an error that names its column.
+func TestLongValue(t *testing.T) {
+	source, err := json.Marshal(object{"id": "t:a.md#x", "doc": "t:a.md", "c": []string{columnWord("prop.summary") + valueWord(sheaf.TextValue(strings.Repeat("long ", 2000)))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := new(Store).chunk(source); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), `chunk t:a.md#x: the value of column "prop.summary" is longer than 8000 bytes`) {
+		t.Errorf("%v", err)
+	}
+}
 
 // lucene is the length that Lucene keeps of one (SmallFloat.intToByte4 and back).
 func lucene(n int) int {

@@ -85,8 +85,11 @@ func (s *Store) chunk(source json.RawMessage) (backend.Chunk, error) {
 	columns := map[string][]sheaf.Value{}
 	for _, word := range raw.C {
 		name, v, ok := readWord(word)
-		if !ok {
-			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: a column whose name or value is longer than %d bytes is not kept as a whole", out.ID, maxWord)
+		switch {
+		case !ok && name != "":
+			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the value of column %q is longer than %d bytes, and is not kept as a whole", out.ID, name, maxWord)
+		case !ok:
+			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the name of a column is longer than %d bytes, or has control characters, and is not kept as a whole", out.ID, maxWord)
 		}
 		columns[name] = append(columns[name], v)
 	}

@@ -56,7 +56,8 @@ time: the next command goes on.`,
 	return cmd
 }
 
-// faults reads everything and lists what is wrong. s.stopped says afterwards
+// faults reads everything and lists what is wrong. What could not be looked at, since a server did not
+// answer, is an error: it may be whole. s.stopped says afterwards
 // whether a run was stopped before its end, s.outdatedRead whether an older version of the
 // program read documents, which it may have filed otherwise.
 func (s *session) faults(ctx context.Context) ([]error, error) {
@@ -74,7 +75,12 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 		faults = append(faults, errRemaking)
 	}
 	if len(faults) == 0 {
-		faults = s.agreement(ctx)
+		var err error
+		if faults, err = s.agreement(ctx); errors.Is(err, sheaf.ErrCorrupt) {
+			return []error{err}, ctx.Err()
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	return faults, ctx.Err()
 }
@@ -153,27 +159,27 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 
 // agreement compares how many chunks the catalog knows with how many can be
 // found, and a server may hold others beside. What a run left that was stopped is no fault.
-func (s *session) agreement(ctx context.Context) []error {
+func (s *session) agreement(ctx context.Context) ([]error, error) {
 	r, ok := s.backend.(backend.Reporter)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	stats, err := r.Stats(ctx)
 	if err != nil {
-		return []error{err}
+		return nil, err
 	}
 	if stats.Chunks == s.view.Chunks() && s.target == nil {
-		return nil // on a server, others can stand for as many that are missing
+		return nil, nil // on a server, others can stand for as many that are missing
 	}
 	if _, report, err := s.pending(ctx); err == nil {
 		if s.stopped = s.stoppedRun(stats.Chunks, report.Waiting); s.stopped != "" {
-			return nil
+			return nil, nil
 		}
 	}
 	found, unreached := stats.Chunks, 0
 	if s.target != nil {
 		if found, unreached, err = s.countOurs(ctx); err != nil {
-			return []error{err}
+			return nil, err
 		}
 	}
 	var faults []error
@@ -187,7 +193,7 @@ func (s *session) agreement(ctx context.Context) []error {
 		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has: a run was stopped and its files are gone since, or another folder is kept there", errStrays, s.target,
 			terminal.Plural(extra, "chunk", "chunks")))
 	}
-	return faults
+	return faults, nil
 }
 
 // countBatch is how many chunks a server is asked for at once to be counted: few enough

@@ -106,6 +106,9 @@ func (a *app) transfer(ctx context.Context, source *session, from backend.Stream
 		progress.Update(state.Chunks, total, 0, "chunks")
 		return writeState(file, state)
 	}})
+	if errors.Is(err, sheaf.ErrUnsupported) {
+		err = withHint(err, "leave --from out: the documents themselves are read then")
+	}
 	if err != nil {
 		return err
 	}

@@ -60,25 +60,29 @@ func TestReopeningMends(t *testing.T) {
 }
 
 // TestUntilAnew: an index that is damaged is opened again when the last mending was a while ago,
-// and at once when another process makes it anew meanwhile, also where this one cannot.
+// and at once when another process makes it anew meanwhile, also where this one cannot; one that
+// comes to be writable later is opened again then.
 func TestUntilAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
 		here := t.TempDir()
 		for i, c := range []struct {
 			dir  string
+			made time.Duration // after which there is a folder
 			anew time.Duration // after which another process makes it anew
 			ends error
 			wait time.Duration
 		}{
-			{here, time.Hour, damage, damagedRest},
-			{here, time.Second, ingest.ErrMadeAnew, time.Second},
-			{filepath.Join(here, "none"), time.Hour, ingest.ErrMadeAnew, time.Hour},
+			{here, 0, time.Hour, damage, damagedRest},
+			{here, 0, time.Second, ingest.ErrMadeAnew, time.Second},
+			{filepath.Join(here, "none"), 2 * time.Hour, time.Hour, ingest.ErrMadeAnew, time.Hour},
+			{filepath.Join(here, "later"), 5 * damagedRest / 2, time.Hour, damage, 3 * damagedRest},
 		} {
 			s := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, mended: time.Now()}}
 			s.where.Dir = c.dir
 			open := &broken{make(chan struct{}), make(chan struct{}), damage}
 			close(open.damaged)
+			time.AfterFunc(c.made, func() { _ = os.MkdirAll(c.dir, 0o700) })
 			time.AfterFunc(c.anew, func() { close(open.anew) })
 			began := time.Now()
 			if err := s.untilAnew(t.Context(), open); !errors.Is(err, c.ends) || time.Since(began) != c.wait {

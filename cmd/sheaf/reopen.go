@@ -69,13 +69,14 @@ func (s *session) untilAnew(ctx context.Context, door changing) error {
 		case <-door.MadeAnew():
 			return ingest.ErrMadeAnew
 		case <-damaged:
-			if damaged = nil; writable(s.where.Dir) {
-				rested = s.app.rested()
-			} else {
-				s.notice("%v: it can be made again where the index can be written", door.Damage())
+			if damaged, rested = nil, s.app.rested(); !writable(s.where.Dir) {
+				s.notice("%v: it is made again once the index can be written", door.Damage())
 			}
 		case <-rested:
-			return door.Damage()
+			if writable(s.where.Dir) {
+				return door.Damage()
+			}
+			rested = time.After(damagedRest)
 		case <-s.grows:
 			return errGrown
 		case <-ctx.Done():

@@ -150,11 +150,11 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 // remakeDamaged looks for damage in all that is open, and makes the index again when there is
 // some: another process may have done so since it was met.
 func (s *session) remakeDamaged(ctx context.Context) error {
-	faults, err := s.faults(ctx)
-	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 && err == nil {
-		err = s.remake(ctx, faults[i], true)
+	faults, _ := s.faults(ctx) // of a server that does not answer, nothing is mended here
+	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 && ctx.Err() == nil {
+		return s.remake(ctx, faults[i], true)
 	}
-	return err
+	return ctx.Err()
 }
 
 func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -66,6 +67,37 @@ func (s streaming) Stream(_ context.Context, cursor string, yield func([]backend
 	return nil
 }
 
+// refusing is a store with a chunk that it cannot give back as it was written.
+type refusing struct{ streaming }
+
+func (refusing) Stream(context.Context, string, func([]backend.Chunk, string) error) error {
+	return fmt.Errorf("%w: a value is not kept as a whole", sheaf.ErrUnsupported)
+}
+
+// silent is a server that does not say what it holds.
+type silent struct{ backend.Backend }
+
+func (silent) Stats(context.Context) (backend.Stats, error) {
+	return backend.Stats{}, fmt.Errorf("%w: too busy", sheaf.ErrUnavailable)
+}
+
+// TestSilentServer: a server that does not answer a check is no damage, for which everything would
+// be written again.
+func TestSilentServer(t *testing.T) {
+	known, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer known.Close()
+	view := known.View()
+	defer view.Close()
+	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
+	s := &session{app: a, view: view, backend: silent{}}
+	if faults, err := s.faults(t.Context()); len(faults) > 0 || !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("%v, %v", faults, err)
+	}
+}
+
 // TestCopyBeginsAgain: a copy that is found not to be whole, since what was copied before is
 // gone, is not gone on with for ever.
 func TestCopyBeginsAgain(t *testing.T) {
@@ -91,5 +123,9 @@ func TestCopyBeginsAgain(t *testing.T) {
 	}
 	if err := a.transfer(t.Context(), source, from, to, file, state); err != nil || state.From != "x" {
 		t.Errorf("again: %v, from %q", err, state.From)
+	}
+	var advised *hintedError
+	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) || !errors.As(err, &advised) || !strings.HasPrefix(advised.hint, "leave --from out") {
+		t.Errorf("what cannot be given back: %v, %+v", err, advised)
 	}
 }

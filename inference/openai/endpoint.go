@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,6 +173,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		defer resp.Body.Close()
 		data, err = io.ReadAll(io.LimitReader(resp.Body, e.most+1))
 	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
 	case err == nil:
 	case errors.Is(asked.Err(), context.Canceled):
@@ -180,6 +182,8 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		err = e.fault("did not answer in time: %w", ctx.Err())
 	case resp != nil:
 		err = e.fault("broke off its answer: %w", err)
+	case untrusted:
+		err = e.fault("is not trusted: %w: is its certificate valid, and its authority among those that the system trusts? (SSL_CERT_FILE can name a file with the authority's, but not on macOS and Windows)", errors.Unwrap(err))
 	default:
 		err = e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
@@ -187,6 +191,8 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		e.rest.learn(err)
 	}
 	switch {
+	case untrusted:
+		return -1, err
 	case err != nil:
 		return 0, err
 	case int64(len(data)) > e.most:

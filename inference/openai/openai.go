@@ -110,6 +110,9 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 		if err != nil {
 			return nil, err
 		}
+		if vectors[0] == nil {
+			return nil, at.fault("gave a vector of zeros for the word dimensions: does it serve a model of embeddings?")
+		}
 		e.o.Dims = len(vectors[0])
 	}
 	return e, nil
@@ -227,13 +230,13 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	if len(answer.Data) != n {
 		return nil, e.at.fault("gave %d vectors for %d texts%s", len(answer.Data), n, e.at.says(data))
 	}
-	vectors := make([][]float32, n)
+	vectors, given := make([][]float32, n), make([]bool, n)
 	for i, d := range answer.Data {
 		at := i
 		if d.Index != nil {
 			at = *d.Index
 		}
-		if at < 0 || at >= n || vectors[at] != nil {
+		if at < 0 || at >= n || given[at] {
 			return nil, e.at.fault("numbered its vectors wrongly: %d of %d", at, n)
 		}
 		if len(d.Embedding) == 0 {
@@ -246,18 +249,22 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 		if err != nil {
 			return nil, err
 		}
-		vectors[at] = v
+		vectors[at], given[at] = v, true
 	}
 	return vectors, nil
 }
 
-// unit is v at unit length.
+// unit is v at unit length; nil when it is zeros, as models that add up vectors of words
+// give for words that they do not know.
 func (e *Embedder) unit(v []component, at int) ([]float32, error) {
 	var square float64
 	for _, x := range v {
 		square += float64(x * x)
 	}
-	if !(square > 0) || math.IsInf(square, 0) {
+	if square == 0 {
+		return nil, nil
+	}
+	if math.IsInf(square, 0) {
 		return nil, e.at.fault("gave a vector for text %d that has no direction (length %v)", at, math.Sqrt(square))
 	}
 	out := make([]float32, len(v))

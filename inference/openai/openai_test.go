@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -95,7 +97,6 @@ func TestFaults(t *testing.T) {
 		"fewer vectors":  {`{"data":[]}`, 200, "", "0 vectors for 1"},
 		"dimensions":     {`{"data":[{"embedding":[1,2,3]}]}`, 200, "", "3 dimensions, not 2"},
 		"no dimensions":  {`{"data":[{"embedding":[]}]}`, 200, "", "gave a vector without numbers for text 0"},
-		"zero vector":    {`{"data":[{"embedding":[0,0]}]}`, 200, "", "no direction"},
 		"null":           {`{"data":[{"embedding":[1,null]}]}`, 200, "", "a vector holds null"},
 		"beyond":         {`{"data":[{"embedding":[1,1e400]}]}`, 200, "", "a vector holds 1e400"},
 		"text":           {`{"data":[{"embedding":[1,"0.5"]}]}`, 200, "", "no finite number"},
@@ -133,6 +134,30 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d requests, want %d", count.Load(), want)
 			}
 		})
+	}
+}
+
+// TestZeros: a text that the model knows nothing of has no vector, and keeps no others from
+// theirs; a model of which nothing else is known than that is none.
+func TestZeros(t *testing.T) {
+	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
+	s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
+	o := options(s)
+	o.Dims = 2
+	e, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := e.Embed(t.Context(), inference.Passage, []string{"known", "unknown"}); err != nil || fmt.Sprint(v) != "[[0 1] []]" || v[1] != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+	answer = `{"data":[{"index":0,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
+	if v, err := e.Embed(t.Context(), inference.Passage, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "wrongly: 0 of 2") {
+		t.Errorf("numbered twice: %v, %v", v, err)
+	}
+	o.Dims, answer = 0, `{"data":[{"embedding":[0,0]}]}`
+	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "vector of zeros") {
+		t.Errorf("nothing but zeros: %v", err)
 	}
 }
 
@@ -185,6 +210,23 @@ func TestSlowAndGone(t *testing.T) {
 	}
 	if _, err := e.Embed(context.Background(), inference.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "is it running") {
 		t.Errorf("gone: %v", err)
+	}
+}
+
+// TestUnknownAuthority: of a server whose certificate the system does not trust it is said what
+// to do, not that it is not running; with the certificate it answers.
+func TestUnknownAuthority(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[{"embedding":[1,0]}]}`) }))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that hangs up
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	o := options(s)
+	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SSL_CERT_FILE") || strings.Contains(err.Error(), "running") {
+		t.Errorf("%v", err)
+	}
+	o.Client = s.Client()
+	if e, err := New(t.Context(), o); err != nil || e.Dims() != 2 {
+		t.Errorf("with the certificate: %v", err)
 	}
 }
 

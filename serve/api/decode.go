@@ -282,8 +282,10 @@ func bindSetting(in any, v reflect.Value, at fault, out *faults) {
 		text = in
 	case json.Number:
 		text = in.String()
+	case bool:
+		text = strconv.FormatBool(in)
 	default:
-		out.add(at, "%s: must be a number or a text", kindOf(in))
+		out.add(at, "%s: must be a text, a number, true or false", kindOf(in))
 		return
 	}
 	if len(text) > maxSetting {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -63,16 +64,19 @@ func (s *schemas) parametersOf(p *serve.Profile) schema {
 	return schema{"$ref": "#/components/schemas/" + name}
 }
 
-// settingSchema is what a setting or a parameter may be: a number may be written
-// as a text too.
+// settingForms is what a setting is of which no more is known.
+var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"}, schema{"type": "boolean"}}}
+
+// settingSchema is what a setting or a parameter may be: a number, true and false may be
+// written as a text too.
 func settingSchema(o serve.StageOption) schema {
 	switch {
 	case o.Flag:
-		return schema{"type": "string", "enum": []string{"true", "false"}}
+		return schema{"enum": []any{true, false, "true", "false"}}
 	case len(o.OneOf) > 0:
 		return schema{"type": "string", "enum": o.OneOf}
 	case !o.Number:
-		return schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"}}}
+		return maps.Clone(settingForms)
 	}
 	number := schema{"type": "number", "minimum": o.Min, "maximum": o.Max}
 	if o.Integer {
@@ -141,7 +145,7 @@ func stageExample(name, general string) string {
 // stageSettings are settings that the table of stages calls texts or numbers, and
 // that a stage wants like this.
 var stageSettings = map[string]schema{
-	"property_boost.name": {"anyOf": []any{schema{"type": "string", "minLength": 1, "maxLength": maxSetting}, schema{"type": "number"}}},
+	"property_boost.name": {"anyOf": []any{schema{"type": "string", "minLength": 1, "maxLength": maxSetting}, schema{"type": "number"}, schema{"type": "boolean"}}},
 	"field_boost.field":   {"anyOf": []any{schema{"type": "string", "pattern": `^(?:tree|folder|tag|prop\.[^\u0000-\u001f]+)$`, "maxLength": maxSetting}}},
 	"folder_boost.max":    capForms, "graph_boost.max": capForms, "property_boost.max": capForms,
 }

@@ -378,6 +378,11 @@ func TestStagesOfTheDocument(t *testing.T) {
 			t.Errorf("weights %s: %d %s", weights, res.StatusCode, body)
 		}
 	}
+	for unit, status := range map[string]int{`true`: 200, `"true"`: 200, `false`: 200, `1`: 422, `null`: 400} {
+		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}]], "settings": {"method": "rrf", "unit": `+unit+`}}`); res.StatusCode != status || strings.Contains(string(body), `"score":1`) != strings.Contains(unit, "true") {
+			t.Errorf("unit %s: %d %s", unit, res.StatusCode, body)
+		}
+	}
 	if p := s.wrong(t, 422, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}]], "settings": {"n": 1}, "weights": [1]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/weights" {
 		t.Errorf("weights of one ranking: %+v", p)
 	}

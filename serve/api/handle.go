@@ -23,6 +23,7 @@ import (
 	"sheaf/search"
 	"sheaf/serve"
 	"sheaf/serve/access"
+	"sheaf/vfs"
 )
 
 // statusHungUp is what a request counts as whose caller hung up before it was answered.
@@ -67,7 +68,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			status = statusHungUp
 		case status >= 500 && p.cause != nil:
 			level := slog.LevelError
-			if status == http.StatusServiceUnavailable { // another time it succeeds
+			if status == http.StatusServiceUnavailable && !errors.Is(err, vfs.ErrCorrupt) { // another time it succeeds
 				level = slog.LevelWarn
 			}
 			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())

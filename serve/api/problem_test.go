@@ -19,3 +19,11 @@ func TestLockedProblem(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// What meets damage is to be asked again once that is mended; where it is, is for the log.
+func TestDamagedProblem(t *testing.T) {
+	err := fmt.Errorf("branch words on the index: /home/ann/index/1.seg: %w", vfs.ErrCorrupt)
+	if p := problemOf(err, nil); p.Status != 503 || p.retry == 0 || strings.Contains(p.Detail, "ann") || p.cause != err {
+		t.Errorf("%+v", p)
+	}
+}

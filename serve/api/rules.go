@@ -245,7 +245,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Setting is a value of a profile's or a stage's parameter: a text or a number.
+// Setting is a value of a profile's or a stage's parameter: a text, a number, true or false.
 type Setting string
 
 var (

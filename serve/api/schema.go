@@ -75,7 +75,7 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	switch t {
 	case settingType:
-		return schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"}}}
+		return settingForms
 	case propertyType:
 		one := []any{textSchema(r), schema{"type": "number"}, schema{"type": "boolean"}}
 		list := schema{"type": "array", "items": schema{"anyOf": one}, "maxItems": serve.MaxListed}

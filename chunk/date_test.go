@@ -33,6 +33,10 @@ func TestDateOf(t *testing.T) {
 		{"2023-02-30.md", "x", "2020-02-03", sheaf.DateModified},
 		{"1066-10-14.md", "x", "2020-02-03", sheaf.DateModified},
 		{"a.md", "x", "2020-02-03", sheaf.DateModified},
+		{"a.md", "---\ndate: 1599-05-31\n---\nx", "1599-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 9999-12-31T23:59:59Z\n---\nx", "9999-12-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 9999-12-31T23:59:59-05:00\n---\nx", "2020-02-03", sheaf.DateModified},     // in the year 10000
+		{"a.md", "---\ndate: \"0000-01-01T00:00:00+01:00\"\n---\nx", "2020-02-03", sheaf.DateModified}, // in the year -1
 	} {
 		chunker, err := chunk.New(chunk.Options{})
 		if err != nil {

@@ -68,14 +68,21 @@ var dateLayouts = [...]string{
 	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 -07:00", "2006-01-02 15:04:05Z07:00",
 }
 
-// parseDate reads a date or a time; without a zone it is UTC.
+// Writable reports whether a time can be written as RFC 3339 and JSON write one, in UTC:
+// years have four digits there.
+func Writable(t time.Time) bool {
+	year := t.UTC().Year()
+	return year >= 0 && year <= 9999
+}
+
+// parseDate reads a date or a time that is [Writable]; without a zone it is UTC.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return time.Time{}, false
 	}
 	for _, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), true
+			return t.UTC(), Writable(t)
 		}
 	}
 	return time.Time{}, false

@@ -191,11 +191,24 @@ func (g *Given) content() content {
 	if g.Hash == (catalog.Hash{}) {
 		c.state.Hash = catalog.HashOf(g.Text)
 	}
-	if !g.Modified.IsZero() {
-		c.modified = g.Modified.UnixNano()
-		c.state.ModTime = c.modified
+	c.modified = g.Modified
+	if n := g.Modified.UnixNano(); time.Unix(0, n).Equal(g.Modified) { // else it is none, or not in the years 1678 to 2261
+		c.state.ModTime = n
 	}
 	return c
+}
+
+// dated is the date of g whose text and name say found: the one that came with it counts for
+// more than its name, as the title does, and without one nobody knows.
+func (g *Given) dated(found sheaf.Dated) sheaf.Dated {
+	switch {
+	case found.Source == sheaf.DateFrontmatter:
+	case !g.Modified.IsZero():
+		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
+	case found.Source == sheaf.DateModified:
+		return sheaf.Dated{}
+	}
+	return found
 }
 
 // retitle puts the title that came with a text in place of the file's name.
@@ -292,7 +305,7 @@ func (j *job) content() (content, error) {
 }
 
 // stored is a document as it was given, as far as the catalog tells.
-func stored(view *catalog.View, id sheaf.ID, state catalog.FileState) (Given, error) {
+func stored(view *catalog.View, id sheaf.ID) (Given, error) {
 	doc, ok := view.Document(id)
 	if !ok {
 		return Given{}, view.Err()
@@ -307,8 +320,8 @@ func stored(view *catalog.View, id sheaf.ID, state catalog.FileState) (Given, er
 			g.Properties = append(g.Properties, p) // who may see it stays said
 		}
 	}
-	if state.ModTime != 0 {
-		g.Modified = time.Unix(0, state.ModTime)
+	if date, ok := view.Date(id); ok && date.Source == sheaf.DateModified {
+		g.Modified = date.Time
 	}
 	return g, nil
 }

@@ -67,6 +67,14 @@ func TestPut(t *testing.T) {
 			t.Errorf("%q: %d hits, %v, want %d", word, len(hits), err, want)
 		}
 	}
+	for path, when := range map[string]time.Time{"1": time.Date(1599, 5, 1, 0, 0, 0, 0, time.UTC), "2": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), "3": time.Unix(0, 0), "2023-01-02 b": when} {
+		put(ingest.Given{Tree: "given", Path: path, Text: []byte("dated"), Modified: when})
+		v := w.o.Catalog.View()
+		if d, ok := v.Date(sheaf.DocumentID("given", path)); !ok || !d.Time.Equal(when) {
+			t.Errorf("%s, of %v, is dated %v", path, when, d)
+		}
+		v.Close()
+	}
 	// Another property beside the same text is a change.
 	owned := ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when,
 		Properties: []sheaf.Property{{Name: "team", Values: []sheaf.Value{sheaf.TextValue("bread")}}}}

@@ -36,8 +36,8 @@ const readAttempts = 3
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the time of the file, in nanoseconds since 1970.
-	modified int64
+	// modified is the time of the file, or that with which a text was given; zero for none.
+	modified time.Time
 	// decoded says that data is not what the file holds, but its text in
 	// UTF-8.
 	decoded bool
@@ -84,7 +84,7 @@ func readOnce(name string) (c content, same bool, err error) {
 	}
 	c.data = data
 	c.state = catalog.FileState{Size: after.Size(), ModTime: after.ModTime().UnixNano(), Hash: catalog.HashOf(data)}
-	c.modified = c.state.ModTime
+	c.modified = after.ModTime()
 	if isRecent(after.ModTime(), now) {
 		c.state.ModTime = 0 // a change within the clock's resolution would not show
 	}

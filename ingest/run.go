@@ -416,12 +416,10 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 	if j.given != nil {
 		j.given.declare(&doc)
 	}
-	rec.Document, rec.Date = doc, chunk.DateOf(&doc, time.Unix(0, c.modified))
+	rec.Document, rec.Date = doc, chunk.DateOf(&doc, c.modified)
 	if j.given != nil {
 		j.given.retitle(&rec.Document)
-		if c.modified == 0 && rec.Date.Source == sheaf.DateModified {
-			rec.Date = sheaf.Dated{} // nobody knows
-		}
+		rec.Date = j.given.dated(rec.Date)
 	}
 	if c.decoded || j.given != nil {
 		rec.Text, rec.HasText = text, true
@@ -494,7 +492,7 @@ func (r *runner) touched(j *job, c *content) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if old.Date.Source == sheaf.DateModified && old.Date.Time.UnixMilli() != time.Unix(0, c.modified).UnixMilli() {
+	if old.Date.Source == sheaf.DateModified && old.Date.Time.UnixMilli() != c.modified.UnixMilli() {
 		return false, nil
 	}
 	rec := *old

@@ -164,6 +164,9 @@ func (d *DocumentInput) valid(dims int) error {
 	case d.Text == "" && len(d.Chunks) == 0:
 		return fieldError("text", "give text or chunks")
 	}
+	if err := validDate(d.Date); err != nil {
+		return err
+	}
 	if err := validProperties(d.Properties); err != nil {
 		return err
 	}
@@ -203,6 +206,14 @@ func (d *DocumentInput) own() *DocumentInput {
 		out.Chunks[i].Vectors = vectors
 	}
 	return &out
+}
+
+// validDate checks that a date can be written as JSON wherever it is.
+func validDate(d *time.Time) error {
+	if d != nil && !chunk.Writable(*d) {
+		return fieldError("date", "it is in the year %d in UTC: must be in 0 to 9999", d.UTC().Year())
+	}
+	return nil
 }
 
 // validProperties checks the names of properties: two of one column are refused.

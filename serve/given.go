@@ -110,6 +110,11 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	if err != nil {
 		return Stored{}, err
 	}
+	if p.Date != nil {
+		if err := validDate(*p.Date); err != nil {
+			return Stored{}, err
+		}
+	}
 	if err := validProperties(p.Properties); err != nil {
 		return Stored{}, err
 	}

@@ -134,10 +134,15 @@ func (s *session) modified(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {
 		info, err := os.Stat(s.file(doc.Tree, doc.Path))
-		if err != nil {
+		date, ok := s.view.Date(doc.ID)
+		switch {
+		case err == nil:
+			t = info.ModTime()
+		case ok && date.Source == sheaf.DateModified: // as of a text that came with a date of long ago
+			t = date.Time
+		default:
 			return ""
 		}
-		t = info.ModTime()
 	}
 	return t.UTC().Format(time.RFC3339)
 }

@@ -199,11 +199,11 @@ func (g *Given) content() content {
 }
 
 // dated is the date of g whose text and name say found: the one that came with it counts for
-// more than its name, as the title does, and without one nobody knows.
+// more than its name, as the title does, and without one that can be shown nobody knows.
 func (g *Given) dated(found sheaf.Dated) sheaf.Dated {
 	switch {
 	case found.Source == sheaf.DateFrontmatter:
-	case !g.Modified.IsZero():
+	case !g.Modified.IsZero() && chunk.Writable(g.Modified):
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
 	case found.Source == sheaf.DateModified:
 		return sheaf.Dated{}

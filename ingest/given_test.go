@@ -75,6 +75,12 @@ func TestPut(t *testing.T) {
 		}
 		v.Close()
 	}
+	put(ingest.Given{Tree: "given", Path: "4", Text: []byte("dated"), Modified: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	far := w.o.Catalog.View()
+	defer far.Close()
+	if d, ok := far.Date("given:4"); ok {
+		t.Errorf("in the year 10000: dated %v", d)
+	}
 	// Another property beside the same text is a change.
 	owned := ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when,
 		Properties: []sheaf.Property{{Name: "team", Values: []sheaf.Value{sheaf.TextValue("bread")}}}}

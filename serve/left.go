@@ -80,12 +80,6 @@ func (g *given) forget(file string) {
 	delete(g.unreadable, file)
 }
 
-func (g *given) isUnreadable(file string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.unreadable[file] != ""
-}
-
 // readAgain forgets which files could not be read: they are about to be read again.
 func (g *given) readAgain() {
 	g.mu.Lock()

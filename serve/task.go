@@ -81,7 +81,10 @@ type tasks struct {
 	mu sync.Mutex
 	// byID are without the results of those that are done: a thousand tasks of a thousand
 	// documents have more than memory is for, and they are in their files.
-	byID   map[string]*Task
+	byID map[string]*Task
+	// all says that byID has all that are kept: until Work has found those of processes
+	// before, and while another one is given documents, others are in their files only.
+	all    bool
 	queue  []queued
 	newest int64 // time that begins an ID
 	wake   chan struct{}
@@ -238,24 +241,35 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 		return nil, err
 	}
 	shown, ok := c.given.tasks.get(id)
-	if !ok && grant.SeesAll() && c.given.isUnreadable(c.taskFile(id)) {
+	mine := func(task *Task) bool { return task.owner == owner || grant.SeesAll() }
+	if ok && shown.Results != nil && mine(&shown) {
+		return &shown, nil
+	}
+	k, err := c.keptTask(id)
+	switch {
+	case err == nil && mine(k.task()):
+		if !ok {
+			shown = *k.task()
+		}
+		shown.Results = orEmpty(k.Results)
+		return &shown, nil
+	case err == nil, errors.Is(err, fs.ErrNotExist): // it is forgotten by now
+	case ok && mine(&shown):
+		c.given.unread(c.taskFile(id), err)
+		return nil, err
+	case !ok && grant.SeesAll():
 		return nil, fmt.Errorf("%w: the task %q is kept and cannot be read: the status says why", sheaf.ErrUnavailable, id)
 	}
-	if ok && (shown.owner == owner || grant.SeesAll()) {
-		if shown.Results != nil {
-			return &shown, nil
-		}
-		k, err := readTask(c.o.Tasks, id+".json")
-		if err == nil {
-			shown.Results = orEmpty(k.Results)
-			return &shown, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) { // else it is forgotten by now
-			c.given.unread(c.taskFile(id), err)
-			return nil, err
-		}
-	}
 	return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
+}
+
+// keptTask is the task called id as it is kept, whoever accepted it; fs.ErrNotExist when there
+// is none, or none can be called so.
+func (c *Collection) keptTask(id string) (*keptTask, error) {
+	if c.o.Tasks == "" || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") != "" {
+		return nil, fs.ErrNotExist
+	}
+	return readTask(c.o.Tasks, id+".json")
 }
 
 func (t *tasks) get(id string) (Task, bool) {
@@ -274,11 +288,8 @@ func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) [
 	if c.good(&grant) != nil {
 		return []Task{}
 	}
-	t := c.given.tasks
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	list := []Task{}
-	for _, task := range t.byID {
+	for _, task := range c.tasksNow() {
 		if (task.owner == owner || grant.SeesAll()) && (state == "" || task.State == state) {
 			shown := *task
 			shown.Results = []Stored{}
@@ -287,6 +298,23 @@ func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) [
 	}
 	slices.SortFunc(list, func(a, b Task) int { return strings.Compare(b.ID, a.ID) }) // which begin with the time
 	return list[:min(limit, len(list))]
+}
+
+// tasksNow is all tasks by ID.
+func (c *Collection) tasksNow() map[string]*Task {
+	t := c.given.tasks
+	t.mu.Lock()
+	all := t.all
+	t.mu.Unlock()
+	now := map[string]*Task{}
+	if !all {
+		// What cannot be read Work tells of, and the status.
+		_ = eachTask(c.o.Tasks, func(k *keptTask) { now[k.ID] = k.task() }, func(string, error) {})
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.Copy(now, t.byID)
+	return now
 }
 
 // WillWork says that Work will be called: until that has indexed what was accepted, or finds
@@ -558,6 +586,27 @@ func readEnded(folder, name string) (*keptTask, error) {
 	return readTask(folder, name)
 }
 
+// eachTask calls see with every task that is kept in a folder, as readEnded reads it, and failed
+// with the file of each that cannot be read.
+func eachTask(folder string, see func(*keptTask), failed func(file string, err error)) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		switch k, err := readEnded(folder, e.Name()); {
+		case err == nil:
+			see(k)
+		case !errors.Is(err, fs.ErrNotExist): // else it was forgotten just now
+			failed(filepath.Join(folder, e.Name()), err)
+		}
+	}
+	return nil
+}
+
 func (c *Collection) taskFile(id string) string { return filepath.Join(c.o.Tasks, id+".json") }
 
 // recover finds tasks that wait, and documents that are kept and not indexed as
@@ -570,20 +619,7 @@ func (c *Collection) recover(ctx context.Context) error {
 		}
 	}
 	c.given.readAgain()
-	entries, err := os.ReadDir(c.o.Tasks)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue
-		}
-		k, err := readEnded(c.o.Tasks, e.Name())
-		if err != nil {
-			c.notice(err)
-			c.given.unread(filepath.Join(c.o.Tasks, e.Name()), err)
-			continue
-		}
+	err := eachTask(c.o.Tasks, func(k *keptTask) {
 		task := k.task()
 		c.given.tasks.add(task, k.Work)
 		if task.State != TaskWaiting { // its end was kept, and no more
@@ -591,7 +627,16 @@ func (c *Collection) recover(ctx context.Context) error {
 				c.notice(err)
 			}
 		}
+	}, func(file string, err error) {
+		c.notice(err)
+		c.given.unread(file, err)
+	})
+	if err != nil {
+		return err
 	}
+	c.given.tasks.mu.Lock()
+	c.given.tasks.all = true
+	c.given.tasks.mu.Unlock()
 	return c.recoverDocuments(ctx)
 }
 

@@ -41,6 +41,38 @@ func TestTaskThatTheServerFails(t *testing.T) {
 	}
 }
 
+// TestTaskOfAnother: a task that another process accepted, or the one before, is there for its
+// owner at once, and not only when this process has found what there is to be done, if it does any.
+func TestTaskOfAnother(t *testing.T) {
+	s := start(t, notes, nil)
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:a.md", "text": "Apples."}]}`, &answer)
+	o := s.fixture.Options
+	for _, state := range []string{serve.TaskWaiting, serve.TaskDone} {
+		c, err := serve.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nobody := access.Grant{Scopes: []access.Scope{access.ScopeIngest}}
+		task, err := c.Task(nobody, "local", answer.Task.ID)
+		if err != nil || task.State != state || (len(task.Results) == 1) != (state == serve.TaskDone) {
+			t.Errorf("%s: %+v, %v", state, task, err)
+		}
+		if list := c.Tasks(nobody, "local", state, 9); len(list) != 1 || list[0].ID != answer.Task.ID || len(list[0].Results) != 0 {
+			t.Errorf("%s: listed as %+v", state, list)
+		}
+		for _, id := range []string{answer.Task.ID, "../tasks/" + answer.Task.ID, "0000000000000000-none", "\x00"} {
+			if task, err := c.Task(nobody, "another", id); !errors.Is(err, sheaf.ErrNotFound) {
+				t.Errorf("%s for somebody else: %+v, %v", id, task, err)
+			}
+		}
+		if list := c.Tasks(nobody, "another", "", 9); len(list) != 0 {
+			t.Errorf("%s: listed for somebody else: %+v", state, list)
+		}
+		workUntilDone(t, o, answer.Task.ID)
+	}
+}
+
 // batchDone is a collection after a task that gave it three hundred documents, and that task.
 func batchDone(t *testing.T) (serve.Options, serve.Task) {
 	t.Helper()

@@ -198,14 +198,14 @@ func (g *Given) content() content {
 	return c
 }
 
-// dated is the date of g whose text and name say found: the one that came with it counts for
-// more than its name, as the title does, and without one that can be shown nobody knows.
-func (g *Given) dated(found sheaf.Dated) sheaf.Dated {
-	switch {
-	case found.Source == sheaf.DateFrontmatter:
-	case !g.Modified.IsZero() && chunk.Writable(g.Modified):
+// dated is the date of g whose text and name say found, and which is doc with what came beside
+// its text: the date that came with it counts for more than its properties and its name, as the
+// title does, and without one that can be shown nobody knows.
+func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
+	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
-	case found.Source == sheaf.DateModified:
+	}
+	if found = chunk.DateOf(doc, g.Modified); found.Source == sheaf.DateModified {
 		return sheaf.Dated{}
 	}
 	return found

@@ -75,6 +75,22 @@ func TestPut(t *testing.T) {
 		}
 		v.Close()
 	}
+	created := []sheaf.Property{{Name: "created", Values: []sheaf.Value{sheaf.TextValue("2020-01-02")}}}
+	for i, c := range []struct {
+		text, want string
+		modified   time.Time
+	}{
+		{"dated", "2024-05-01", when}, // what dates it is said outright
+		{"dated", "2020-01-02", time.Time{}},
+		{"---\nupdated: 2019-03-04\n---\ndated", "2020-01-02", when}, // the text says one, and of these the first
+	} {
+		put(ingest.Given{Tree: "given", Path: "created.md", Text: []byte(c.text), Modified: c.modified, Properties: created})
+		v := w.o.Catalog.View()
+		if d, _ := v.Date("given:created.md"); d.Time.Format(time.DateOnly) != c.want {
+			t.Errorf("%d: dated %v, want %s", i, d, c.want)
+		}
+		v.Close()
+	}
 	put(ingest.Given{Tree: "given", Path: "4", Text: []byte("dated"), Modified: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
 	far := w.o.Catalog.View()
 	defer far.Close()

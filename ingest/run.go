@@ -413,13 +413,11 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 	if reason != "" {
 		return r.refuse(ctx, w, j, &c, reason)
 	}
-	if j.given != nil {
-		j.given.declare(&doc)
-	}
 	rec.Document, rec.Date = doc, chunk.DateOf(&doc, c.modified)
 	if j.given != nil {
+		j.given.declare(&rec.Document)
 		j.given.retitle(&rec.Document)
-		rec.Date = j.given.dated(rec.Date)
+		rec.Date = j.given.dated(&rec.Document, rec.Date)
 	}
 	if c.decoded || j.given != nil {
 		rec.Text, rec.HasText = text, true

@@ -12,6 +12,7 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/vfs"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -61,16 +62,14 @@ time: the next command goes on.`,
 // whether a run was stopped before its end, s.outdatedRead whether an older version of the
 // program read documents, which it may have filed otherwise.
 func (s *session) faults(ctx context.Context) ([]error, error) {
-	s.stopped, s.outdatedRead = "", s.outdatedText()
+	s.stopped = ""
 	progress := terminal.NewProgress(s.err, "checking")
-	faults := s.view.Check()
-	if s.outdatedRead != "" {
-		faults = slices.DeleteFunc(faults, func(err error) bool { return errors.Is(err, catalog.ErrMisfiled) })
-	}
+	faults, stored := s.catalogFaults(), []error{}
 	if c, ok := s.backend.(backend.Checker); ok {
-		faults = append(faults, c.Check(ctx, func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") })...)
+		stored = c.Check(ctx, func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") })
 	}
 	progress.Done()
+	faults = append(faults, stored...)
 	if s.remaking() {
 		faults = append(faults, errRemaking)
 	}
@@ -82,7 +81,34 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 			return nil, err
 		}
 	}
+	if len(faults) > 0 && len(stored) == 0 && !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
+		// Perhaps only since another process, such as a server, writes: once more while none can.
+		err := s.whenFree(ctx, func() error {
+			release, err := s.catalog.Hold()
+			if err != nil {
+				return err
+			}
+			if err = s.reload(); err == nil {
+				if faults = s.catalogFaults(); len(faults) == 0 {
+					faults = s.agreement(ctx)
+				}
+			}
+			return errors.Join(err, release())
+		})
+		if errors.Is(err, vfs.ErrLocked) {
+			return nil, err
+		} // else it cannot be written, and stays as it is
+	}
 	return faults, ctx.Err()
+}
+
+// catalogFaults lists what is wrong with what is known of the documents.
+func (s *session) catalogFaults() []error {
+	faults := s.view.Check()
+	if s.outdatedRead = s.outdatedText(); s.outdatedRead != "" {
+		faults = slices.DeleteFunc(faults, func(err error) bool { return errors.Is(err, catalog.ErrMisfiled) })
+	}
+	return faults
 }
 
 // checked is what a check found.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -251,5 +253,41 @@ func TestStoppedInTheFirstCommit(t *testing.T) {
 	defer again.close()
 	if again.view.Docs() != 2 {
 		t.Errorf("%d documents, want 2", again.view.Docs())
+	}
+}
+
+// TestCheckBesideServer: what a server takes while its index is looked at is no damage.
+func TestCheckBesideServer(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	address := serving(t, folder, index)
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	a := newApp(os.Stdin, out, out)
+	cmd := a.command()
+	a.in, a.index = folder, index // which making the command sets to their defaults
+	cmd.SetContext(t.Context())
+	s, err := a.open(cmd, openOptions{asIs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for i := range 2 { // of what was opened before the second, files are gone
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprintf("%s/v1/documents/api:%d.md", address, i), strings.NewReader(`{"text": "pears"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if faults, err := s.faults(t.Context()); err != nil || len(faults) > 0 || s.view.Docs() != 2+i {
+			t.Errorf("%d: %v, %v, %d documents", i, faults, err, s.view.Docs())
+		}
 	}
 }

@@ -258,6 +258,7 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 		c.given.unread(c.taskFile(id), err)
 		return nil, err
 	case !ok && grant.SeesAll():
+		c.given.unread(c.taskFile(id), err)
 		return nil, fmt.Errorf("%w: the task %q is kept and cannot be read: the status says why", sheaf.ErrUnavailable, id)
 	}
 	return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)

@@ -73,16 +73,20 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 	if s.remaking() {
 		faults = append(faults, errRemaking)
 	}
-	if len(faults) == 0 {
-		var err error
+	agree := func() (err error) {
 		if faults, err = s.agreement(ctx); errors.Is(err, sheaf.ErrCorrupt) {
-			return []error{err}, ctx.Err()
-		} else if err != nil {
+			faults, err = []error{err}, nil
+		}
+		return err
+	}
+	if len(faults) == 0 {
+		if err := agree(); err != nil {
 			return nil, err
 		}
 	}
 	if len(faults) > 0 && len(stored) == 0 && !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
 		// Perhaps only since another process, such as a server, writes: once more while none can.
+		var silent error
 		err := s.whenFree(ctx, func() error {
 			release, err := s.catalog.Hold()
 			if err != nil {
@@ -90,11 +94,14 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 			}
 			if err = s.reload(); err == nil {
 				if faults = s.catalogFaults(); len(faults) == 0 {
-					faults = s.agreement(ctx)
+					silent = agree()
 				}
 			}
 			return errors.Join(err, release())
 		})
+		if silent != nil {
+			return nil, silent
+		}
 		if errors.Is(err, vfs.ErrLocked) {
 			return nil, err
 		} // else it cannot be written, and stays as it is

@@ -167,6 +167,8 @@ func TestErrors(t *testing.T) {
 		old, new string
 		want     string // what the error must hold
 	}{
+		{"fuse: {method: rrf, k: 60}", "fuse: {method: rrf, k: max(60, 2)}", `p.yaml:15:24: "max(60" ends at the comma: an expression with commas stands in quotation marks here, as k: "max(60, ...)"`},
+		{"  - top: limit", "  - {top: max(1, limit)}", `"max(1" ends at the comma: an expression with commas stands in quotation marks here, as top: "max(1, ...)"`},
 		{"fuse: {method: rrf, k: 60}", "fuse: {mehod: rrf}", `p.yaml:15:8: unknown key of fuse "mehod": did you mean "method"?`},
 		{"k: 60", "k: 0", "p.yaml:15:24: fuse.k is 0: must be a whole number within 1..1000"},
 		{"k: 60", "k: 1001", "p.yaml:15:24: fuse.k is 1001: must be a whole number within 1..1000"},

@@ -329,6 +329,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if err != nil {
 		return nil, err
 	}
+	q.Limit = s.config.Limit // which is that of the profile only now
 	scope := s.scope()
 	q.Filter = both(q.Filter, scope)
 	order, err := o.columns.order()

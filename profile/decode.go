@@ -457,6 +457,9 @@ func decodeSteps(n *node, params []Parameter) ([]step, error) {
 		if item.kind == nodeMapping && len(item.pairs) == 1 {
 			name, value = &item.pairs[0].key, item.pairs[0].value
 		} else if item.kind != nodeScalar {
+			if err := item.cutAtComma(len(item.pairs) - 1); err != nil {
+				return nil, err
+			}
 			return nil, item.errorf("a stage must be a name, or a name with its settings, as \"- top: 10\"")
 		}
 		at := slices.Index(names, name.text)

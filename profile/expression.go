@@ -14,10 +14,12 @@ import (
 // parameters:
 //
 //	sum     = product { ("+" | "-") product }
-//	product = factor { ("x" | "*" | "/") factor } [ "x" ]
+//	product = factor { ("x" | "*" | "/") factor | "x" }
 //	factor  = [ "-" ] ( number | name | "(" sum ")" | function "(" sum { "," sum } ")" )
 //
-// An "x" at the end of a product means "times the limit": 4x is 4 x limit.
+// An "x" that no factor follows means "times the limit": 4x is 4 x limit. Before "-", with which a
+// factor begins and a sum goes on, it does so when it touches what it stands behind: 4x - 1 is
+// 4 x limit - 1, and 4 x -1 is -4.
 // Functions: max, min (one value or more), ceil, floor, if(condition, then,
 // else) where everything but 0 is true.
 type expression struct {
@@ -59,11 +61,13 @@ func parseExpression(text string) (*expression, error) {
 type expressionParser struct {
 	rest  string
 	token string // "" at the end
+	apart bool   // white space stands before the token
 }
 
 // next moves on to the next token.
 func (p *expressionParser) next() {
-	p.rest = strings.TrimLeft(p.rest, " \t\n")
+	trimmed := strings.TrimLeft(p.rest, " \t\n")
+	p.apart, p.rest = len(trimmed) < len(p.rest), trimmed
 	end := 0
 	switch {
 	case p.rest == "":
@@ -115,10 +119,10 @@ func (p *expressionParser) sum(depth int) (*expression, error) {
 func (p *expressionParser) product(depth int) (*expression, error) {
 	left, err := p.factor(depth)
 	for err == nil && (p.token == "x" || p.token == "×" || p.token == "*" || p.token == "/") {
-		op := p.token
+		op, touches := p.token, !p.apart
 		p.next()
 		right := &expression{op: 'v', name: limitName}
-		if (op == "x" || op == "×") && (p.token == "" || strings.Contains("+-,)/", p.token)) {
+		if (op == "x" || op == "×") && (p.token == "" || strings.Contains("+,)/", p.token) || touches && strings.Contains("-x×*", p.token)) {
 			left = &expression{op: '*', args: []*expression{left, right}}
 			continue
 		}

@@ -167,6 +167,8 @@ func TestErrors(t *testing.T) {
 		old, new string
 		want     string // what the error must hold
 	}{
+		{"fuse: {method: rrf, k: 60}", "fuse: {method: rrf, k: max(60, 2)}", `p.yaml:15:24: "max(60" ends at the comma: an expression with commas stands in quotation marks here, as k: "max(60, ...)"`},
+		{"  - top: limit", "  - {top: max(1, limit)}", `"max(1" ends at the comma: an expression with commas stands in quotation marks here, as top: "max(1, ...)"`},
 		{"fuse: {method: rrf, k: 60}", "fuse: {mehod: rrf}", `p.yaml:15:8: unknown key of fuse "mehod": did you mean "method"?`},
 		{"k: 60", "k: 0", "p.yaml:15:24: fuse.k is 0: must be a whole number within 1..1000"},
 		{"k: 60", "k: 1001", "p.yaml:15:24: fuse.k is 1001: must be a whole number within 1..1000"},
@@ -284,6 +286,7 @@ func TestExpressions(t *testing.T) {
 		"7": 7, "4x": 40, "4 x limit": 40, "4 * limit": 40, "max(10 x limit, 1000)": 1000, "min(max(5x, 50), 1000)": 50,
 		"limit + 2 x three": 16, "(limit + 2) x three": 36, "limit + 9 - 2 - 3": 14, "100 / 2 / 5": 10, "-3 + 4": 1, "ceil(limit / 3)": 4,
 		"floor(limit / 3) + 1": 4, "if(three - 3, 1, 2)": 2, "if(three, 1, 2)": 1, "1e2": 100, "1_000": 1000, "4x + 1": 41, "2 × 3": 6,
+		"4x - 1": 39, "4x-1": 39, "7 + 0 x -3": 7, "20 - limit x -3": 50, "1 - 2 x -(limit - 1)": 19, "4x * 2": 80, "4x x 2x": 800, "4x / 2": 20,
 	}
 	for text, want := range tests {
 		p := parse(t, fmt.Sprintf("name: p\nparameters: {three: {default: 3, min: 0, max: 9}}\nbranches: [{retrieve: text, fields: {body: 1}, limit: %q}]\n", text))

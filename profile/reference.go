@@ -114,7 +114,7 @@ what to do with the result. This page is made from the program's own tables
 Where a number stands, an expression may: numbers, ` + "`limit`" + ` (how many results are wanted),
 ` + "`known`" + ` (the share of the query, 0 to 1, that the embedding model knows: little of a text in another language), the names of number parameters,
 ` + "`+ - x * /`" + `, parentheses, ` + "`max() min() ceil() floor()`" + ` and ` + "`if(condition, then, else)`" + `, where everything but 0 is true.
-` + "`4x`" + ` is short for ` + "`4 x limit`" + `. Where a word of some stands, ` + "`$name`" + ` takes it from the parameter of that name.
+` + "`4x`" + ` is short for ` + "`4 x limit`" + `, so ` + "`10 / 4x`" + ` is ` + "`10 / 4 x limit`" + `. Within braces an expression with commas stands in quotation marks. Where a word of some stands, ` + "`$name`" + ` takes it from the parameter of that name.
 
 Everything is checked when a profile is loaded, and again when a query sets parameters.
 `

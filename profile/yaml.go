@@ -202,7 +202,24 @@ func (n *node) describe() string {
 func (n *node) onlyKeys(what string, allowed ...string) error {
 	for i := range n.pairs {
 		if key := &n.pairs[i].key; !slices.Contains(allowed, key.text) {
+			if err := n.cutAtComma(i); err != nil {
+				return err
+			}
 			return key.unknown("key of "+what, allowed)
+		}
+	}
+	return nil
+}
+
+// cutAtComma is the error for an expression before key i of which YAML made keys of a mapping
+// in braces, since it holds commas; nil when there is none. i is -1 where there are no keys.
+func (n *node) cutAtComma(i int) error {
+	if i < 0 || n.pairs[i].value.kind != nodeNull {
+		return nil
+	}
+	for _, p := range slices.Backward(n.pairs[:i]) {
+		if v := &p.value; v.kind == nodeScalar && strings.Count(v.text, "(") > strings.Count(v.text, ")") {
+			return v.errorf("%q ends at the comma: an expression with commas stands in quotation marks here, as %s: \"%s, ...)\"", v.text, p.key.text, v.text)
 		}
 	}
 	return nil

@@ -591,13 +591,12 @@ func (c *profileCache) reread() {
 	}
 }
 
+// usualLimit is how many results of a profile are wanted when nobody says.
+func usualLimit(p *profile.Profile) int { return cmp.Or(p.DefaultLimit(), DefaultLimit) }
+
 // canRun is nil when a profile can run here as it is written.
 func (c *Collection) canRun(p *profile.Profile) error {
-	limit := p.DefaultLimit()
-	if limit == 0 {
-		limit = DefaultLimit
-	}
-	plan, err := p.Plan(limit, nil)
+	plan, err := p.Plan(usualLimit(p), nil)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,13 @@ func TestSaveProfile(t *testing.T) {
 	if err != nil || len(mine.Results) == 0 || !reflect.DeepEqual(mine.Results, set.Results) {
 		t.Errorf("a saved profile ranks %v, its numbers %v, %v", mine.Results, set.Results, err)
 	}
+	few := filepath.Join(filepath.Dir(saved.File), "few.yaml")
+	if err := os.WriteFile(few, []byte("name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.SaveProfile(all, "fewer", serve.ProfileInput{Extends: "few", Parameters: map[string]string{"decay": "0.5"}}); err != nil {
+		t.Errorf("numbers of a profile that allows few results: %v", err)
+	}
 	for name, c := range map[string]struct {
 		name string
 		in   serve.ProfileInput

@@ -371,6 +371,9 @@ func TestStages(t *testing.T) {
 	if got, err = r.Stage(serve.StageRun{Name: serve.StageFuse, Settings: map[string]string{"method": "rrf"}, Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
 		t.Errorf("fuse of equal scores: %+v, %v", got, err)
 	}
+	if got, err = r.Stage(serve.StageRun{Name: "recency", Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
+		t.Errorf("recency of equal scores: %+v, %v", got, err)
+	}
 	if _, err = r.Stage(serve.StageRun{Name: "none", Rankings: legs[:1], Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("an unknown stage: %v", err)
 	}

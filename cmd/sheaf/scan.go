@@ -8,7 +8,6 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
-	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/ingest"
 	"sheaf/scan"
 	"sheaf/search"
@@ -31,9 +30,6 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 	if err != nil {
 		s.close()
 		return nil, err
-	}
-	if n := p.DefaultLimit(); n > 0 && c.Origin("limit").Source == config.SourceDefault {
-		c.Limit = n
 	}
 	plan, err := p.Plan(c.Limit, parameters)
 	if err != nil {

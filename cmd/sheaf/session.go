@@ -329,6 +329,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if err != nil {
 		return nil, err
 	}
+	q.Limit = s.config.Limit // which is that of the profile only now
 	scope := s.scope()
 	q.Filter = both(q.Filter, scope)
 	order, err := o.columns.order()
@@ -418,12 +419,22 @@ func rounded(confidence *float64) *float64 {
 	return &c
 }
 
-// profileOf loads the profile in force and reads the parameters set for it.
+// usualLimit is the limit in force: where nobody set one, that of the profile if it has one.
+func usualLimit(c *config.Config, p *profile.Profile) int {
+	if n := p.DefaultLimit(); n > 0 && c.Origin("limit").Source == config.SourceDefault {
+		return n
+	}
+	return c.Limit
+}
+
+// profileOf loads the profile in force and reads the parameters set for it. The limit
+// in force is from then on that of the profile, if it has one and nobody set another.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {
 		return nil, nil, err
 	}
+	s.config.Limit = usualLimit(s.config, p)
 	parameters, err := parseSet(set, p)
 	return p, parameters, err
 }

@@ -108,13 +108,24 @@ func (r *Run) Apply(s rank.Stage) (*Run, error) {
 				return nil, sheaf.Invalidf("query %s: the score of %q is %v: similarity wants cosines, within -1 and 1", q, h.ID, h.Score)
 			}
 		}
-		ranking, err := s.Apply(r.Rankings[q], rank.Env{Facts: Facts{}, Query: q})
+		ranking, err := s.Apply(Placed(r.Rankings[q]), rank.Env{Facts: Facts{}, Query: q})
 		if err != nil {
 			return nil, fmt.Errorf("query %s: %w", q, err)
 		}
 		out.Rankings[q] = ranking
 	}
 	return out, nil
+}
+
+// Placed is a ranking from elsewhere whose hits know where they stand in it, so that stages
+// leave equal scores in the order in which they were given, and not in that of their IDs.
+func Placed(r sheaf.Ranking) sheaf.Ranking {
+	out, legs := slices.Clone(r), make([]sheaf.Leg, len(r))
+	for i := range out {
+		legs[i] = sheaf.Leg{Rank: i + 1, Score: out[i].Score}
+		out[i].Legs = legs[i : i+1 : i+1]
+	}
+	return out
 }
 
 // Facts is what IDs tell of documents: what stands before the last # is the

@@ -189,6 +189,10 @@ func TestApply(t *testing.T) {
 	if _, err := r.Apply(rank.AsSimilarity{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `query q: the score of "t:a.md#0" is 3: similarity wants cosines`) {
 		t.Errorf("%v", err)
 	}
+	alike, err := read(t, "q Q0 b 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 a 3 0.5 x\n").Apply(rank.AsSimilarity{To: rank.HalfCosine})
+	if err != nil || written(t, alike) != "q Q0 b 1 0.75 n\nq Q0 c 2 0.75 n\nq Q0 a 3 0.75 n\n" {
+		t.Errorf("equal scores do not stand as they did: %v %v", alike, err)
+	}
 	if out, err := read(t, "q Q0 a 1 1.0000001 x\n").Apply(rank.AsSimilarity{}); err != nil || out.Rankings["q"][0].Score != 1 {
 		t.Errorf("a cosine that floats made larger than 1: %v %v", out, err)
 	}

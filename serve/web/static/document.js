@@ -34,7 +34,7 @@ export async function show(main, s, page, signal) {
   for (const e of text.querySelectorAll(".hit")) e.classList.remove("hit");
   const hit = doc.chunk !== doc.id && [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === doc.chunk);
   if (hit) highlight(hit);
-  if (s.q) markWords(text, s.q, same);
+  if (s.q) markWords(text, asWords(s.q, doc), same);
   const at = hit || (!same && text.querySelector("mark"));
   if (at) at.scrollIntoView({ block: hit ? "start" : "center" });
   else scrollTo(0, 0);
@@ -270,9 +270,22 @@ function folded(text) {
   return [plain, at];
 }
 
-/** Marks words that begin as words of the query do; again where it was done before, and another passage is shown now. */
+/** A name and what stands behind its colon. */
+const named = /(?<![\p{L}\p{N}_])(\p{L}[\p{L}\p{M}_.-]*):("[^"]*"|\S+)/gu;
+const texts = ["title", "heading", "body", "content", "alias"], filters = ["tag", "tags", "path", "file", "folder", "in", "ext", "before", "after", "since", "on", "date"];
+
+/** What a query looks for in the text of a document that it found. A name that is that of nothing there, as in std::fs, is a word. */
+function asWords(query, doc) {
+  const nothing = [...filters, ...Object.keys(doc.properties).map((name) => name.toLowerCase())];
+  return query.replace(/-?\[[^[\]:]+:[^[\]]*\]/g, " ").replace(named, (all, name, value) => {
+    const low = name.toLowerCase();
+    return texts.includes(low) ? value : nothing.includes(low) || low.startsWith("prop.") ? "" : all;
+  }).replace(/(^|\s)-(?:"[^"]*"|\S*)/g, " ").replace(/(?<!\S)OR(?!\S)/g, " ");
+}
+
+/** Marks words that begin as those do; again where it was done before, and another passage is shown now. */
 function markWords(text, query, again) {
-  const words = folded(query.replace(/-?\[[^[\]:]+:[^[\]]*\]/g, " ").replace(/\b[a-z.]+:(?:"[^"]*"|\S+)/gi, " ").replace(/(^|\s)-\S+/g, " ").replace(/(?<!\S)OR(?!\S)/g, " "))[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
+  const words = folded(query)[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
   const stems = [...new Set(words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
   if (!stems.length) return;
   const any = (all) => all.join("|") || "(?!)";

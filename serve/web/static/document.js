@@ -286,11 +286,12 @@ function asWords(query, doc) {
 /** Marks words that begin as those do; again where it was done before, and another passage is shown now. */
 function markWords(text, query, again) {
   const words = folded(query)[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
-  const stems = [...new Set(words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
-  if (!stems.length) return;
+  const long = words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)), stems = [...new Set(long.map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
+  const short = long.length ? [] : words; // alone they are what is looked for, but not what begins so
+  if (!words.length) return;
   const any = (all) => all.join("|") || "(?!)";
   const letter = "[\\p{L}\\p{N}\\p{M}]", alone = `(?!${unspaced.source})${letter}`; // a word may end where others follow without a space
-  const pattern = new RegExp(`(?<!${alone})(?:${any(stems.filter((w) => !unspaced.test(w)))})(?:${alone})*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
+  const pattern = new RegExp(`(?<!${alone})(?:(?:${any(stems.filter((w) => !unspaced.test(w)))})(?:${alone})*|(?:${any(short)})(?!${alone}))|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("mark")) nodes.push(walker.currentNode);

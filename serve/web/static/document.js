@@ -15,12 +15,20 @@ export const changed = (signal) => get("/ui/document", asked, signal, true).then
 let laid = {}; // what is laid out: of which document and question, its text, outline, and the entries of this
 
 export async function show(main, s, page, signal) {
-  asked = { id: s.id, collection: s.collection };
-  const doc = await get("/ui/document", asked, signal);
+  const wanted = (asked = { id: s.id, collection: s.collection });
+  let lost = "";
+  const doc = await get("/ui/document", wanted, signal).catch((e) => {
+    const at = s.id?.lastIndexOf("#");
+    if (e.status !== 404 || !(at > 0)) throw e;
+    // Its heading was changed, or its name is an old one: what it stood in is there.
+    lost = `There is no section "${contained(s.id.slice(at + 1))}" here now: this is the whole document.`;
+    wanted.id = s.id.slice(0, at);
+    return get("/ui/document", wanted, signal).catch((second) => { throw second.status === 404 ? e : second; });
+  });
   drawn = JSON.stringify(doc);
   file = doc.file && editorAddress(doc.file, doc.line);
   page.count("");
-  const warnings = doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`);
+  const warnings = [...(lost ? [lost] : []), ...doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`)];
   const notes = doc.intricate ? ["What is nested or marked here is too much to lay out: this is the text as it is written.", ...warnings] : warnings;
   page.notes(notes);
   document.title = `${doc.title} – Sheaf`;

@@ -208,8 +208,11 @@ function control(lab, p) {
     const to = (x) => (wide ? Math.log1p(x - p.min) : x);
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
-    const hundredth = wide ? 0.01 * (1 - 1e-9) : 0.01; // a hundred of a logarithm may be more than the whole, and then the last is not reached
-    const range = make("input", { type: "range", "aria-description": p.about, "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : hundredth * (to(p.max) - to(p.min)), value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    // A hundredth of the way, or somewhat more or less, so that the number of the profile is met: it may be a part of one.
+    const way = to(p.max) - to(p.min), own = to(Number(p.default)) - to(p.min);
+    const part = own > 0 ? own / Math.max(1, Math.round((100 * own) / way)) : way / 100;
+    const step = p.integer && !wide ? 1 : Math.floor(1e12 * part + 0.001) / 1e12; // else all of them may be more than the way, by what was rounded
+    const range = make("input", { type: "range", "aria-description": p.about, "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step, value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider
     // A finger that scrolls may begin on a slider, which has taken its place then: it stays as it was.
     let held = null, scrolls = false;
@@ -226,7 +229,7 @@ function control(lab, p) {
     range.addEventListener("input", () => {
       if (scrolls) return field.dispatchEvent(new Event("change"));
       range.classList.remove("reckoned");
-      const x = from(Number(range.value));
+      const at = Number(range.value), x = at + 0.999 * step > to(p.max) ? p.max : from(at); // the last step may lie before the end
       field.value = p.integer ? String(Math.round(x)) : String(Number(x.toPrecision(3)));
       range.setAttribute("aria-valuetext", field.value);
       put(field.value);

@@ -51,9 +51,9 @@ func TestLabCompared(t *testing.T) {
 		until(`[...document.querySelectorAll(".judge tbody tr")].every((r) => [...r.querySelectorAll("td")].every((c) => /^[01]\.\d{3}$/.test(c.textContent)) && r.children.length === 3)`))
 	step(t, ctx, "why not, of both", chromedp.SendKeys(`.lab-bar input`, "other.md"+kb.Enter, chromedp.ByQuery), until(`[...document.querySelectorAll("[aria-label=Arithmetic] h3")].map((e) => e.textContent).join() === "rrf,bench" && document.querySelectorAll("[aria-label=Arithmetic] ul").length === 2`), shoot("why-not-of-both"))
 	step(t, ctx, "a space behind the query", chromedp.Navigate(s.URL+"/?view=lab&q=walrus+&profile=rrf"), until(`document.querySelector(".judge ol button")?.ariaPressed === "true" && `+shown))
-	step(t, ctx, "all marked queries, however many", do(`localStorage.setItem("sheaf-judged", JSON.stringify(Object.fromEntries([...Array(60).keys()].map((i) => ["walrus " + i, {"notes:other.md": 1}]))))`),
+	step(t, ctx, "all marked queries, however many", do(`localStorage.setItem("sheaf-judged notes", JSON.stringify(Object.fromEntries([...Array(60).keys()].map((i) => ["walrus " + i, {"notes:other.md": 1}]))))`),
 		chromedp.Navigate(s.URL+"/?view=lab&q=walrus"), until(`document.querySelectorAll(".judge tbody tr").length === 61`))
-	step(t, ctx, "what is marked and not found stays to be seen", do(`localStorage.setItem("sheaf-judged", JSON.stringify({walrus: {"notes:gone.md": 1}}))`), chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
+	step(t, ctx, "what is marked and not found stays to be seen", do(`localStorage.setItem("sheaf-judged notes", JSON.stringify({walrus: {"notes:gone.md": 1}}))`), chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
 		until(`document.querySelector(".judge ul li")?.textContent.includes("notes:gone.md") && document.querySelector(".judge ul li button").ariaPressed === "true"`),
 		chromedp.Click(".judge ul li button", chromedp.ByQuery), until(`document.querySelector(".judge ul li button").ariaPressed === "false" && !document.querySelector(".judge table")`))
 }

@@ -1,16 +1,20 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, numbered, own, passage, passing, post, score, telling, trail } from "./api.js";
+import { address, apart, arithmetic, breaking, contained, documentAddress, get, givenKey, kept, make, draw, number, numbered, own, passage, passing, post, score, telling, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
-const judgedKey = own("sheaf-judged");
 let page = null;
+let judgedKey = "", judgedBy; // by what name the browser keeps the marks, and for which key that was asked
 let current = null;
 let lit = null; // the result that is pinned
 
 export async function show(main, s, thePage, signal) {
   page = thePage;
+  if (judgedBy !== givenKey()) { // another folder may be served here than yesterday, with marks of its own
+    judgedKey = `${own("sheaf-judged")} ${(await get("/v1/status", {}, signal)).name}`;
+    judgedBy = givenKey();
+  }
   const { profiles } = await get("/v1/profiles", {}, signal);
   const chosen = profiles.find((p) => p.name === s.profile) || profiles.find((p) => p.default) || profiles[0];
   const set = Object.entries(s).filter(([k]) => k.startsWith("set.")).map(([k, v]) => [k.slice(4), v]), has = ([name]) => chosen.parameters.some((p) => p.name === name);

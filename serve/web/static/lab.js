@@ -323,7 +323,7 @@ function chart(lab, answer, before) {
   for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
   const last = Math.max(0, ...columns.flatMap((c) => [...shown].map((id) => c.at.get(id) ?? 0))); // the rank below which there is nothing to draw
   const h = top + (Math.min(last, rows) + 1) * high + 4;
-  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
+  const svg = draw("svg", { class: "lab", width: `${w / 16}rem`, height: `${h / 16}rem`, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const x = (i) => at.get(columns[i]);
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));

@@ -51,9 +51,9 @@ func TestLabCompared(t *testing.T) {
 		until(`[...document.querySelectorAll(".judge tbody tr")].every((r) => [...r.querySelectorAll("td")].every((c) => /^[01]\.\d{3}$/.test(c.textContent)) && r.children.length === 3)`))
 	step(t, ctx, "why not, of both", chromedp.SendKeys(`.lab-bar input`, "other.md"+kb.Enter, chromedp.ByQuery), until(`[...document.querySelectorAll("[aria-label=Arithmetic] h3")].map((e) => e.textContent).join() === "rrf,bench" && document.querySelectorAll("[aria-label=Arithmetic] ul").length === 2`), shoot("why-not-of-both"))
 	step(t, ctx, "a space behind the query", chromedp.Navigate(s.URL+"/?view=lab&q=walrus+&profile=rrf"), until(`document.querySelector(".judge ol button")?.ariaPressed === "true" && `+shown))
-	step(t, ctx, "all marked queries, however many", do(`localStorage.setItem("sheaf-judged", JSON.stringify(Object.fromEntries([...Array(60).keys()].map((i) => ["walrus " + i, {"notes:other.md": 1}]))))`),
+	step(t, ctx, "all marked queries, however many", do(`localStorage.setItem("sheaf-judged notes", JSON.stringify(Object.fromEntries([...Array(60).keys()].map((i) => ["walrus " + i, {"notes:other.md": 1}]))))`),
 		chromedp.Navigate(s.URL+"/?view=lab&q=walrus"), until(`document.querySelectorAll(".judge tbody tr").length === 61`))
-	step(t, ctx, "what is marked and not found stays to be seen", do(`localStorage.setItem("sheaf-judged", JSON.stringify({walrus: {"notes:gone.md": 1}}))`), chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
+	step(t, ctx, "what is marked and not found stays to be seen", do(`localStorage.setItem("sheaf-judged notes", JSON.stringify({walrus: {"notes:gone.md": 1}}))`), chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
 		until(`document.querySelector(".judge ul li")?.textContent.includes("notes:gone.md") && document.querySelector(".judge ul li button").ariaPressed === "true"`),
 		chromedp.Click(".judge ul li button", chromedp.ByQuery), until(`document.querySelector(".judge ul li button").ariaPressed === "false" && !document.querySelector(".judge table")`))
 }
@@ -110,10 +110,11 @@ func TestArithmeticFolds(t *testing.T) {
 func TestPageNarrow(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
-		"a/b/one.md":   "---\ntags: [git, github]\n---\n# One\n\nA walrus.\n",
-		"a/two.md":     "---\ntags: [git]\n---\n# Two\n\nA walrus.\n",
-		"c/three.md":   "---\ntags: ['so\"called']\n---\n# Three\n\nA walrus.\n",
-		"c/b d/two.md": "---\ntags: [\"see also: x\"]\n---\n# Four\n\nA walrus.\n",
+		"a/b/one.md":              "---\ntags: [git, github]\n---\n# One\n\nA walrus.\n",
+		"a/two.md":                "---\ntags: [git]\n---\n# Two\n\nA walrus.\n",
+		"c/three.md":              "---\ntags: ['so\"called']\n---\n# Three\n\nA walrus.\n",
+		"c/b d/two.md":            "---\ntags: [\"see also: x\"]\n---\n# Four\n\nA walrus.\n",
+		"d/see “it”, now/five.md": "---\ntags: [\"x,y\", \"*\"]\n---\n# Five\n\nA walrus.\n",
 	})
 	pressed := func(want string) chromedp.Action {
 		return until(`[...document.querySelectorAll("aside details [aria-pressed=true]")].map((e) => e.textContent).join() === ` + quote(want) + ` && ` + shown)
@@ -124,6 +125,10 @@ func TestPageNarrow(t *testing.T) {
 	step(t, ctx, "a folder within another", chromedp.Navigate(s.URL+"/?q=walrus&filter=path:a/b/"), pressed("a/b"))
 	step(t, ctx, "a tag that looks like two", chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("aside") && `+shown), chromedp.Click(`aside button[data-narrow='tag:"see also: x"']`), pressed("see also: x"),
 		chromedp.Click("aside > ul button"), pressed(""), until(`location.search === "?q=walrus"`))
+	for _, name := range []string{"d/see “it”, now", "x,y"} {
+		step(t, ctx, name, chromedp.Navigate(s.URL+"/?q=walrus"), pressed(""), do(`[...document.querySelectorAll("aside details button")].find((e) => e.textContent === `+quote(name)+`).click()`), pressed(name), until(`document.querySelectorAll("#results > li").length === 1 && ![...document.querySelectorAll("aside details button")].some((e) => e.textContent === "*")`),
+			chromedp.Click("aside > ul button"), pressed(""), until(`location.search === "?q=walrus"`))
+	}
 	step(t, ctx, "a tag with a quotation mark", do(`[...document.querySelectorAll("aside details button")].find((e) => e.textContent === 'so"called').click()`), pressed(`so"called`), until(`document.querySelectorAll("#results > li").length === 1`))
 	step(t, ctx, "what is folded stays so", chromedp.Click(`aside details:last-of-type summary`, chromedp.ByQuery), until(`!document.querySelector("aside details:last-of-type").open`), chromedp.SendKeys("#query", "es"), until(`location.search.includes("walruses") && `+shown),
 		until(`document.querySelector("aside details:first-of-type").open && !document.querySelector("aside details:last-of-type").open`))

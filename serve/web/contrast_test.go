@@ -72,7 +72,7 @@ func TestPageContrast(t *testing.T) {
 }
 
 // TestPageThemeAtOnce: nothing is painted in another theme than the chosen one, also where the page's
-// modules come late.
+// modules come late; one that is chosen in another window holds in all.
 func TestPageThemeAtOnce(t *testing.T) {
 	ctx := browser(t)
 	f := servetest.Open(t, notes, nil)
@@ -86,4 +86,6 @@ func TestPageThemeAtOnce(t *testing.T) {
 	t.Cleanup(s.Close)
 	step(t, ctx, "a page whose modules come late", chromedp.Navigate(s.URL), until(shown), until(`performance.getEntriesByName("first-paint").length`),
 		until(`performance.getEntriesByName("first-paint")[0].startTime > performance.getEntriesByType("resource").find((r) => r.name.endsWith("/search.js")).responseEnd`))
+	step(t, ctx, "chosen in another window", do(`localStorage.setItem("sheaf-theme", "dark"); localStorage.setItem("sheaf-editor", "zed://file{path}"); dispatchEvent(new StorageEvent("storage", {key: "sheaf-editor"}))`),
+		until(`document.documentElement.dataset.theme === "dark" && document.getElementById("editor").value === "zed://file{path}"`))
 }

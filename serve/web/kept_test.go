@@ -68,7 +68,7 @@ func TestPageFoundInFiles(t *testing.T) {
 	step(t, ctx, "what is pointed at in the lab", chromedp.Navigate(s.URL+"/?view=lab&q=branch+back&profile=tiered"), until(`document.querySelector(".judge li") && document.querySelector("svg.lab .node[role=button]")`),
 		do(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((n) => n.ariaLabel.includes("Undo")).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`), do(`document.querySelector(".arithmetic h2 a").click()`), until(hit))
 	step(t, ctx, "a mark", chromedp.Navigate(s.URL+"/?view=lab&q=branch+back&profile=tiered"), chromedp.WaitVisible(".judge li"), until(`document.querySelector(".judge li:first-child a").textContent.includes("Undo")`), chromedp.Click(".judge li:first-child button"), until(`document.querySelector(".judge tbody tr:last-child td:last-child")?.textContent === "1.000"`),
-		until(`document.querySelector(".judge li:first-child button").ariaPressed === "true" && localStorage.getItem("sheaf-judged") === '{"branch back":{"notes:git.md#undo-a-commit":1}}'`))
+		until(`document.querySelector(".judge li:first-child button").ariaPressed === "true" && localStorage.getItem("sheaf-judged notes") === '{"branch back":{"notes:git.md#undo-a-commit":1}}'`))
 	step(t, ctx, "it is saved", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch), until(`document.getElementById("notes").textContent.includes("judged.yaml")`))
 	if set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), ""); err != nil || set.Judgements() != 1 {
 		t.Errorf("the saved marks: %+v, %v", set, err)

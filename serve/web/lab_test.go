@@ -111,7 +111,7 @@ func TestLabJudged(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	mean := func(marks, want string) chromedp.Action {
-		return chromedp.Tasks{chromedp.Evaluate(`localStorage.setItem("sheaf-judged", JSON.stringify(`+marks+`))`, nil), chromedp.Reload(),
+		return chromedp.Tasks{chromedp.Evaluate(`localStorage.setItem("sheaf-judged notes", JSON.stringify(`+marks+`))`, nil), chromedp.Reload(),
 			until(`document.querySelector(".judge tbody tr:last-child td:last-child")?.textContent === "` + want + `"`)}
 	}
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"), until(`document.querySelector(".judge li a")?.textContent === "Git › Undo a commit" && `+shown))

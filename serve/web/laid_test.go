@@ -38,8 +38,8 @@ func TestDocumentLongParagraph(t *testing.T) {
 func TestDocumentMarksWords(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n\n使用docker容器\n", "ko.md": "# 여행\n\n검색을 하다\n",
-		"other.md": "# Other\n\nThe caf\u00e9 and cafe\u0301, re\u0301sume\u0301. Straße, Αθήνα, İstanbul, мой мои. مَدْرَسَة שָׁלוֹם हिन्दी में हाँ ภาษาไทย \u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165\n",
-		"forms.md": "# Forms\n\nＡＢＣ ﬁnal smørrebrød co\u00adoperate كـتاب سنة ٢٠٢٤ वर्ष २०२३ ﾄﾞｯｶｰ Łódź\n"})
+		"other.md": "---\nstatus: in istanbul\n---\n# Other\n\nThe caf\u00e9 and cafe\u0301, re\u0301sume\u0301. Straße, Αθήνα, İstanbul, мой мои. مَدْرَسَة שָׁלוֹם हिन्दी में हाँ ภาษาไทย \u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165\n",
+		"forms.md": "# Forms\n\nＡＢＣ CI cited ﬁnal smørrebrød co\u00adoperate كـتاب سنة ٢٠٢٤ वर्ष २०२३ ﾄﾞｯｶｰ Łódź\n"})
 	marks := func(want string) chromedp.Action {
 		return until(`[...document.querySelectorAll("article mark")].map((e) => e.textContent).join() === ` + quote(want) + ` && ` + shown)
 	}
@@ -51,7 +51,8 @@ func TestDocumentMarksWords(t *testing.T) {
 		"istanbul": "İstanbul", "мой": "мой", "مدرسة": "مَدْرَسَة", "שלום": "שָׁלוֹם", "हिन्दी": "हिन्दी", "ภาษา": "ภาษา", "한국": "\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165"} {
 		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {query}}.Encode()), marks(want))
 	}
-	for query, want := range map[string]string{"abc": "ＡＢＣ", "final": "ﬁnal", "smorrebrod": "smørrebrød", "cooperate": "co\u00adoperate", "\u06a9تاب": "كـتاب", "سنه": "سنة", "2024": "٢٠٢٤", "2023": "२०२३", "ドッカー": "ﾄﾞｯｶｰ", "lodz": "Łódź"} {
+	for query, want := range map[string]string{"abc": "ＡＢＣ", "final": "ﬁnal", "smorrebrod": "smørrebrød", "cooperate": "co\u00adoperate", "\u06a9تاب": "كـتاب", "سنه": "سنة", "2024": "٢٠٢٤", "2023": "२०२३", "ドッカー": "ﾄﾞｯｶｰ", "lodz": "Łódź",
+		"std::final": "ﬁnal", "ci": "CI", "the ci": "", "body:abc -title:lodz": "ＡＢＣ", `-"co operate" lodz`: "Łódź", "prop.final:abc in:lodz": ""} {
 		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"forms.md"}, "q": {query}}.Encode()), marks(want))
 	}
 }

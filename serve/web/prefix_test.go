@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -35,13 +36,25 @@ func TestPagePrefix(t *testing.T) {
 	step(t, ctx, "the interface", chromedp.Navigate(s.URL+"/notes/docs"), chromedp.Click(`a[href$="openapi.json"]`, chromedp.ByQuery), until(`location.pathname === "/notes/openapi.json" && document.body.textContent.includes("openapi")`))
 }
 
-// TestPagePrefixes: of two below addresses of one host each keeps its own marks, and is sent its own key.
+// TestPagePrefixes: of two below addresses of one host each keeps its own marks, and is sent its own key; so does
+// another collection that is served later where one was.
 func TestPagePrefixes(t *testing.T) {
 	ctx := browser(t)
-	f := servetest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nUse reset.\n"}, nil)
+	called := func(name string) http.Handler {
+		f := servetest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nUse reset.\n"}, func(o *serve.Options) { o.Name = name })
+		return site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
+	}
+	notes, others := called("notes"), called("others")
+	var later atomic.Bool
 	mux := http.NewServeMux()
 	for _, at := range []string{"/notes", "/work"} {
-		mux.Handle(at+"/", http.StripPrefix(at, site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})))
+		mux.Handle(at+"/", http.StripPrefix(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if later.Load() {
+				others.ServeHTTP(w, r)
+				return
+			}
+			notes.ServeHTTP(w, r)
+		})))
 	}
 	s := httptest.NewServer(mux)
 	defer s.Close()
@@ -49,5 +62,7 @@ func TestPagePrefixes(t *testing.T) {
 	step(t, ctx, "a mark and a key", chromedp.Navigate(s.URL+"/notes"+lab), until(first), chromedp.Click(".judge li:first-child button"), until(first+`.ariaPressed === "true"`),
 		do(`import("./ui/api.js").then((api) => api.askKey())`), chromedp.WaitVisible("#login"), chromedp.SendKeys("#key", "secret"+kb.Enter), chromedp.WaitNotVisible("#login"))
 	step(t, ctx, "the other one", chromedp.Navigate(s.URL+"/work"+lab), until(first), until(first+`.ariaPressed === "false" && document.getElementById("another").hidden`))
-	step(t, ctx, "the first again", chromedp.Navigate(s.URL+"/notes"+lab), until(`!document.getElementById("another").hidden`), do(`import("./ui/api.js").then((api) => { window.key = api.givenKey(); })`), until(`window.key === "secret"`))
+	step(t, ctx, "the first again", chromedp.Navigate(s.URL+"/notes"+lab), until(first+`?.ariaPressed === "true"`), until(`!document.getElementById("another").hidden`), do(`import("./ui/api.js").then((api) => { window.key = api.givenKey(); })`), until(`window.key === "secret"`))
+	later.Store(true)
+	step(t, ctx, "another collection there", chromedp.Navigate(s.URL+"/notes"+lab), until(first+`?.ariaPressed === "false" && !document.querySelector(".judge table")`))
 }

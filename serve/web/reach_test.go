@@ -87,7 +87,7 @@ func TestPageLetters(t *testing.T) {
 	s, _ := start(t)
 	for _, view := range []string{"/?q=undo+commit&filter=ext:md", "/?view=document&id=git.md", "/?view=lab&q=commit&compare=rrf", "/?view=status"} {
 		step(t, ctx, view, emulation.SetDeviceMetricsOverride(360, 740, 1, false), page.SetFontSizes(&page.FontSizes{Standard: 32}), chromedp.Navigate(s.URL+view), until(shown),
-			until(`getComputedStyle(document.body).fontSize === "32px"`), until(`document.documentElement.scrollWidth <= innerWidth`))
+			until(`getComputedStyle(document.body).fontSize === "32px" && [...document.querySelectorAll("svg.lab")].every((e) => e.clientWidth === 2 * e.viewBox.baseVal.width)`), until(`document.documentElement.scrollWidth <= innerWidth`))
 	}
 }
 

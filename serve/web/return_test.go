@@ -30,6 +30,12 @@ func TestPageReturn(t *testing.T) {
 	f.Write(t, "walrus.md", "# Walrus\n\nThree of them.\n")
 	f.Index(t)
 	step(t, ctx, "back to the box", back, until(`document.querySelector("article").textContent.includes("Three of them.") && `+shown), until(`document.activeElement.id === "query"`))
+	f.Write(t, "walrus.md", "# Seal\n\nFour of them.\n")
+	f.Index(t)
+	step(t, ctx, "its heading is another one", back, until(`document.querySelector("article")?.textContent.includes("Four of them.") && document.getElementById("notes").textContent.includes('no section "walrus"') && `+shown))
+	f.Write(t, "walrus.md", "# Walrus\n\nFour of them.\n")
+	f.Index(t)
+	step(t, ctx, "it is there again", back, until(`document.querySelector("article .hit") && document.getElementById("notes").textContent === "" && `+shown))
 }
 
 // TestLabReturn: who comes back to the lab sees the numbers of a profile that was saved elsewhere meanwhile, by which it

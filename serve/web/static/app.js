@@ -239,15 +239,23 @@ another.addEventListener("click", async () => {
   if ((await askKey()) || had !== givenKey()) show();
 });
 const editor = document.getElementById("editor");
-editor.value = editorPattern();
 editor.addEventListener("change", () => {
   kept.setItem("sheaf-editor", editor.value);
   show(scrollY); // with its links
 });
 
 const root = document.documentElement;
-const theme = kept.getItem("sheaf-theme");
-if (theme) root.dataset.theme = theme;
+/** Takes on what was chosen, here or in another window of the browser. */
+function dress() {
+  const theme = kept.getItem("sheaf-theme");
+  if (theme) root.dataset.theme = theme;
+  editor.value = editorPattern();
+}
+dress();
+addEventListener("storage", (e) => {
+  dress();
+  if (e.key === "sheaf-editor") show(scrollY);
+});
 document.getElementById("theme").addEventListener("click", () => {
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";

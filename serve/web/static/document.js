@@ -15,12 +15,20 @@ export const changed = (signal) => get("/ui/document", asked, signal, true).then
 let laid = {}; // what is laid out: of which document and question, its text, outline, and the entries of this
 
 export async function show(main, s, page, signal) {
-  asked = { id: s.id, collection: s.collection };
-  const doc = await get("/ui/document", asked, signal);
+  const wanted = (asked = { id: s.id, collection: s.collection });
+  let lost = "";
+  const doc = await get("/ui/document", wanted, signal).catch((e) => {
+    const at = s.id?.lastIndexOf("#");
+    if (e.status !== 404 || !(at > 0)) throw e;
+    // Its heading was changed, or its name is an old one: what it stood in is there.
+    lost = `There is no section "${contained(s.id.slice(at + 1))}" here now: this is the whole document.`;
+    wanted.id = s.id.slice(0, at);
+    return get("/ui/document", wanted, signal).catch((second) => { throw second.status === 404 ? e : second; });
+  });
   drawn = JSON.stringify(doc);
   file = doc.file && editorAddress(doc.file, doc.line);
   page.count("");
-  const warnings = doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`);
+  const warnings = [...(lost ? [lost] : []), ...doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`)];
   const notes = doc.intricate ? ["What is nested or marked here is too much to lay out: this is the text as it is written.", ...warnings] : warnings;
   page.notes(notes);
   document.title = `${doc.title} – Sheaf`;
@@ -34,7 +42,7 @@ export async function show(main, s, page, signal) {
   for (const e of text.querySelectorAll(".hit")) e.classList.remove("hit");
   const hit = doc.chunk !== doc.id && [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === doc.chunk);
   if (hit) highlight(hit);
-  if (s.q) markWords(text, s.q, same);
+  if (s.q) markWords(text, asWords(s.q, doc), same);
   const at = hit || (!same && text.querySelector("mark"));
   if (at) at.scrollIntoView({ block: hit ? "start" : "center" });
   else scrollTo(0, 0);
@@ -270,14 +278,28 @@ function folded(text) {
   return [plain, at];
 }
 
-/** Marks words that begin as words of the query do; again where it was done before, and another passage is shown now. */
+/** A name and what stands behind its colon. */
+const named = /(?<![\p{L}\p{N}_])(\p{L}[\p{L}\p{M}_.-]*):("[^"]*"|\S+)/gu;
+const texts = ["title", "heading", "body", "content", "alias"], filters = ["tag", "tags", "path", "file", "folder", "in", "ext", "before", "after", "since", "on", "date"];
+
+/** What a query looks for in the text of a document that it found. A name that is that of nothing there, as in std::fs, is a word. */
+function asWords(query, doc) {
+  const nothing = [...filters, ...Object.keys(doc.properties).map((name) => name.toLowerCase())];
+  return query.replace(/-?\[[^[\]:]+:[^[\]]*\]/g, " ").replace(named, (all, name, value) => {
+    const low = name.toLowerCase();
+    return texts.includes(low) ? value : nothing.includes(low) || low.startsWith("prop.") ? "" : all;
+  }).replace(/(^|\s)-(?:"[^"]*"|\S*)/g, " ").replace(/(?<!\S)OR(?!\S)/g, " ");
+}
+
+/** Marks words that begin as those do; again where it was done before, and another passage is shown now. */
 function markWords(text, query, again) {
-  const words = folded(query.replace(/-?\[[^[\]:]+:[^[\]]*\]/g, " ").replace(/\b[a-z.]+:(?:"[^"]*"|\S+)/gi, " ").replace(/(^|\s)-\S+/g, " ").replace(/(?<!\S)OR(?!\S)/g, " "))[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
-  const stems = [...new Set(words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
-  if (!stems.length) return;
+  const words = folded(query)[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
+  const long = words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)), stems = [...new Set(long.map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
+  const short = long.length ? [] : words; // alone they are what is looked for, but not what begins so
+  if (!words.length) return;
   const any = (all) => all.join("|") || "(?!)";
   const letter = "[\\p{L}\\p{N}\\p{M}]", alone = `(?!${unspaced.source})${letter}`; // a word may end where others follow without a space
-  const pattern = new RegExp(`(?<!${alone})(?:${any(stems.filter((w) => !unspaced.test(w)))})(?:${alone})*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
+  const pattern = new RegExp(`(?<!${alone})(?:(?:${any(stems.filter((w) => !unspaced.test(w)))})(?:${alone})*|(?:${any(short)})(?!${alone}))|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("mark")) nodes.push(walker.currentNode);

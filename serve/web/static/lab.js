@@ -1,16 +1,20 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, numbered, own, passage, passing, post, score, telling, trail } from "./api.js";
+import { address, apart, arithmetic, breaking, contained, documentAddress, get, givenKey, kept, make, draw, number, numbered, own, passage, passing, post, score, telling, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
-const judgedKey = own("sheaf-judged");
 let page = null;
+let judgedKey = "", judgedBy; // by what name the browser keeps the marks, and for which key that was asked
 let current = null;
 let lit = null; // the result that is pinned
 
 export async function show(main, s, thePage, signal) {
   page = thePage;
+  if (judgedBy !== givenKey()) { // another folder may be served here than yesterday, with marks of its own
+    judgedKey = `${own("sheaf-judged")} ${(await get("/v1/status", {}, signal)).name}`;
+    judgedBy = givenKey();
+  }
   const { profiles } = await get("/v1/profiles", {}, signal);
   const chosen = profiles.find((p) => p.name === s.profile) || profiles.find((p) => p.default) || profiles[0];
   const set = Object.entries(s).filter(([k]) => k.startsWith("set.")).map(([k, v]) => [k.slice(4), v]), has = ([name]) => chosen.parameters.some((p) => p.name === name);
@@ -208,8 +212,11 @@ function control(lab, p) {
     const to = (x) => (wide ? Math.log1p(x - p.min) : x);
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
-    const hundredth = wide ? 0.01 * (1 - 1e-9) : 0.01; // a hundred of a logarithm may be more than the whole, and then the last is not reached
-    const range = make("input", { type: "range", "aria-description": p.about, "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : hundredth * (to(p.max) - to(p.min)), value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    // A hundredth of the way, or somewhat more or less, so that the number of the profile is met: it may be a part of one.
+    const way = to(p.max) - to(p.min), own = to(Number(p.default)) - to(p.min);
+    const part = own > 0 ? own / Math.max(1, Math.round((100 * own) / way)) : way / 100;
+    const step = p.integer && !wide ? 1 : Math.floor(1e12 * part + 0.001) / 1e12; // else all of them may be more than the way, by what was rounded
+    const range = make("input", { type: "range", "aria-description": p.about, "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step, value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider
     // A finger that scrolls may begin on a slider, which has taken its place then: it stays as it was.
     let held = null, scrolls = false;
@@ -226,7 +233,7 @@ function control(lab, p) {
     range.addEventListener("input", () => {
       if (scrolls) return field.dispatchEvent(new Event("change"));
       range.classList.remove("reckoned");
-      const x = from(Number(range.value));
+      const at = Number(range.value), x = at + 0.999 * step > to(p.max) ? p.max : from(at); // the last step may lie before the end
       field.value = p.integer ? String(Math.round(x)) : String(Number(x.toPrecision(3)));
       range.setAttribute("aria-valuetext", field.value);
       put(field.value);
@@ -316,7 +323,7 @@ function chart(lab, answer, before) {
   for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
   const last = Math.max(0, ...columns.flatMap((c) => [...shown].map((id) => c.at.get(id) ?? 0))); // the rank below which there is nothing to draw
   const h = top + (Math.min(last, rows) + 1) * high + 4;
-  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
+  const svg = draw("svg", { class: "lab", width: `${w / 16}rem`, height: `${h / 16}rem`, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const x = (i) => at.get(columns[i]);
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));

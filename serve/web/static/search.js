@@ -159,10 +159,12 @@ const more = (n, s) => make("button", { type: "button", class: "more", onclick: 
   page.go(address({ ...s, n }));
 } }, "More");
 
-/** A value as filters have it. A quotation mark in it cannot be written: what begins so up to there is let through. */
+/** Signs that filters cannot write in a value. */
+const unwritten = /["“”„«*].*$/s;
+/** A value as filters have it. Of one with such a sign, what begins so up to there is let through. */
 const quoted = (v) => {
-  const begin = v.replace(/".*$/s, "*");
-  return /[\s()]/.test(begin) ? `"${begin}"` : begin;
+  const begin = v.replace(unwritten, "*");
+  return /[\s(),]/.test(begin) ? `"${begin}"` : begin;
 };
 /** What a filter says to narrow to a value. */
 export const markOf = (kind, value) => (kind === "folder" ? `path:${quoted(value + "/")}` : `${kind}:${quoted(value)}`);
@@ -188,7 +190,7 @@ function facets(found, s) {
   if (s.profile) taken("Ranked by", [s.profile], () => page.go(address({ q: s.q, filter: s.filter })));
   if (active.length) taken("Narrowed to", active, (f) => narrow(f, s), (f) => ({ "data-narrow": f }));
   for (const [kind, title] of [["tag", "Tags"], ["folder", "Folders"], ["ext", "Kinds"]]) {
-    const all = (found[kind] || []).filter((v) => v.value);
+    const all = (found[kind] || []).filter((v) => v.value && v.value.search(unwritten)); // of nothing but such signs there is no filter
     // A folder that holds nothing but another one of the list narrows to the same.
     const values = kind === "folder" ? all.filter((v) => !all.some((w) => w.count === v.count && w.value.startsWith(v.value + "/"))) : all;
     if (!values.length || (kind === "ext" && values.length < 2)) continue;

@@ -32,14 +32,22 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// dateOf is the date that a value is, or a text that says one, or a link to the note of a
-// day, as "[[2024-05-31]]".
+// slashedLayouts are ways in which blogs write dates that are no dates to YAML.
+var slashedLayouts = [...]string{"2006/1/2", "2006/1/2 15:04:05", "2006/1/2 15:04"}
+
+// dateOf is the date that a value is, or a text that says one, also with slashes behind the
+// year, or a link to the note of a day, as "[[2024-05-31]]".
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	if v = Linked(v); v.Kind == sheaf.KindDate {
 		return v.Time(), true
 	}
 	if v.Kind != sheaf.KindText {
 		return time.Time{}, false
+	}
+	for _, layout := range slashedLayouts {
+		if t, err := time.Parse(layout, v.Text); err == nil {
+			return t, true
+		}
 	}
 	return parseDate(v.Text)
 }

@@ -98,6 +98,8 @@ type runner struct {
 	// embedFault is set when the embedder failed; it is not asked again in
 	// this run.
 	embedFault error
+	// refusing is since when it refuses every document; zero while it does not.
+	refusing time.Time
 	// modeled says that the documents of before have vectors.
 	modeled bool
 	// unread is, for each tree, when the first of the unsure files changed that could
@@ -544,6 +546,10 @@ func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reaso
 // errNoModel is why vectors are missing that a run with a model adds.
 var errNoModel = errors.New("no model is configured")
 
+// refusedFor is how long an embedder may refuse one document after another until it is asked no
+// more: a server that fails at all but a word takes seconds for each, with the pauses between attempts.
+const refusedFor = time.Minute
+
 // embedChunks adds vectors, when there is an embedder that works. A document that it refuses
 // waits for its own; the others go on.
 func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
@@ -559,16 +565,24 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	if fault != nil {
 		return fault
 	}
+	began := time.Now()
 	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc), to)
-	if err == nil || ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return err
 	}
 	// Others need not wait, too, for one that is away or takes too long.
-	answers := !errors.Is(err, context.DeadlineExceeded) && Answers(ctx, r.o.Embedder)
+	answers := err == nil || !errors.Is(err, context.DeadlineExceeded) && Answers(ctx, r.o.Embedder)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err == nil {
+		r.refusing = time.Time{}
+		return nil
+	}
+	if r.refusing.IsZero() {
+		r.refusing = began
+	}
 	r.report.EmbedError = err.Error()
-	if !answers {
+	if !answers || time.Since(r.refusing) > refusedFor {
 		r.embedFault = err
 	}
 	return err

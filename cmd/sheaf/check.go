@@ -70,9 +70,6 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 	}
 	progress.Done()
 	faults = append(faults, stored...)
-	if s.remaking() {
-		faults = append(faults, errRemaking)
-	}
 	agree := func() (err error) {
 		if faults, err = s.agreement(ctx); errors.Is(err, sheaf.ErrCorrupt) {
 			faults, err = []error{err}, nil
@@ -114,6 +111,9 @@ func (s *session) catalogFaults() []error {
 	faults := s.view.Check()
 	if s.outdatedRead = s.outdatedText(); s.outdatedRead != "" {
 		faults = slices.DeleteFunc(faults, func(err error) bool { return errors.Is(err, catalog.ErrMisfiled) })
+	}
+	if s.remaking() {
+		faults = append(faults, errRemaking)
 	}
 	return faults
 }

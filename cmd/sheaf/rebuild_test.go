@@ -291,3 +291,27 @@ func TestCheckBesideServer(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckBesideRemaking: where another process begins to make an index again while it is looked
+// at, and ends, that is what is wrong, though nothing of it is there that could be.
+func TestCheckBesideRemaking(t *testing.T) {
+	cmd, s, other := takenFrom(t)
+	other.close()
+	whole, err := s.open(cmd, openOptions{refresh: true, make: true}) // which goes on with what was begun
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole.close()
+	looking, err := s.open(cmd, openOptions{asIs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer looking.close()
+	if err := errors.Join(other.drop(t.Context(), true), other.openStores(t.Context())); err != nil { // which empties the engine
+		t.Fatal(err)
+	}
+	other.close()
+	if faults, err := looking.faults(t.Context()); err != nil || !errors.Is(errors.Join(faults...), errRemaking) {
+		t.Errorf("%v, %v", faults, err)
+	}
+}

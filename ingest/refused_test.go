@@ -1,0 +1,54 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/inference"
+	"sheaf/inference/hashed"
+)
+
+// slowly is a model that refuses texts of granite after a while, and counts them.
+type slowly struct {
+	hashed.Embedder
+	asked int
+}
+
+func (s *slowly) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "granite") }) {
+		s.asked++
+		time.Sleep(25 * time.Second)
+		return nil, errors.New("no room")
+	}
+	return s.Embedder.Embed(ctx, p, texts)
+}
+
+// TestRefusedForLong: a model that refuses one document after another for long is asked no more in
+// a run, but while it gives vectors between; for each the fault is why it has none.
+func TestRefusedForLong(t *testing.T) {
+	for _, c := range []struct {
+		texts string // of documents
+		asked int    // for how many that are refused
+	}{{"granite granite granite granite granite", 3}, {"granite granite pumice granite granite pumice granite", 5}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := &slowly{Embedder: hashed.New(64)}
+			r := &runner{o: &Options{Embedder: m}, report: &Report{}}
+			for _, text := range strings.Fields(c.texts) {
+				at := map[sheaf.ID]*sheaf.Chunk{"c": {ID: "c", Title: text}}
+				if err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at, []backend.Chunk{{ID: "c"}}, &space{}); (err != nil) != (text == "granite") {
+					t.Errorf("%s: %v", text, err)
+				}
+			}
+			if m.asked != c.asked || !strings.HasSuffix(r.report.EmbedError, "no room") {
+				t.Errorf("%s: asked for %d, want %d: %q", c.texts, m.asked, c.asked, r.report.EmbedError)
+			}
+		})
+	}
+}

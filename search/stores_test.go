@@ -128,7 +128,7 @@ func headings(t *testing.T, root string, n int) []string {
 			t.Fatal(err)
 		}
 		for lines := bufio.NewScanner(f); lines.Scan(); {
-			if level, title, ok := strings.Cut(lines.Text(), " "); ok && strings.Trim(level, "#") == "" && strings.Contains(title, " ") && !strings.ContainsAny(title, operators) {
+			if level, title, ok := strings.Cut(lines.Text(), " "); ok && level != "" && strings.Trim(level, "#") == "" && strings.Contains(title, " ") && !strings.ContainsAny(title, operators) {
 				all = append(all, title)
 			}
 		}

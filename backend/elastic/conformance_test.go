@@ -2,6 +2,7 @@ package elastic_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -153,7 +154,15 @@ func randomHistories(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 			o.K1 = 1.2
 			r := &rewritten{Store: s.Open(t, o).(*elastic.Store), t: t, o: o, chunks: map[sheaf.ID]backend.Chunk{}}
 			defer func() { r.Close() }()
-			backendtest.Limited(r, backendtest.Options{Tolerance: 1e-5, Lacks: repeats, Shape: func(req *backend.Request) {
+			// Where the query's prefixes stand for too many words for what the server takes, that is said.
+			lacks := func(req backend.Request) bool {
+				if repeats(req) {
+					return true
+				}
+				_, err := r.Retrieve(t.Context(), req)
+				return errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(), "clauses, the server takes")
+			}
+			backendtest.Limited(r, backendtest.Options{Tolerance: 1e-5, Lacks: lacks, Shape: func(req *backend.Request) {
 				req.Text.K1, req.Text.B, req.Text.Combine = 1.2, 0, req.Text.Combine%2
 				req.Text.Statistics, req.Text.Among = backend.StatisticsCorpus, nil
 			}})

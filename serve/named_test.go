@@ -2,7 +2,9 @@ package serve_test
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"testing"
 
 	"sheaf"
@@ -65,7 +67,7 @@ func TestHiddenNames(t *testing.T) {
 	}
 	same("a stage", func(r *serve.Reader) (any, error) {
 		run := serve.StageRun{Name: "graph_boost", Settings: map[string]string{"co_citation": "1", "max": "0"}, Limit: 10, Rankings: [][]serve.Scored{{}}}
-		for path := range seen {
+		for _, path := range slices.Sorted(maps.Keys(seen)) { // equal scores stay as they are given
 			run.Rankings[0] = append(run.Rankings[0], serve.Scored{ID: sheaf.DocumentID(servetest.Tree, path), Score: 1})
 		}
 		return r.Stage(run)

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,11 +80,13 @@ func TestOwner(t *testing.T) {
 		return nil
 	})
 	endA()
-	until("the second one, later", func() error { _, err := b.Task(grant, "", task.ID); return err })
+	until("the second one, later", func() error {
+		if err := write(a, "kayak"); !errors.Is(err, sheaf.ErrUnavailable) {
+			return fmt.Errorf("the first one writes after it: %v, want ErrUnavailable", err)
+		}
+		return nil
+	})
 	until("the second one, later", func() error { return write(b, "raft") })
-	if err := write(a, "kayak"); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("the first one writes after it: %v, want ErrUnavailable", err)
-	}
 	if now, err := b.Task(grant, "", task.ID); err != nil || now.State != serve.TaskDone {
 		t.Errorf("the first one's task: %+v, %v", now, err)
 	}

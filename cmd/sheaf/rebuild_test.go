@@ -114,25 +114,33 @@ func TestDropWaits(t *testing.T) {
 	}
 }
 
-// takenFrom is a session that another one takes the index from under: it has emptied it and
-// begun to fill it.
-func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
+// opened is a session of an index as commands open it, with the command.
+func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, *session) {
 	t.Helper()
-	_, folder, _, index := notesFor(t)
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = out.Close() })
 	a := newApp(os.Stdin, out, out)
-	cmd = a.command()
+	cmd := a.command()
 	a.in, a.index = folder, index // which making the command sets to their defaults
 	cmd.SetContext(t.Context())
-	if s, err = a.open(cmd, openOptions{refresh: true, make: true}); err != nil {
+	s, err := a.open(cmd, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.close)
-	other = &session{app: a, where: s.where}
+	return cmd, s
+}
+
+// takenFrom is a session that another one takes the index from under: it has emptied it and
+// begun to fill it.
+func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
+	t.Helper()
+	_, folder, _, index := notesFor(t)
+	cmd, s = opened(t, folder, index, openOptions{refresh: true, make: true})
+	other = &session{app: s.app, where: s.where}
 	if err := other.drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -178,20 +186,7 @@ func TestRefreshBesideRebuild(t *testing.T) {
 // do so stays as that one made it.
 func TestRemakeThatAnotherDid(t *testing.T) {
 	_, folder, _, index := notesFor(t)
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	a := newApp(os.Stdin, out, out)
-	cmd := a.command()
-	a.in, a.index = folder, index // which making the command sets to their defaults
-	cmd.SetContext(t.Context())
-	s, err := a.open(cmd, openOptions{refresh: true, make: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	_, s := opened(t, folder, index, openOptions{refresh: true, make: true})
 	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -261,31 +256,9 @@ func TestCheckBesideServer(t *testing.T) {
 	_, folder, _, index := notesFor(t)
 	address := serving(t, folder, index)
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	a := newApp(os.Stdin, out, out)
-	cmd := a.command()
-	a.in, a.index = folder, index // which making the command sets to their defaults
-	cmd.SetContext(t.Context())
-	s, err := a.open(cmd, openOptions{asIs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	_, s := opened(t, folder, index, openOptions{asIs: true})
 	for i := range 2 { // of what was opened before the second, files are gone
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprintf("%s/v1/documents/api:%d.md", address, i), strings.NewReader(`{"text": "pears"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
+		change(t, http.MethodPut, fmt.Sprintf("%s/v1/documents/api:%d.md", address, i), `{"text": "pears"}`)
 		if faults, err := s.faults(t.Context()); err != nil || len(faults) > 0 || s.view.Docs() != 2+i {
 			t.Errorf("%d: %v, %v, %d documents", i, faults, err, s.view.Docs())
 		}

@@ -81,18 +81,23 @@ func (silent) Stats(context.Context) (backend.Stats, error) {
 	return backend.Stats{}, fmt.Errorf("%w: too busy", sheaf.ErrUnavailable)
 }
 
-// TestSilentServer: a server that does not answer a check is no damage, for which everything would
-// be written again.
-func TestSilentServer(t *testing.T) {
+// knowingNothing is a session of a store with an empty catalog.
+func knowingNothing(t *testing.T, store backend.Backend) *session {
+	t.Helper()
 	known, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer known.Close()
+	t.Cleanup(func() { _ = known.Close() })
 	view := known.View()
-	defer view.Close()
-	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
-	s := &session{app: a, view: view, backend: silent{}}
+	t.Cleanup(view.Close)
+	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}, view: view, backend: store}
+}
+
+// TestSilentServer: a server that does not answer a check is no damage, for which everything would
+// be written again.
+func TestSilentServer(t *testing.T) {
+	s := knowingNothing(t, silent{})
 	if faults, err := s.faults(t.Context()); len(faults) > 0 || !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("%v, %v", faults, err)
 	}
@@ -101,16 +106,9 @@ func TestSilentServer(t *testing.T) {
 // TestCopyBeginsAgain: a copy that is found not to be whole, since what was copied before is
 // gone, is not gone on with for ever.
 func TestCopyBeginsAgain(t *testing.T) {
-	known, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer known.Close()
-	view := known.View()
-	defer view.Close()
-	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
 	from := streaming{chunks: slices.Concat(backendtest.One("t:a", "stone").Chunks, backendtest.One("t:b", "moss").Chunks)}
-	source := &session{app: a, view: view, backend: from}
+	source := knowingNothing(t, from)
+	a := source.app
 	to := memory.New(backendtest.Analyzer(t, "en"))
 	defer to.Close()
 	file := filepath.Join(t.TempDir(), copyStateName)

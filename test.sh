@@ -12,9 +12,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-fuzz=${SHEAF_FUZZTIME:-2s} long='' patience=20m twice='^TestScripts$'
+fuzz=${SHEAF_FUZZTIME:-2s} long='' patience=20m once='^TestScripts$'
 if [ "${1:-}" = --long ]; then
-	fuzz=10m long=1 patience=24h twice=''
+	fuzz=10m long=1 patience=24h once=''
 fi
 
 say() { printf '\n== %s\n' "$1"; }
@@ -135,7 +135,7 @@ CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./serve/web ./cmd/sheaf
 
 say "those that are shorter with it, whole without it" # but for scripts, of which little is
 whole=$(git grep -lE "testing\.Short\(\)${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$twice" $whole ./internal/offheap ./engine/segment
+SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole ./internal/offheap ./engine/segment
 
 say "fuzzing, $fuzz a target"
 git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' | while IFS=: read -r file target; do

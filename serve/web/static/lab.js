@@ -213,8 +213,8 @@ function control(lab, p) {
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
     // A hundredth of the way, or somewhat more or less, so that the number of the profile is met: it may be a part of one.
-    const way = to(p.max) - to(p.min), own = to(Number(p.default)) - to(p.min);
-    const part = own > 0 ? own / Math.max(1, Math.round((100 * own) / way)) : way / 100;
+    const way = to(p.max) - to(p.min), usual = to(Number(p.default)) - to(p.min);
+    const part = usual > 0 ? usual / Math.max(1, Math.round((100 * usual) / way)) : way / 100;
     const step = p.integer && !wide ? 1 : Math.floor(1e12 * part + 0.001) / 1e12; // else all of them may be more than the way, by what was rounded
     const range = make("input", { type: "range", "aria-description": p.about, "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step, value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider

@@ -13,7 +13,8 @@
 // With --pid, the server's process on this machine, it tells the processor time of
 // an answer, how long answers would take, were all work shared evenly by
 // processors that do nothing else, and how long were each a loop of always the same
-// length: what of the spread is the machine's.
+// length: what of the spread is the machine's. On a virtual machine it tells what of
+// the processors' time the host gave to others meanwhile.
 //
 //	go run -C bench ./load --sheaf PROGRAM --in FOLDER
 //
@@ -34,6 +35,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +113,7 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
+	taken, _ := stolen()
 	began, own, theirs := time.Now(), l.own(), l.server()
 	asked := l.next.Load()
 	answers, err := l.ask(o.length)
@@ -119,6 +122,7 @@ func run(o options) error {
 	}
 	took := time.Since(began)
 	own, theirs = l.own()-own, l.server()-theirs
+	now, virtual := stolen()
 	found, err := l.gauge(rememberedMetric)
 	if err != nil {
 		return err
@@ -132,6 +136,9 @@ func run(o options) error {
 	}
 	l.report(answers, took)
 	l.reportWork(answers, own, theirs)
+	if virtual {
+		fmt.Printf("of the processors' time the host of this machine gave %.1f of 100 to others\n", 100*(now-taken).Seconds()/took.Seconds()/float64(runtime.NumCPU()))
+	}
 	n := float64(len(answers))
 	switch asked = l.next.Load() - asked; {
 	case o.zipf > 0:

@@ -368,7 +368,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	c.WillWork()
 	err := insist(ctx, func() error {
 		err := c.recover(ctx)
-		c.given.full.Store(vfs.NoSpace(err))
+		c.given.full.Store(vfs.NoSpace(err) || vfs.Forbidden(err))
 		return err
 	})
 	c.given.recovering.Store(false)
@@ -437,7 +437,7 @@ func insist(ctx context.Context, work func() error) error {
 // forNow reports whether what failed may succeed later. A file that is larger than its file
 // system lets one be never does.
 func forNow(err error) bool {
-	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
+	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.Forbidden(err) || vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
 func (t *tasks) next() string {

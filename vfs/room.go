@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"errors"
+	"io/fs"
 	"syscall"
 )
 
@@ -9,6 +10,12 @@ import (
 // its device, in its owner's share of that, or within the largest size of a file.
 func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || deviceFull(err)
+}
+
+// Forbidden reports whether a file could not be read or written because nobody let this
+// process: its rights or those of its folder, or a file system that is for reading only.
+func Forbidden(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // TooManyFiles reports whether a file could not be opened because too many are open, connections

@@ -60,7 +60,7 @@ func (s *session) keys() (*access.Keys, error) {
 // unwritten says what can be done where keys cannot be written. What else may be wrong with
 // them no repair of the index mends.
 func (s *session) unwritten(err error) error {
-	if readOnly(err) || vfs.NoSpace(err) {
+	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.advise(err)
 	}
 	return err

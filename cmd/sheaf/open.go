@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -179,7 +178,7 @@ func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 	}
 	switch {
 	case s.outdated != nil && !o.asIs:
-		if err = s.remake(ctx, s.outdated, false); readOnly(err) {
+		if err = s.remake(ctx, s.outdated, false); vfs.Forbidden(err) {
 			err = s.openStores(ctx)
 		}
 	case o.refresh && s.config.Refresh, s.remaking() && !o.asIs && !o.rebuild:
@@ -230,7 +229,7 @@ func (s *session) advise(err error) error {
 		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
 	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat), errors.Is(err, errAnalyzer):
 		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
-	case readOnly(err):
+	case vfs.Forbidden(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	case vfs.NoSpace(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make some, or name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
@@ -246,11 +245,6 @@ func elsewhere(err error) error {
 		return err
 	}
 	return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder with --index or SHEAF_DATA_DIR", path.Path)
-}
-
-// readOnly reports whether a file could not be written because of where it is.
-func readOnly(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // prepare makes the index's folder, or checks the one that is there.

@@ -148,7 +148,7 @@ func (s *session) refresh(ctx context.Context) error {
 		s.warn("%v: the answer is as of the last time it was indexed", err)
 	case errors.Is(err, backend.ErrForbidden) && !must:
 		s.warn("%v: the answer is as of the last time it was indexed", err)
-	case (readOnly(err) || vfs.NoSpace(err)) && !must:
+	case (vfs.Forbidden(err) || vfs.NoSpace(err)) && !must:
 		s.warn("the index cannot be written (%v): the answer is as of the last time it was indexed%s", err, s.byAnotherVersion())
 	default:
 		return fmt.Errorf("index %s: %w", s.where.Root, err)

@@ -207,7 +207,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *serve.Coll
 	})
 	group.Go(func() error {
 		err := door.Work(ctx)
-		if readOnly(err) && !writable(s.where.Dir) {
+		if vfs.Forbidden(err) && !writable(s.where.Dir) {
 			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)
 			return nil // the rest is
 		}

@@ -164,26 +164,30 @@ func TestNoSpace(t *testing.T) {
 	}
 }
 
-// While too many files are open, as when somebody holds thousands of connections, who asks is
-// told to repeat it, and what was accepted waits.
-func TestTooManyFiles(t *testing.T) {
-	s, store := filling(t)
-	store.fault = &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.EMFILE}
-	store.writes.Store(true)
-	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`)
-	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "secret") {
-		t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
-	}
-	var answer api.BatchAnswer
-	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
-	file := filepath.Join(s.fixture.Options.Tasks, answer.Task.ID+".json")
-	task := workFor(t, s.fixture.Collection, 300*time.Millisecond, answer.Task.ID)
-	if _, err := os.Stat(file); err != nil || task.State != serve.TaskWaiting {
-		t.Fatalf("%+v %v", task, err)
-	}
-	store.writes.Store(false)
-	if task := workFor(t, s.fixture.Collection, 20*time.Second, answer.Task.ID); task.State != serve.TaskDone {
-		t.Errorf("when files can be opened: %+v", task)
+// While too many files are open, as when somebody holds thousands of connections, or a file may not
+// be written, who asks is told to repeat it, and what was accepted waits.
+func TestNotForNow(t *testing.T) {
+	for _, fault := range []error{syscall.EMFILE, syscall.EACCES, syscall.EROFS} {
+		t.Run(fault.Error(), func(t *testing.T) {
+			s, store := filling(t)
+			store.fault = &fs.PathError{Op: "open", Path: "/secret/place", Err: fault}
+			store.writes.Store(true)
+			res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`)
+			if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "secret") {
+				t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
+			}
+			var answer api.BatchAnswer
+			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
+			file := filepath.Join(s.fixture.Options.Tasks, answer.Task.ID+".json")
+			task := workFor(t, s.fixture.Collection, 300*time.Millisecond, answer.Task.ID)
+			if _, err := os.Stat(file); err != nil || task.State != serve.TaskWaiting {
+				t.Fatalf("%+v %v", task, err)
+			}
+			store.writes.Store(false)
+			if task := workFor(t, s.fixture.Collection, 20*time.Second, answer.Task.ID); task.State != serve.TaskDone {
+				t.Errorf("when files can be opened: %+v", task)
+			}
+		})
 	}
 }
 

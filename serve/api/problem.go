@@ -126,6 +126,8 @@ func problemOf(err error, r *route) *Problem {
 		p = problem("unsupported", "%v", err)
 	case vfs.NoSpace(err): // in what place is for the log
 		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
+	case vfs.Forbidden(err): // which file that is, is for the log
+		p = problem("unavailable", "the server may not write or read a file that it needs, which its log names: repeat this when it may")
 	case errors.Is(err, vfs.ErrCorrupt): // which is mended, unless that cannot be: see serve.Collection.Damaged
 		p = problem("unavailable", "a part of the index is damaged: repeat this when it is made again; the log of the server says what")
 	case errors.Is(err, context.DeadlineExceeded):

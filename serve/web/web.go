@@ -42,8 +42,10 @@ type Options struct {
 
 // asset is a file of the page.
 type asset struct {
-	content   []byte
-	kind, tag string
+	content []byte
+	kind    string
+	// tag is weak: the same one stands for the bytes as they are and compressed.
+	tag string
 	// packed is the content compressed, which is done when it is first asked for.
 	packed func() []byte
 }
@@ -107,7 +109,7 @@ func Handler(o Options) (http.Handler, error) {
 
 func newAsset(name string, content []byte) *asset {
 	sum := sha256.Sum256(content)
-	a := &asset{content: content, kind: "application/octet-stream", tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+	a := &asset{content: content, kind: "application/octet-stream", tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
 	switch path.Ext(name) { // not asked of the system, which differs from others and takes its time
 	case ".js":
 		a.kind = "text/javascript; charset=utf-8"

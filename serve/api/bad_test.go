@@ -211,6 +211,9 @@ func TestBadAddresses(t *testing.T) {
 			t.Errorf("%s: %+v", path, p.Errors)
 		}
 	}
+	if p := s.wrong(t, 400, "GET", "/livez?verbose=true", ""); p.Detail != "verbose: there is no parameter of this name: the address takes none" {
+		t.Errorf("a parameter where there are none: %+v", p)
+	}
 	for path, status := range map[string]int{
 		"/v1/search?query=%zz":                 400,
 		"/v1/none":                             404,

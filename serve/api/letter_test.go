@@ -61,6 +61,20 @@ func TestConditionsToTheLetter(t *testing.T) {
 	}
 }
 
+// A character that needs no percent-encoding may have it, in any part of an address (RFC 3986,
+// section 6.2.2.2); a slash with it is no slash.
+func TestEncodedAddresses(t *testing.T) {
+	s := start(t, notes, nil)
+	for path, status := range map[string]int{
+		"/v1/%73tatus": 200, "/%76%31/status": 200, "/v1/docum%65nts/notes:git.md": 200, "/live%7a": 200, "/v1/st%61ges/fuse": 405,
+		"/v1%2Fstatus": 404, "/v1/status%2F": 404, "/v1/%2573tatus": 404,
+	} {
+		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != status {
+			t.Errorf("%s: %d %s, want %d", path, res.StatusCode, body, status)
+		}
+	}
+}
+
 // A cursor is its caller's alone, also among those who may see the same.
 func TestCursorOfAnotherCaller(t *testing.T) {
 	s, secrets := keyed(t, notes, map[string]access.Grant{

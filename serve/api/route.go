@@ -151,15 +151,12 @@ func (r *route) match(path string) (values map[string]string, ok bool) {
 		} else {
 			more = false
 		}
-		if r.names[i] == "" {
-			if text != segment {
-				return nil, false
-			}
-			continue
-		}
 		text, err := url.PathUnescape(text)
-		if err != nil || text == "" {
+		if err != nil || text == "" || r.names[i] == "" && text != segment {
 			return nil, false
+		}
+		if r.names[i] == "" {
+			continue
 		}
 		if values == nil {
 			values = map[string]string{}
@@ -178,7 +175,11 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if f := r.set.byName[name]; f == nil || f.in != "query" {
-			list.add(fault{Parameter: name[:min(len(name), 100)]}, "there is no parameter of this name: the parameters are %s", strings.Join(r.queryNames(), ", "))
+			known := "the address takes none"
+			if names := r.queryNames(); len(names) > 0 {
+				known = "the parameters are " + strings.Join(names, ", ")
+			}
+			list.add(fault{Parameter: name[:min(len(name), 100)]}, "there is no parameter of this name: %s", known)
 		}
 	}
 	for _, name := range r.set.names {

@@ -611,7 +611,7 @@ func (c *Collection) canRun(p *profile.Profile) error {
 var (
 	// ErrPrecondition says that a document is another version than the caller
 	// believes, or there when it must not be.
-	ErrPrecondition = errors.New("a condition of the change does not hold")
+	ErrPrecondition = errors.New("a condition does not hold")
 	// ErrConflict says that a request conflicts with itself, or with what there is.
 	ErrConflict = errors.New("conflict")
 	// ErrTaken says that another process of this index takes documents, until it ends.

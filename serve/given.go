@@ -609,6 +609,15 @@ func hasTag(list, tag string) bool {
 // If-None-Match compares them (RFC 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
+// Met is an error that wraps [ErrPrecondition] unless the header If-Match of a caller, "" for
+// none, holds for a document.
+func Met(ifMatch string, d *Document) error {
+	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
+		return nil
+	}
+	return unmet("if_match", "%s is another version by now", d.ID)
+}
+
 // Unchanged reports whether a caller with a header If-None-Match has what tag names,
 // which may be weak itself.
 func Unchanged(ifNoneMatch, tag string) bool {

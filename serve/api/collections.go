@@ -20,8 +20,9 @@ type Nothing struct{}
 
 type documentGet struct {
 	Where
-	ID   sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
-	None string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of a version that the caller has: 304 when it is still that one, whatever links to it by now."`
+	ID    sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of a version that the caller has: 304 when it is still that one, whatever links to it by now."`
 }
 
 type documentsGet struct {
@@ -70,7 +71,7 @@ type Ranking struct {
 
 func collectionRoutes() []*route {
 	return []*route{
-		operation(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document", scope: access.ScopeSearch,
+		operation(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document", scope: access.ScopeSearch, fails: []int{http.StatusPreconditionFailed},
 			about: "What does not exist and what the caller may not see are answered alike."},
 			func(ctx context.Context, c *call, in *documentGet) (*serve.Document, error) {
 				r, err := c.reader(in.Where)
@@ -83,6 +84,9 @@ func collectionRoutes() []*route {
 					return nil, err
 				}
 				c.header.Set("ETag", d.ETag)
+				if err := serve.Met(in.Match, d); err != nil {
+					return nil, inHeader(err)
+				}
 				if serve.Unchanged(in.None, d.ETag) {
 					c.status = http.StatusNotModified
 				}

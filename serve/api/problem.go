@@ -47,7 +47,7 @@ var kinds = map[string]struct {
 	"not-acceptable":      {http.StatusNotAcceptable, "No such form of the answer"},
 	"conflict":            {http.StatusConflict, "The request conflicts with itself, or with what there is"},
 	"expired":             {http.StatusNotFound, "The cursor is not known, or no longer"},
-	"precondition-failed": {http.StatusPreconditionFailed, "A condition of the change does not hold"},
+	"precondition-failed": {http.StatusPreconditionFailed, "A condition does not hold"},
 	"too-large":           {http.StatusRequestEntityTooLarge, "The body is too large"},
 	"media-type":          {http.StatusUnsupportedMediaType, "The body is no plain JSON"},
 	"impossible":          {http.StatusUnprocessableEntity, "The request is well formed and cannot be carried out"},

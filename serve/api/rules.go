@@ -112,7 +112,7 @@ const (
 	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` + outside + `/])`
 	tag  = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
 	// a list of them, of which some may be empty: RFC 9110, section 5.6.1
-	tags = `(?:, *)*` + tag + `(?: *,(?: *` + tag + `)?)*`
+	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
 
 // memberName is what names of members of an object with any names are like.

@@ -245,22 +245,25 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	return out, r.Err()
 }
 
-// ETag is the tag of a version of a document: another for another text, and for
-// another say of who may see it.
+// ETag is the tag of a version of a document: another for another text, for
+// another say of who may see it, and for another date, which may be that of its file.
 func ETag(rec *catalog.Record) string {
 	h := rec.File.Hash
-	var access []byte
+	var beside []byte
 	c := ingest.Columns(&rec.Document, sheaf.Dated{})
 	for i := range c {
 		switch c[i].Name {
 		case sheaf.ColumnTenant, sheaf.ColumnAccess, sheaf.ColumnSet:
-			access = append(append(access, c[i].Name...), 0)
+			beside = append(append(beside, c[i].Name...), 0)
 			for _, v := range c[i].Values {
-				access = append(append(access, v.Text...), 0)
+				beside = append(append(beside, v.Text...), 0)
 			}
 		}
 	}
-	a := catalog.HashOf(access)
+	if !rec.Date.Time.IsZero() {
+		beside = rec.Date.Time.UTC().AppendFormat(beside, time.RFC3339Nano)
+	}
+	a := catalog.HashOf(beside)
 	return fmt.Sprintf(`"%x-%x"`, h[:], a[:4])
 }
 

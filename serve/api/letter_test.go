@@ -3,8 +3,11 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/serve"
@@ -62,6 +65,23 @@ func TestConditionsToTheLetter(t *testing.T) {
 		if d.ETag != stored.ETag || len(list.Documents) != 1 {
 			t.Fatalf("%s: the document was changed, or there is another: %+v", name, list.Documents)
 		}
+	}
+}
+
+// A document whose file has another time has another date, so who kept it as it was is given it.
+func TestTagOfADate(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/notes:git.md"
+	var d serve.Document
+	s.get(t, "GET", path, "", &d)
+	at := time.Date(2020, 5, 1, 12, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(s.fixture.Root, "git.md"), at, at); err != nil {
+		t.Fatal(err)
+	}
+	s.fixture.Index(t)
+	s.get(t, "GET", path, "", &d, "If-None-Match", d.ETag)
+	if d.Date == nil || !d.Date.Equal(at) {
+		t.Errorf("the date is %v, the file's %v", d.Date, at)
 	}
 }
 

@@ -72,7 +72,7 @@ var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": m
 func settingSchema(o serve.StageOption) schema {
 	switch {
 	case o.Flag:
-		return schema{"enum": []any{true, false, "true", "false"}}
+		return schema{"anyOf": []any{schema{"type": "boolean"}, schema{"type": "string", "enum": []string{"true", "false"}}}}
 	case len(o.OneOf) > 0:
 		return schema{"type": "string", "enum": o.OneOf}
 	case !o.Number:

@@ -61,6 +61,40 @@ func forms(t *testing.T, s *server, body, by string, member string) map[string]m
 	return out
 }
 
+// TestChoicesAreOfOneType: what a list of values mixes, programs that make clients of the
+// document make no type of, and leave the operation out.
+func TestChoicesAreOfOneType(t *testing.T) {
+	s := start(t, notes, nil)
+	var doc any
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	values := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			choices, _ := v["enum"].([]any)
+			for _, c := range choices {
+				values++
+				if fmt.Sprintf("%T", c) != fmt.Sprintf("%T", choices[0]) {
+					t.Errorf("%s: %v", at, choices)
+					break
+				}
+			}
+			for name, inner := range v {
+				walk(at+"/"+name, inner)
+			}
+		case []any:
+			for i, inner := range v {
+				walk(at+"/"+strconv.Itoa(i), inner)
+			}
+		}
+	}
+	walk("#", doc)
+	if values == 0 {
+		t.Error("there are no lists of values")
+	}
+}
+
 // TestFormsGoByProfiles: the document says which parameters each profile has, and
 // says it of a profile as soon as it is saved.
 func TestFormsGoByProfiles(t *testing.T) {

@@ -284,6 +284,7 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 		return nil, problem("media-type", "the content type is %q: must be application/json", kind)
 	}
 	if code := c.request.Header.Get("Content-Encoding"); code != "" && !strings.EqualFold(code, "identity") {
+		c.header.Set("Accept-Encoding", "identity")
 		return nil, problem("media-type", "the body is encoded as %q: send it as it is", code)
 	}
 	limit := a.o.Limits.Body

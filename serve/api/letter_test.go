@@ -278,6 +278,23 @@ func TestCodingsToTheLetter(t *testing.T) {
 	}
 }
 
+// A body that is encoded is refused as such: who sent it knows that the coding was the matter,
+// and not the type, by the header Accept-Encoding (RFC 9110, section 12.5.3).
+func TestCodedBodies(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, test := range []struct {
+		kind, coding, accepted string
+		status                 int
+	}{
+		{"application/json", "gzip", "identity", 415}, {"text/plain", "", "", 415}, {"application/json", "IDENTITY", "", 200},
+	} {
+		res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`, "Content-Type", test.kind, "Content-Encoding", test.coding)
+		if res.StatusCode != test.status || res.Header.Get("Accept-Encoding") != test.accepted {
+			t.Errorf("%+v: %d, Accept-Encoding %q: %s", test, res.StatusCode, res.Header.Get("Accept-Encoding"), body)
+		}
+	}
+}
+
 // A trace is taken up also from who speaks a later version, with those flags alone that mean
 // something.
 func TestTracesToTheLetter(t *testing.T) {

@@ -83,6 +83,9 @@ func (k *Keys) read() error {
 	state, err := os.Stat(k.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && k.state == nil:
+		if _, err := os.Lstat(k.path); err == nil {
+			return fmt.Errorf("read keys: %w: %s is a link to a file that is not there", sheaf.ErrUnavailable, k.path)
+		}
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return errGone
@@ -244,10 +247,14 @@ const (
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	lock, err := vfs.Disk{}.Lock(k.path + ".lock")
+	path := k.path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link to a file that others have, too, stays a link
+	}
+	lock, err := vfs.Disk{}.Lock(path + ".lock")
 	for began := time.Now(); errors.Is(err, vfs.ErrLocked) && time.Since(began) < lockPatience; {
 		time.Sleep(lockStep)
-		lock, err = vfs.Disk{}.Lock(k.path + ".lock")
+		lock, err = vfs.Disk{}.Lock(path + ".lock")
 	}
 	if err != nil {
 		return fmt.Errorf("write keys: %w", err)
@@ -264,10 +271,10 @@ func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := vfs.WriteFile(k.path, append(content, '\n'), 0); err != nil {
+	if err := vfs.WriteFile(path, append(content, '\n'), 0); err != nil {
 		return fmt.Errorf("write keys: %w", err)
 	}
-	if err := (vfs.Disk{}).SyncDir(filepath.Dir(k.path)); err != nil {
+	if err := (vfs.Disk{}).SyncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("write keys: %w", err)
 	}
 	return k.read()

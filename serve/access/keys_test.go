@@ -123,6 +123,33 @@ func TestKeysDamaged(t *testing.T) {
 	}
 }
 
+// Keys may be kept elsewhere, behind a link: as long as they are not there nobody gets in, and what
+// is changed is what others of the same file see.
+func TestKeysBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	kept, link := filepath.Join(dir, "kept.json"), filepath.Join(dir, "keys.json")
+	if err := os.Symlink(kept, link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := access.OpenKeys(link); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("a link that leads nowhere: %v", err)
+	}
+	others := openKeys(t, kept)
+	_, secret, err := others.Add(access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openKeys(t, link).Revoke("ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := others.Find(secret); !errors.Is(err, access.ErrKey) {
+		t.Errorf("a key that was revoked through the link: %v", err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is none any more: %v, %v", info, err)
+	}
+}
+
 func TestKeysTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	k, beside := openKeys(t, path), openKeys(t, path) // as another process has it

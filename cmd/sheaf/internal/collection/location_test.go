@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/serve/access"
 )
 
 func made(t *testing.T, loc collection.Location) collection.Location {
@@ -94,6 +95,21 @@ func TestNamedIndexMustFit(t *testing.T) {
 	}
 	if _, _, err := f.Find(notes); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "photos") {
 		t.Errorf("a folder with other files: %v", err)
+	}
+	// Keys, and what says who writes them, stay when the record of an index is lost.
+	f.Index = filepath.Join(top, "lost")
+	keys, err := access.OpenKeys(filepath.Join(f.Index, collection.KeysName))
+	if err == nil {
+		err = os.MkdirAll(f.Index, 0o755)
+	}
+	if err == nil {
+		_, _, err = keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
+		t.Errorf("an index that lost its record and has keys: %+v, %v", loc, err)
 	}
 }
 

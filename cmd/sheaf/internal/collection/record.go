@@ -50,7 +50,7 @@ const (
 	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, WordsName: true, DamagedName: true, KeysName: true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName + ".lock": true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, WordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName + ".lock": true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

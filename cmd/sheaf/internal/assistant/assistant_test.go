@@ -260,6 +260,16 @@ func TestTOML(t *testing.T) {
 			t.Errorf("%q is changed: %+v, %v, want %s", text, c, err, want)
 		}
 	}
+	// A part of the entry that stands elsewhere would be left, and is none that Codex can start.
+	for _, other := range []string{"", "[mcp_servers.z]\ncommand = \"z\"\n"} {
+		for _, text := range []string{"[mcp_servers.sheaf.env]\nA = \"1\"\n[mcp_servers.sheaf]\ncommand = \"x\"\n", "[mcp_servers.sheaf]\ncommand = \"x\"\n[b]\n[mcp_servers.sheaf.env]\nA = \"1\"\n"} {
+			a := find(t, places(t), "codex")
+			put(t, a.File, text+other)
+			if c, err := a.Remove("sheaf"); err == nil || !strings.Contains(err.Error(), "by hand") {
+				t.Errorf("%q loses a part of its entry: %+v, %v", text+other, c, err)
+			}
+		}
+	}
 }
 
 // put writes a file, and its folder.

@@ -69,7 +69,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 		text += entry + newline
 	}
 	after, err := decode(text)
-	if len(servers) == 0 { // the list may have gone with its last entry
+	if left, _ := after[list].(map[string]any); len(servers)+len(left) == 0 { // the list may have gone with its last entry
 		want[list], after[list] = nil, nil
 	}
 	if err != nil || !reflect.DeepEqual(want, after) {

@@ -109,13 +109,47 @@ func (k *Keys) read() error {
 	if err := strict.Decode(&file); err != nil {
 		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
+	if name := twice(json.NewDecoder(bytes.NewReader(content))); name != "" { // what widens a key may be the one that counts
+		return fmt.Errorf("read keys: %w: %s: %q stands twice in one object", sheaf.ErrCorrupt, k.path, name)
+	}
+	of := map[string]string{}
 	for i := range file.Keys {
-		if err := file.Keys[i].Validate(); err != nil {
-			return fmt.Errorf("read keys: %w: %s: key %q: %w", sheaf.ErrCorrupt, k.path, file.Keys[i].ID, err)
+		key := &file.Keys[i]
+		if err := key.Validate(); err != nil {
+			return fmt.Errorf("read keys: %w: %s: key %q: %w", sheaf.ErrCorrupt, k.path, key.ID, err)
 		}
+		if first, ok := of[key.Hash]; ok { // to revoke one of them would leave the secret good
+			return fmt.Errorf("read keys: %w: %s: the keys %q and %q have one hash", sheaf.ErrCorrupt, k.path, first, key.ID)
+		}
+		of[key.Hash] = key.ID
 	}
 	k.keys, k.state = file.Keys, state
 	return nil
+}
+
+// twice is a name that an object of a JSON text, which was decoded before, has twice, in
+// whichever case, since that decides nothing for the decoder; "" when there is none.
+func twice(text *json.Decoder) string {
+	begin, _ := text.Token()
+	if _, ok := begin.(json.Delim); !ok {
+		return ""
+	}
+	var names []string
+	for text.More() {
+		if begin == json.Delim('{') {
+			token, _ := text.Token()
+			name, _ := token.(string)
+			if slices.ContainsFunc(names, func(other string) bool { return strings.EqualFold(name, other) }) {
+				return name
+			}
+			names = append(names, name)
+		}
+		if name := twice(text); name != "" {
+			return name
+		}
+	}
+	_, _ = text.Token() // the end of the object or list
+	return ""
 }
 
 // Any reports whether there is, or was, a key: then nobody gets in without one.

@@ -101,7 +101,11 @@ func TestKeysDamaged(t *testing.T) {
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt,
 		// What narrows a key and is misspelled by hand, or written by a later version, is not passed over.
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`: sheaf.ErrCorrupt,
-		`{"format": 1, "keys": []} {"format": 1, "keys": []}`:                                          sheaf.ErrCorrupt} {
+		`{"format": 1, "keys": []} {"format": 1, "keys": []}`:                                          sheaf.ErrCorrupt,
+		// Nor is what another line of the same name takes back, and a secret is of one key, which can be revoked.
+		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "filter": "path:a/", "Filter": ""}]}`:                           sheaf.ErrCorrupt,
+		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}], "keys": []}`:                                     sheaf.ErrCorrupt,
+		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`: sheaf.ErrCorrupt} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -100,6 +100,8 @@ func TestPageMostLetters(t *testing.T) {
 		"he.md":    "# ערך\n\n> [!important] כותר\n> גוף\n\n> [!important]\n> גוף\n",
 		"code.md":  "# התקנה\n\nהתקנה: הריצו `apt install docker-compose-plugin` ואז `--all`.\n",
 		"mixed.md": "# ערך\n\n| ערך | כותר |\n|---|---|\n| Undo (all). | -5 |\n\n> גוף ציטוט ארוך\n>\n> Undo (all).\n\n- פריט ארוך\n- Undo (all).\n",
+		"ערך.md":   "- פריט\n- ערך ארוך\n- Undo all of it as ערך\n",
+		"list.md":  "# List\n\n- Undo all\n- Undo more of all commits\n- כותר\n",
 		"en.md":    "# Words\n\nשלום is a word of Hebrew that means peace.\n",
 	})
 	runs := func(way string, elements ...string) chromedp.Action {
@@ -115,5 +117,11 @@ func TestPageMostLetters(t *testing.T) {
 	step(t, ctx, "code, which does not count", chromedp.Navigate(s.URL+"/?view=document&id=code.md"), runs("rtl", "article p"), until(`(() => { const [c] = document.querySelector("article p code:last-child").childNodes, at = (i) => { const r = document.createRange(); r.setStart(c, i); r.setEnd(c, i + 1); return r.getBoundingClientRect().left; }; return at(0) < at(2); })()`), chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("הריצו")), runs("rtl", ".snippet"))
 	step(t, ctx, "what has no letter from right to left, in what runs leftward", chromedp.Navigate(s.URL+"/?view=document&id=mixed.md"), runs("rtl", "article table", "article blockquote", "article ul"), shoot("most-letters-mixed"),
 		until(`[...document.querySelectorAll("article td, article blockquote p:last-child, article li:last-child")].every((e) => { const at = (i) => { const r = document.createRange(); r.setStart(e.firstChild, i); r.setEnd(e.firstChild, i + 1); return r.getBoundingClientRect().left; }; return at(0) < at(e.textContent.length - 1); })`))
+	step(t, ctx, "a title that is the name of the file", chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("ערך.md")), runs("rtl", "article h1"))
+	// The mark of an item stands outside of it, on the side where its own text begins.
+	for _, name := range []string{"ערך.md", "list.md"} {
+		step(t, ctx, "an item that runs against its list, in "+name, chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape(name)), until(`document.querySelector("article li:last-child") && `+shown),
+			until(`(() => { const item = document.querySelector("article li:last-child"), list = item.parentElement.getBoundingClientRect(), { left, right } = item.getBoundingClientRect(); return item.dir !== item.parentElement.dir && (item.dir === "rtl" ? list.right - right : left - list.left) > 16; })()`), shoot("most-letters-list"))
+	}
 	step(t, ctx, "the other way round", chromedp.Navigate(s.URL+"/?view=document&id=en.md"), runs("ltr", "article p"))
 }

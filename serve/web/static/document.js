@@ -59,6 +59,8 @@ function lay(main, doc, s, note) {
     dead.title = "There is no such document here.";
   }
   for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
+  // A note without a heading of the first level is shown under its title.
+  if (!text.querySelector("h1")) text.prepend(make("h1", { class: doc.text !== undefined && "hidden" }, doc.title)); // text as it is written is heard with one
   const kinds = callouts(text);
   const leftward = direction(text.textContent) !== null;
   text.classList.toggle("leftward", leftward);
@@ -79,8 +81,6 @@ function lay(main, doc, s, note) {
     place?.scrollIntoView({ block: "center" });
     place?.focus({ preventScroll: true });
   });
-  // A note without a heading of the first level is shown under its title.
-  if (!text.querySelector("h1")) text.prepend(make("h1", { class: doc.text !== undefined && "hidden" }, doc.title)); // text as it is written is heard with one
   const { top, entries } = tree(doc, s);
   const outline = make("nav", { class: "outline", "aria-label": "Headings", "data-of": doc.id }, facts(doc, note), top, links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   const old = main.querySelector(".outline");

@@ -47,9 +47,17 @@ func TestLabCompared(t *testing.T) {
 		both.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`),
 		do(`both.ownerSVGElement.dispatchEvent(new PointerEvent("pointerleave"))`), until(`!document.querySelector(".lit")`),
 		do(`both.dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`))
+	of := func(profile string) chromedp.Action {
+		return until(`document.querySelector("[aria-label=Arithmetic] h3")?.textContent === ` + quote(profile) + ` && document.querySelector("[aria-label=Arithmetic] .why")`)
+	}
+	step(t, ctx, "the arithmetic of the first", of("rrf"))
 	step(t, ctx, "nDCG of both", chromedp.Click(".judge ol button", chromedp.ByQuery), until(`[...document.querySelectorAll(".judge th[scope=col]")].map((e) => e.textContent).join() === "nDCG@10,now,bench"`),
 		until(`[...document.querySelectorAll(".judge tbody tr")].every((r) => [...r.querySelectorAll("td")].every((c) => /^[01]\.\d{3}$/.test(c.textContent)) && r.children.length === 3)`))
 	step(t, ctx, "why not, of both", chromedp.SendKeys(`.lab-bar input`, "other.md"+kb.Enter, chromedp.ByQuery), until(`[...document.querySelectorAll("[aria-label=Arithmetic] h3")].map((e) => e.textContent).join() === "rrf,bench" && document.querySelectorAll("[aria-label=Arithmetic] ul").length === 2`), shoot("why-not-of-both"))
+	step(t, ctx, "that of a result of the second alone", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=bench&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && `+shown),
+		do(`[...document.querySelectorAll(".two .scroll:last-child [role=button]")].find((e) => !document.querySelector('.two .scroll:first-child [role=button][data-id="' + CSS.escape(e.dataset.id) + '"]')).dispatchEvent(new MouseEvent("click", {bubbles: true}))`), of("rrf"), shoot("of-the-second-alone"))
+	step(t, ctx, "which stays while a number moves", do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 5 * Number(r.step); r.dispatchEvent(new Event("input", {bubbles: true})); }`), until(`location.search.includes("set.") && document.querySelector(".lab-controls .changed")`), of("rrf"))
+	step(t, ctx, "and where the page is loaded again", chromedp.Reload(), of("rrf"))
 	step(t, ctx, "a space behind the query", chromedp.Navigate(s.URL+"/?view=lab&q=walrus+&profile=rrf"), until(`document.querySelector(".judge ol button")?.ariaPressed === "true" && `+shown))
 	step(t, ctx, "all marked queries, however many", do(`localStorage.setItem("sheaf-judged notes", JSON.stringify(Object.fromEntries([...Array(60).keys()].map((i) => ["walrus " + i, {"notes:other.md": 1}]))))`),
 		chromedp.Navigate(s.URL+"/?view=lab&q=walrus"), until(`document.querySelectorAll(".judge tbody tr").length === 61`))

@@ -407,8 +407,11 @@ function chart(lab, answer, before) {
   return svg;
 }
 
+/** The answer that has a result: where two profiles are compared, the second one's if it alone has. */
+const having = (lab, id) => [lab.answer, lab.other].find((a) => a?.results.some((r) => r.id === id)) ?? lab.answer;
+
 /** Where one result stood in every column, and the arithmetic of its score. */
-function detail(lab, id = lit, columns = null, answer = lab.answer) {
+function detail(lab, id = lit, columns = null, answer = having(lab, id)) {
   lab.detail.ariaLive = "off"; // all of it would be read out at every step of the focus
   if (!id || !answer) {
     lab.detail.replaceChildren(make("p", { class: "place" }, "Point at a result to see its arithmetic; click to keep it."));
@@ -425,7 +428,7 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   const old = lab.detail.dataset.of === id ? lab.detail.querySelector(".why") : null; // it stays until the new one is there, else what is below would jump
   const sums = make("div", {}, old);
   lab.detail.dataset.of = id;
-  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(result ? passage(result) : id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), ...(result && twins(answer.results).has(id) ? [identifier(id)] : []), make("div", { class: "sums" }, sums, table));
+  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(result ? passage(result) : id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), ...(result && twins(answer.results).has(id) ? [identifier(id)] : []), ...(lab.compare ? [make("h3", {}, apart(answer.profile))] : []), make("div", { class: "sums" }, sums, table));
   if (!result) return sums.replaceChildren(make("p", {}, "It is not among the results. ", make("button", { type: "button", onclick: () => {
     lab.not = lab.whyNot.value = id;
     lit = null;

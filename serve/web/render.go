@@ -130,18 +130,24 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 	}
 }
 
-// lead has a link lead where it says, to another site in a window of its own.
+// lead has a link lead where it says.
 func (t *transformer) lead(n *ast.Link, written string) {
 	n.Destination = t.destination(written)
-	if !bytes.HasPrefix(n.Destination, []byte("?")) && !bytes.Equal(n.Destination, nowhere) {
+	apart(n, n.Destination)
+}
+
+// apart has a link to another site open in a window of its own, which one that opens
+// another program would leave empty.
+func apart(n ast.Node, address []byte) {
+	if bytes.HasPrefix(bytes.ToLower(address), []byte("http")) {
 		n.SetAttributeString("rel", []byte("noreferrer noopener"))
 		n.SetAttributeString("target", []byte("_blank"))
 	}
 }
 
 // destination is where a link leads from the page: to a document when the
-// catalog knew one, else where it says, when that is another site; nowhere
-// otherwise.
+// catalog knew one, else where it says, when that is another site, somebody's mail
+// or Obsidian, whose notes have such addresses; nowhere otherwise.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
@@ -152,10 +158,16 @@ func (t *transformer) destination(written string) []byte {
 	if target == "" && fragment != "" {
 		return documentAddress(sheaf.ChunkID(t.doc.ID, fragment))
 	}
-	if u, err := url.Parse(written); err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto") {
+	if leads(written) {
 		return []byte(written)
 	}
 	return nowhere
+}
+
+// leads reports whether the page lets an address lead where it says.
+func leads(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")
 }
 
 // nowhere is where a link leads that leads to nothing here: the page takes the address away.
@@ -172,12 +184,14 @@ func documentAddress(id sheaf.ID) []byte {
 	return []byte("?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
 }
 
-// autoLink lets addresses of other sites lead there and makes all others text.
+// autoLink lets addresses that links may have lead there and makes all others text.
 func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
-	u, err := url.Parse(string(n.URL(source)))
-	if err == nil && (u.Scheme == "http" || u.Scheme == "https" || n.AutoLinkType == ast.AutoLinkEmail) {
-		n.SetAttributeString("rel", []byte("noreferrer noopener"))
-		n.SetAttributeString("target", []byte("_blank"))
+	address := n.URL(source)
+	if n.AutoLinkType == ast.AutoLinkEmail {
+		return
+	}
+	if leads(string(address)) {
+		apart(n, address)
 		return
 	}
 	if parent := n.Parent(); parent != nil {

@@ -27,6 +27,8 @@ func TestWritten(t *testing.T) {
 		{"comments", "%%secret%% Seen, %%of\ntwo lines%% too.", `<p><span class="comment">%%secret%%</span> Seen, <span class="comment">%%of` + "\n" + `two lines%%</span> too.</p>`},
 		{"no comments", "Use %%a and %%b, 5%%x, `%%x%%`", "<p>Use %%a and %%b, 5%%x, <code>%%x%%</code></p>"},
 		{"a link whose text has brackets", "[[1]](https://example.org/x) [[Ann]](boss)", `<p><a href="https://example.org/x" rel="noreferrer noopener" target="_blank">[1]</a> <a href="#">Ann</a>(boss)</p>`},
+		{"addresses of other programs", "[plugin](obsidian://show-plugin?id=maps) <obsidian://open?vault=a%20b&file=c> <a@example.org> [b](mailto:b@example.org) [c](zotero://1) <zotero://1> [d](HTTPS://x.org) [e](javascript:alert)",
+			`<p><a href="obsidian://show-plugin?id=maps">plugin</a> <a href="obsidian://open?vault=a%20b&amp;file=c">obsidian://open?vault=a%20b&amp;file=c</a> <a href="mailto:a@example.org">a@example.org</a> <a href="mailto:b@example.org">b</a> <a href="#">c</a> zotero://1 <a href="HTTPS://x.org" rel="noreferrer noopener" target="_blank">d</a> <a href="#">e</a></p>`},
 		{"comments of many paragraphs", "One.\n\n%%\n# A <b>\n\n- [[x]]\n%%\n\nTwo.", "<p>One.</p>\n" + `<div class="comment">%%` + "\n# A &lt;b&gt;\n\n- [[x]]\n%%\n</div>\n<p>Two.</p>"},
 		{"a comment that does not end", "%%\n\nOne.\n\n%%x", "<p>%%</p>\n<p>One.</p>\n<p>%%x</p>"},
 		{"names of blocks", "A paragraph. ^para-1\n\n- item ^a1\n\n> quote\n\n^quote-1", "<p>A paragraph. </p>\n<ul dir=\"auto\">\n<li>item </li>\n</ul>\n<blockquote dir=\"auto\"><p>quote</p>\n</blockquote>\n<p></p>"},

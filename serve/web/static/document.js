@@ -56,7 +56,7 @@ function lay(main, doc, s, note) {
   else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
   for (const dead of text.querySelectorAll('a[href="#"]')) { // what it names is not here
     dead.removeAttribute("href");
-    dead.title = "There is no such document here.";
+    dead.title = "It leads to nothing here.";
   }
   for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
   // A note without a heading of the first level is shown under its title.

@@ -39,13 +39,13 @@ func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	var b bytes.Buffer
 	name := pageName(cmd)
 	fmt.Fprintf(&b, ".TH %s 1 %s %s\n", quote(strings.ToUpper(name)), date.UTC().Format(time.DateOnly), quote(cmd.Root().Name()+" "+version))
-	fmt.Fprintf(&b, ".nh\n.SH NAME\n%s \\- %s\n", escape(name), escape(cmd.Short))
+	fmt.Fprintf(&b, ".nh\n.ad l\n.SH NAME\n%s \\- %s\n", escape(name), escape(cmd.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", escape(cmd.UseLine()))
 	b.WriteString(".SH DESCRIPTION\n")
 	if cmd.Long == "" {
 		fmt.Fprintf(&b, "%s.\n", escape(strings.TrimSuffix(cmd.Short, ".")))
 	} else {
-		literal(&b, cmd.Long)
+		paragraphs(&b, cmd.Long)
 	}
 	commands(&b, cmd)
 	options(&b, "OPTIONS", cmd.NonInheritedFlags())
@@ -56,6 +56,21 @@ func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	}
 	seeAlso(&b, cmd)
 	return b.Bytes()
+}
+
+// paragraphs has those of a help text as wide as the page is, and keeps the lines of
+// those in which something is indented.
+func paragraphs(b *bytes.Buffer, text string) {
+	for i, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
+		if i > 0 {
+			b.WriteString(".PP\n")
+		}
+		if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
+			literal(b, p)
+		} else {
+			fmt.Fprintf(b, "%s\n", escape(p))
+		}
+	}
 }
 
 // literal keeps the lines of help texts, which are broken and indented by hand.

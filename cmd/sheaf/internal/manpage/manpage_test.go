@@ -13,9 +13,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// wide is a line of a help text that with the margin of a manual is wider than most terminals.
+const wide = "It is a line of a help text that is as long as such lines may be in most programs"
+
 func tree() *cobra.Command {
 	run := func(*cobra.Command, []string) {}
-	root := &cobra.Command{Use: "tool", Short: "Does things", Long: "tool does things:\n\n.profile is a file\n'quoted' \\n", Run: run}
+	root := &cobra.Command{Use: "tool", Short: "Does things", Long: "tool does things:\n\n.profile is a file\n'quoted' \\n\n" + wide + "\n" + wide + "\n\nOne of\n  two\n  three", Run: run}
 	root.PersistentFlags().String("in", "", "work in this `FOLDER`")
 	sub := &cobra.Command{Use: "do THING", Short: "Does one thing", Example: "  tool do --all 'a b'", Run: run}
 	sub.Flags().BoolP("all", "a", false, "everything")
@@ -35,6 +38,7 @@ func TestPage(t *testing.T) {
 	}
 	want := `.TH "TOOL\-DO" 1 2026-01-02 "tool 1.2"
 .nh
+.ad l
 .SH NAME
 tool\-do \- Does one thing
 .SH SYNOPSIS
@@ -104,7 +108,7 @@ func TestGroffShowsIt(t *testing.T) {
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("no groff: the pages are not rendered")
 	}
-	cmd := exec.Command("groff", "-man", "-Tascii", "-ww")
+	cmd := exec.Command("groff", "-man", "-Tascii", "-ww", "-P-bcou")
 	cmd.Stdin = bytes.NewReader(Page(tree(), "1.2", date))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -114,6 +118,14 @@ func TestGroffShowsIt(t *testing.T) {
 	}
 	if !strings.Contains(string(out), ".profile is a file") || !strings.Contains(string(out), `'quoted' \n`) {
 		t.Errorf("groff shows\n%s", out)
+	}
+	if !strings.Contains(string(out), "One of\n         two\n         three\n") {
+		t.Errorf("groff shows no list in\n%s", out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if len(line) > 80 {
+			t.Errorf("wider than a terminal: %q", line)
+		}
 	}
 	if stderr.Len() > 0 {
 		t.Errorf("groff warns: %s", stderr.String())

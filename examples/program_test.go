@@ -32,6 +32,7 @@ func Example_program() {
 		},
 	})
 	check(err)
+	defer handler.Close()
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the program's own page") })

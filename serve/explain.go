@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"sheaf"
 	"sheaf/profile"
@@ -216,11 +218,17 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The words that it may be; empty for a number."`
 }
 
-// Profiles are the ranking profiles, by name. One that cannot be read says why.
+// Profiles are the ranking profiles, by name: those of the folders, the built-in ones and
+// that of the collection. One that cannot be read says why.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {
 		return nil, err
+	}
+	// A program may have its profile from elsewhere.
+	at, listed := slices.BinarySearchFunc(infos, c.o.Profile, func(info profile.Info, name string) int { return strings.Compare(info.Name, name) })
+	if !listed {
+		infos = slices.Insert(infos, at, profile.Info{Name: c.o.Profile})
 	}
 	out := []Profile{}
 	for _, info := range infos {
@@ -233,6 +241,9 @@ func (c *Collection) Profiles() ([]Profile, error) {
 			p.Error = err.Error()
 			out = append(out, p)
 			continue
+		}
+		if !listed && info.Name == c.o.Profile {
+			p.About = loaded.About
 		}
 		for i := range loaded.Parameters {
 			q := &loaded.Parameters[i]

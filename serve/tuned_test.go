@@ -1,6 +1,8 @@
 package serve_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"sheaf/profile"
@@ -22,5 +24,33 @@ func TestTunedProfiles(t *testing.T) {
 		if err != nil || p.Name != want {
 			t.Errorf("profile %q is %v, %v, want %s", name, p, err, want)
 		}
+	}
+}
+
+// TestProfilesOfAProgram: the profile of a collection is listed, wherever a program has it from.
+func TestProfilesOfAProgram(t *testing.T) {
+	text := []byte("name: mine\nabout: A test.\nparameters:\n  much: {default: 2, min: 1, max: 9, about: How much.}\nbranches: [{name: words, retrieve: text, fields: {body: much}}]\n")
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *serve.Options) {
+		o.Profile = "mine"
+		o.Profiles = func(name string) (string, []byte, error) {
+			if name == "mine" {
+				return "mine.yaml", text, nil
+			}
+			return profile.Builtin(name)
+		}
+	})
+	list, err := f.Profiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSortedFunc(list, func(a, b serve.Profile) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Errorf("not by name: %+v", list)
+	}
+	i := slices.IndexFunc(list, func(p serve.Profile) bool { return p.Default })
+	if i < 0 {
+		t.Fatalf("no default among %+v", list)
+	}
+	if p := list[i]; p.Name != "mine" || p.About != "A test." || p.Builtin || p.Error != "" || len(p.Parameters) != 1 || p.Parameters[0].Name != "much" {
+		t.Errorf("it is %+v", p)
 	}
 }

@@ -219,15 +219,15 @@ type Parameter struct {
 }
 
 // Profiles are the ranking profiles, by name: those of the folders, the built-in ones and
-// that of the collection. One that cannot be read says why.
+// that of the collection, unless it is a file. One that cannot be read says why.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {
 		return nil, err
 	}
-	// A program may have its profile from elsewhere.
+	// A program may have its profile from elsewhere. Where a file is on the server is not told.
 	at, listed := slices.BinarySearchFunc(infos, c.o.Profile, func(info profile.Info, name string) int { return strings.Compare(info.Name, name) })
-	if !listed {
+	if !listed && plainName.MatchString(c.o.Profile) {
 		infos = slices.Insert(infos, at, profile.Info{Name: c.o.Profile})
 	}
 	out := []Profile{}

@@ -27,6 +27,28 @@ func TestTunedProfiles(t *testing.T) {
 	}
 }
 
+// TestProfileOfAFile: callers are not told where on the server the profile of a collection is.
+func TestProfileOfAFile(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *serve.Options) {
+		o.Profile = "/home/ann/mine.yaml"
+		o.Profiles = func(name string) (string, []byte, error) {
+			if name == o.Profile {
+				name = profile.Default
+			}
+			return profile.Builtin(name)
+		}
+	})
+	list, err := f.Profiles()
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	for _, p := range list {
+		if strings.Contains(p.Name, "mine") {
+			t.Errorf("%q is listed", p.Name)
+		}
+	}
+}
+
 // TestProfilesOfAProgram: the profile of a collection is listed, wherever a program has it from.
 func TestProfilesOfAProgram(t *testing.T) {
 	text := []byte("name: mine\nabout: A test.\nparameters:\n  much: {default: 2, min: 1, max: 9, about: How much.}\nbranches: [{name: words, retrieve: text, fields: {body: much}}]\n")

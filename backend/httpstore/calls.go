@@ -65,23 +65,27 @@ func silenceOf(ctx context.Context) *silence {
 	return s
 }
 
-// ask begins to count unless another request does; the function that it returns ends
-// that.
-func (s *silence) ask() func() {
+// ask begins to count unless another request does, until end.
+func (s *silence) ask() {
 	if s == nil {
-		return func() {}
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asking++; s.asking == 1 {
 		s.timer.Reset(s.timeout)
 	}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.asking--; s.asking == 0 {
-			s.timer.Stop()
-		}
+}
+
+// end is that of what ask began: nobody waits for that answer any more.
+func (s *silence) end() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asking--; s.asking == 0 {
+		s.timer.Stop()
 	}
 }
 

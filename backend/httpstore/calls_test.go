@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -182,5 +183,41 @@ func TestWriteWaitsForServer(t *testing.T) {
 				t.Errorf("a write: %v after %d requests, want the answer to the fifth", err, asked)
 			}
 		})
+	}
+}
+
+// TestWriteGivesUp: a server that is always busy is asked for the time it has, however
+// many attempts there may be and however many others ask, and the error is what it says:
+// it did answer.
+func TestWriteGivesUp(t *testing.T) {
+	const timeout = time.Second
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	client := &httpstore.Client{Store: "test", URL: server.URL, HTTP: server.Client(), Attempts: 100}
+	calls := httpstore.NewCalls("test", server.Client(), timeout, false)
+	const together = 8
+	began := time.Now()
+	err := calls.Write(t.Context(), func(ctx context.Context) error {
+		errs := make(chan error)
+		for range together {
+			go func() { errs <- client.Call(ctx, "POST", "/", nil, nil) }()
+		}
+		var all error
+		for range together {
+			err := <-errs
+			if !strings.Contains(fmt.Sprint(err), "status 429") {
+				t.Errorf("%v, want what the server said", err)
+			}
+			all = errors.Join(all, err)
+		}
+		return all
+	})
+	// After the first request come pauses of 50, 100, 200, 400 and 800 ms at least: the sixth is the last.
+	if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || took < timeout || asked.Load() > 6*together {
+		t.Errorf("%v after %v and %d requests, want sheaf.ErrUnavailable after %v and %d at most", err, took, asked.Load(), timeout, 6*together)
 	}
 }

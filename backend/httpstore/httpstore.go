@@ -40,8 +40,8 @@ type Client struct {
 	// Refusal puts an answer that is no success into our categories; nil is
 	// [Refusal].
 	Refusal func(status int, body []byte) error
-	// Attempts is how often a request is sent at most; 0 is 5. A write goes on asking a
-	// server that says it is busy, as [WaitsFor] says.
+	// Attempts is how often a request is sent at most; 0 is 5. For a server that says it
+	// is busy a write counts the time instead, as [WaitsFor] says.
 	Attempts int
 }
 
@@ -89,7 +89,9 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			return sheaf.Invalidf("%s: %w", what, err)
 		}
 	}
-	defer silenceOf(ctx).ask()()
+	silence := silenceOf(ctx)
+	silence.ask()
+	defer silence.end()
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
 		answer, pause, err := c.once(ctx, method, path, contentType, data)
@@ -106,10 +108,21 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			}
 			return nil
 		}
-		if pause < 0 || ctx.Err() != nil || attempt >= c.attempts() && !(errors.Is(err, errBusy) && WaitsFor(ctx, began)) {
+		busy, again := errors.Is(err, errBusy), attempt < c.attempts()
+		if busy && silence != nil {
+			again = WaitsFor(ctx, began)
+		}
+		if pause < 0 || ctx.Err() != nil || !again {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if err := Wait(ctx, attempt, pause); err != nil {
+		if busy { // it has answered, and is not asked before the pause ends
+			silence.end()
+		}
+		err = Wait(ctx, attempt, pause)
+		if busy {
+			silence.ask()
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 	}

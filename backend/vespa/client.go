@@ -12,8 +12,9 @@ import (
 	"sheaf/backend/httpstore"
 )
 
-// feedAttempts is how often a document is offered to a server that is too busy for
-// it, which is how Vespa slows down whoever feeds it.
+// feedAttempts is how often a document is offered to a server that is not reached or takes
+// too long with it (504); one that says it is too busy (429, 503), which is how Vespa slows
+// down whoever feeds it, has a time instead.
 const feedAttempts = 12
 
 // newClient sends requests to a server of o.

@@ -87,7 +87,7 @@ func TestBackPressure(t *testing.T) {
 		"no rights":          {401, 1, "", backend.ErrKeptOut, "check the certificate", 0},
 		"no document API":    {404, 1, "", sheaf.ErrNotFound, "404", 0},
 		"an internal fault":  {500, 1, "", sheaf.ErrUnavailable, "500", 0},
-		"away for very long": {429, 1 << 20, "", sheaf.ErrUnavailable, "no answer in time", time.Second},
+		"away for very long": {429, 1 << 20, "", sheaf.ErrUnavailable, "429", 1500 * time.Millisecond},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

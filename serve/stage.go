@@ -36,6 +36,7 @@ type StageRun struct {
 	// name.
 	Settings map[string]string
 	// Rankings are put into the order of their scores; equal ones stand as they were brought.
+	// What is twice in one counts once, with the better score.
 	Rankings [][]Scored
 	// Weights are those of the rankings that a fusion joins, 1 each when there are none.
 	Weights []float64
@@ -56,6 +57,12 @@ func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 			lists[i] = append(lists[i], sheaf.Hit{ID: s.ID, Score: s.Score})
 		}
 		slices.SortStableFunc(lists[i], func(a, b sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
+		seen := map[sheaf.ID]bool{}
+		lists[i] = slices.DeleteFunc(lists[i], func(h sheaf.Hit) bool {
+			again := seen[h.ID]
+			seen[h.ID] = true
+			return again
+		})
 	}
 	var out sheaf.Ranking
 	var err error

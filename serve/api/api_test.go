@@ -241,6 +241,12 @@ func TestRoutes(t *testing.T) {
 	if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "B" {
 		t.Errorf("stage: %+v", ranking)
 	}
+	for stage, settings := range map[string]string{"fuse": `{"method": "rrf", "k": 1}`, "aggregate": `{"method": "top_m_sum"}`, "mmr": `{}`, "top": `{"n": 2}`} { // the better score counts, as on the command line
+		s.get(t, "POST", "/v1/stages/"+stage, `{"rankings": [[{"id": "A", "score": 1}, {"id": "B", "score": 2}, {"id": "A", "score": 3}]], "settings": `+settings+`}`, &ranking)
+		if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "A" || stage == "aggregate" && ranking.Ranking[0].Score != 3 {
+			t.Errorf("%s of what is there twice: %+v", stage, ranking)
+		}
+	}
 	for setting, pointer := range map[string]string{`"method": "none"`: "#/settings/method", `"method": "rrf", "k": -1`: "#/settings/k", `"a/b": 1`: "#/settings/a~1b"} {
 		if p := s.wrong(t, 422, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}]], "settings": {`+setting+`}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v, want %s", setting, p.Errors, pointer)

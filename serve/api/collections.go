@@ -51,7 +51,7 @@ type StageList struct {
 
 // StageBody is rankings with the settings of the stage that they go through.
 type StageBody struct {
-	Rankings [][]serve.Scored   `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage. The scores order; equal ones stand as they are given."`
+	Rankings [][]serve.Scored   `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage. The scores order; equal ones stand as they are given, and what is twice in one counts once, with the better score."`
 	Weights  []float64          `json:"weights" maxItems:"20" min:"0" max:"1000000" doc:"What each of the rankings weighs, for fuse: one number for each, 1 when there are none."`
 	Settings map[string]Setting `json:"settings" maxItems:"100" doc:"The stage's settings, written as in a profile."`
 	Query    string             `json:"query" maxLength:"1000" doc:"What was asked, for stages that look at it."`

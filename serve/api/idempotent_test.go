@@ -21,3 +21,16 @@ func TestIdempotencyKeysAreTheCallers(t *testing.T) {
 		}
 	}
 }
+
+// TestIdempotencyKeysOfOneAddress: an address is the same one however its characters are escaped.
+func TestIdempotencyKeysOfOneAddress(t *testing.T) {
+	s := start(t, notes, nil)
+	for i, c := range []struct {
+		path   string
+		status int
+	}{{"api:a/b.md?collection=notes", 201}, {"api:a%2Fb.md?collection=%6eotes", 201}, {"api%3Aa/b%2emd?collection=notes", 201}, {"api:a/b.md", 409}, {"api:a/c.md?collection=notes", 409}} {
+		if res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, `{"text": "Apples."}`, "Idempotency-Key", "k1"); res.StatusCode != c.status {
+			t.Errorf("%d, %s: %d %s, want %d", i, c.path, res.StatusCode, body, c.status)
+		}
+	}
+}

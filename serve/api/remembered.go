@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -238,7 +239,8 @@ func once[O any](ctx context.Context, c *call, key string, run func(context.Cont
 func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error) {
 	id := sum(sha256.Sum256([]byte(c.caller + "\x00" + key)))
 	condition := func(name string) string { return strings.Join(c.request.Header.Values(name), ",") }
-	request := sum(sha256.Sum256([]byte(strings.Join([]string{c.request.Method, c.request.URL.String(), condition("If-Match"), condition("If-None-Match"), string(c.body)}, "\x00"))))
+	address := url.URL{Path: c.request.URL.Path, RawQuery: c.request.URL.Query().Encode()} // however its characters came
+	request := sum(sha256.Sum256([]byte(strings.Join([]string{c.request.Method, address.String(), condition("If-Match"), condition("If-None-Match"), string(c.body)}, "\x00"))))
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,8 +29,8 @@ const maxValues = 10_000
 
 // check says why a text is no message. It refuses what the SDK would answer as
 // something else or not at all: lists, which the protocol had in its version 2025-03-26
-// alone and in which the SDK mixes up notifications, identifiers that it rounds, and
-// what only looks like a notification or an answer.
+// alone and in which the SDK mixes up notifications, identifiers that it rounds, names
+// that are there twice, and what only looks like a notification or an answer.
 func check(text []byte) error {
 	switch {
 	case isList(text):
@@ -47,6 +47,9 @@ func check(text []byte) error {
 	if _, err := jsonrpc.DecodeMessage(text); err != nil {
 		return err
 	}
+	if name, ok := twice(json.NewDecoder(bytes.NewReader(text))); ok {
+		return fmt.Errorf("%.100q: the name is there twice", name)
+	}
 	id, identified := members["id"]
 	switch {
 	case identified && !identifies(id):
@@ -55,6 +58,34 @@ func check(text []byte) error {
 		return errors.New("method: it is missing")
 	}
 	return nil
+}
+
+// twice is a name that an object in the next value has twice, and whether there is one.
+// What d reads is JSON.
+func twice(d *json.Decoder) (name string, ok bool) {
+	token, _ := d.Token()
+	var seen map[string]bool
+	switch token {
+	case json.Delim('{'):
+		seen = map[string]bool{}
+	case json.Delim('['):
+	default:
+		return "", false
+	}
+	for d.More() {
+		if seen != nil {
+			member, _ := d.Token()
+			if name = fmt.Sprint(member); seen[name] {
+				return name, true
+			}
+			seen[name] = true
+		}
+		if name, ok = twice(d); ok {
+			return name, true
+		}
+	}
+	_, _ = d.Token() // the end
+	return "", false
 }
 
 // identifies reports whether an answer can bear an identifier as it was sent.

@@ -26,7 +26,7 @@ type DocumentInput struct {
 	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be: as Markdown when that ends in .md, .markdown or .mdx."`
 	Title      string              `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
 	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
-	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME: texts, numbers, true and false, or lists of them."`
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME: texts, numbers, true and false, or lists of them. Whole numbers above 2^53 are rounded; a text is kept as it is."`
 	Access     []string            `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it; public for everybody of its tenant, which * is not. Without any it is private."`
 	Sets       []string            `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in."`
 	Chunks     []ChunkInput        `json:"chunks,omitempty" maxItems:"10000" doc:"The document when it is cut already; then there is no text."`

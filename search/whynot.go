@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -264,7 +265,8 @@ func (r *run) whyUnfound(ctx context.Context, name string, o *outcome, ranking s
 	}
 	switch {
 	case req.Vector != nil && len(apt) < len(alone):
-		a.add("%s: %s scores %.4g and does not hold what the query requires", name, it, alone[0].Score)
+		why := cmp.Or(s.holds(ctx, r.query.Words, []sheaf.ID{alone[0].ID}), "does not hold what the query requires")
+		a.add("%s: %s scores %.4g and %s", name, it, alone[0].Score, why)
 	case len(alone) > 0 && len(ranking) > 0:
 		a.add("%s: %s scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",
 			name, it, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score, s.lacks(ctx, req, all))
@@ -273,7 +275,11 @@ func (r *run) whyUnfound(ctx context.Context, name string, o *outcome, ranking s
 	case req.Filter != nil && s.matchesWithoutFilter(ctx, req):
 		a.add("%s: the filter leaves it out", name)
 	case o.branch.Text != nil:
-		a.add("%s: the words of the query do not match it%s", name, s.lacks(ctx, req, all))
+		why := s.lacks(ctx, req, all)
+		if held := s.holds(ctx, r.query.Words, all); held != "" {
+			why += "; it " + held
+		}
+		a.add("%s: the words of the query do not match it%s", name, why)
 	default:
 		a.add("%s: it has no vector in field %s", name, o.branch.Vector.Field)
 	}
@@ -315,6 +321,41 @@ func (s *Searcher) lacks(ctx context.Context, req backend.Request, ids []sheaf.I
 	return "; it lacks " + strings.Join(missing, ", ")
 }
 
+// holds says which words a query leaves out some of the chunks hold; "" when they hold none.
+func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
+	var held []string
+	for _, word := range leftOut(q, nil) {
+		text := requirement(word)
+		found, err := s.Backend.Retrieve(ctx, backend.Request{Limit: 1, Text: &text, Within: ids})
+		if err != nil {
+			return "" // what can be told without it is told
+		}
+		if text := wordText(word); len(found) > 0 && !slices.Contains(held, text) {
+			held = append(held, text)
+		}
+	}
+	if len(held) == 0 {
+		return ""
+	}
+	return "holds " + strings.Join(held, ", ") + ", which the query leaves out"
+}
+
+// leftOut appends the single words and phrases that q forbids to dst.
+func leftOut(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
+	switch q := q.(type) {
+	case sheaf.Boost:
+		dst = leftOut(q.Query, dst)
+	case sheaf.Bool:
+		for _, part := range q.MustNot {
+			dst = words(part, dst)
+		}
+		for _, part := range slices.Concat(q.Must, q.Should) {
+			dst = leftOut(part, dst)
+		}
+	}
+	return dst
+}
+
 // words appends the single words and phrases that q asks for to dst.
 func words(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
 	if len(dst) >= maxLacks {
@@ -341,19 +382,26 @@ func words(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
 	return dst
 }
 
-// wordText is a word of a query as a person would write it.
+// wordText is a word of a query as a person would write it, and the field where it is
+// looked for when that is one.
 func wordText(q sheaf.TextQuery) string {
+	var text, field string
 	switch q := q.(type) {
 	case sheaf.Match:
-		return strconv.Quote(q.Text)
+		text, field = q.Text, q.Field
 	case sheaf.Phrase:
-		return strconv.Quote(q.Text)
+		text, field = q.Text, q.Field
 	case sheaf.Prefix:
-		return strconv.Quote(q.Text + "*")
+		text, field = q.Text+"*", q.Field
 	case sheaf.Fuzzy:
-		return strconv.Quote(q.Text + "~")
+		text, field = q.Text+"~", q.Field
+	default:
+		return "a part of the query"
 	}
-	return "a part of the query"
+	if field != "" {
+		return strconv.Quote(text) + " in its " + field
+	}
+	return strconv.Quote(text)
 }
 
 func (a *Absence) add(format string, args ...any) {

@@ -344,7 +344,7 @@ func getContent(out *getOut) []sdk.Content {
 		w.list("below it", shownAll(out.Collection, p.Children))
 		w.list("links to", shownAll(out.Collection, p.Links))
 		if p.LeftOut > 0 {
-			w.line("Note: the budget left out %d of these.", p.LeftOut)
+			w.line("Note: the budget left out %d of the headings below, links and tags.", p.LeftOut)
 		}
 		w.quote(name, p.Text)
 		switch {

@@ -236,8 +236,9 @@ func TestLeftOutOnce(t *testing.T) {
 			LeftOut int `json:"left_out"`
 		}
 	}
-	if call(t, s, "get", map[string]any{"id": "a.md#a", "budget": 200}, &got); len(got.Parts[0].Links) != 0 || got.Parts[0].LeftOut != 1 {
-		t.Errorf("%+v", got)
+	text := call(t, s, "get", map[string]any{"id": "a.md#a", "budget": 200}, &got)
+	if len(got.Parts[0].Links) != 0 || got.Parts[0].LeftOut != 1 || !strings.Contains(text, "left out 1 of the headings below, links and tags") {
+		t.Errorf("%+v\n%s", got, text)
 	}
 	if call(t, s, "get", map[string]any{"id": "a.md#a"}, &got); len(got.Parts[0].Links) != 1 {
 		t.Errorf("%+v", got)

@@ -41,6 +41,25 @@ func (s *showing) release() {
 	}
 }
 
+// maxShownWords is how many words of a text Words tells.
+const maxShownWords = 1000
+
+// Words are the words of a text that answer a query, as snippets mark them, each in parts of
+// which every second one matches; see [search.Highlighter.Words]. There are none for a query that cannot be read.
+func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
+	if len(query) > MaxQueryBytes {
+		return nil
+	}
+	parsed, err := r.read(ctx, query)
+	if err != nil {
+		return nil
+	}
+	var guessed bool
+	h := search.NewHighlighter(r.c.o.Analyzer, parsed.Words, r.rarity(ctx, &guessed))
+	defer h.Release()
+	return h.Words(text, maxShownWords)
+}
+
 // show is a hit of a ranking as it is shown; false when the caller may not see it
 // any more, or its document is gone. What was shown before of the same state of the index is shown again
 // while the file is the same.

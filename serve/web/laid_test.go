@@ -33,26 +33,30 @@ func TestDocumentLongParagraph(t *testing.T) {
 	step(t, ctx, "lines beside letters that run leftward", chromedp.Navigate(s.URL+"/?view=document&id=he.md"), until(shown), until(`getComputedStyle(document.querySelector("article pre")).unicodeBidi === "plaintext"`))
 }
 
-// TestDocumentMarksWords: where no spaces stand between words, only what was asked for is marked; accents, how letters
+// TestDocumentMarksWords: what searches find is marked, and neither other words that begin so nor those that tell nothing. Where no spaces stand between words, only what was asked for is marked; accents, how letters
 // are composed, their width and what else is one to searches do not count.
 func TestDocumentMarksWords(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n\n使用docker容器\n", "ko.md": "# 여행\n\n검색을 하다\n",
 		"other.md": "---\nstatus: in istanbul\n---\n# Other\n\nThe caf\u00e9 and cafe\u0301, re\u0301sume\u0301. Straße, Αθήνα, İstanbul, мой мои. مَدْرَسَة שָׁלוֹם हिन्दी में हाँ ภาษาไทย \u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165\n",
+		"en.md":    "# The commit\n\nThen the commits were committed: a common command, with a comment. What getCommit(RFC7230) does is not what the RFC7231 says.\n",
 		"forms.md": "# Forms\n\nＡＢＣ CI cited ﬁnal smørrebrød co\u00adoperate كـتاب سنة ٢٠٢٤ वर्ष २०२३ ﾄﾞｯｶｰ Łódź\n"})
 	marks := func(want string) chromedp.Action {
 		return until(`[...document.querySelectorAll("article mark")].map((e) => e.textContent).join() === ` + quote(want) + ` && ` + shown)
 	}
 	step(t, ctx, "Japanese", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
 	step(t, ctx, "a word between others without spaces", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=docker"), marks("docker"))
-	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색을"))
-	step(t, ctx, "properties", chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {`cafe [a:other OR resume] status:"in istanbul" -[b:other]`}}.Encode()), marks("caf\u00e9,cafe\u0301"))
+	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색"))
+	for query, want := range map[string]string{"what is the commit": "commit,commits,committed,Commit", "RFC7231": "RFC,RFC7231", "comman*": "command", "comand~": "command", "what is": "What,is,what"} {
+		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"en.md"}, "q": {query}}.Encode()), marks(want))
+	}
+	step(t, ctx, "properties", chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {`cafe [status:other OR resume] status:"in istanbul" -[status:other]`}}.Encode()), marks("caf\u00e9,cafe\u0301"))
 	for query, want := range map[string]string{"cafe": "caf\u00e9,cafe\u0301", "caf\u00e9": "caf\u00e9,cafe\u0301", "CAFE\u0301": "caf\u00e9,cafe\u0301", "resume": "re\u0301sume\u0301", "strasse": "Straße", "αθηνα": "Αθήνα",
-		"istanbul": "İstanbul", "мой": "мой", "مدرسة": "مَدْرَسَة", "שלום": "שָׁלוֹם", "हिन्दी": "हिन्दी", "ภาษา": "ภาษา", "한국": "\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165"} {
+		"istanbul": "İstanbul", "мой": "мой", "مدرسة": "مَدْرَسَة", "שלום": "שָׁלוֹם", "हिन्दी": "हिन्दी", "ภาษา": "ภาษา", "한국": "\u1112\u1161\u11ab\u1100\u116e\u11a8"} {
 		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {query}}.Encode()), marks(want))
 	}
 	for query, want := range map[string]string{"abc": "ＡＢＣ", "final": "ﬁnal", "smorrebrod": "smørrebrød", "cooperate": "co\u00adoperate", "\u06a9تاب": "كـتاب", "سنه": "سنة", "2024": "٢٠٢٤", "2023": "२०२३", "ドッカー": "ﾄﾞｯｶｰ", "lodz": "Łódź",
-		"std::final": "ﬁnal", "ci": "CI", "the ci": "", "body:abc -title:lodz": "ＡＢＣ", `-"co operate" lodz`: "Łódź", "prop.final:abc in:lodz": ""} {
+		"std::final": "ﬁnal", "ci": "CI", "the ci": "CI", "body:abc -title:lodz": "ＡＢＣ", `-"co operate" lodz`: "Łódź", "prop.final:abc in:lodz/": ""} {
 		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"forms.md"}, "q": {query}}.Encode()), marks(want))
 	}
 }

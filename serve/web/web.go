@@ -169,9 +169,11 @@ type page struct {
 	// Chunk is what was asked for, the document or a passage of it, and Line the one in the file where that begins.
 	Chunk sheaf.ID `json:"chunk"`
 	Line  int      `json:"line"`
+	// Words are those of the text that answer the query that was given, in parts of which every second one matches.
+	Words [][]string `json:"words,omitempty"`
 }
 
-// document answers with the document that the parameter id names.
+// document answers with the document that the parameter id names, and what of it answers the parameter query.
 func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p, err := o.page(r)
@@ -252,6 +254,9 @@ func (o *Options) page(r *http.Request) (*page, error) {
 			return nil, err
 		}
 		p.Line = section.Line
+	}
+	if query := r.URL.Query().Get("query"); query != "" {
+		p.Words = reader.Words(r.Context(), query, doc.Title+"\n"+part.Text)
 	}
 	return p, p.render(part, &target.Doc)
 }

@@ -15,7 +15,7 @@ export const changed = (signal) => get("/ui/document", asked, signal, true).then
 let laid = {}; // what is laid out: of which document and question, its text, outline, and the entries of this
 
 export async function show(main, s, page, signal) {
-  const wanted = (asked = { id: s.id, collection: s.collection });
+  const wanted = (asked = { id: s.id, collection: s.collection, query: s.q });
   let lost = "";
   const doc = await get("/ui/document", wanted, signal).catch((e) => {
     const at = s.id?.lastIndexOf("#");
@@ -42,7 +42,7 @@ export async function show(main, s, page, signal) {
   for (const e of text.querySelectorAll(".hit")) e.classList.remove("hit");
   const hit = doc.chunk !== doc.id && [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === doc.chunk);
   if (hit) highlight(hit);
-  if (s.q) markWords(text, asWords(s.q, doc), same);
+  markWords(text, doc.words ?? [], same);
   const at = hit || (!same && text.querySelector("mark"));
   if (at) at.scrollIntoView({ block: hit ? "start" : "center" });
   else scrollTo(0, 0);
@@ -237,69 +237,16 @@ function highlight(heading) {
 
 const inHit = (node) => node.parentElement.closest(".hit") !== null;
 
-const hangul = /[\uac00-\ud7af]/;
-/** Letters whose accents and vowel marks searches do not look at. */
-const bare = /^(?!й|Й|[иИ]\u0306)[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{sc=Hebrew}]/u;
+/** Letters of words that spaces end. */
+const letter = `(?!${unspaced.source}|\\p{sc=Hangul})[\\p{L}\\p{N}\\p{M}]`;
 
-/** Letters that searches take for others, beside what Unicode knows of. */
-const others = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", ı: "i", ς: "σ", "\u0640": "", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643", "\u0629": "\u0647", "\u0671": "\u0627" };
-/** What a digit stands for: in the scripts of India zero is the seventh of its row, elsewhere the first. */
-const digit = (c) => String((c.codePointAt(0) & 15) - (/[\u0966-\u0d6f]/.test(c) ? 6 : 0));
-
-const folds = new Map();
-/** A letter with its marks, as searches compare it. */
-function fold(letter) {
-  let one = folds.get(letter);
-  if (one === undefined) folds.set(letter, (one = (bare.test(letter) ? letter.normalize("NFKD").replace(/\p{M}/gu, "") : letter.normalize("NFKC")).toLowerCase()
-    .replace(/[^\x00-\x7f]/gu, (c) => others[c] ?? (/\p{Nd}/u.test(c) ? digit(c) : /\p{Cf}/u.test(c) ? "" : c))));
-  return one;
-}
-
-/** Text as searches compare it, however it is composed, and where in it each letter stood: null where that is where it stands. */
-function folded(text) {
-  if (/^[\x00-\x7f]*$/.test(text)) return [text.toLowerCase(), null];
-  if (!/[\p{M}\u1100-\u11ff\uff9e\uff9f]/u.test(text)) { // most texts, in less time
-    let same = true;
-    const plain = text.replace(/[^\x00-\x7f]/gu, (c) => {
-      const one = fold(c);
-      same &&= one.length === c.length;
-      return one;
-    }).toLowerCase();
-    if (same) return [plain, null];
-  }
-  let plain = "";
-  const at = [];
-  for (const { 0: letter, index } of text.matchAll(/[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^][\p{M}\uff9e\uff9f]*/gu)) {
-    const one = fold(letter);
-    for (let i = 0; i < one.length; i++) at.push(index);
-    plain += one;
-  }
-  at.push(text.length);
-  return [plain, at];
-}
-
-/** A name and what stands behind its colon. */
-const named = /(?<![\p{L}\p{N}_])(\p{L}[\p{L}\p{M}_.-]*):("[^"]*"|\S+)/gu;
-const texts = ["title", "heading", "body", "content", "alias"], filters = ["tag", "tags", "path", "file", "folder", "in", "ext", "before", "after", "since", "on", "date"];
-
-/** What a query looks for in the text of a document that it found. A name that is that of nothing there, as in std::fs, is a word. */
-function asWords(query, doc) {
-  const nothing = [...filters, ...Object.keys(doc.properties).map((name) => name.toLowerCase())];
-  return query.replace(/-?\[[^[\]:]+:[^[\]]*\]/g, " ").replace(named, (all, name, value) => {
-    const low = name.toLowerCase();
-    return texts.includes(low) ? value : nothing.includes(low) || low.startsWith("prop.") ? "" : all;
-  }).replace(/(^|\s)-(?:"[^"]*"|\S*)/g, " ").replace(/(?<!\S)OR(?!\S)/g, " ");
-}
-
-/** Marks words that begin as those do; again where it was done before, and another passage is shown now. */
-function markWords(text, query, again) {
-  const words = folded(query)[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
-  const long = words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)), stems = [...new Set(long.map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
-  const short = long.length ? [] : words; // alone they are what is looked for, but not what begins so
+/** Marks words, each in parts of which every second one is marked; again where it was done before, and another passage is shown now. */
+function markWords(text, words, again) {
   if (!words.length) return;
-  const any = (all) => all.join("|") || "(?!)";
-  const letter = "[\\p{L}\\p{N}\\p{M}]", alone = `(?!${unspaced.source})${letter}`; // a word may end where others follow without a space
-  const pattern = new RegExp(`(?<!${alone})(?:(?:${any(stems.filter((w) => !unspaced.test(w)))})(?:${alone})*|(?:${any(short)})(?!${alone}))|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
+  const parts = new Map(words.map((p) => [p.join(""), p]));
+  const begins = new RegExp(`^${letter}`, "u"), any = (all) => all.map((w) => w.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|") || "(?!)";
+  const longest = [...parts.keys()].sort((a, b) => b.length - a.length), [whole, inside] = [longest.filter((w) => begins.test(w)), longest.filter((w) => !begins.test(w))];
+  const pattern = new RegExp(`(?<!${letter})(?:${any(whole)})(?!${letter})|${any(inside)}`, "gu");
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("mark")) nodes.push(walker.currentNode);
@@ -308,20 +255,17 @@ function markWords(text, query, again) {
   let left = 2000;
   for (const node of again ? near : [...near, ...far]) {
     if (!left) break;
-    const [plain, places] = folded(node.data), place = (i) => (places ? places[i] : i);
-    const found = [...plain.matchAll(pattern)].slice(0, left);
+    const found = [...node.data.matchAll(pattern)].slice(0, left);
     if (!found.length) continue;
     left -= found.length;
-    const parts = [];
+    const out = [];
     let at = 0;
-    for (const m of found) {
-      const from = place(m.index), to = place(m.index + m[0].length);
-      if (to === from) continue; // a part of a letter that is marked
-      parts.push(node.data.slice(at, from), make("mark", {}, node.data.slice(from, to)));
-      at = to;
+    for (const { 0: word, index } of found) {
+      out.push(node.data.slice(at, index), ...parts.get(word).map((part, i) => (i % 2 ? make("mark", {}, part) : part)));
+      at = index + word.length;
     }
-    parts.push(node.data.slice(at));
-    node.replaceWith(...parts);
+    out.push(node.data.slice(at));
+    node.replaceWith(...out);
   }
 }
 

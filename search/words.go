@@ -1,0 +1,87 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// Words are the words of text that snippets would mark, as they stand there, in the order in which
+// they are met, each once, at most most of them. Each is cut into parts of which every second one matches:
+// name is that of "get" and "Name". In scripts without spaces between words, and in Hangul, a word is what matches.
+func (h *Highlighter) Words(text string, most int) [][]string {
+	if len(h.weight) == 0 {
+		return nil
+	}
+	var list [][]string
+	seen := map[string]bool{}
+	note := func(whole sheaf.Span, matches []sheaf.Span) {
+		word := text[whole.Start:whole.End]
+		if seen[word] {
+			return
+		}
+		word = strings.Clone(word)
+		seen[word] = true
+		var parts []string
+		at := 0
+		for _, m := range matches {
+			parts = append(parts, word[at:m.Start-whole.Start], word[m.Start-whole.Start:m.End-whole.Start])
+			at = m.End - whole.Start
+		}
+		if at < len(word) {
+			parts = append(parts, word[at:])
+		}
+		list = append(list, parts)
+	}
+	var matches []sheaf.Span
+	h.words(text, func(start, end int) bool {
+		matches = matches[:0]
+		for _, m := range h.word(text[start:end]) {
+			if n := len(matches) - 1; n >= 0 && start+m.start <= matches[n].End { // such as the pairs of a Chinese word
+				matches[n].End = max(matches[n].End, start+m.end)
+				continue
+			}
+			matches = append(matches, sheaf.Span{Start: start + m.start, End: start + m.end})
+		}
+		for i := 0; i < len(matches); {
+			whole, n := wholeWord(text, matches[i]), 1
+			for i+n < len(matches) && matches[i+n].Start < whole.End {
+				n++
+			}
+			whole.End = max(whole.End, matches[i+n-1].End)
+			note(whole, matches[i:i+n])
+			i += n
+		}
+		return len(list) < most
+	})
+	return list[:min(len(list), most)]
+}
+
+// wholeWord widens a range of text by the letters, digits and marks beside it, where it begins with one.
+func wholeWord(text string, at sheaf.Span) sheaf.Span {
+	if r, _ := utf8.DecodeRuneInString(text[at.Start:]); !ofWord(r) {
+		return at
+	}
+	for at.Start > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:at.Start])
+		if !ofWord(r) {
+			break
+		}
+		at.Start -= size
+	}
+	for at.End < len(text) {
+		r, size := utf8.DecodeRuneInString(text[at.End:])
+		if !ofWord(r) {
+			break
+		}
+		at.End += size
+	}
+	return at
+}
+
+// ofWord reports whether a character is of a word between spaces.
+func ofWord(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) && !unicode.In(r, spacelessScripts...)
+}

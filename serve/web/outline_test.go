@@ -82,3 +82,20 @@ func TestPageOutlineElsewhere(t *testing.T) {
 	step(t, ctx, "back", chromedp.NavigateBack(), until(`document.querySelector("article h1")?.textContent === "A" && `+shown), until(`scrollY === 2000`))
 	step(t, ctx, "a tag", chromedp.Click(".facts dd a", chromedp.ByQuery), until(`document.querySelectorAll("#results > li").length === 1 && `+shown), until(`new URLSearchParams(location.search).get("filter") === 'tag:"two words"' && scrollY === 0`))
 }
+
+// TestDocumentManyTags: hundreds of tags, aliases and values leave the headings in sight, and are shown by a button.
+func TestDocumentManyTags(t *testing.T) {
+	ctx := browser(t)
+	list := func(name string) string {
+		all := make([]string, 200)
+		for i := range all {
+			all[i] = fmt.Sprint(name, i)
+		}
+		return strings.Join(all, ", ")
+	}
+	s := served(t, map[string]string{"many.md": "---\ntags: [" + list("tag") + "]\naliases: [" + list("alias") + "]\nseen: [" + list("place") + "]\n---\n# Many\n\nText.\n"})
+	step(t, ctx, "it", chromedp.Navigate(s.URL+"/?view=document&id=many.md"), until(shown), until(`document.querySelector(".outline > ul a").getBoundingClientRect().bottom < 700`), shoot("many-tags"),
+		until(`[...document.querySelectorAll(".facts dd button")].map((e) => e.textContent).join() === "188 more,188 more,188 more" && [...document.querySelectorAll(".facts dd a")].filter((e) => e.checkVisibility()).length === 12`))
+	step(t, ctx, "the others", chromedp.Click(".facts dd button", chromedp.ByQuery), until(`[...document.querySelectorAll(".facts dd a")].filter((e) => e.checkVisibility()).length === 200 && document.activeElement.textContent === "#tag12"`),
+		do(`document.querySelectorAll(".facts dd button")[0].click()`), until(`document.querySelector(".facts").textContent.includes("alias11, alias12")`), until(`document.querySelectorAll(".facts dd button").length === 1`))
+}

@@ -1,6 +1,6 @@
 // A document with its heading tree; the passage that was found is marked.
 
-import { address, contained, direction, documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail, unspaced } from "./api.js";
+import { address, contained, direction, documentAddress, editorAddress, get, listed, make, number, passing, post, size, telling, trail, unspaced } from "./api.js";
 import { markOf } from "./search.js";
 
 let file = null;
@@ -169,13 +169,26 @@ function follow(text, outline, entries, hit, signal) {
 function facts(doc, note) {
   const rows = [["file", doc.path], ["size", size(doc.bytes)]];
   if (doc.date) rows.push(["date", doc.date.slice(0, 10)]);
-  if (doc.tags.length) rows.push(["tags", doc.tags.flatMap((t) => [make("bdi", {}, make("a", { href: address({ filter: markOf("tag", t) }) }, "#" + contained(t))), " "])]);
-  if (doc.aliases.length) rows.push(["also", listed(doc.aliases, ", ")]);
-  for (const [name, values] of Object.entries(doc.properties)) if (!["title", "tags", "aliases", "date"].includes(name)) rows.push([name, listed(values.map(String), ", ")]);
+  const names = (list) => listed(list.map(String), ", ");
+  if (doc.tags.length) rows.push(["tags", first(doc.tags, (tags) => tags.flatMap((t) => [make("bdi", {}, make("a", { href: address({ filter: markOf("tag", t) }) }, "#" + contained(t))), " "]), "")]);
+  if (doc.aliases.length) rows.push(["also", first(doc.aliases, names, ", ")]);
+  for (const [name, values] of Object.entries(doc.properties)) if (!["title", "tags", "aliases", "date"].includes(name)) rows.push([name, first(values, names, ", ")]);
   return make("div", { class: "facts" },
     make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, ...[v].flat())])),
     file && make("a", { href: file, "data-editor": "" }, "open in editor"), " ",
     make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget, note) }, "similar"));
+}
+
+/** Values as show makes them; of many the first, so that the headings stay in sight, and a button that shows the others. */
+function first(values, show, between) {
+  const few = 12;
+  if (values.length <= few) return show(values);
+  const rest = make("span", { hidden: true, tabindex: -1 }, between, ...show(values.slice(few)));
+  return [...show(values.slice(0, few)), rest, " ", make("button", { type: "button", class: "chip", onclick: (e) => {
+    rest.hidden = false;
+    e.target.remove();
+    (rest.querySelector("a") ?? rest).focus();
+  } }, `${number(values.length - few)} more`)];
 }
 
 async function similar(doc, button, note) {

@@ -121,3 +121,14 @@ func TestLabJudged(t *testing.T) {
 	step(t, ctx, "documents", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit&profile=bench"), until(`document.querySelector(".judge li") && `+shown))
 	step(t, ctx, "a document lies in no section, also where that is all of it", mean(`{"nothing much": {"notes:deep/far.md#far": 1}}`, "0.000"))
 }
+
+// TestLabAsksFirst: a number is sent before its address is written, which takes longer than the server has to work.
+func TestLabAsksFirst(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
+	step(t, ctx, "a number", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(shown),
+		do(`window.order = []; { const ask = fetch, write = history.replaceState; window.fetch = (...a) => { order.push("ask"); return ask(...a); };
+		history.replaceState = function (...a) { order.push("write"); return write.apply(this, a); };
+		const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); window.order = order.slice(); }`),
+		until(`order[0] === "ask" && order.includes("write")`))
+}

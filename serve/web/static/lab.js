@@ -85,7 +85,9 @@ function build(main, profiles, profile, s) {
     addressed = performance.now();
     page.address(labAddress(lab));
   };
-  lab.changed = async () => {
+  lab.changed = () => {
+    moved = true;
+    if (!moving) move(); // which asks: the address is written while the server works
     if (performance.now() - addressed > 100) put(); // Chromium drops changes of an address beyond twenty a second
     clearTimeout(waiting);
     waiting = setTimeout(() => {
@@ -93,9 +95,9 @@ function build(main, profiles, profile, s) {
       if (main.dataset.shown !== undefined) put(); // else another one is on its way
       judgeAll(lab);
     }, 400);
-    // A drag sends numbers faster than answers come. Were each to end the one before, the lines would stand still until it is over.
-    moved = true;
-    if (moving) return;
+  };
+  // A drag sends numbers faster than answers come. Were each to end the one before, the lines would stand still until it is over.
+  const move = async () => {
     for (moving = true; moved;) {
       moved = false;
       await lab.update(new AbortController().signal).catch(async (e) => {
@@ -367,10 +369,10 @@ function chart(lab, answer, before) {
       const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id), title = titles.get(hit.id) || hit.id;
       const seen = place + (name && isolated(name)), spoken = (name === title ? seen : `${seen}: ${title}`) + (same.has(hit.id) ? `, ${hit.id}` : ""); // who speaks to the page says what is seen
       const words = (part, more) => draw("text", { class: part, x: x(i) + 8, y: y(rank) + 4, ...more }, place, name && isolated(name));
-      svg.append(words("under", { "aria-hidden": "true" })); // beside what it lies under, whose name it is not
+      if (place) svg.append(words("under", { "aria-hidden": "true" })); // beside what it lies under, whose name it is not
       const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${spoken}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
-        words("label"),
+        ...(place ? [words("label")] : []), // most of them stand where there is no room for one
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
       if (c.final) node.addEventListener("focus", () => { look(hit.id); bring(node); }); // a listener of the whole drawing would make it a stop of its own
       svg.append(node);

@@ -132,3 +132,17 @@ func TestLabAsksFirst(t *testing.T) {
 		const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); window.order = order.slice(); }`),
 		until(`order[0] === "ask" && order.includes("write")`))
 }
+
+// TestLabNumberTyped: a field that is emptied shows the number of the profile again, as its slider does, and numbers may have a comma.
+func TestLabNumberTyped(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
+	number := func(typed, shows, at string) chromedp.Action {
+		return chromedp.Tasks{do(`{ const f = document.querySelector("[data-name=names] input[type=text]"); f.value = ` + quote(typed) + `; f.dispatchEvent(new Event("change", {bubbles: true})) }`),
+			until(`document.querySelector("[data-name=names] input[type=text]").value === ` + quote(shows) + ` && document.querySelector("[data-name=names] input[type=range]").value === ` + quote(shows)), until(`new URLSearchParams(location.search).get("set.names") === ` + at)}
+	}
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=walrus"), chromedp.WaitVisible("svg.lab .node"), until(shown))
+	step(t, ctx, "a comma", number("0,75", "0.75", `"0.75"`))
+	step(t, ctx, "nothing", number(" ", "0.5", `null`))
+	step(t, ctx, "a point", number("0.25", "0.25", `"0.25"`))
+}

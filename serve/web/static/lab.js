@@ -206,7 +206,11 @@ function control(lab, p) {
     return box;
   }
   const field = make("input", { type: "text", inputmode: "decimal", value: value ?? p.default, "aria-label": `${p.name}, ${p.range}`, title: value ?? p.default });
-  field.addEventListener("change", () => put(field.value.trim()));
+  field.addEventListener("change", () => {
+    const typed = field.value.trim();
+    field.value = /^-?\d*,\d+$/.test(typed) ? typed.replace(",", ".") : typed || p.default; // phones of many countries have no point among their digits
+    put(field.value);
+  });
   box.append(field);
   if (p.min !== undefined && p.max !== undefined) {
     // Wide ranges are laid out by powers, so that the small numbers can be met.

@@ -16,7 +16,7 @@ import (
 )
 
 // TestPageArithmeticAway: the arithmetic, and why a result is missing, that were asked for while the
-// server did not answer come when it does, and the page no longer says that it does not.
+// server did not answer come when it does, as the state does, and the page no longer says that it does not.
 func TestPageArithmeticAway(t *testing.T) {
 	ctx := browser(t)
 	f := servetest.Open(t, notes, nil)
@@ -38,4 +38,5 @@ func TestPageArithmeticAway(t *testing.T) {
 	step(t, ctx, "one of the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo"), until(`document.querySelector(".judge li") && `+shown), set(true),
 		do(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`), said, set(false), until(`document.querySelector(".arithmetic .why")`), over)
 	step(t, ctx, "why not", set(true), do(`{ const box = document.querySelector(".lab-bar input"); box.value = "git.md"; box.dispatchEvent(new Event("change")); }`), said, set(false), until(`document.querySelector(".arithmetic h2")?.textContent === "notes:git.md"`), over)
+	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("#looked, table") && `+shown), set(true), said, set(false), over)
 }

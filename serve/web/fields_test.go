@@ -33,3 +33,16 @@ func TestFieldsOfPhones(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldOfEditor: the address of an editor that is emptied is the usual one again, in the field, too.
+func TestFieldOfEditor(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	address := func(typed, shows, link string) chromedp.Action {
+		return chromedp.Tasks{do(`{ const e = document.getElementById("editor"); e.value = ` + quote(typed) + `; e.dispatchEvent(new Event("change", {bubbles: true})) }`),
+			until(`document.getElementById("editor").value === ` + quote(shows)), until(`document.querySelector("[data-editor]").getAttribute("href").startsWith(` + quote(link) + `) && ` + shown)}
+	}
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelector("[data-editor]") && `+shown))
+	step(t, ctx, "another editor", address("zed://file{path}:{line}", "zed://file{path}:{line}", "zed://file/"))
+	step(t, ctx, "none", address("", "obsidian://open?path={path}", "obsidian://open?path=%2F"))
+}

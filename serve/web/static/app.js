@@ -241,6 +241,7 @@ another.addEventListener("click", async () => {
 const editor = document.getElementById("editor");
 editor.addEventListener("change", () => {
   kept.setItem("sheaf-editor", editor.value);
+  editor.value = editorPattern(); // that of nothing is the usual one
   show(scrollY); // with its links
 });
 

@@ -1,6 +1,6 @@
 // What is indexed, what waits, what was left out and why.
 
-import { Fault, get, make, number, passing, post, size, text } from "./api.js";
+import { Fault, get, make, number, passing, post, size, telling, text } from "./api.js";
 
 const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, c)));
 /** The first entries of a long list, and how many more there are. */
@@ -17,7 +17,7 @@ export async function show(main, s, page, signal, again) {
   // The page looks again by itself, and soon while something is under way.
   const look = () => show(main, s, page, signal, true).catch((e) => {
     if (e.name === "AbortError") return;
-    page.notes([e.message]);
+    page.notes([telling(e)]);
     drawn = ""; // the note goes with the next answer, also where that is as before
     if (passing(e)) later(1000);
   });

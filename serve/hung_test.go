@@ -62,6 +62,24 @@ func TestStoreHangs(t *testing.T) {
 	}
 }
 
+// A store that does not answer keeps nobody from the words of a document that answer a query, and a
+// query that cannot be read has none.
+func TestStoreHangsBesideWords(t *testing.T) {
+	h := &hung{free: make(chan struct{})}
+	f := servetest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"}, func(o *serve.Options) {
+		h.Backend, o.Backend, o.Distant = o.Backend, h, true
+	})
+	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(), "some": {Scopes: []access.Scope{access.ScopeSearch}}} {
+		r := reader(t, f, grant)
+		if got := r.Words(t.Context(), "the okapi", "The okapis, and the zebra."); len(got) != 1 || strings.Join(got[0], "|") != "|okapis" {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := r.Words(t.Context(), strings.Repeat("okapi ", 1<<16), "The okapi."); got != nil {
+			t.Errorf("%s, of a query that is too long: %q", name, got)
+		}
+	}
+}
+
 // slow is a store that counts single words, as rankings do, and never what all words
 // of a query match.
 type slow struct{ backend.Backend }

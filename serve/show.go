@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"sheaf"
@@ -41,8 +42,12 @@ func (s *showing) release() {
 	}
 }
 
-// maxShownWords is how many words of a text Words tells.
-const maxShownWords = 1000
+// maxShownWords is how many words of a text Words tells, and wordsTime how long it may ask the
+// store how rare they are: a text is shown without it, too.
+const (
+	maxShownWords = 1000
+	wordsTime     = time.Second
+)
 
 // Words are the words of a text that answer a query, as snippets mark them, each in parts of
 // which every second one matches; see [search.Highlighter.Words]. There are none for a query that cannot be read.
@@ -50,6 +55,8 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if len(query) > MaxQueryBytes {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, wordsTime)
+	defer cancel()
 	parsed, err := r.read(ctx, query)
 	if err != nil {
 		return nil

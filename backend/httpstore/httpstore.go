@@ -51,8 +51,8 @@ const (
 	maxPause   = 5 * time.Second
 )
 
-// maxAnswer bounds what is read of an answer, in bytes.
-const maxAnswer = 512 << 20
+// maxAnswer bounds what is read of an answer, in bytes; tests lower it.
+var maxAnswer int64 = 512 << 20
 
 // Transport keeps as many connections as there may be branches of a few queries.
 func Transport() *http.Transport {
@@ -180,7 +180,7 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		}
 	}
 	switch {
-	case len(answer) > maxAnswer:
+	case int64(len(answer)) > maxAnswer:
 		return nil, -1, fmt.Errorf("%w: the answer has more than %d MB, which is not what such a server says (is that %s?)", sheaf.ErrUnavailable, maxAnswer>>20, c.Store)
 	case err != nil && ctx.Err() != nil:
 		return nil, -1, OutOfTime(ctx, err)

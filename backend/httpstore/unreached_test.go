@@ -75,6 +75,7 @@ func TestNonsense(t *testing.T) {
 		t.Errorf("%s %s of who was sent elsewhere, with %q", r.Method, r.URL, r.Header.Get("Authorization"))
 	}))
 	defer elsewhere.Close()
+	httpstore.LimitAnswers(t, 2<<20)
 	read := make(chan int64, 1)
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -89,7 +90,7 @@ func TestNonsense(t *testing.T) {
 				n += int64(len(part))
 			}
 			read <- n
-		}, "the answer has more than 512 MB"},
+		}, "the answer has more than 2 MB"},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/login", http.StatusTemporaryRedirect)
 		}, "status 307: http"},

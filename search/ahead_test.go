@@ -35,7 +35,7 @@ type distant struct {
 func (d *distant) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
 	select {
 	case <-d.counting:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		d.late.Do(func() { d.fault = errors.New("the words were not counted while the branches retrieved") })
 	}
 	return d.Backend.Retrieve(ctx, req)

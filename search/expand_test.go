@@ -65,7 +65,7 @@ const goodReply = `{"queries": ["next configuration", "Set up OAuth in Next.js",
 // terms stand in the query, or are dropped; repetitions are.
 func TestExpansion(t *testing.T) {
 	e, asked := model(t, func(_, _ string) string { return goodReply })
-	x, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?", profile.Expand{Variants: 3, Passage: true, Timeout: time.Second})
+	x, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?", profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestExpansion(t *testing.T) {
 		t.Errorf("passage %q", x.Passage)
 	}
 	x.Queries[0] = "changed" // a caller's change stays the caller's
-	again, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?", profile.Expand{Variants: 3, Passage: true, Timeout: time.Second})
+	again, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?", profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute})
 	if err != nil || again.Queries[0] != "next configuration" || asked.Load() != 1 {
 		t.Errorf("from memory: %+v, %v, asked %d times", again, err, asked.Load())
 	}
@@ -144,7 +144,7 @@ func TestQueryIsDataInThePrompt(t *testing.T) {
 		return `{"queries":[],"terms":[],"passage":""}`
 	})
 	for _, q := range []string{evil, "cat", strings.Repeat("long ", 5000)} {
-		if _, err := e.Expand(context.Background(), q, profile.Expand{Variants: 3, Timeout: time.Second}); err != nil {
+		if _, err := e.Expand(context.Background(), q, profile.Expand{Variants: 3, Timeout: time.Minute}); err != nil {
 			t.Errorf("%.20q: %v", q, err)
 		}
 		if asked != q[:min(len(q), 1000)] {
@@ -272,11 +272,11 @@ func TestExpansionInTime(t *testing.T) {
 	}
 	close(release)
 	down := &search.Expander{Chat: func(context.Context, string, string) (string, error) { return "", errDown }}
-	if _, err := down.Expand(context.Background(), "cat", profile.Expand{Variants: 1, Timeout: time.Second}); !errors.Is(err, errDown) {
+	if _, err := down.Expand(context.Background(), "cat", profile.Expand{Variants: 1, Timeout: time.Minute}); !errors.Is(err, errDown) {
 		t.Errorf("%v", err)
 	}
 	broken := &search.Expander{Model: "own", Chat: func(context.Context, string, string) (string, error) { panic("no reply") }}
-	if _, err := broken.Expand(context.Background(), "cat", profile.Expand{Variants: 1, Timeout: time.Second}); err == nil || !strings.Contains(err.Error(), "model own panicked: no reply (expand_test.go:") {
+	if _, err := broken.Expand(context.Background(), "cat", profile.Expand{Variants: 1, Timeout: time.Minute}); err == nil || !strings.Contains(err.Error(), "model own panicked: no reply (expand_test.go:") {
 		t.Errorf("a panic: %v", err)
 	}
 }
@@ -317,7 +317,7 @@ func TestExpansionBounds(t *testing.T) {
 		}
 		text := rapid.String().Draw(t, "query")
 		e := &search.Expander{Chat: func(context.Context, string, string) (string, error) { return string(reply), nil }}
-		x, err := e.Expand(context.Background(), text, profile.Expand{Variants: 2, Timeout: time.Second})
+		x, err := e.Expand(context.Background(), text, profile.Expand{Variants: 2, Timeout: time.Minute})
 		if err != nil {
 			return
 		}

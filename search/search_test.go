@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sheaf"
@@ -263,15 +264,11 @@ func TestWeightZero(t *testing.T) {
 
 func TestBranchesRunTogether(t *testing.T) {
 	shelf := animals()
-	both := make(chan struct{}, 2)
+	var both sync.WaitGroup
+	both.Add(2)
 	shelf.fail = func(backend.Request) error { // each waits until the other has come
-		both <- struct{}{}
-		for deadline := time.Now().Add(5 * time.Second); len(both) < 2; {
-			if time.Now().After(deadline) {
-				return errors.New("the other branch did not come")
-			}
-			time.Sleep(time.Millisecond)
-		}
+		both.Done()
+		both.Wait()
 		return nil
 	}
 	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{}); r.Degraded {
@@ -280,39 +277,41 @@ func TestBranchesRunTogether(t *testing.T) {
 }
 
 func TestTimeoutAndCancellation(t *testing.T) {
-	shelf := animals()
-	shelf.delay = func(req backend.Request) time.Duration {
-		if vectors(req) {
-			return time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		shelf := animals()
+		shelf.delay = func(req backend.Request) time.Duration {
+			if vectors(req) {
+				return time.Hour
+			}
+			return 0
 		}
-		return 0
-	}
-	r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{Timeout: 50 * time.Millisecond})
-	if !r.Degraded || len(r.Hits) == 0 {
-		t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
-	}
-	// Branches answer, what is looked up for their hits does not: that is said too.
-	shelf.delay = func(req backend.Request) time.Duration {
-		if req.Within != nil {
-			return time.Hour
+		r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{Timeout: 50 * time.Millisecond})
+		if !r.Degraded || len(r.Hits) == 0 {
+			t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
 		}
-		return 0
-	}
-	r = mustSearch(t, searcher(shelf), query("cat tree", 3), load(t, "sheaf"), search.Options{Timeout: 50 * time.Millisecond, Parameters: map[string]string{"pool": "2"}})
-	if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "time ran out") }) {
-		t.Errorf("degraded %v, %d hits, warnings %q", r.Degraded, len(r.Hits), r.Warnings)
-	}
-	shelf.delay = func(req backend.Request) time.Duration {
-		if vectors(req) {
-			return time.Hour
+		// Branches answer, what is looked up for their hits does not: that is said too.
+		shelf.delay = func(req backend.Request) time.Duration {
+			if req.Within != nil {
+				return time.Hour
+			}
+			return 0
 		}
-		return 0
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+		r = mustSearch(t, searcher(shelf), query("cat tree", 3), load(t, "sheaf"), search.Options{Timeout: 50 * time.Millisecond, Parameters: map[string]string{"pool": "2"}})
+		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "time ran out") }) {
+			t.Errorf("degraded %v, %d hits, warnings %q", r.Degraded, len(r.Hits), r.Warnings)
+		}
+		shelf.delay = func(req backend.Request) time.Duration {
+			if vectors(req) {
+				return time.Hour
+			}
+			return 0
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled: %v", err)
+		}
+	})
 }
 
 // Who hangs up has no answer, whatever was asked of the store then: none without what time

@@ -16,12 +16,16 @@ import (
 
 // late is a reranking model that answers as the time of the request ends, and the turn
 // of that request, which comes back to it until the model was asked.
-type late struct{ asked atomic.Bool }
+type late struct {
+	asked atomic.Bool
+	end   func() // ends the time of the request
+}
 
 func (*late) Model() string { return "late" }
 
 func (l *late) Rerank(ctx context.Context, _ string, texts []string) ([]float64, error) {
 	l.asked.Store(true)
+	l.end()
 	<-ctx.Done()
 	return make([]float64, len(texts)), nil
 }
@@ -60,8 +64,8 @@ func TestRerankedAsTimeEnds(t *testing.T) {
 		write(o, strings.Replace(gathers, "{n: 10}", "{n: 10, timeout: 60}", 1))
 		o.Rerank = model
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
+	ctx := newEnding(t.Context())
+	model.end = ctx.end
 	got, err := r.Search(serve.WithTurn(ctx, model), serve.SearchRequest{Text: "harbor", Profile: "rrf"})
 	if err != nil {
 		t.Fatal(err)

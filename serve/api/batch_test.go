@@ -75,7 +75,7 @@ func TestBatchCrashes(t *testing.T) {
 				}
 				working(t, fixture.Collection)
 				var state error
-				for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+				for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 					entries, err := os.ReadDir(fixture.Options.Documents)
 					if err != nil {
 						t.Fatal(err)

@@ -122,7 +122,7 @@ func workUntilDone(t *testing.T, o serve.Options, id string) serve.Task {
 			t.Errorf("work ended with %v", err)
 		}
 	}()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		task, err := c.Task(access.Unrestricted(), "", id)
 		if err == nil && task.State != serve.TaskWaiting {
 			return *task
@@ -159,7 +159,7 @@ func TestUnreadableHoldsUpNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	working(t, c)
-	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the task is not done")
 		}

@@ -267,7 +267,7 @@ func TestBatchesAndTasks(t *testing.T) {
 
 func waitTask(t *testing.T, s *server, id string) serve.Task {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var task serve.Task
 		s.get(t, "GET", "/v1/tasks/"+id, "", &task)
 		if task.State != "waiting" {

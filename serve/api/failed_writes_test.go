@@ -141,7 +141,7 @@ func TestNoSpace(t *testing.T) {
 	store.writes.Store(true)
 	s.fixture.WillWork()
 	working(t, s.fixture.Collection) // which fails the test when it ends
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		res, body := s.ask(t, "GET", "/readyz", "")
 		if res.StatusCode == 200 {
 			break // it can answer, though not take anything
@@ -156,7 +156,7 @@ func TestNoSpace(t *testing.T) {
 		t.Fatalf("found without space: %v", ids)
 	}
 	store.writes.Store(false)
-	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "apples")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			_, task := s.ask(t, "GET", "/v1/tasks/"+answer.Task.ID, "")
 			t.Fatalf("with space again not everything that was accepted is found: %s", task)
@@ -184,7 +184,7 @@ func TestNotForNow(t *testing.T) {
 				t.Fatalf("%+v %v", task, err)
 			}
 			store.writes.Store(false)
-			if task := workFor(t, s.fixture.Collection, 20*time.Second, answer.Task.ID); task.State != serve.TaskDone {
+			if task := workFor(t, s.fixture.Collection, time.Minute, answer.Task.ID); task.State != serve.TaskDone {
 				t.Errorf("when files can be opened: %+v", task)
 			}
 		})
@@ -198,12 +198,12 @@ func workFor(t *testing.T, c *serve.Collection, long time.Duration, id string) *
 	done := make(chan error, 1)
 	go func() { done <- c.Work(ctx) }()
 	var task *serve.Task
-	for ctx.Err() == nil {
+	for {
 		var err error
 		if task, err = c.Task(access.Unrestricted(), "", id); err != nil {
 			t.Fatal(err)
 		}
-		if task.State != serve.TaskWaiting {
+		if task.State != serve.TaskWaiting || ctx.Err() != nil {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -267,7 +267,7 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	write(figs, text, later)
 	write(elder, old, time.Now())
 	working(t, s.fixture.Collection)
-	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "figs")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "figs")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
 		}
@@ -368,7 +368,7 @@ func TestRejectedAfterCrash(t *testing.T) {
 		}
 	}
 	working(t, fixture.Collection)
-	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "apples")) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
 		}
@@ -438,7 +438,7 @@ func TestRefusedAtStart(t *testing.T) {
 		}
 	}
 	working(t, fixture.Collection)
-	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
 		}
@@ -448,7 +448,7 @@ func TestRefusedAtStart(t *testing.T) {
 		s.get(t, "GET", "/v1/status", "", &st)
 		return slices.DeleteFunc(st.Skipped, func(k serve.Skip) bool { return k.Tree != "api" })
 	}
-	for deadline := time.Now().Add(20 * time.Second); len(refused()) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(refused()) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the status does not tell of it")
 		}
@@ -460,7 +460,7 @@ func TestRefusedAtStart(t *testing.T) {
 		t.Errorf("%q is not kept: %v", heavy, kept(t, s))
 	}
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries."}], "async": true}`, &serve.Task{})
-	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a task is not done")
 		}
@@ -494,7 +494,7 @@ func TestRefusedAtStartAndDeleted(t *testing.T) {
 		s.get(t, "GET", "/v1/status", "", &st)
 		return slices.DeleteFunc(st.Skipped, func(k serve.Skip) bool { return k.Tree != "api" })
 	}
-	for deadline := time.Now().Add(20 * time.Second); len(refused()) < 2; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(refused()) < 2; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the status tells of %v", refused())
 		}

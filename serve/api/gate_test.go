@@ -39,7 +39,7 @@ func TestReturningGoFirst(t *testing.T) {
 	take := func(ctx context.Context, p *place, waiting int) <-chan error {
 		done := make(chan error, 1)
 		go func() { done <- p.Take(ctx, 0) }()
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			if _, _, now := g.load(); now == waiting {
 				return done
 			}

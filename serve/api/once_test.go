@@ -161,7 +161,7 @@ func (s *server) restarted(t *testing.T) *servetest.Fixture {
 		t.Fatal(err)
 	}
 	working(t, c)
-	for deadline := time.Now().Add(20 * time.Second); c.Ready(t.Context()) != nil; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); c.Ready(t.Context()) != nil; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal(fmt.Errorf("it is not ready: %w", c.Ready(t.Context())))
 		}

@@ -38,7 +38,7 @@ func TestSlowBodies(t *testing.T) {
 
 // Bodies that come slowly hold no turn, and bodies without an end are cut.
 func TestSlowAndEndlessBodies(t *testing.T) {
-	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: time.Second} })
+	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: time.Minute} })
 	slow, done := io.Pipe()
 	go func() {
 		req, err := http.NewRequest("POST", s.URL+"/v1/search", slow)

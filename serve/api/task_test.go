@@ -100,7 +100,7 @@ func TestResultsOfTasks(t *testing.T) {
 	}
 	working(t, c)
 	file := filepath.Join(o.Tasks, first.ID+".json")
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		task, err := c.Task(access.Unrestricted(), "", first.ID)
 		if err == nil {
 			if asJSON(t, task) != asJSON(t, first) {
@@ -138,7 +138,7 @@ func TestStartReadsNoResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	working(t, c)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		task, err := c.Task(access.Unrestricted(), "", first.ID)
 		if errors.Is(err, sheaf.ErrCorrupt) && len(c.Tasks(access.Unrestricted(), "", serve.TaskDone, 10)) == 1 {
 			break

@@ -75,7 +75,7 @@ func TestPutBesideARun(t *testing.T) {
 		t.Errorf("files are left: %v", kept)
 	}
 	var stored serve.Stored
-	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
+	startOf(t, f, nil).get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored) // with as much time as it takes
 	if !stored.Created {
 		t.Errorf("%+v", stored)
 	}
@@ -86,7 +86,7 @@ func TestPutBesideARun(t *testing.T) {
 func TestWritersThatWait(t *testing.T) {
 	f, model := slowModel(t)
 	defer model.let()
-	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: 5 * time.Second} })
+	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: time.Minute, Time: time.Minute} })
 	model.slow.Store(true)
 	var writers sync.WaitGroup
 	for i := range 3 {
@@ -116,7 +116,7 @@ func TestPutToTheSecondServer(t *testing.T) {
 	go func() { done <- first.Work(ctx) }()
 	defer func() { stop(); <-done }()
 	second := startOf(t, first.Beside(t), nil)
-	for range 100 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		res, body := second.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
 		if res.StatusCode < 300 { // the first has not begun
 			time.Sleep(10 * time.Millisecond)
@@ -149,7 +149,7 @@ func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
 		})
 	}
 	put := func(s *server, key string) (status int) {
-		for range 500 {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 			res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key", key)
 			if status = res.StatusCode; status < 300 {
 				break

@@ -204,7 +204,7 @@ func TestSlowBody(t *testing.T) {
 	}
 	for range 2 {
 		_, err = e.Embed(context.Background(), inference.Query, []string{"x"})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not answer in time") || count.Load() != 1 {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not answer in time") || count.Load() > 1 {
 			t.Errorf("%v after %d requests", err, count.Load())
 		}
 	}

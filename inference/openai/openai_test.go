@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sheaf/inference"
@@ -21,8 +22,16 @@ import (
 // server answers each request by handle, and counts them.
 func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter, r *http.Request)) (*httptest.Server, *atomic.Int64) {
 	t.Helper()
-	var count atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h, count := counted(t, handle)
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s, count
+}
+
+// counted is what such a server does.
+func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter, r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
+	count := new(atomic.Int64)
+	return func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
 			Model string
 			Input []string
@@ -31,9 +40,19 @@ func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWr
 			t.Errorf("request %s %+v, %v", r.URL.Path, body, err)
 		}
 		handle(count.Add(1), body.Input, w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s, &count
+	}, count
+}
+
+// direct is a server in this process, which a fake clock waits for.
+type direct struct{ http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
 }
 
 // vectors answers with [len(text), 1] for each text, last first.
@@ -242,49 +261,47 @@ func TestOptions(t *testing.T) {
 // time, and after it found no server the next ones fail at once, while passages are
 // tried as ever.
 func TestQueries(t *testing.T) {
-	var mode atomic.Value
-	mode.Store("hang")
-	release := make(chan struct{})
-	s, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
-		switch mode.Load() {
-		case "hang":
-			select {
-			case <-release:
-			case <-r.Context().Done():
+	synctest.Test(t, func(t *testing.T) {
+		var mode atomic.Value
+		mode.Store("hang")
+		h, count := counted(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
+			switch mode.Load() {
+			case "hang":
+				<-r.Context().Done()
+			case "busy":
+				w.WriteHeader(http.StatusServiceUnavailable)
+			default:
+				vectors(texts, w)
 			}
-		case "busy":
-			w.WriteHeader(http.StatusServiceUnavailable)
-		default:
-			vectors(texts, w)
+		})
+		o := options(&httptest.Server{URL: "http://server"})
+		o.Client = &http.Client{Transport: direct{h}}
+		o.Dims, o.QueryTimeout, o.Rest = 2, 20*time.Millisecond, time.Minute
+		e, err := New(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
 		}
+		now := time.Now()
+		e.query.rest.now = func() time.Time { return now }
+		ask := func(purpose inference.Purpose, requests int64, fails bool) {
+			t.Helper()
+			before := count.Load()
+			_, err := e.Embed(context.Background(), purpose, []string{"x"})
+			if got := count.Load() - before; got != requests || fails != errors.Is(err, ErrUnavailable) || !fails && err != nil {
+				t.Errorf("%d requests, want %d: %v", got, requests, err)
+			}
+		}
+		ask(inference.Query, 1, true)
+		ask(inference.Query, 0, true)
+		now = now.Add(2 * time.Minute)
+		ask(inference.Query, 1, true)
+		mode.Store("well")
+		ask(inference.Query, 0, true)
+		ask(inference.Passage, 1, false)
+		ask(inference.Query, 1, false) // passages showed that the server is back
+		mode.Store("busy")
+		ask(inference.Passage, DefaultAttempts, true)
+		ask(inference.Query, 1, true)
+		ask(inference.Query, 1, true) // it answers, so it is asked
 	})
-	defer close(release)
-	o := options(s)
-	o.Dims, o.QueryTimeout, o.Rest = 2, 20*time.Millisecond, time.Minute
-	e, err := New(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	e.query.rest.now = func() time.Time { return now }
-	ask := func(purpose inference.Purpose, requests int64, fails bool) {
-		t.Helper()
-		before := count.Load()
-		_, err := e.Embed(context.Background(), purpose, []string{"x"})
-		if got := count.Load() - before; got != requests || fails != errors.Is(err, ErrUnavailable) || !fails && err != nil {
-			t.Errorf("%d requests, want %d: %v", got, requests, err)
-		}
-	}
-	ask(inference.Query, 1, true)
-	ask(inference.Query, 0, true)
-	now = now.Add(2 * time.Minute)
-	ask(inference.Query, 1, true)
-	mode.Store("well")
-	ask(inference.Query, 0, true)
-	ask(inference.Passage, 1, false)
-	ask(inference.Query, 1, false) // passages showed that the server is back
-	mode.Store("busy")
-	ask(inference.Passage, DefaultAttempts, true)
-	ask(inference.Query, 1, true)
-	ask(inference.Query, 1, true) // it answers, so it is asked
 }

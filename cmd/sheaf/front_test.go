@@ -55,7 +55,9 @@ func TestFrontExchanged(t *testing.T) {
 		})
 	}
 	for range 50 {
-		time.Sleep(2 * time.Millisecond)
+		for before := answers.Load(); answers.Load() < before+8 && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
 		next := new(atomic.Bool)
 		f.exchange(handler(next))
 		over.Store(true)
@@ -65,8 +67,5 @@ func TestFrontExchanged(t *testing.T) {
 	clients.Wait()
 	if err := f.close(); err != nil {
 		t.Error(err)
-	}
-	if answers.Load() < 50 {
-		t.Errorf("%d answers", answers.Load())
 	}
 }

@@ -39,7 +39,7 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	c, err := client.NewStdioMCPClient(program, environment, "mcp", "--in", ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	start := mcp.InitializeRequest{}
 	start.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
@@ -67,7 +67,7 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 		content := ts.ReadFile(args[3])
 		ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), filepath.Base(args[3])), []byte(content), 0o644))
 		before := answer
-		for deadline := time.Now().Add(10 * time.Second); answer == before && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); answer == before && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			answer = call()
 		}
 	}

@@ -40,7 +40,7 @@ func TestMergeRate(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for end := time.Now().Add(10 * time.Second); rate > 0 && parts() >= writes && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); rate > 0 && parts() >= writes && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if err := store.Close(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sheaf"
@@ -53,39 +54,41 @@ func TestSaveMemory(t *testing.T) {
 // TestRetried: what takes longer than there is to wait is tried again when the other
 // process is done, and not before, however long that takes.
 func TestRetried(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "lock")
-	const atMost = 4 * lockStep
-	for _, c := range []struct {
-		name  string
-		freed bool
-		tries int
-	}{{"freed meanwhile", true, 2}, {"held", false, 1}} {
-		held, err := vfs.Disk{}.Lock(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tries := 0
-		err = new(session).retried(t.Context(), atMost, func() error {
-			tries++
-			time.Sleep(atMost + lockStep)
-			if tries == 1 && c.freed {
-				time.AfterFunc(lockStep+lockStep/2, func() { _ = held.Close() })
-			}
-			lock, err := vfs.Disk{}.Lock(name)
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "lock")
+		const atMost = 4 * lockStep
+		for _, c := range []struct {
+			name  string
+			freed bool
+			tries int
+		}{{"freed meanwhile", true, 2}, {"held", false, 1}} {
+			held, err := vfs.Disk{}.Lock(name)
 			if err != nil {
-				return fmt.Errorf("write: %w", err)
-			}
-			return lock.Close()
-		})
-		if tries != c.tries || c.freed != (err == nil) || !c.freed && !errors.Is(err, vfs.ErrLocked) {
-			t.Errorf("%s: tried %d times, %v", c.name, tries, err)
-		}
-		if !c.freed {
-			if err := held.Close(); err != nil {
 				t.Fatal(err)
 			}
+			tries := 0
+			err = new(session).retried(t.Context(), atMost, func() error {
+				tries++
+				time.Sleep(atMost + lockStep)
+				if tries == 1 && c.freed {
+					time.AfterFunc(lockStep+lockStep/2, func() { _ = held.Close() })
+				}
+				lock, err := vfs.Disk{}.Lock(name)
+				if err != nil {
+					return fmt.Errorf("write: %w", err)
+				}
+				return lock.Close()
+			})
+			if tries != c.tries || c.freed != (err == nil) || !c.freed && !errors.Is(err, vfs.ErrLocked) {
+				t.Errorf("%s: tried %d times, %v", c.name, tries, err)
+			}
+			if !c.freed {
+				if err := held.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
-	}
+	})
 }
 
 // TestRetriedWhenDone: a process that keeps the lock, as one that answers does while it
@@ -108,7 +111,7 @@ func TestRetriedWhenDone(t *testing.T) {
 	}
 	defer held.Close()
 	tries, updated := 0, make(chan error, 1)
-	err = s.retried(t.Context(), 10*time.Second, func() error {
+	err = s.retried(t.Context(), time.Minute, func() error {
 		if tries++; tries > 1 {
 			return nil
 		}

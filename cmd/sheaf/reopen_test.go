@@ -101,8 +101,7 @@ func TestMCPReopens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := t.Context()
 	start := mcp.InitializeRequest{}
 	start.Params.ProtocolVersion, start.Params.ClientInfo = mcp.LATEST_PROTOCOL_VERSION, mcp.Implementation{Name: "test", Version: "1"}
 	if _, err := c.Initialize(ctx, start); err != nil {

@@ -117,11 +117,11 @@ func TestServeSaysWhatItServes(t *testing.T) {
 	}
 }
 
-// waitFor asks until check is content, at most ten seconds. A server that opens its index
+// waitFor asks until check is content, at most a minute. A server that opens its index
 // again is not there for a moment.
 func waitFor(t *testing.T, address string, check func(status int, body string) bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		status, body := 0, []byte(nil)
 		res, err := http.Get(address)
 		if err == nil {
@@ -386,10 +386,10 @@ func TestSlowConnections(t *testing.T) {
 	}
 	began := time.Now()
 	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool { return status == 200 && strings.Contains(body, "a.md") })
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > headTimeout {
 		t.Errorf("beside slow connections an answer took %v", took)
 	}
-	if err := slow[0].SetReadDeadline(time.Now().Add(3 * headTimeout)); err != nil {
+	if err := slow[0].SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, slow[0]); err != nil {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -241,8 +239,7 @@ func TestRepeatedTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-	defer stop()
+	ctx := t.Context()
 	load, err := ix.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)

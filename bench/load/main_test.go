@@ -76,7 +76,8 @@ func TestQueriesOfAFile(t *testing.T) {
 // they take longer than there is time.
 func TestYardstick(t *testing.T) {
 	const work = 100 * time.Microsecond
-	one, many := yardstick(1, work, 0), yardstick(40*runtime.NumCPU(), work, time.Millisecond)
+	// The least of many loops is one that nobody interrupted.
+	one, many := yardstick(1, work, 50*time.Millisecond), yardstick(40*runtime.NumCPU(), work, time.Millisecond)
 	if len(one) < runtime.NumCPU() || !slices.IsSorted(one) || !slices.IsSorted(many) {
 		t.Fatalf("one client %v, many %v", one, many)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sheaf"
@@ -200,7 +201,7 @@ func TestWatchFoldersOfOthers(t *testing.T) {
 		if report.Added != 1 {
 			t.Errorf("%+v, want one added", report)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second): // less than the time after which watching looks anyhow
 		t.Error("a note in a folder that another process added is not indexed")
 	}
 	stop()
@@ -212,37 +213,39 @@ func TestWatchFoldersOfOthers(t *testing.T) {
 // TestBeforeItIsEmptied: while a process that makes the index anew has not emptied the store,
 // nothing is written to it: that is waited for, but not for ever.
 func TestBeforeItIsEmptied(t *testing.T) {
-	long, short := twoProcesses(t)
-	long.write("a.md", "# A\n\nfirst words\n")
-	long.run()
-	mark := func(as string) error {
-		settings := catalog.Settings{Trees: long.o.Trees, Extra: map[string]string{ingest.RemakingKey: as}}
-		return short.o.Catalog.Update(context.Background(), catalog.Update{Settings: &settings})
-	}
-	if err := mark("engine"); err != nil {
-		t.Fatal(err)
-	}
-	long.write("b.md", "# B\n\nsecond words\n")
-	if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) || finds(t, long.o.Backend, "words") != 1 {
-		t.Errorf("a run: %v, want ErrMadeAnew and nothing written", err)
-	}
-	given := []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}
-	for i, write := range []func() error{ // the mark forgets the tree of what is given
-		func() error { _, err := ingest.Run(t.Context(), long.o); return err },
-		func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },
-	} {
+	synctest.Test(t, func(t *testing.T) {
+		long, short := twoProcesses(t)
+		long.write("a.md", "# A\n\nfirst words\n")
+		long.run()
+		mark := func(as string) error {
+			settings := catalog.Settings{Trees: long.o.Trees, Extra: map[string]string{ingest.RemakingKey: as}}
+			return short.o.Catalog.Update(context.Background(), catalog.Update{Settings: &settings})
+		}
 		if err := mark("engine"); err != nil {
 			t.Fatal(err)
 		}
-		marked := make(chan error, 1)
-		go func() { time.Sleep(100 * time.Millisecond); marked <- mark(ingest.RemakingDocuments) }()
-		if err := errors.Join(write(), <-marked); err != nil {
-			t.Errorf("%d, that waits: %v", i, err)
+		long.write("b.md", "# B\n\nsecond words\n")
+		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) || finds(t, long.o.Backend, "words") != 1 {
+			t.Errorf("a run: %v, want ErrMadeAnew and nothing written", err)
 		}
-	}
-	if n := finds(t, long.o.Backend, "words"); n != 3 {
-		t.Errorf("%d found, want all of it", n)
-	}
+		given := []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}
+		for i, write := range []func() error{ // the mark forgets the tree of what is given
+			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
+			func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },
+		} {
+			if err := mark("engine"); err != nil {
+				t.Fatal(err)
+			}
+			marked := make(chan error, 1)
+			go func() { time.Sleep(100 * time.Millisecond); marked <- mark(ingest.RemakingDocuments) }()
+			if err := errors.Join(write(), <-marked); err != nil {
+				t.Errorf("%d, that waits: %v", i, err)
+			}
+		}
+		if n := finds(t, long.o.Backend, "words"); n != 3 {
+			t.Errorf("%d found, want all of it", n)
+		}
+	})
 }
 
 // TestFolderGone: of several folders one that is not there keeps what is indexed of it, and

@@ -94,20 +94,28 @@ func TestSearchBesideWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	for try := 1; ; try++ {
+		release, err := c.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { time.Sleep(200 * time.Millisecond); done <- release() }()
+		name := fmt.Sprintf("bananas%d", try)
+		save(name)
+		out := w.run("index", 1, "search", "--in", w.root, name)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out, name+".md") {
+			break
+		}
+		if try == 10 { // a busy machine may keep the other one from letting go
+			t.Fatalf("not found beside another process that writes: %s", out)
+		}
+	}
 	release, err := c.Hold()
 	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { time.Sleep(200 * time.Millisecond); done <- release() }()
-	save("bananas")
-	if out := w.run("index", 1, "search", "--in", w.root, "bananas"); !strings.Contains(out, "bananas.md") {
-		t.Errorf("not found beside another process that writes: %s", out)
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if release, err = c.Hold(); err != nil {
 		t.Fatal(err)
 	}
 	save("cherries")

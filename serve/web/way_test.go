@@ -19,6 +19,16 @@ func slow(address string, milliseconds int) chromedp.Action {
 	}`, quote(address), milliseconds))
 }
 
+// held has answers at an address come when free lets them.
+func held(address string) chromedp.Action {
+	return do(fmt.Sprintf(`window.real ||= window.fetch; window.held = new Promise((done) => { window.free = done; }); window.fetch = async (path, o) => {
+		if (path.startsWith(%s)) await window.held;
+		return real(path, o);
+	}`, quote(address)))
+}
+
+var free = do(`window.free()`)
+
 // TestPageEnterWaits: Enter opens a result of what was typed, not of what was answered before;
 // and who waits for an answer is told so.
 func TestPageEnterWaits(t *testing.T) {
@@ -31,11 +41,11 @@ func TestPageEnterWaits(t *testing.T) {
 	step(t, ctx, "Enter before the next", slow("/v1/search", 300), typed("undo commit"), chromedp.KeyEvent(kb.Enter), until(`document.body.dataset.view === "document" && `+shown), until(`location.search.includes("undo-a-commit") && location.search.includes("q=undo+commit")`))
 	step(t, ctx, "Enter before the first", chromedp.Navigate(s.URL), until(shown), slow("/v1/search", 300), typed("stash"), chromedp.KeyEvent(kb.Enter), until(`location.search.includes("id=notes%3Agit.md%23stash") && `+shown))
 	step(t, ctx, "a letter after Enter", chromedp.Navigate(s.URL+"/?q=hostile"), until(`document.querySelector("#result-0") && `+shown), slow("/v1/search", 300), typed("undo"), chromedp.KeyEvent(kb.Enter), typed("undo commit"), until(`location.search === "?q=undo+commit" && `+shown))
-	step(t, ctx, "a slow answer", slow("/v1/search", 1500), typed("stash"), until(`document.getElementById("count").textContent === "Waiting for the server…" && document.getElementById("main").ariaBusy === "true"`), shoot("slow"),
+	step(t, ctx, "a slow answer", held("/v1/search"), typed("stash"), until(`document.getElementById("count").textContent === "Waiting for the server…" && document.getElementById("main").ariaBusy === "true"`), shoot("slow"), free,
 		until(`document.getElementById("count").textContent.includes("results in") && document.getElementById("main").ariaBusy !== "true" && `+shown))
 	step(t, ctx, "an answer overtakes a slow one", slow("/v1/search", 1500), typed("st"), do(`window.fetch = window.real; window.begun = performance.now()`), typed("stash"), until(`document.getElementById("count").textContent.includes("results in") && `+shown),
 		until(`performance.now() - begun > 1700`), until(`document.getElementById("count").textContent.includes("results in")`))
-	step(t, ctx, "a slow document", slow("/ui/document", 1500), chromedp.Click("#result-0 h2 a"), until(`document.getElementById("count").textContent === "Waiting for the server…"`), until(`document.getElementById("count").textContent === "" && `+shown))
+	step(t, ctx, "a slow document", held("/ui/document"), chromedp.Click("#result-0 h2 a"), until(`document.getElementById("count").textContent === "Waiting for the server…"`), free, until(`document.getElementById("count").textContent === "" && `+shown))
 	step(t, ctx, "nothing, and why comes slowly", chromedp.Navigate(s.URL+"/?q=stash"), until(shown), slow("/v1/status", 1500), typed("zzz undefinable"), until(`document.querySelector(".empty")?.textContent.includes("Nothing found") && `+shown), until(`document.getElementById("count").textContent.startsWith("0 results in")`))
 }
 

@@ -174,7 +174,7 @@ func browser(t *testing.T) context.Context {
 	t.Cleanup(func() {
 		_ = target.DisposeBrowserContext(own).Do(cdp.WithExecutor(one, chromedp.FromContext(one).Browser))
 	})
-	ctx, expire := context.WithTimeout(context.WithValue(one, ownKey{}, own), 2*time.Minute)
+	ctx, expire := context.WithTimeout(context.WithValue(one, ownKey{}, own), 10*time.Minute)
 	t.Cleanup(expire)
 	ctx = tab(t, ctx)
 	chromedp.ListenTarget(ctx, func(e any) {
@@ -230,7 +230,7 @@ func startChromium() (context.Context, error) {
 		return nil, err
 	}
 	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900),
-		chromedp.UserDataDir(filepath.Join(room, "user")), chromedp.Env("TMPDIR="+room))
+		chromedp.UserDataDir(filepath.Join(room, "user")), chromedp.Env("TMPDIR="+room), chromedp.WSURLReadTimeout(2*time.Minute))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
 	ctx, cancel := chromedp.NewContext(ctx)
 	closeChromium = func() {
@@ -294,7 +294,7 @@ func TestUntilOutlivesItsPage(t *testing.T) {
 // until waits for an expression of JavaScript to hold, also on a page that takes the place
 // of the one on which it began to wait: on a busy machine that is told late.
 func until(expression string) chromedp.Action {
-	const most = 20 * time.Second
+	const most = time.Minute
 	wait := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(most))
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		for began := time.Now(); ; {
@@ -451,7 +451,7 @@ func timed(t *testing.T, ctx context.Context, change, condition string) float64 
 	step(t, ctx, change, chromedp.Evaluate(`new Promise((done, fail) => {
 		const began = performance.now();
 		`+change+`;
-		const look = () => (`+condition+`) ? done(performance.now() - began) : performance.now() - began > 20000 ? fail("too late") : requestAnimationFrame(look);
+		const look = () => (`+condition+`) ? done(performance.now() - began) : performance.now() - began > 60000 ? fail("too late") : requestAnimationFrame(look);
 		requestAnimationFrame(look);
 	})`, &took, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	return took

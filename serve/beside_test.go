@@ -63,7 +63,7 @@ func TestBeside(t *testing.T) {
 		writer.Write(t, fmt.Sprintf("more%d.md", n), fmt.Sprintf("# More %d\n\nAnother harbor.\n", n))
 		writer.Index(t)
 		// Who looks while another search does shows what that one had.
-		for found, until := 0, time.Now().Add(10*time.Second); found != n+2; {
+		for found, until := 0, time.Now().Add(time.Minute); found != n+2; {
 			found = len(find(t, reader(t, beside, access.Unrestricted()), serve.SearchRequest{Text: "harbor", Limit: 50, Window: 50}).Results)
 			if time.Now().After(until) {
 				t.Fatalf("%d results, want %d", found, n+2)

@@ -70,11 +70,14 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 	}
 	// Why something is missing that holds what the query leaves out.
 	for text, want := range map[string]string{
-		`wall -tree`:         `text: the words of the query do not match it; it holds "tree", which the query leaves out`,
-		`cat -tree -stone`:   `vector: it scores 0.1273 and holds "tree", which the query leaves out`,
-		`cat -"walls of"`:    `holds "walls of", which the query leaves out`,
-		`wall -title:tree`:   `holds "tree" in its title, which the query leaves out`,
-		`+cat (wall -wood*)`: `it lacks "cat"; it holds "wood*", which the query leaves out`,
+		`wall -tree`:           `text: the words of the query do not match it; it holds "tree", which the query leaves out`,
+		`cat -tree -stone`:     `vector: it scores 0.1273 and holds "tree", which the query leaves out`,
+		`cat -"walls of"`:      `holds "walls of", which the query leaves out`,
+		`wall -title:tree`:     `holds "tree" in its title, which the query leaves out`,
+		`+wall -(tree stump)`:  `it holds "tree", which the query leaves out`,
+		`+cat -(+tree +stump)`: `does not hold what the query requires`,
+		`+cat -(tree -wood)`:   `does not hold what the query requires`,
+		`+cat (wall -wood*)`:   `it lacks "cat"; it holds "wood*", which the query leaves out`,
 	} {
 		a, err := s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{}, "t:far.md#Tree")
 		if err != nil {

@@ -324,14 +324,24 @@ func (s *Searcher) lacks(ctx context.Context, req backend.Request, ids []sheaf.I
 // holds says which words a query leaves out some of the chunks hold; "" when they hold none.
 func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
-	for _, word := range leftOut(q, nil) {
-		text := requirement(word)
-		found, err := s.Backend.Retrieve(ctx, backend.Request{Limit: 1, Text: &text, Within: ids})
-		if err != nil {
-			return "" // what can be told without it is told
-		}
-		if text := wordText(word); len(found) > 0 && !slices.Contains(held, text) {
-			held = append(held, text)
+	tries := 0
+	for _, part := range leftOut(q, nil) {
+		// A group may leave out only what holds all its words, or none of some.
+		for k, one := range append([]sheaf.TextQuery{part}, words(part, nil)...) {
+			if tries++; tries > maxLacks {
+				break
+			}
+			text := requirement(one)
+			found, err := s.Backend.Retrieve(ctx, backend.Request{Limit: 1, Text: &text, Within: ids})
+			if err != nil {
+				return "" // what can be told without it is told
+			}
+			if len(found) == 0 && k == 0 {
+				break
+			}
+			if text := wordText(one); len(found) > 0 && k > 0 && !slices.Contains(held, text) {
+				held = append(held, text)
+			}
 		}
 	}
 	if len(held) == 0 {
@@ -340,15 +350,13 @@ func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID)
 	return "holds " + strings.Join(held, ", ") + ", which the query leaves out"
 }
 
-// leftOut appends the single words and phrases that q forbids to dst.
+// leftOut appends what q forbids to dst.
 func leftOut(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
 	switch q := q.(type) {
 	case sheaf.Boost:
 		dst = leftOut(q.Query, dst)
 	case sheaf.Bool:
-		for _, part := range q.MustNot {
-			dst = words(part, dst)
-		}
+		dst = append(dst, q.MustNot...)
 		for _, part := range slices.Concat(q.Must, q.Should) {
 			dst = leftOut(part, dst)
 		}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,10 +9,14 @@ import (
 	"sheaf"
 )
 
+// longestShown is the most bytes of a word that Words tells.
+const longestShown = 256
+
 // Words are the words of text that snippets would mark, as they stand there, in the order in which
-// they are met, each once, at most most of them. Each is cut into parts of which every second one matches:
+// they are met, each once, at most most of them and those that are met before ctx ends; longer
+// ones than 256 bytes are left out. Each is cut into parts of which every second one matches:
 // name is that of "get" and "Name". In scripts without spaces between words, and in Hangul, a word is what matches.
-func (h *Highlighter) Words(text string, most int) [][]string {
+func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]string {
 	if len(h.weight) == 0 {
 		return nil
 	}
@@ -37,6 +42,9 @@ func (h *Highlighter) Words(text string, most int) [][]string {
 	}
 	var matches []sheaf.Span
 	h.words(text, func(start, end int) bool {
+		if ctx.Err() != nil {
+			return false
+		}
 		matches = matches[:0]
 		for _, m := range h.word(text[start:end]) {
 			if n := len(matches) - 1; n >= 0 && start+m.start <= matches[n].End { // such as the pairs of a Chinese word
@@ -51,7 +59,9 @@ func (h *Highlighter) Words(text string, most int) [][]string {
 				n++
 			}
 			whole.End = max(whole.End, matches[i+n-1].End)
-			note(whole, matches[i:i+n])
+			if whole.End-whole.Start <= longestShown {
+				note(whole, matches[i:i+n])
+			}
 			i += n
 		}
 		return len(list) < most
@@ -59,19 +69,20 @@ func (h *Highlighter) Words(text string, most int) [][]string {
 	return list[:min(len(list), most)]
 }
 
-// wholeWord widens a range of text by the letters, digits and marks beside it, where it begins with one.
+// wholeWord widens a range of text by the letters, digits and marks beside it, where it begins with one,
+// until it is too long.
 func wholeWord(text string, at sheaf.Span) sheaf.Span {
 	if r, _ := utf8.DecodeRuneInString(text[at.Start:]); !ofWord(r) {
 		return at
 	}
-	for at.Start > 0 {
+	for at.Start > 0 && at.End-at.Start <= longestShown {
 		r, size := utf8.DecodeLastRuneInString(text[:at.Start])
 		if !ofWord(r) {
 			break
 		}
 		at.Start -= size
 	}
-	for at.End < len(text) {
+	for at.End < len(text) && at.End-at.Start <= longestShown {
 		r, size := utf8.DecodeRuneInString(text[at.End:])
 		if !ofWord(r) {
 			break

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestHighlighterWords(t *testing.T) {
 		{"no query", nil, "One.", ""},
 	} {
 		var got []string
-		for _, parts := range highlighter(t, c.query).Words(c.text, 10) {
+		for _, parts := range highlighter(t, c.query).Words(t.Context(), c.text, 10) {
 			for i := 1; i < len(parts); i += 2 {
 				parts[i] = "<" + parts[i] + ">"
 			}
@@ -39,7 +40,17 @@ func TestHighlighterWords(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := highlighter(t, sheaf.Prefix{Text: "a"}).Words("a ab ac ad", 3); len(got) != 3 {
+	if got := highlighter(t, sheaf.Prefix{Text: "a"}).Words(t.Context(), "a ab ac ad", 3); len(got) != 3 {
 		t.Errorf("at most three: %q", got)
+	}
+	// A run of letters takes no longer than as many words, and is not told.
+	run := strings.Repeat("commit", 400_000)
+	if got := highlighter(t, sheaf.Match{Text: "commit"}).Words(t.Context(), run+" commit "+run, 10); len(got) != 1 || got[0][1] != "commit" {
+		t.Errorf("beside long runs: %d words", len(got))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := highlighter(t, sheaf.Match{Text: "commit"}).Words(ctx, strings.Repeat("one ", 1000)+"commit", 10); got != nil {
+		t.Errorf("for nobody: %q", got)
 	}
 }

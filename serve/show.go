@@ -43,7 +43,7 @@ func (s *showing) release() {
 }
 
 // maxShownWords is how many words of a text Words tells, and wordsTime how long it may ask the
-// store how rare they are: a text is shown without it, too.
+// store how rare they are, and then look for them: a text is shown without them, too.
 const (
 	maxShownWords = 1000
 	wordsTime     = time.Second
@@ -55,16 +55,18 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if len(query) > MaxQueryBytes {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, wordsTime)
-	defer cancel()
-	parsed, err := r.read(ctx, query)
+	asking, asked := context.WithTimeout(ctx, wordsTime)
+	defer asked()
+	parsed, err := r.read(asking, query)
 	if err != nil {
 		return nil
 	}
 	var guessed bool
-	h := search.NewHighlighter(r.c.o.Analyzer, parsed.Words, r.rarity(ctx, &guessed))
+	h := search.NewHighlighter(r.c.o.Analyzer, parsed.Words, r.rarity(asking, &guessed))
 	defer h.Release()
-	return h.Words(text, maxShownWords)
+	looking, looked := context.WithTimeout(ctx, wordsTime)
+	defer looked()
+	return h.Words(looking, text, maxShownWords)
 }
 
 // show is a hit of a ranking as it is shown; false when the caller may not see it

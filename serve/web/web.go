@@ -248,15 +248,17 @@ func (o *Options) page(r *http.Request) (*page, error) {
 		return nil, err
 	}
 	p := &page{Document: doc, Chunk: target.Chunk.ID, Line: part.Line}
+	text := doc.Title + "\n" + part.Text
 	if target.Chunk.ID != target.Doc.ID {
 		section, err := reader.Get(r.Context(), target.Chunk.ID, serve.GetOptions{})
 		if err != nil {
 			return nil, err
 		}
 		p.Line = section.Line
+		text = section.Text + "\n" + text // its words are among those that are told
 	}
 	if query := r.URL.Query().Get("query"); query != "" {
-		p.Words = reader.Words(r.Context(), query, doc.Title+"\n"+part.Text)
+		p.Words = reader.Words(r.Context(), query, text)
 	}
 	return p, p.render(part, &target.Doc)
 }

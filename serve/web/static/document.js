@@ -6,8 +6,11 @@ import { markOf } from "./search.js";
 let file = null;
 let asked = {}, drawn = "";
 
+/** What of a document lasts: which words are marked depends on all that is indexed. */
+const lasting = (doc) => ({ ...doc, words: undefined });
+
 /** Whether the document is another one than is shown, or is gone. */
-export const changed = (signal) => get("/ui/document", asked, signal, true).then((doc) => JSON.stringify(doc) !== drawn, (e) => {
+export const changed = (signal) => get("/ui/document", asked, signal, true).then((doc) => JSON.stringify(lasting(doc)) !== drawn, (e) => {
   if (e.status === 404) return true;
   throw e;
 });
@@ -25,7 +28,7 @@ export async function show(main, s, page, signal) {
     wanted.id = s.id.slice(0, at);
     return get("/ui/document", wanted, signal).catch((second) => { throw second.status === 404 ? e : second; });
   });
-  drawn = JSON.stringify(doc);
+  drawn = JSON.stringify(lasting(doc));
   file = doc.file && editorAddress(doc.file, doc.line);
   page.count("");
   const warnings = [...(lost ? [lost] : []), ...doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`)];
@@ -33,7 +36,7 @@ export async function show(main, s, page, signal) {
   page.notes(notes);
   document.title = `${doc.title} – Sheaf`;
   // On the way to another section of it a document stays as it is, with what is unfolded beside it.
-  const of = JSON.stringify([{ ...doc, line: 0, chunk: "" }, s.q, s.filter, s.profile]);
+  const of = JSON.stringify([{ ...lasting(doc), line: 0, chunk: "" }, s.q, s.filter, s.profile]);
   const same = laid.of === of && main.contains(laid.text);
   if (!same) laid = { of, ...lay(main, doc, s, (fault) => page.notes(fault ? [fault, ...notes] : notes)) };
   laid.signal = signal;

@@ -92,7 +92,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	silence := silenceOf(ctx)
 	silence.ask()
 	defer silence.end()
-	began := time.Now()
+	began, failed := time.Now(), 0
 	for attempt := 1; ; attempt++ {
 		answer, pause, err := c.once(ctx, method, path, contentType, data)
 		if err == nil {
@@ -108,9 +108,12 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			}
 			return nil
 		}
-		busy, again := errors.Is(err, errBusy), attempt < c.attempts()
+		busy, again := errors.Is(err, errBusy), false
 		if busy && silence != nil {
 			again = WaitsFor(ctx, began)
+		} else {
+			failed++
+			again = failed < c.attempts()
 		}
 		if pause < 0 || ctx.Err() != nil || !again {
 			return fmt.Errorf("%s: %w", what, err)

@@ -213,6 +213,14 @@ func TestWatchFoldersOfOthers(t *testing.T) {
 // TestBeforeItIsEmptied: while a process that makes the index anew has not emptied the store,
 // nothing is written to it: that is waited for, but not for ever.
 func TestBeforeItIsEmptied(t *testing.T) {
+	// What packs a catalog belongs to all tests, and not to the bubble in which it is first used.
+	outside, _ := twoProcesses(t)
+	outside.write("a.md", "# A\n\nfirst words\n")
+	outside.run()
+	given := []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}
+	if _, err := ingest.Put(t.Context(), outside.o, given); err != nil {
+		t.Fatal(err)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		long, short := twoProcesses(t)
 		long.write("a.md", "# A\n\nfirst words\n")
@@ -228,7 +236,6 @@ func TestBeforeItIsEmptied(t *testing.T) {
 		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) || finds(t, long.o.Backend, "words") != 1 {
 			t.Errorf("a run: %v, want ErrMadeAnew and nothing written", err)
 		}
-		given := []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}
 		for i, write := range []func() error{ // the mark forgets the tree of what is given
 			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
 			func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },

@@ -175,10 +175,12 @@ func (b *busy) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking
 // begun is answered whole.
 func TestDistantStoreIsNotFlooded(t *testing.T) {
 	b := &busy{free: make(chan struct{})}
+	free := sync.OnceFunc(func() { close(b.free) })
 	f := servetest.Open(t, notes, func(o *serve.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
 	s := start(t, notes, func(o *api.Options) {
 		o.Collections, o.Limits = []*serve.Collection{f.Collection}, api.Limits{Running: 1, Patience: 50 * time.Millisecond, Time: time.Minute}
 	})
+	defer free()
 	var asking sync.WaitGroup
 	var answered, refused atomic.Int64
 	ask := func(i int) {
@@ -211,7 +213,7 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 	if answered.Load() != 0 || refused.Load() != requests-begun {
 		t.Errorf("beside %d that have begun %d of %d were answered and %d refused, want all of them", begun, answered.Load(), requests-begun, refused.Load())
 	}
-	close(b.free)
+	free()
 	asking.Wait()
 	if answered.Load() != begun {
 		t.Errorf("%d of %d that had begun were answered", answered.Load(), begun)

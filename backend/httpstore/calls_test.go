@@ -179,15 +179,19 @@ func TestWriteWaitsForWriter(t *testing.T) {
 }
 
 // TestWriteWaitsForServer: a server that is busy for longer than a few attempts take is
-// asked by a write until it answers, and by a read, which somebody waits for, is not.
+// asked by a write until it answers, also after another fault, and by a read, which somebody
+// waits for, is not.
 func TestWriteWaitsForServer(t *testing.T) {
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked := 0
 				client, calls := of(func(*http.Request) int {
-					if asked++; asked < 5 {
+					switch asked++; {
+					case asked < 5:
 						return status
+					case asked == 5:
+						return http.StatusGatewayTimeout
 					}
 					return http.StatusOK
 				}, time.Minute, 2)
@@ -195,8 +199,8 @@ func TestWriteWaitsForServer(t *testing.T) {
 				if err := ask(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) || asked != 2 {
 					t.Errorf("a read: %v after %d requests, want sheaf.ErrUnavailable after 2", err, asked)
 				}
-				if err := calls.Write(t.Context(), ask); err != nil || asked != 5 {
-					t.Errorf("a write: %v after %d requests, want the answer to the fifth", err, asked)
+				if err := calls.Write(t.Context(), ask); err != nil || asked != 6 {
+					t.Errorf("a write: %v after %d requests, want the answer to the sixth", err, asked)
 				}
 			})
 		})

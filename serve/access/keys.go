@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/jsonname"
 	"sheaf/vfs"
 )
 
@@ -109,7 +110,7 @@ func (k *Keys) read() error {
 	if err := strict.Decode(&file); err != nil {
 		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
-	if name := twice(json.NewDecoder(bytes.NewReader(content))); name != "" { // what widens a key may be the one that counts
+	if name, ok := jsonname.Twice(content, jsonname.AnyCase); ok { // what widens a key may be the one that counts
 		return fmt.Errorf("read keys: %w: %s: %q stands twice in one object", sheaf.ErrCorrupt, k.path, name)
 	}
 	of := map[string]string{}
@@ -125,31 +126,6 @@ func (k *Keys) read() error {
 	}
 	k.keys, k.state = file.Keys, state
 	return nil
-}
-
-// twice is a name that an object of a JSON text, which was decoded before, has twice, in
-// whichever case, since that decides nothing for the decoder; "" when there is none.
-func twice(text *json.Decoder) string {
-	begin, _ := text.Token()
-	if _, ok := begin.(json.Delim); !ok {
-		return ""
-	}
-	var names []string
-	for text.More() {
-		if begin == json.Delim('{') {
-			token, _ := text.Token()
-			name, _ := token.(string)
-			if slices.ContainsFunc(names, func(other string) bool { return strings.EqualFold(name, other) }) {
-				return name
-			}
-			names = append(names, name)
-		}
-		if name := twice(text); name != "" {
-			return name
-		}
-	}
-	_, _ = text.Token() // the end of the object or list
-	return ""
 }
 
 // Any reports whether there is, or was, a key: then nobody gets in without one.

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"sheaf"
+	"sheaf/internal/jsonname"
 	"sheaf/serve"
 )
 
@@ -47,7 +48,7 @@ func check(text []byte) error {
 	if _, err := jsonrpc.DecodeMessage(text); err != nil {
 		return err
 	}
-	if name, ok := twice(json.NewDecoder(bytes.NewReader(text))); ok {
+	if name, ok := jsonname.Twice(text, jsonname.Exact); ok {
 		return fmt.Errorf("%.100q: the name is there twice", name)
 	}
 	id, identified := members["id"]
@@ -58,34 +59,6 @@ func check(text []byte) error {
 		return errors.New("method: it is missing")
 	}
 	return nil
-}
-
-// twice is a name that an object in the next value has twice, and whether there is one.
-// What d reads is JSON.
-func twice(d *json.Decoder) (name string, ok bool) {
-	token, _ := d.Token()
-	var seen map[string]bool
-	switch token {
-	case json.Delim('{'):
-		seen = map[string]bool{}
-	case json.Delim('['):
-	default:
-		return "", false
-	}
-	for d.More() {
-		if seen != nil {
-			member, _ := d.Token()
-			if name = fmt.Sprint(member); seen[name] {
-				return name, true
-			}
-			seen[name] = true
-		}
-		if name, ok = twice(d); ok {
-			return name, true
-		}
-	}
-	_, _ = d.Token() // the end
-	return "", false
 }
 
 // identifies reports whether an answer can bear an identifier as it was sent.

@@ -1,0 +1,39 @@
+package jsonname
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestTwice(t *testing.T) {
+	for text, want := range map[string][2]string{ // exact, and in any case
+		`{"a": 1, "b": {"a": 2}}`:            {"", ""},
+		`{"a": 1, "b": [], "a": 2}`:          {"a", "a"},
+		`[{"a": 1}, {"a": [{"b":1,"b":2}]}]`: {"b", "b"},
+		`{"scopes": 1, "Scopes": 2}`:         {"", "Scopes"},
+		`{"scopes": 1, "ſcopes": 2}`:         {"", "ſcopes"},
+		`{"k": 1, "\u212a": 2}`:              {"", "\u212a"},
+		`{"a": "a", "b": ["a", "a"]}`:        {"", ""},
+		`{"": 1, "": 2}`:                     {"", ""}, // told by ok alone
+		`null`:                               {"", ""},
+	} {
+		for i, key := range []func(string) string{Exact, AnyCase} {
+			name, ok := Twice([]byte(text), key)
+			if name != want[i] || ok != (want[i] != "" || text == `{"": 1, "": 2}`) {
+				t.Errorf("%s: %q, %v, want %q", text, name, ok, want[i])
+			}
+		}
+	}
+}
+
+func TestAnyCase(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.StringOf(rapid.RuneFrom([]rune("aAkK\u212asSſσςΣéÉµμ_1")))
+		a, b := letters.Draw(t, "a"), letters.Draw(t, "b")
+		if (AnyCase(a) == AnyCase(b)) != strings.EqualFold(a, b) {
+			t.Fatalf("%q and %q", a, b)
+		}
+	})
+}

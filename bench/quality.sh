@@ -10,9 +10,9 @@
 # OUT for another program. What is being made is told on standard error.
 #
 #   NOTES='FOLDER FOLDER'  folders of documents without judgements, for confidence,
-#                          self-evaluation, tuning and adapting; copied first
+#                          self-evaluation and tuning; copied first
 #   TABLES='parts own'     makes these only; of: parts coverage others languages
-#                          confidence average own adapt transformer
+#                          confidence average own transformer
 #   TRANSFORMER=FOLDER     a transformer is fetched into it, started and compared
 set -eu
 [ $# = 2 ] || { sed -n '4s/^# *//p' "$0" >&2; exit 2; }
@@ -88,13 +88,6 @@ row_own() {
 	printf '| %s | %s | %s |\n' "$2" "$self" "$tune"
 }
 
-row_adapt() {
-	"$sheaf" adapt "$1" --json >"$out/found.json"
-	"$sheaf" adapt "$1" --undo
-	printf '| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %s |\n' "$2" "$(value words)" "$(inside exchanged before)" "$(inside exchanged after)" "$(inside exchanged p)" \
-		"$(inside others before)" "$(inside others after)" "$(inside others p)" "$(value kept | sed 's/true/yes/;s/false/no/')"
-}
-
 table_parts() {
 	evaluate "$english" --metrics nDCG@10,R@100 --by class --param meaning=0,0.22,1
 }
@@ -124,10 +117,6 @@ table_own() {
 	printf '| folder | `sheaf eval self` | `sheaf tune` |\n|---|---|---|\n'
 	folders own
 }
-table_adapt() {
-	printf '| folder | words | exchanged: without | with | p | others: without | with | p | kept |\n|---|---|---|---|---|---|---|---|---|\n'
-	folders adapt
-}
 table_transformer() {
 	[ -n "${TRANSFORMER:-}" ] || return 0
 	echo 'Built in:'
@@ -140,9 +129,9 @@ table_transformer() {
 	SHEAF_EMBEDDER_URL=$url SHEAF_EMBEDDER_MODEL=all-MiniLM-L6-v2 evaluate "$small" --metrics nDCG@10 --param meaning=0.22,1
 }
 
-for table in ${TABLES:-parts coverage others languages confidence average own adapt transformer}; do
+for table in ${TABLES:-parts coverage others languages confidence average own transformer}; do
 	keep "$table.md" "table_$table"
 done
-for table in parts coverage others languages confidence average own adapt transformer; do
+for table in parts coverage others languages confidence average own transformer; do
 	[ ! -s "$out/$table.md" ] || { printf '## %s\n\n' "$table"; cat "$out/$table.md"; echo; }
 done | tee "$out/report.md"

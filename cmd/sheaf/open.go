@@ -22,7 +22,6 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
-	"sheaf/inference/company"
 	"sheaf/inference/static/english"
 	"sheaf/ingest"
 	"sheaf/vfs"
@@ -490,17 +489,12 @@ func (s *session) holds(folder string) bool {
 	return false
 }
 
-// localModel is the built-in model when it is the one in use, with the words that
-// were learned from the collection, else nil.
+// localModel returns the built-in model when the index uses it, and nil otherwise.
 func (s *session) localModel() inference.Embedder {
-	model, ok := s.embedder.(*english.Embedder)
-	if !ok {
+	if !builtIn(s.embedder) {
 		return nil
 	}
-	if words := s.learned(); len(words) > 0 {
-		return company.Embedder{Weigher: model, Words: words}
-	}
-	return model
+	return s.embedder
 }
 
 // embedQuery turns a query into a vector; nil without a model.

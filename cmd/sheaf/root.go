@@ -110,7 +110,6 @@ func (a *app) command() *cobra.Command {
 		a.fuseCommand(),
 		a.stageCommand(),
 		a.tuneCommand(),
-		a.adaptCommand(),
 		a.configCommand(),
 		a.profileCommand(),
 		a.manCommand(),

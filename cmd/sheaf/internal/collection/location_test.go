@@ -111,6 +111,13 @@ func TestNamedIndexMustFit(t *testing.T) {
 	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
 		t.Errorf("an index that lost its record and has keys: %+v, %v", loc, err)
 	}
+	// The folder may also hold the file that the removed command `sheaf adapt` wrote.
+	if err := os.WriteFile(filepath.Join(f.Index, "words.json"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
+		t.Errorf("an index that lost its record and has words.json: %+v, %v", loc, err)
+	}
 }
 
 func TestRecord(t *testing.T) {

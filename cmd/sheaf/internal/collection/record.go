@@ -31,8 +31,9 @@ const (
 	// are.
 	ConfidenceName = "confidence.json"
 
-	// WordsName is the file of words that were learned from the collection.
-	WordsName = "words.json"
+	// oldWordsName is a file that earlier versions wrote. Sheaf ignores this file. The list of
+	// index files below still names it, so that an old index folder is not refused.
+	oldWordsName = "words.json"
 
 	// KeysName is the file of a server's keys, DocumentsName the folder of
 	// documents that were given to it, TasksName that of work that it
@@ -50,7 +51,7 @@ const (
 	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, WordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName + ".lock": true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName + ".lock": true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

@@ -137,17 +137,12 @@ func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
 	}
 	var out []Item
 	for _, k := range append(slices.Clone(Kinds), Absent, Foreign) {
-		out = append(out, numbered(m.items[k])...)
+		for i, item := range m.items[k] {
+			item.ID = fmt.Sprintf("%s-%03d", k, i+1)
+			out = append(out, item)
+		}
 	}
 	return out, s.View.Err()
-}
-
-// numbered gives items of one kind their IDs.
-func numbered(items []Item) []Item {
-	for i := range items {
-		items[i].ID = fmt.Sprintf("%s-%03d", items[i].Kind, i+1)
-	}
-	return items
 }
 
 // enough reports whether no kind wants more.

@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"onyx/onyxtest":            {"root", "onyx", "internal/worked"},
 	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "internal/fold", "search", "vfs"},
 	"eval":                     {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},
-	"eval/self":                {"root", "backend", "eval", "eval/dataset", "eval/knownitem", "eval/metric", "eval/stats", "inference", "inference/company"},
+	"eval/self":                {"root", "backend", "eval", "eval/dataset", "eval/knownitem", "eval/metric", "eval/stats"},
 	"eval/tune":                {"root", "eval", "eval/calibrate", "eval/stats"},
 	"eval/confidence":          {"root", "eval/calibrate", "eval/knownitem", "profile", "search"},
 	"eval/report":              {"eval", "eval/calibrate"},

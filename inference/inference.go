@@ -67,13 +67,6 @@ type Tokenizer interface {
 	Pieces(text string, yield func(start, end int) bool)
 }
 
-// Reader is met by embedders that read some words of a query as others.
-type Reader interface {
-	// Reads says, in a sentence for each such word of text, what it is read as
-	// and why.
-	Reads(text string) []string
-}
-
 // Reranker says how well texts answer a query. It is safe for concurrent use.
 type Reranker interface {
 	// Model names the model.

@@ -27,9 +27,6 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 	if knower, ok := e.(inference.Knower); ok {
 		s.Known = knower.Known
 	}
-	if reader, ok := e.(inference.Reader); ok {
-		s.Reads = reader.Reads
-	}
 	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 		weigher, ok := e.(inference.WeightEmbedder)
 		counter, countable := s.Backend.(backend.Counter)

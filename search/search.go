@@ -57,9 +57,6 @@ type Searcher struct {
 	alike *atomic.Bool
 	// Known is the share of a text, 0..1, that the model knows; nil is 1.
 	Known func(text string) float64
-	// Reads says, in a sentence each, which words of a text the model reads as
-	// others, and why; nil when it reads none so.
-	Reads func(text string) []string
 	// Rerank gives each of texts a number, larger for a better answer to the
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
@@ -440,11 +437,6 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	}
 	if alike := r.searcher.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
-	}
-	if r.searcher.Reads != nil {
-		for _, sentence := range r.searcher.Reads(text) {
-			r.note("%s", sentence)
-		}
 	}
 	if r.expansion.Passage != "" && r.passage == nil {
 		var err error

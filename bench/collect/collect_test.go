@@ -171,6 +171,9 @@ func TestCleanSubject(t *testing.T) {
 		"Docs - add `retry` limits, closes #9":    "add retry limits",
 		":memo: owner/repo#12 add retry limits":   "add retry limits",
 		"docs/Some-Page: add retry limits":        "add retry limits",
+		"docs(x) add retry limits (fixes #12)":    "add retry limits",
+		"add retry limits (see note)":             "add retry limits (see note)",
+		"say what a client sees":                  "say what a client sees",
 	} {
 		if got := cleanSubject(in); got != want {
 			t.Errorf("cleanSubject(%q) = %q, want %q", in, got, want)

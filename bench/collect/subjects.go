@@ -10,11 +10,12 @@ var (
 	botName = regexp.MustCompile(`(?i)\bbot\b|-bot$|renovate|github-actions|crowdin|weblate|transifex|gitlocalize`)
 	// A prefix is "[area]", "(area)", ":emoji:", "area(part)!:" or "docs -".
 	subjectPrefix = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\)|:[a-z_]+:|` +
-		`[a-zA-Z][\w./ ,-]{0,60}(?:\([^)]*\))?!?:(?:[ \t]|$)|` +
+		`[a-zA-Z][\w./ ,-]{0,60}(?:\([^)]*\))?!?:(?:[ \t]|$)|[a-z]+\([^)]*\)[ \t]|` +
 		`(?i)(?:docs?|documentation|en)[ \t]*[-/|:][ \t])\s*`)
 	subjectNumber = regexp.MustCompile(`\s*\(?(?:[\w.-]+/[\w.-]+)?#\d+\)?|\s*\bgh-\d+\b`)
 	subjectTail   = regexp.MustCompile(`(?i)[.,;]?\s*(?:\[(?:ci skip|skip ci|skip netlify)\]|` +
-		`(?:closes|fixes|resolves|refs?|see)\s*)$|[\s.]+$`)
+		`\(\s*(?:closes|fixe[sd]|resolves|refs?|see|issue|pr)?\s*\)?|` +
+		`\b(?:closes|fixes|resolves|refs?|see))$|[\s.]+$`)
 	mentionName = regexp.MustCompile(`\S+\.(?:mdx?|markdown|html?|ya?ml|json|toml|js|ts|go|py|rs)\b|` +
 		`https?://\S+|\b[0-9a-f]{7,40}\b|@[\w-]+|^s/`)
 	junkSubject = anyWord(`

@@ -37,7 +37,7 @@ var generic = wordSet(`here this docs doc documentation documents next previous 
 read learn see guide guides section sections article articles details example examples overview home index tutorial
 tutorials reference references website site blog post posts above below following first part chapter chapters click
 information info main start official full issue issues rfc note notes manual edit view open list another yes no
-source separate go back
+listed recommended second third mentioned described source separate go back
  dedicated corresponding relevant own hier mehr weiter seite siehe`)
 
 func isGeneric(text string) bool {

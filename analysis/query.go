@@ -61,6 +61,10 @@ func (a *Analyzer) Stops(raw string) bool {
 	return len(without.Terms(nil, raw)) == 0
 }
 
+// FunctionWord reports whether a word, as it stands in a text, is a function word of the
+// analyzer's language, such as "the".
+func (a *Analyzer) FunctionWord(word string) bool { return a.function[lower(word)] }
+
 // questionWords is from how many words on a text is taken for a sentence.
 const questionWords = 8
 
@@ -80,7 +84,7 @@ func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	}
 	kept := make([]Token, 0, len(tokens))
 	for _, t := range tokens {
-		if !a.function[lower(text[t.Start:t.End])] {
+		if !a.FunctionWord(text[t.Start:t.End]) {
 			kept = append(kept, t)
 		}
 	}

@@ -181,6 +181,16 @@ func (c *Collection) document(h *search.Hit) string {
 	return h.Path
 }
 
+// Right returns a function that reports whether a hit answers a judged query. A hit does
+// when its document, or a section around it, has a gain above 0.
+func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
+	wanted := c.Dataset.Qrels[queryID]
+	return func(h *search.Hit) bool {
+		found := c.targets(queryID, []search.Hit{*h})
+		return len(found) > 0 && wanted[found[0].ID] > 0
+	}
+}
+
 // targets turns hits into what is judged: documents, or, for a query whose
 // judgements name sections, the named section that a hit is or lies in.
 func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {

@@ -29,7 +29,7 @@ func decode(n *node) (*Profile, error) {
 	if err := n.onlyKeys("a profile", profileKeys...); err != nil {
 		return nil, err
 	}
-	p := &Profile{File: n.file}
+	p := &Profile{File: n.file, root: n.root}
 	name := n.get("name")
 	if name == nil {
 		return nil, n.errorf("the profile has no name")
@@ -464,7 +464,7 @@ func decodeSteps(n *node, params []Parameter) ([]step, error) {
 		}
 		at := slices.Index(names, name.text)
 		if at < 0 {
-			return nil, name.unknown("stage", names)
+			return nil, name.unknownStage(names)
 		}
 		s, err := decodeStep(&stages[at], &value, params)
 		if err != nil {

@@ -222,6 +222,9 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 	}
 	extends := n.get("extends")
 	if extends == nil {
+		if name := n.get("name"); name != nil {
+			n.root = name.text
+		}
 		return n, nil
 	}
 	if err := extends.want(nodeScalar, "extends"); err != nil {
@@ -273,7 +276,7 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 // joined name by name.
 func overlay(parent, child *node) (*node, error) {
 	out := *child
-	out.pairs = slices.Clone(child.pairs)
+	out.root, out.pairs = parent.root, slices.Clone(child.pairs)
 	for _, p := range parent.pairs {
 		mine := child.get(p.key.text)
 		if mine == nil {
@@ -284,9 +287,9 @@ func overlay(parent, child *node) (*node, error) {
 		var err error
 		switch {
 		case p.key.text == "parameters" && mine.kind == nodeMapping && p.value.kind == nodeMapping:
-			joined, err = joinParameters(&p.value, mine)
+			joined, err = joinParameters(&p.value, mine, parent.root)
 		case p.key.text == "branches" && mine.kind == nodeMapping && p.value.kind == nodeList:
-			joined, err = joinBranches(&p.value, mine)
+			joined, err = joinBranches(&p.value, mine, parent.root)
 		default:
 			continue
 		}
@@ -310,7 +313,7 @@ func (n *node) set(key string, value node) {
 	n.pairs = append(n.pairs, pair{k, value})
 }
 
-func joinParameters(parent, child *node) (node, error) {
+func joinParameters(parent, child *node, root string) (node, error) {
 	out := *parent
 	out.pairs = slices.Clone(parent.pairs)
 	var names []string
@@ -320,6 +323,9 @@ func joinParameters(parent, child *node) (node, error) {
 	for i := range child.pairs {
 		key, value := &child.pairs[i].key, child.pairs[i].value
 		old := parent.get(key.text)
+		if gone := goneParameter(key.text, root, names); gone != "" && root == Default && old == nil && !declares(&value) {
+			return out, key.errorf("%s", gone)
+		}
 		if value.kind == nodeScalar {
 			if old == nil {
 				return out, key.unknown("parameter of the profile that is extended", names)
@@ -334,7 +340,12 @@ func joinParameters(parent, child *node) (node, error) {
 	return out, nil
 }
 
-func joinBranches(parent, child *node) (node, error) {
+// declares reports whether what stands behind the name of a parameter makes a new one.
+func declares(n *node) bool {
+	return n.kind == nodeMapping && (n.get("min") != nil || n.get("one_of") != nil)
+}
+
+func joinBranches(parent, child *node, root string) (node, error) {
 	out := *parent
 	out.items = slices.Clone(parent.items)
 	var names []string
@@ -344,6 +355,9 @@ func joinBranches(parent, child *node) (node, error) {
 	for i := range child.pairs {
 		key, changes := &child.pairs[i].key, &child.pairs[i].value
 		at := slices.Index(names, key.text)
+		if gone := goneBranch(key.text, root, names); gone != "" && root == Default && at < 0 {
+			return out, key.errorf("%s", gone)
+		}
 		if at < 0 {
 			return out, key.unknown("branch of the profile that is extended", names)
 		}

@@ -123,6 +123,9 @@ func (s setting) parseNumber(n *node, params []Parameter) (setting, error) {
 		if !slices.Contains(known, name) {
 			at := *n
 			at.text = name
+			if gone := goneParameter(name, Default, known); gone != "" {
+				return s, at.errorf("%s is %q: %s", s.where, n.text, gone)
+			}
 			return s, at.unknown("name in the expression of "+s.where, known)
 		}
 	}

@@ -188,6 +188,9 @@ func (p *Profile) values(numbers map[string]float64, set map[string]string) (val
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(names, name) {
+			if gone := p.Gone(name); gone != "" {
+				return v, wrongParameter(name, "%s", gone)
+			}
 			hint := ""
 			if near := suggest.Nearest(name, names); near != "" {
 				hint = fmt.Sprintf(": did you mean %q?", near)

@@ -37,6 +37,7 @@ type Profile struct {
 	candidates *phase
 	main       phase
 
+	root      string // the name of the profile at the end of those that it extends
 	digest    string
 	unchanged bool   // it is a built-in one as it stands
 	plans     *plans // nil keeps none
@@ -197,7 +198,7 @@ type Branch struct {
 // request of package backend which has the same names.
 type TextBranch struct {
 	Fields     []Field
-	Combine    string // "sum", "best" or "bm25f"
+	Combine    string // "sum", "best", "bm25f" or "text"
 	TieBreaker float64
 	Statistics string // "corpus" or "candidates"
 	K1, B      float64

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -248,14 +249,14 @@ func TestErrors(t *testing.T) {
 		right              bool
 	}{
 		{"then: [normalize: minmax, similarity: closeness]", "", "", false},
-		{"then: [title_boost, similarity: closeness]", "", "", false},
+		{"then: [names, similarity: closeness]", "", "", false},
 		{"then: [similarity: closeness, similarity: closeness]", "", "", false},
 		{"then: [similarity: closeness]", "", "similarity: closeness", false},
-		{"then: [title_boost]", "", "similarity: closeness", false},
+		{"then: [names]", "", "similarity: closeness", false},
 		{"limit: 9", "fuse: rrf\n", "similarity: closeness", false},
 		{"limit: 9", "fuse: {method: scores, norm: minmax}\n", "similarity: closeness", false},
 		{"weight: 2", "fuse: {method: scores, norm: none}\n", "similarity: closeness", false},
-		{"then: [top: 5, min_score: 0.2, similarity: closeness]", "fuse: rrf\n", "", true},
+		{"then: [top: 5, elbow: 0.2, similarity: closeness]", "fuse: rrf\n", "", true},
 		{"then: [top: 5]", "", "top: 3, similarity: closeness", true},
 		{"limit: 9", "fuse: {method: rrf, direct: true}\n", "similarity: closeness", true},
 		{"weight: 2", "fuse: {method: scores, norm: none, mean: arithmetic}\n", "similarity: closeness", true},
@@ -761,4 +762,26 @@ func place(profile, text string, after int) string {
 	at := strings.Index(profile, text) + after
 	line := strings.Count(profile[:at], "\n") + 1
 	return fmt.Sprintf("p.yaml:%d:%d:", line, at-strings.LastIndexByte(profile[:at], '\n'))
+}
+
+// TestMeaningAlone: meaning 1 searches by meaning alone, and by words where the model is not
+// trusted with the query. Below 1 words weigh the same for every query.
+func TestMeaningAlone(t *testing.T) {
+	p, err := profile.Load("sheaf", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		meaning               string
+		known, words, vectors float64
+	}{{"1", 1, 0, 1}, {"1", 0, 1, 0}, {"1", 0.6, 0.5, 0.5}, {"0.5", 1, 0.5, 0.5}, {"0.5", 0, 0.5, 0}, {"0", 0, 1, 0}} {
+		plan, err := p.PlanFor(10, map[string]string{"meaning": c.meaning}, profile.Asked{Known: c.known})
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if b := plan.Main.Branches; math.Abs(b[0].Weight-c.words) > 1e-9 || math.Abs(b[1].Weight-c.vectors) > 1e-9 {
+			t.Errorf("%+v: weights %v and %v", c, b[0].Weight, b[1].Weight)
+		}
+	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // searchStages are the kinds of stage that work in a search only: one calls a model, the
-// others look in the index for the words of the query.
-var searchStages = []string{"rerank", "guard", "whole"}
+// other looks in the index for the words of the query.
+var searchStages = []string{"rerank", "word_pairs"}
 
 // SingleStages are the names of the stages that work outside a search, on rankings and what
 // is known of documents.
@@ -62,7 +62,7 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 	at := &node{file: "stage", kind: nodeScalar, text: name}
 	i := slices.Index(Stages(), name)
 	if i < 0 {
-		return Step{}, at.unknown("stage", Stages())
+		return Step{}, at.unknownStage(Stages())
 	}
 	s, err := decodeStep(&stages[i], settingsNode("stage "+name, called, &stages[i], set), nil)
 	if err != nil {
@@ -145,7 +145,7 @@ func settingsNode(what, called string, k *kind, set map[string]string) *node {
 
 // runStages are the kinds of stage that need to know no more of a document than
 // that chunks belong to it.
-var runStages = []string{"aggregate", "top", "min_score", "elbow", "adaptive", "normalize", "similarity", "per_document", "pin"}
+var runStages = []string{"aggregate", "top", "elbow", "adaptive", "normalize", "similarity", "per_document", "pin"}
 
 // RunStages are the names of the stages that rankings of other systems can go
 // through; the others need documents to know about.
@@ -157,7 +157,7 @@ func RunStages() []string { return slices.Clone(runStages) }
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	if !slices.Contains(Stages(), name) {
 		at := &node{file: "stage", kind: nodeScalar, text: name}
-		return Step{}, at.unknown("stage", runStages)
+		return Step{}, at.unknownStage(runStages)
 	}
 	step, err := newStage(name, set, limit, "--")
 	if err != nil {
@@ -226,7 +226,7 @@ func StageHelp(name string) (string, error) {
 	at := &node{file: "stage", kind: nodeScalar, text: name}
 	i := slices.Index(Stages(), name)
 	if i < 0 {
-		return "", at.unknown("stage", runStages)
+		return "", at.unknownStage(runStages)
 	}
 	k := &stages[i]
 	var b strings.Builder

@@ -108,14 +108,6 @@ var stages = []kind{
 			return rank.Tree{Threshold: a.number("threshold"), MinMatches: a.integer("min_matches"),
 				Nested: pick([]string{"outer", "both"}, a.text("nested"), rank.NestedOuter, rank.NestedBoth), Scoring: scoringOf(a)}
 		}},
-	{name: "title_boost", about: "raises what is called exactly what was asked for", short: "title",
-		options: []option{
-			number("title", "1.5", 1, 1000, "the factor for a document of an equal title"),
-			number("alias", "1.4", 1, 1000, "the factor for a document with an equal alias or file name"),
-			number("heading", "1.2", 1, 1000, "the factor for a section under an equal heading"), blendOption},
-		stage: func(a arguments) rank.Stage {
-			return rank.TitleBoost{Title: a.number("title"), Heading: a.number("heading"), Alias: a.number("alias"), Blend: blendOf(a)}
-		}},
 	{name: "heading_boost", about: "raises documents and chunks under high headings", short: "max",
 		options: []option{
 			number("max", "1.3", 1, 1000, "the factor at levels 0 and 1"),
@@ -142,23 +134,22 @@ var stages = []kind{
 			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"), CoCitation: a.number("co_citation"),
 				SharedTag: a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"), MinSimilarity: a.number(minSimilarity), Blend: blendOf(a)}
 		}},
-	{name: "support", about: "raises all hits of a document that has good places beside its best, by strength x (1 - the product of (1 - each x score) over these)", short: "strength",
+	{name: "names", about: "adds to hits whose document or own heading the query names: weight x the share of the query in the name x the share of the name in the query; and to names that equal the query. Outside a search only equal names count",
 		options: []option{
-			number("strength", "0.05", 0, 1000, "how much the other places count together, at most"),
-			number("each", "0.3", 0, 1, "how much each of them counts"),
-			integer("among", "50", 1, 1000, "how many hits are looked at, best first")},
+			number("document", "0.3", 0, 1000, "the weight of the best name of the document: title, alias or file name"),
+			number("heading", "0.3", 0, 1000, "the weight of the hit's own heading"),
+			number("title", "1", 0, 1000, "what a title adds that equals the query"),
+			number("alias", "0.9", 0, 1000, "what an alias or a file name adds that equals the query"),
+			number("equal", "0.4", 0, 1000, "what a section's heading adds that equals the query")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Support{Strength: a.number("strength"), Each: a.number("each"), Among: a.integer("among")}
+			return rank.Names{Document: a.number("document"), Heading: a.number("heading"), Title: a.number("title"), Alias: a.number("alias"), Equal: a.number("equal")}
 		}},
-	{name: "whole", about: "raises hits of which the document has more of the query's words elsewhere, by strength x (1 - place + place x the share of the query in its best place) x the share of what the query is worth that other places add, and by coverage x the shares of its words, and of words side by side, that the document has anywhere", short: "strength",
+	{name: "word_pairs", about: "adds to hits in which words stand side by side as in the query: strength x the share of the query's pairs, by idf", short: "strength",
 		options: []option{
-			number("strength", "0.2", 0, 1000, "how much the other places count together"),
-			number("place", "1", 0, 1, "how far that depends on how much of the query its best place has"),
-			number("saturation", "2", 0.001, 1000, "how little repetitions count: the smaller, the less"),
-			number("coverage", "0", 0, 1000, "how much it counts to have words of the query anywhere, and pairs of them side by side"),
-			integer("documents", "20", 1, 1000, "how many documents are looked at, best first")},
+			number("strength", "0.3", 0, 1000, "what a hit gets that has all pairs"),
+			integer("hits", "1000", 1, 1000, "how many hits are looked at, best first")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Whole{Strength: a.number("strength"), Place: a.number("place"), Saturation: a.number("saturation"), Coverage: a.number("coverage"), Documents: a.integer("documents")}
+			return rank.WordPairs{Strength: a.number("strength"), Hits: a.integer("hits")}
 		}},
 	{name: "recency", about: "lowers old documents",
 		options: []option{
@@ -190,9 +181,6 @@ var stages = []kind{
 	{name: "top", about: "keeps the first hits", short: "n", keeps: true,
 		options: []option{integer("n", limitName, 1, 1_000_000, "how many")},
 		stage:   func(a arguments) rank.Stage { return rank.Top{N: a.integer("n")} }},
-	{name: "min_score", about: "keeps the hits with at least a score", short: "score", keeps: true,
-		options: []option{number("score", "", -1e12, 1e12, "the least score")},
-		stage:   func(a arguments) rank.Stage { return rank.MinScore{Score: a.number("score")} }},
 	{name: "elbow", about: "cuts where the scores fall off", short: "ratio", keeps: true,
 		options: []option{
 			number("ratio", "0.5", 0, 1, "cuts before a score that is less than this share of the one before it"),
@@ -261,9 +249,6 @@ var stages = []kind{
 	{name: "reading_order", about: "puts hits of one document that score alike into the order in which they stand there", short: "within",
 		options: []option{number("within", "0.01", 0, 1e12, "how far below the first of them a score counts as alike")},
 		stage:   func(a arguments) rank.Stage { return rank.ReadingOrder{Within: a.number("within")} }},
-	{name: "guard", about: "for queries mainly of rare words, keeps documents that hold all of these, when they are few, among the first", short: "rank",
-		options: []option{integer("rank", "10", 1, 1000, "the rank below which they never fall, and the most of them")},
-		stage:   func(a arguments) rank.Stage { return rank.Guard{Rank: a.integer("rank")} }},
 	{name: "pin", about: "puts some hits first", short: "ids",
 		options: []option{{name: "ids", kind: typeTexts, about: "the ids, in the order wanted"}},
 		stage: func(a arguments) rank.Stage {
@@ -330,7 +315,7 @@ var (
 		{name: "at_least", kind: typeText, standard: "", about: "a branch before this one: a hit counts with the larger of its two scores"},
 	}
 	textOptions = []option{
-		choice("combine", "sum", "how the scores of fields become one: their sum; the best and tie_breaker times the others; one BM25 over all fields", "sum", "best", "bm25f"),
+		choice("combine", "sum", "how the scores of fields become one: their sum; the best and tie_breaker times the others; bm25f: one BM25 over all fields; text: bm25f, and on a store without it the best and 0.2 times the others", "sum", "best", "bm25f", "text"),
 		number("tie_breaker", "0", 0, 1, "what the fields that are not the best count"),
 		choice("statistics", "corpus", "over which chunks rarity and length are counted", "corpus", "candidates"),
 		number("k1", "1.2", 0, 1000, "how soon repeated words stop counting more"),

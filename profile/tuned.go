@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,12 @@ import (
 // tunedFolder is the folder, in that of an index, of profiles tuned to it.
 const tunedFolder = "tuned"
 
+// The first line of a tuned profile says for which default ranking it was found.
+const (
+	tunedBefore = "# Written by sheaf tune;"
+	tunedHeader = "# Written by sheaf tune for a ranking of shares; sheaf tune --undo removes it."
+)
+
 // TunedFile is the file in the index's folder dir that, when there is one, holds
 // what is changed of the profile called name for this index.
 func TunedFile(dir, name string) string { return filepath.Join(dir, tunedFolder, name+".yaml") }
@@ -27,12 +34,17 @@ func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir
 // LoadTuned reads the profile called name as the index in dir uses it: tuned to
 // it, or from find when it is not. A tuned profile is called NAME-tuned and
 // extends NAME. fault says why a tuned one that is there is not used, such as a
-// parameter that NAME does not have any more. Errors are those of [Load].
+// parameter that NAME does not have any more. What was found for the default ranking of
+// before is not used: names has another meaning now. Errors are those of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
 		text, err := TunedText(dir, name)
 		if err == nil {
 			p, err = Parse(TunedFile(dir, name), text, find)
+		}
+		if err == nil && p.root == Default && bytes.HasPrefix(text, []byte(tunedBefore)) {
+			err = &FileError{File: TunedFile(dir, name),
+				Text: "was found before the default ranking changed; run sheaf tune again"}
 		}
 		if err == nil {
 			return p, nil, nil
@@ -57,7 +69,7 @@ type Tuning struct {
 // come from, in one line.
 func (t Tuning) Text(name, about string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %s\nabout: %s\n", name, quoteYAML(name), quoteYAML(about))
+	fmt.Fprintf(&b, tunedHeader+"\nname: %s-tuned\nextends: %s\nabout: %s\n", name, quoteYAML(name), quoteYAML(about))
 	if len(t.Parameters) > 0 {
 		b.WriteString("parameters:\n")
 		for _, p := range slices.Sorted(maps.Keys(t.Parameters)) {

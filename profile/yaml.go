@@ -32,6 +32,7 @@ type node struct {
 	pairs     []pair // of a mapping
 	items     []node // of a list
 	setting   string // that it is the value of, outside of a profile
+	root      string // of a profile: the name of the one at the end of those that it extends
 }
 
 type nodeKind uint8
@@ -226,6 +227,14 @@ func (n *node) cutAtComma(i int) error {
 }
 
 // unknown is the error for a name that is none of allowed.
+// unknownStage is an error about a stage that is not among those allowed.
+func (n *node) unknownStage(allowed []string) error {
+	if gone := GoneStage(n.text); gone != "" {
+		return n.errorf("%s (stages: %s)", gone, strings.Join(allowed, ", "))
+	}
+	return n.unknown("stage", allowed)
+}
+
 func (n *node) unknown(what string, allowed []string) error {
 	hint := ""
 	if near := suggest.Nearest(n.text, allowed); near != "" {

@@ -115,3 +115,16 @@ func firstError(errs ...error) error {
 	}
 	return nil
 }
+
+// addition is what a stage adds to the score of one hit. parts explain it, one each, and
+// are made only for rows whose hits carry explanations.
+type addition struct {
+	value float64
+	parts []sheaf.Explanation
+}
+
+// add adds a value other than 0. It reports whether the caller must append its part.
+func (a *addition) add(r *Row, value float64) (explain bool) {
+	a.value += value
+	return value != 0 && r.why != nil
+}

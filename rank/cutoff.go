@@ -1,8 +1,6 @@
 package rank
 
 import (
-	"math"
-
 	"sheaf"
 )
 
@@ -20,27 +18,6 @@ func (t Top) work(r *Row, _ Env) error {
 		return err
 	}
 	r.cut(t.N)
-	return nil
-}
-
-// MinScore keeps the hits before the first one that scores less than Score.
-type MinScore struct{ Score float64 }
-
-// Apply implements [Stage].
-func (m MinScore) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(m, in, env) }
-
-func (m MinScore) work(r *Row, _ Env) error {
-	if math.IsNaN(m.Score) {
-		return sheaf.Invalidf("min_score: score is not a number")
-	}
-	if err := r.valid("min_score"); err != nil {
-		return err
-	}
-	n, keys := 0, r.inOrder()
-	for n < len(keys) && keys[n].score >= m.Score {
-		n++
-	}
-	r.cut(n)
 	return nil
 }
 

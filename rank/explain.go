@@ -36,3 +36,5 @@ func reason(h *sheaf.Hit) sheaf.Explanation {
 
 // number writes v as short as it can be.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func quoted(text string) string { return strconv.Quote(text) }

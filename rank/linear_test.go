@@ -81,7 +81,7 @@ func (a *asked) Backlinks(doc sheaf.ID) []sheaf.ID {
 // chunks of each of many documents, in folders of 20; or all chunks of one.
 func TestAggregationAndBoostsAreLinear(t *testing.T) {
 	measured := map[string]bool{"Aggregate": true, "Tree": true, "FolderBoost": true, "GraphBoost": true, "Recency": true, "PropertyBoost": true,
-		"HeadingBoost": true, "TitleBoost": true, "FieldBoost": true}
+		"HeadingBoost": true, "Names": true, "WordPairs": true, "FieldBoost": true}
 	kinds := map[string]bool{}
 	const few, factor = 500, 8
 	for _, s := range every {
@@ -94,7 +94,7 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 			var questions, bytes [2]float64
 			for i, n := range []int{few, few * factor} {
 				l, in := hitsOf(n, perDocument)
-				env := rank.Env{Facts: l, Now: now, Query: "S1"}
+				env := rank.Env{Facts: l, Now: now, Query: "S1", Named: lettersOf("S1"), Pairs: someHave}
 				apply(t, s, in, env) // what is made once
 				l.questions = 0
 				clear(l.known)

@@ -167,8 +167,8 @@ func TestLiftedByNumber(t *testing.T) {
 // Stages that look at documents do the same by their numbers as by their IDs.
 func TestDocumentsByNumber(t *testing.T) {
 	stages := []rank.Stage{
-		rank.Support{Strength: 0.5, Each: 0.5, Among: 10}, rank.PerDocument{Max: 1}, rank.PerDocument{Max: 2},
-		rank.GraphBoost{Candidates: 5, Backlink: 1, Strength: 0.3}, rank.Whole{Strength: 1, Place: 0.5, Saturation: 2, Coverage: 0.5, Documents: 5},
+		rank.Names{Document: 0.5, Heading: 0.5, Title: 1}, rank.PerDocument{Max: 1}, rank.PerDocument{Max: 2},
+		rank.GraphBoost{Candidates: 5, Backlink: 1, Strength: 0.3}, rank.WordPairs{Strength: 1, Hits: 5},
 	}
 	for seed := range uint64(1_000) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -184,18 +184,15 @@ func TestDocumentsByNumber(t *testing.T) {
 				break
 			}
 		}
-		words := func(chunks []sheaf.ID) ([]rank.Word, error) {
+		pairs := func(chunks []sheaf.ID) ([]rank.Pair, error) {
 			if sorted := slices.Sorted(slices.Values(chunks)); len(slices.Compact(sorted)) < len(chunks) {
-				t.Fatalf("seed %d: a place is asked for twice: %v", seed, chunks)
+				t.Fatalf("seed %d: a chunk is asked for twice: %v", seed, chunks)
 			}
-			in := make([]float64, len(chunks))
-			for i, id := range chunks {
-				in[i] = float64(len(id) % 3)
-			}
-			return []rank.Word{{Text: "tea", Worth: 2, In: in}}, nil
+			return someHave(chunks)
 		}
 		s := stages[rng.IntN(len(stages))]
-		want, err := s.Apply(ranking, rank.Env{Facts: known, Words: words})
+		env := rank.Env{Facts: known, Query: "A", Named: lettersOf("A"), Pairs: pairs}
+		want, err := s.Apply(ranking, env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +200,8 @@ func TestDocumentsByNumber(t *testing.T) {
 		if seed%3 == 0 {
 			facts.kept = map[sheaf.ID]*sheaf.Outline{}
 		}
-		got, err := s.Apply(ranking, rank.Env{Facts: facts, Words: words})
+		env.Facts = facts
+		got, err := s.Apply(ranking, env)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d, %+v: %s, want %s (%v)", seed, s, written(got), written(want), err)
 		}

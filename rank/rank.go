@@ -56,14 +56,13 @@ type Env struct {
 	// is, in -1..1; false when no vector branch found it. Nil when the query
 	// has no vector branch.
 	Similarity func(sheaf.ID) (float64, bool)
-	// Rare tells whether a chunk holds every rare word of the query. Nil
-	// when the query has none, or nobody counted.
-	Rare func(sheaf.ID) bool
-	// Words tells how the words of the query, and pairs of words that stand side
-	// by side in it, stand in some chunks, all different, of which it keeps nothing;
-	// none when that could not be found out. Nil when the query has none, or
-	// nobody counted.
-	Words func(chunks []sheaf.ID) ([]Word, error)
+	// Named compares a name with the query. Nil when the query has no words, or the
+	// store cannot count them.
+	Named func(name string) NameMatch
+	// Pairs returns the pairs of neighboring words of the query, and which chunks hold each.
+	// The chunks must differ. Pairs keeps no reference to them. It returns no pairs when
+	// the query has none, or when the time ran out. Nil when the store cannot look for them.
+	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
 // Facts are the read-only facts about documents that stages work with. The

@@ -37,10 +37,6 @@ type Row struct {
 	marks   []bool
 	counts  []int32
 	factors []docFactor
-	pages   []page
-	places  []sheaf.ID
-	best    []int32
-	whole   []*sheaf.Outline
 	read    byte
 	// connections are counts of candidates.
 	candidates  []candidate
@@ -131,11 +127,6 @@ func (r *Row) Release() {
 	clear(r.met)
 	clear(r.reasons)
 	clear(r.factors)
-	clear(r.whole)
-	clear(r.places[:cap(r.places)])
-	if cap(r.places) > maxKeptHits {
-		r.places = nil
-	}
 	clear(r.candidates[:cap(r.candidates)])
 	r.hits, r.why, r.nodes, r.docs = nil, nil, nil, nil
 	if cap(r.keys) <= maxKeptHits {
@@ -462,4 +453,37 @@ func (r *Row) cut(n int) {
 	n = min(n, len(r.keys))
 	r.settle(n)
 	r.keys = r.keys[:n]
+}
+
+// add adds to the score of every hit that is left. facts give the chunk of a hit; nil
+// gives no chunk.
+func (r *Row) add(stage string, facts Facts, each func(h *sheaf.Hit, c *sheaf.Node) addition) error {
+	if err := r.valid(stage); err != nil {
+		return err
+	}
+	if facts != nil {
+		r.find(facts)
+	}
+	for i := range r.keys {
+		k := &r.keys[i]
+		var c *sheaf.Node
+		if facts != nil {
+			c = r.nodes[k.at]
+		}
+		a := each(&r.hits[k.at], c)
+		if a.value == 0 {
+			continue
+		}
+		k.score += a.value
+		k.moved = true
+		if err := r.gives(stage, k); err != nil {
+			return err
+		}
+		if r.why != nil && r.why[k.at] != nil {
+			why := combined(stage, k.score, sheaf.CombineSum, append([]sheaf.Explanation{*r.why[k.at]}, a.parts...)...)
+			r.why[k.at] = &why
+		}
+		r.loose = true
+	}
+	return nil
 }

@@ -18,21 +18,14 @@ import (
 // explanations and without, and no ranking is changed.
 func TestRow(t *testing.T) {
 	stages := slices.Concat(every, []rank.Stage{rank.Recency{Decay: 0.5, Floor: 0.75}, rank.PropertyBoost{Name: "boost"}, rank.HeadingBoost{Max: 1.3, Decay: 0.9, Blend: rank.Add},
-		rank.TitleBoost{Title: 2, Alias: 1.5, Heading: 1.2}, rank.Top{N: 2}, rank.Top{N: 50}, rank.Guard{Rank: 3}, rank.PerDocument{Max: 1}, rank.Elbow{Ratio: 0.1, Max: 20},
-		rank.Support{Strength: 0.3, Each: 0.5, Among: 10}, rank.Whole{Strength: 0.4, Place: 0.5, Saturation: 2, Coverage: 0.3, Documents: 5}})
+		rank.Names{Document: 0.4, Heading: 0.2, Title: 2}, rank.Top{N: 2}, rank.Top{N: 50}, rank.PerDocument{Max: 1}, rank.Elbow{Ratio: 0.1, Max: 20},
+		rank.WordPairs{Strength: 0.4, Hits: 3}})
 	applied := 0
 	var memory rank.Memory
 	for seed := range uint64(3_000) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		l, all := randomShelf(rng)
-		env := rank.Env{Facts: l, Now: now, Query: "A", Rare: func(id sheaf.ID) bool { return len(id)%3 == 0 },
-			Words: func(chunks []sheaf.ID) ([]rank.Word, error) {
-				w := rank.Word{Text: "word", Worth: 2, In: make([]float64, len(chunks))}
-				for i, id := range chunks {
-					w.In[i] = float64(len(id) % 4)
-				}
-				return []rank.Word{w}, nil
-			}}
+		env := rank.Env{Facts: l, Now: now, Query: "A", Named: lettersOf("A"), Pairs: someHave}
 		in := randomRanking(rng, all, []float64{1, 0.01, 1000}[seed%3])
 		if seed%2 == 0 {
 			in = withReasons(in)
@@ -83,7 +76,7 @@ func TestRowForgetsWhatItCut(t *testing.T) {
 	env := rank.Env{Facts: l, Query: "nothing"}
 	in := ranking(hit("t:A#1", 5), hit("t:B", 4), hit("t:B#1", 3), hit("t:B#2", 2))
 	row, want := rank.NewRow(in), in
-	for _, s := range []rank.Stage{rank.TitleBoost{Title: 2, Alias: 1.5, Heading: 1.2}, rank.Top{N: 3}, rank.PerDocument{Max: 1}} {
+	for _, s := range []rank.Stage{rank.Names{Title: 2, Alias: 1.5, Equal: 1.2}, rank.Top{N: 3}, rank.PerDocument{Max: 1}} {
 		if ok, err := row.Apply(s, env); !ok || err != nil {
 			t.Fatal(ok, err)
 		}

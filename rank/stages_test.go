@@ -209,27 +209,6 @@ func TestHeadingBoost(t *testing.T) {
 	nearScores(t, scoresOf(out), map[string]float64{"t:guide.md": 1.3, "t:guide.md#A": 1.3, "t:guide.md#A1": 1.17, "t:guide.md#C1": 1.053})
 }
 
-func TestTitleBoost(t *testing.T) {
-	l := newShelf()
-	d := l.add("t:notes/Go Basics.md", "Loops")
-	d.Aliases = []string{"Golang"}
-	d.Title, d.Chunks[0].Title = "Basics of Go", "Basics of Go"
-	in := ranking(hit(d.ID, 1), hit(d.Chunks[1].ID, 1))
-	for query, want := range map[string]string{
-		"basics  of GO ": "t:notes/Go Basics.md 1.5\nt:notes/Go Basics.md#Loops 1",
-		"golang":         "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
-		"go basics":      "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
-		"go basics.md":   "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
-		"loops":          "t:notes/Go Basics.md#Loops 1.2\nt:notes/Go Basics.md 1",
-		"basics":         "t:notes/Go Basics.md 1\nt:notes/Go Basics.md#Loops 1",
-		"":               "t:notes/Go Basics.md 1\nt:notes/Go Basics.md#Loops 1",
-	} {
-		out := apply(t, rank.TitleBoost{Title: 1.5, Heading: 1.2, Alias: 1.25, Blend: rank.Add}, withReasons(in), rank.Env{Facts: l, Query: query})
-		checkReasons(t, query, out)
-		equal(t, query, lines(out), want)
-	}
-}
-
 func TestFieldBoost(t *testing.T) {
 	l := newShelf()
 	d := l.add("mine:x/y/a.md")
@@ -451,8 +430,8 @@ var every = []rank.Stage{
 	rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.15},
 	rank.Recency{Decay: 0.5, Floor: 0.75, Undated: rank.UndatedAge}, rank.Recency{Curve: rank.HalfLife, HalfLife: time.Hour, Blend: rank.Add},
 	rank.PropertyBoost{Name: "boost"}, rank.PropertyBoost{Name: "boost", Curve: rank.Plain, Blend: rank.Add}, rank.HeadingBoost{Max: 5, Decay: 0.7},
-	rank.TitleBoost{Title: 2, Heading: 1.5, Alias: 1.5}, rank.FieldBoost{Field: "folder", Values: []string{"x"}, Factor: 0.5},
-	rank.Top{N: 5}, rank.MinScore{Score: 2}, rank.Elbow{Ratio: 0.5, Max: 20}, rank.Adaptive{Floor: 2, Ceiling: 10, Relative: 0.3, Diverse: true},
+	rank.Names{Document: 0.3, Heading: 0.3, Title: 1, Alias: 0.9, Equal: 0.4}, rank.WordPairs{Strength: 0.3, Hits: 20}, rank.FieldBoost{Field: "folder", Values: []string{"x"}, Factor: 0.5},
+	rank.Top{N: 5}, rank.Elbow{Ratio: 0.5, Max: 20}, rank.Adaptive{Floor: 2, Ceiling: 10, Relative: 0.3, Diverse: true},
 	rank.Normalize{Low: 0.02, High: 0.98}, rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2.5},
 	rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Spread: 1}, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1},
 	rank.Normalize{Scale: rank.ScaleMax}, rank.Normalize{Scale: rank.ScaleZScore}, rank.Normalize{Scale: rank.ScaleL2},
@@ -464,7 +443,7 @@ var every = []rank.Stage{
 // the same output, scores fall, explanations recombine to them and change
 // nothing else, and a score that is no number is refused by name.
 func TestStageProperties(t *testing.T) {
-	cuts := []rank.Stage{rank.Top{}, rank.MinScore{}, rank.Elbow{}}
+	cuts := []rank.Stage{rank.Top{}, rank.Elbow{}}
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		l, all := randomShelf(rng)
@@ -474,7 +453,7 @@ func TestStageProperties(t *testing.T) {
 				in[i].Score -= 3
 			}
 		}
-		env := rank.Env{Facts: l, Now: now, Query: "A"}
+		env := rank.Env{Facts: l, Now: now, Query: "A", Named: lettersOf("A"), Pairs: someHave}
 		for _, s := range every {
 			what := fmt.Sprintf("seed %d, %T%+v", seed, s, s)
 			given := withReasons(in)
@@ -525,9 +504,9 @@ func TestStagesRefuse(t *testing.T) {
 		rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc}}, rank.Aggregate{Scoring: rank.Scoring{M: -1}},
 		rank.FolderBoost{MinShare: 2}, rank.FolderBoost{Max: 0.5}, rank.FolderBoost{Max: nan}, rank.FolderBoost{Blend: 9},
 		rank.GraphBoost{}, rank.GraphBoost{Candidates: 1, Strength: nan}, rank.Recency{Decay: -1}, rank.Recency{Curve: rank.HalfLife},
-		rank.Recency{Curve: 9}, rank.Recency{Floor: 2}, rank.PropertyBoost{}, rank.HeadingBoost{}, rank.TitleBoost{},
+		rank.Recency{Curve: 9}, rank.Recency{Floor: 2}, rank.PropertyBoost{}, rank.HeadingBoost{},
 		rank.FieldBoost{Field: "tree", Values: []string{"x"}}, rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
-		rank.Top{N: -1}, rank.MinScore{Score: nan}, rank.Elbow{Ratio: 2}, rank.Elbow{Max: -1}, rank.Adaptive{Floor: 3, Ceiling: 2},
+		rank.Top{N: -1}, rank.Elbow{Ratio: 2}, rank.Elbow{Max: -1}, rank.Adaptive{Floor: 3, Ceiling: 2},
 		rank.Normalize{}, rank.Normalize{Scale: 99}, rank.Normalize{Scale: rank.ScaleTanh, High: 1}, rank.PerDocument{}, rank.MMR{},
 		rank.ReadingOrder{Within: -1}, rank.ReadingOrder{Within: nan},
 		rank.MMR{Lambda: 0.5, N: 5000}, rank.Neighbors{Before: -1}, rank.Budget{}, rank.AsSimilarity{To: 9},
@@ -549,7 +528,7 @@ func BenchmarkStages(b *testing.B) {
 		}
 	}
 	in.Sort()
-	env := rank.Env{Facts: l, Now: now, Query: "A1"}
+	env := rank.Env{Facts: l, Now: now, Query: "A1", Named: lettersOf("A1"), Pairs: someHave}
 	for _, s := range every {
 		if _, ok := s.(rank.FolderBoost); ok {
 			continue // the shelf of this test counts a folder's documents by looking at all

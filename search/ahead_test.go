@@ -3,15 +3,11 @@ package search_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/chunk"
 	"sheaf/profile"
@@ -120,7 +116,8 @@ branches:
     limit: 50
 fuse: {method: scores, norm: share, mean: sum, complete: true}
 then:
-  - whole: {strength: 0.4, place: 0.75, saturation: 2, coverage: 0.4, documents: 50}
+  - word_pairs: {strength: 0.4}
+  - names: {document: 0.4, heading: 0.4}
 `), profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
@@ -144,72 +141,4 @@ then:
 			}
 		}
 	}
-}
-
-// TestGuardOfAStoreThatCannotCount: rare words are kept in sight where they can be
-// counted, and the answer says where they cannot; a fault of the store is an error.
-func TestGuardOfAStoreThatCannotCount(t *testing.T) {
-	s := collection(t, chunk.Options{})
-	p, err := profile.Parse("guarded.yaml", []byte(`
-name: guarded
-about: rare words in sight
-branches:
-  - name: words
-    retrieve: text
-    fields: {body: 1}
-    limit: 50
-fuse: {method: rrf}
-then:
-  - guard: {rank: 1}
-`), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "flour water salt"
-	ask := func(store backend.Backend) (*search.Result, error) {
-		there := *s
-		there.Backend, there.Store, there.Analyzer = store, "the far store", a
-		return there.Search(context.Background(), words.Parse(text, words.Options{Limit: 10, Now: s.Now()}), p, search.Options{})
-	}
-	const note = "the far store cannot count the words of this query: what holds its rare words is not kept in sight (stage guard)"
-	for name, store := range map[string]backend.Backend{
-		"not at all":       struct{ backend.Backend }{s.Backend},
-		"not this request": &uncounted{Backend: s.Backend, fault: fmt.Errorf("count: %w", sheaf.ErrUnsupported)},
-	} {
-		r, err := ask(store)
-		if err != nil || len(r.Hits) == 0 || r.Degraded || !slices.Contains(r.Notes, note) {
-			t.Errorf("%s: %+v, %v, want hits and the note %q", name, r, err, note)
-		}
-	}
-	if r, err := ask(s.Backend); err != nil || slices.Contains(r.Notes, note) {
-		t.Errorf("a store that counts: %v, notes %v", err, r.Notes)
-	}
-	down := errors.New("the store is down")
-	if _, err := ask(&uncounted{Backend: s.Backend, fault: down}); !errors.Is(err, down) {
-		t.Errorf("a store that is down: %v", err)
-	}
-	const unfound = "the far store cannot find the rare words of this query: what holds its rare words is not kept in sight (stage guard)"
-	if r, err := ask(&notAll{s.Backend}); err != nil || !slices.Contains(r.Notes, unfound) {
-		t.Errorf("a store that counts and does not find all: %+v, %v, want the note %q", r, err, unfound)
-	}
-	text = strings.Repeat("flour water salt ", 11)
-	if r, err := ask(struct{ backend.Backend }{s.Backend}); err != nil || slices.Contains(r.Notes, note) {
-		t.Errorf("more words than are guarded: %v, notes %q", err, r.Notes)
-	}
-}
-
-// notAll counts one chunk for every word and finds none of several that must match.
-type notAll struct{ backend.Backend }
-
-func (n *notAll) Count(context.Context, backend.Request) (int, error) { return 1, nil }
-
-func (n *notAll) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	if b, ok := req.Text.Query.(sheaf.Bool); ok && req.Limit == 200 && len(b.Must) > 0 {
-		return nil, fmt.Errorf("all of them: %w", sheaf.ErrUnsupported)
-	}
-	return n.Backend.Retrieve(ctx, req)
 }

@@ -121,6 +121,7 @@ func (c *casing) ways(q sheaf.Phrase) (sheaf.TextQuery, bool) {
 		return q, false
 	}
 	var inSome sheaf.Bool
+	var texts []string
 	chosen := make([]string, len(words))
 	for way := range longest + n { // all words alike, then every way
 		rest := way - longest
@@ -132,11 +133,21 @@ func (c *casing) ways(q sheaf.Phrase) (sheaf.TextQuery, bool) {
 			}
 		}
 		q.Text = strings.Join(chosen, " ")
-		if len(inSome.Should) < mostWays && !slices.Contains(inSome.Should, sheaf.TextQuery(q)) {
-			inSome.Should = append(inSome.Should, q)
+		if len(inSome.Should) < mostWays && !slices.Contains(texts, q.Text) {
+			texts = append(texts, q.Text)
+			inSome.Should = append(inSome.Should, c.noMore(q, len(written)))
 		}
 	}
 	return inSome, true
+}
+
+// noMore returns q so that it is not worth more than the phrase as it is written, which has
+// terms terms: the parts of a name count beside the whole of it.
+func (c *casing) noMore(q sheaf.Phrase, terms int) sheaf.TextQuery {
+	if n := len(c.analyzer.QueryTokens(q.Text)); n > terms {
+		return sheaf.Boost{Query: q, Factor: float64(terms) / float64(n)}
+	}
+	return q
 }
 
 // wordWays are the ways in which a word may be written that are analyzed differently, as it

@@ -70,7 +70,7 @@ func word(n uint64) string {
 // SHEAF_TEST_DIR names with the queries of SHEAF_TEST_QUERIES, embedded by the
 // built-in model, in processor time. At most a tenth is promised. Retrieval is
 // embedding, what the branches ask of the store, and what stages and fusion ask of it
-// again: scores of what other branches found, words of whole documents, counts of
+// again: scores of what other branches found, words side by side, counts of
 // words. Reported for each system:
 //
 //	%stages  what fusion and stages do with hits, as a share of all retrieval

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 
 	"sheaf"
@@ -90,14 +91,32 @@ func (s *Searcher) checkPhase(store backend.Selective, ph phaseAt, within []shea
 			continue
 		}
 		at.branch = b.Name
-		if err := store.Supports(branchRequest(b, within)); err != nil {
+		if err := store.Supports(s.branchRequest(b, within)); err != nil {
 			return fmt.Errorf("branch %s on %s: %w", at, s.storeName(), err)
 		}
 	}
 	return nil
 }
 
+// combineText is the way to combine fields that is BM25 over all fields as one text where
+// the store has that. Elsewhere it is the best field and otherFields times the others.
+const (
+	combineText = "text"
+	otherFields = 0.2
+)
+
 // branchRequest is what a branch asks of a store, without words or vector.
+func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) backend.Request {
+	req := branchRequest(b, within)
+	if b.Text == nil || b.Text.Combine != combineText {
+		return req
+	}
+	if store, ok := s.Backend.(backend.Selective); ok && errors.Is(store.Supports(req), sheaf.ErrUnsupported) {
+		req.Text.Combine, req.Text.TieBreaker = backend.CombineBest, otherFields
+	}
+	return req
+}
+
 func branchRequest(b *profile.Branch, within []sheaf.ID) backend.Request {
 	req := backend.Request{Within: within, Limit: min(b.Limit, backend.MaxLimit)}
 	if b.Vector != nil {

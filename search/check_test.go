@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,35 @@ func (picky) Supports(req backend.Request) error {
 	return nil
 }
 
+// TestTextFallsBack: where the store has no BM25 over several fields, combine: text takes the
+// best field and says so; the default profile runs on such a store.
+func TestTextFallsBack(t *testing.T) {
+	store := newShelf(map[string][]string{"a.md": {"one: cat"}, "b.md": {"two: dog"}})
+	s := searcher(store)
+	s.Backend, s.Store = noBM25F{store}, "the picky store"
+	r := mustSearch(t, s, query("cat", 2), load(t, "sheaf"), search.Options{})
+	if len(r.Hits) == 0 || r.Hits[0].Path != "a.md" {
+		t.Errorf("hits %+v", r.Hits)
+	}
+	const note = "the picky store has no BM25 over several fields as one text; the best field counts, and 0.2 times the others"
+	if !slices.Contains(r.Notes, note) {
+		t.Errorf("notes %q lack %q", r.Notes, note)
+	}
+	if r = mustSearch(t, searcher(store), query("cat", 2), load(t, "sheaf"), search.Options{}); slices.Contains(r.Notes, note) {
+		t.Errorf("notes %q on a store with BM25F", r.Notes)
+	}
+}
+
+// noBM25F is a store that has no BM25 over several fields.
+type noBM25F struct{ *shelf }
+
+func (noBM25F) Supports(req backend.Request) error {
+	if req.Text != nil && req.Text.Combine == backend.CombineBM25F {
+		return sheaf.ErrUnsupported
+	}
+	return nil
+}
+
 // A profile that asks the store for what it cannot do is refused before anything
 // runs, and the error names the profile, the branch and the store.
 func TestUnsupportedAtLoad(t *testing.T) {
@@ -33,6 +63,7 @@ func TestUnsupportedAtLoad(t *testing.T) {
 		embed      bool
 	}{
 		"fields combined":  {"branches: [" + words + ", combine: bm25f}]" + fuse, "branch words on the picky store", true},
+		"fields as one":    {"branches: [" + words + ", combine: text}]" + fuse, "", true},
 		"counts nothing":   {"branches: [" + words + ", combine: bm25f, weight: 0}, " + words + "}]" + fuse, "", true},
 		"two phases":       {"candidates:\n  branches: [" + words + "}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch words on the picky store", true},
 		"in the first":     {"candidates:\n  branches: [" + words + ", combine: bm25f}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch first phase: words on the picky store", true},

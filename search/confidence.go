@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
+	"unicode"
 
 	"sheaf"
 	"sheaf/eval/calibrate"
@@ -12,142 +14,141 @@ import (
 	"sheaf/rank"
 )
 
-// Evidence is what speaks for an answer, on scales that do not depend on the
-// profile or on how many answers were asked for.
+// Evidence is what the confidence in a result is computed from.
 type Evidence struct {
-	// Words is what the answer's words are worth, as a share of what the
-	// query's are: 0 for none, 1 for all in one field, more in several.
+	// Score is the score of the hit.
+	Score float64 `json:"score"`
+	// Words is BM25 of the hit as a share of the worth of the query's words, the sum of
+	// their idf: 0 for no word, 1 for all.
 	Words float64 `json:"words"`
-	// Meaning is the best cosine of a passage or title, 0 without a model.
+	// Meaning is the best cosine of a passage, 0 where meaning was not searched.
 	Meaning float64 `json:"meaning"`
-	// Lead is how far its document's score is above the best of another one, with
-	// what whole documents have, as a share of the best fused score; negative for what is not first. Where no other
-	// document was found it is a usual one, since nothing was to choose from.
+	// Lead is how far the best score of its document is above the best of any other
+	// document; negative for a document that is not first. It is 0.2 when there is no
+	// other document.
 	Lead float64 `json:"lead"`
-	// Known is the share of the query that the model knows, Length the number
-	// of its words.
-	Known  float64 `json:"known"`
-	Length int     `json:"length"`
-	// Named is how many of the documents found are called exactly what was
-	// asked for, or have such a heading, this one among them; 0 when it is not.
-	Named int `json:"named"`
-	// Holds is how many of the documents found hold every rare word of a query
-	// mainly of such words, this one among them; 0 when it does not.
-	Holds int `json:"holds"`
+	// Length is the number of words of the query.
+	Length int `json:"length"`
+	// Unseen is the share of the query, by idf, in words that no chunk holds; Numbers is
+	// the part of it in words with a digit.
+	Unseen  float64 `json:"unseen"`
+	Numbers float64 `json:"numbers"`
 }
 
-// How often first answers were right of which only this was looked at, rounded
-// down (doc/quality.md).
-const (
-	namedRight = 0.95
-	holdsRight = 0.8
-)
-
-// Confidence is how likely an answer is right, by what was fitted. A first answer
-// that is called what was asked for, or holds its rare words, has at least what
-// that alone is worth: the other evidence compares it with answers that the same
-// words found, and says little where there are few, or where one repeats a word
-// that is another's name.
-func (e Evidence) Confidence(fit *calibrate.Logistic, first bool) float64 {
-	features := e.features()
-	c := fit.At(features[:]...)
-	if first && e.Named > 0 {
-		c = max(c, namedRight/float64(e.Named))
-	}
-	if first && e.Holds > 0 {
-		c = max(c, holdsRight/float64(e.Holds))
-	}
-	return c
-}
-
-// Rule tells by the words and the meaning of a first answer whether it is one.
-type Rule struct {
-	// Share is how much meaning counts beside words, and Both the least sum of
-	// words, 1 at most, and that.
-	Share float64 `json:"share"`
-	Both  float64 `json:"both"`
-	// Alone is the least cosine that is enough by itself.
-	Alone float64 `json:"alone"`
-}
-
-// Holds reports whether the first answer is one.
-func (r Rule) Holds(first Evidence) bool {
-	return min(first.Words, 1)+r.Share*first.Meaning >= r.Both || first.Meaning >= r.Alone
-}
-
-// usualRule and the numbers of AverageConfidence are what `sheaf eval confidence`
-// prints of several public collections of documentation together (doc/quality.md).
-var usualRule = Rule{Share: 0.10, Both: 0.40, Alone: 0.50}
-
-// Answers reports whether the first answer to a query of the profile is such as
-// queries have that something answers. It says nothing of which answer is meant: of
-// several good ones each is unlikely to be, and yet the query is answered. So it
-// looks at its words with some of its meaning, and at meaning that is very near; for
-// other profiles and models confidence tells it.
-func (s *Searcher) Answers(first Evidence, p *profile.Profile, confidence float64) bool {
-	switch {
-	case first.Named > 0 || first.Holds > 0:
-		return true
-	case AverageConfidence(p, s.model) != nil:
-		return usualRule.Holds(first)
-	}
-	return LevelOf(confidence) != None
-}
-
-// Features are the evidence as numbers for calibrate.Logistic, each about within
-// -1..2. Those of a first answer have weights of their own, and the share of words
-// counts also up to all of them: a second field that holds them says less than the
-// first.
-func (e Evidence) Features() []float64 {
+// Features are the evidence as numbers for [Calibration].
+func (e *Evidence) Features() []float64 {
 	features := e.features()
 	return features[:]
 }
 
-func (e *Evidence) features() [13]float64 {
-	words, lead, first := min(e.Words, 2), max(-1, min(1, e.Lead)), 0.0
-	if lead > 0 {
-		first = 1
-	}
-	once, length := min(words, 1), math.Log1p(float64(e.Length))/2
-	return [...]float64{words, e.Meaning, lead, e.Known, length, words * e.Meaning, first,
-		once, first * once, first * e.Meaning, first * lead, math.Sqrt(max(lead, 0)), first * length}
+func (e *Evidence) features() [featureCount]float64 {
+	lead := max(-1, min(1, e.Lead))
+	return [...]float64{min(e.Score, 1.5), min(e.Words, 1), e.Meaning, math.Sqrt(max(lead, 0)), math.Sqrt(max(-lead, 0)),
+		math.Log1p(float64(e.Length)) / 2, e.Unseen}
 }
 
-// Level is a confidence in a word.
+const featureCount = 7
+
+// Calibration turns evidence into probabilities.
+type Calibration struct {
+	// Right is the probability that a result is right, by its evidence.
+	Right calibrate.Logistic `json:"right"`
+	// Answered is the probability that the query has an answer, by the evidence of its
+	// first result. A query is answerable when it is at least Least.
+	Answered calibrate.Logistic `json:"answered"`
+	Least    float64            `json:"least"`
+}
+
+// Valid reports whether c has the weights of this program's features.
+func (c *Calibration) Valid() bool {
+	return len(c.Right.Weights) == featureCount && len(c.Answered.Weights) == featureCount && c.Least >= 0 && c.Least <= 1
+}
+
+// A query has no answer when unseen words with a digit are at least unseenNumber of the
+// worth of these words and of the words that chunks hold: ticket 4713 does not answer
+// "ticket 4712". Other unseen words, such as "what happened to", do not count here.
+const unseenNumber = 1.0 / 4
+
+// unsure is the largest confidence in a result of a query with an unseen number.
+const unsure = 0.5
+
+// Answerable reports whether a query has an answer, by the evidence of its first result.
+func (c *Calibration) Answerable(first *Evidence) bool {
+	features := first.features()
+	if first.Numbers > 0 && first.Numbers >= unseenNumber*(1-first.Unseen+first.Numbers) {
+		return false
+	}
+	return c.Answered.At(features[:]...) >= c.Least
+}
+
+// doubted is the largest confidence in a result of a query that is not answerable.
+const doubted = 0.25
+
+// Confidence is the probability that a result is right.
+func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
+	features := e.features()
+	p := c.Right.At(features[:]...)
+	switch {
+	case !answerable:
+		p = min(p, doubted)
+	case e.Numbers > 0:
+		p = min(p, unsure)
+	}
+	return p
+}
+
+// Level is a range of confidence.
 type Level string
 
-// The levels, and the least confidence of each.
+// The levels.
 const (
-	High   Level = "high"   // 0.75
-	Medium Level = "medium" // 0.45
-	Low    Level = "low"    // 0.15
-	None   Level = "none"
+	High   Level = "high"   // 0.85 to 1
+	Medium Level = "medium" // 0.60 to 0.85
+	Low    Level = "low"    // 0.30 to 0.60
+	None   Level = "none"   // below 0.30
 )
 
 // LevelOf is the level of a confidence within 0..1.
 func LevelOf(confidence float64) Level {
 	switch {
-	case confidence >= 0.75:
+	case confidence >= 0.85:
 		return High
-	case confidence >= 0.45:
+	case confidence >= 0.60:
 		return Medium
-	case confidence >= 0.15:
+	case confidence >= 0.30:
 		return Low
 	}
 	return None
 }
 
-// judged is what the run remembers to judge its answers by.
+// ShippedCalibration returns the calibration of the default profile with the built-in
+// model; nil for another profile or model. A profile that changes what the default computes
+// has none, whatever its name. Callers share the result and must not change it. Package
+// eval/confidence fitted it; doc/quality.md names the command and the folders.
+func ShippedCalibration(p *profile.Profile, model string) *Calibration {
+	if model != "sheaf-en-1" || !p.IsDefault() {
+		return nil
+	}
+	return &shipped
+}
+
+var shipped = Calibration{
+	Right:    calibrate.Logistic{Bias: -2.68, Weights: []float64{1.13, -0.25, 1.58, 5.29, -2.38, 0.33, -2.09}},
+	Answered: calibrate.Logistic{Bias: -7.56, Weights: []float64{9.22, 2.01, 3.73, 1.95, 0, 0.60, -0.77}},
+	Least:    0.18,
+}
+
+// judged is what a search remembers to judge its answers.
 type judged struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
-	// first and second are the two best documents of the fusion, or of the stage
-	// that looks at whole documents, scores the best of each document; best is that
-	// of the fusion.
-	first, second judgedDocument
+	// scores are the best score of each document, before a stage drops hits; first and
+	// second are the two best documents.
 	scores        []judgedDocument
-	best          float64
-	found         sheaf.Ranking
+	first, second judgedDocument
+	compared      bool
+	unseen        float64
+	numbers       float64
 }
 
 // judgedDocument is the best hit of a document, nil for none, and its score.
@@ -178,12 +179,12 @@ func (j *judged) score(doc sheaf.ID, number uint32) float64 {
 }
 
 // learn remembers the fusion of the main phase.
-func (r *run) learn(ctx context.Context, ph *profile.Phase, fusion rank.Fusion, outcomes []outcome, ranking sheaf.Ranking) error {
+func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome) error {
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
 	j := &r.facts.verdict
-	*j = judged{found: ranking, scores: r.facts.judged[:0], text: j.text[:0]}
+	*j = judged{scores: r.facts.judged[:0], text: j.text[:0]}
 	if s, ok := fusion.(rank.Scores); ok {
 		j.ideals = s.Ideals
 	}
@@ -203,27 +204,35 @@ func (r *run) learn(ctx context.Context, ph *profile.Phase, fusion rank.Fusion, 
 		}
 		j.ideals = append(j.ideals, ideal)
 	}
-	r.judged = j
-	if slices.ContainsFunc(ph.Then, func(s profile.Step) bool { _, ok := s.Stage.(rank.Whole); return ok }) {
-		// After it documents are compared, by other scores than these.
-		if i := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return r.facts.Node(h.ID) != nil }); i >= 0 {
-			j.best = ranking[i].Score
-		}
-		return nil
+	w, err := r.counted(ctx)
+	if err != nil {
+		return err
 	}
-	row := rank.NewRow(ranking)
-	j.compare(r.facts, row)
-	row.Release()
-	j.best = j.first.score
+	if w != nil && w.sum > 0 {
+		for _, p := range w.parts {
+			if p.chunks > 0 || r.isCompound(p.text) { // the parts of a compound count by themselves
+				continue
+			}
+			j.unseen += p.worth / w.sum
+			if strings.ContainsFunc(p.text, unicode.IsDigit) {
+				j.numbers += p.worth / w.sum
+			}
+		}
+	}
+	r.judged = j
 	return nil
 }
 
-// compare remembers how far documents are apart in a row.
+// compare remembers the best score of each document in a row, the first time.
 func (j *judged) compare(facts *memo, row *rank.Row) {
+	if j.compared {
+		return
+	}
 	j.scores = slices.Grow(j.scores[:0], row.Len())
 	facts.judged = j.scores // which the next search uses again
 	row.EachDocument(facts, func(best *sheaf.Node, score float64) { j.scores = append(j.scores, judgedDocument{best, score}) })
 	j.first, j.second = judgedDocument{}, judgedDocument{}
+	j.compared = true
 	if len(j.scores) > 0 {
 		j.first = j.scores[0]
 	}
@@ -246,10 +255,13 @@ func (j *judged) legs(e *Evidence, legs []sheaf.Leg) {
 	}
 }
 
-// evidence is what speaks for a hit of a document.
-func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Evidence {
-	e := Evidence{Known: known, Length: length}
+// usualLead is the lead of a document without another one to compare it with.
+const usualLead = 0.2
+
+// evidence returns the evidence of a hit of a document.
+func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	j := r.judged
+	e := Evidence{Score: h.Score, Lead: usualLead, Length: length, Unseen: j.unseen, Numbers: j.numbers}
 	j.legs(&e, h.Legs)
 	for i := range h.Constituents {
 		j.legs(&e, h.Constituents[i].Legs)
@@ -262,33 +274,15 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Ev
 	if j.first.is(doc, number) {
 		other = j.second
 	}
-	const usualLead = 0.2
-	if j.second.node == nil {
-		e.Lead = usualLead
-	} else if j.best > 0 {
-		e.Lead = (j.score(doc, number) - other.score) / j.best
+	if j.second.node != nil {
+		e.Lead = j.score(doc, number) - other.score
 	}
 	return e
 }
 
-// AverageConfidence is what holds for the answers of a profile with a model over
-// collections in general; nil when that is not known. It was fitted as package
-// eval/confidence does, on questions made of several public collections of
-// documentation together (doc/quality.md), and is to be replaced by what is learned
-// from the collection itself. It goes by what a profile computes: of one that is called
-// like the default and changes it, nothing is known. It is shared and must not be changed.
-func AverageConfidence(p *profile.Profile, model string) *calibrate.Logistic {
-	if model != "sheaf-en-1" || !p.IsDefault() {
-		return nil
-	}
-	return &averageConfidence
-}
-
-var averageConfidence = calibrate.Logistic{Bias: -2.52, Weights: []float64{0.43, 1.51, 3.99, 0.12, -0.18, -0.70, 0.47, -0.07, 0.50, -0.32, -0.03, 1.00, -1.36}}
-
 // calibration is what tells how sure the answers of a plan are; nil when that is not
 // known, as where a query sets parameters to other values than the profile has.
-func (r *run) calibration(plan *profile.Plan) *calibrate.Logistic {
+func (r *run) calibration(plan *profile.Plan) *Calibration {
 	if r.searcher.Confidence == nil {
 		return nil
 	}
@@ -301,80 +295,80 @@ func (r *run) calibration(plan *profile.Plan) *calibrate.Logistic {
 	return r.searcher.Confidence(r.profile)
 }
 
-// judge gives the hits of the result their evidence and confidence, and says
-// whether the first of them is such as answers are.
+// judge gives the hits of the result their evidence and confidence, and says whether the
+// query is answerable.
 func (r *run) judge(ranking sheaf.Ranking) {
 	if r.opt.Order != nil {
 		return
 	}
 	if r.confidence != nil {
-		answerable := false
-		r.result.Answerable = &answerable
+		r.result.Answerable = new(bool)
 	}
 	if r.judged == nil {
 		return
 	}
-	text := meaning(r.query)
-	known, length := r.asked.Known, 0
+	length := 0
 	if r.searcher.Analyzer != nil {
-		_, telling := r.tokens(text)
-		length = len(telling)
+		_, content := r.tokens(meaning(r.query))
+		length = len(content)
 	}
-	asked := rank.Called(r.facts, wording(r.query), r.query.Text)
-	called, holding := 0, 0 // 0 is not counted yet
+	row := rank.NewRow(ranking)
+	r.judged.compare(r.facts, row)
+	row.Release()
 	room := r.opt.Room
 	room.evidence, room.confidence = cleared(room.evidence, len(ranking)), cleared(room.confidence, len(ranking))
-	evidence, confidence := room.evidence, room.confidence
 	for i := range r.result.Hits {
-		hit, e := &r.result.Hits[i], &evidence[i]
-		*e = r.evidence(&ranking[i], hit.Doc, known, length)
-		if asked(hit.ID) {
-			if called == 0 {
-				called = r.documents(asked)
-			}
-			e.Named = called
-		}
-		if r.holds != nil && r.holds(hit.ID) {
-			if holding == 0 {
-				holding = r.documents(r.holds)
-			}
-			e.Holds = holding
-		}
+		hit, e := &r.result.Hits[i], &room.evidence[i]
+		*e = r.evidence(&ranking[i], hit.Doc, length)
 		hit.Evidence = e
-		if r.confidence != nil {
-			c := e.Confidence(r.confidence, i == 0)
-			confidence[i] = c
-			hit.Confidence, hit.Level = &confidence[i], LevelOf(c)
-			if i == 0 && (r.searcher.Answers(*e, r.profile, c) || e.Words > 0 && alternatives(r.written)) {
-				*r.result.Answerable = true
-				if hit.Level == None {
-					hit.Level = Low
-				}
-			}
-			if !*r.result.Answerable {
-				hit.Level = None
-			}
+		if r.confidence == nil {
+			continue
 		}
+		if i == 0 {
+			*r.result.Answerable = r.confidence.Answerable(e) || e.Words > 0 && (r.holdsOneWord() || r.holdsAlternative())
+		}
+		room.confidence[i] = r.confidence.Confidence(e, *r.result.Answerable)
+		hit.Confidence, hit.Level = &room.confidence[i], LevelOf(room.confidence[i])
 	}
 }
 
-// alternatives reports whether any one of several things is asked for: what has one
-// of them has little of all their words, and is an answer.
-func alternatives(q sheaf.TextQuery) bool {
-	b, ok := q.(sheaf.Bool)
-	return ok && len(b.Must) == 0 && len(b.Should) > 1
+// alternatives returns the parts of a query that asks for any one of them; nil for
+// another query.
+func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
+	if b, ok := q.(sheaf.Bool); ok && len(b.Must) == 0 && len(b.Should) > 1 {
+		return b.Should
+	}
+	return nil
 }
 
-// documents is how many documents of the fusion have a hit for which is holds; 1
-// at least.
-func (r *run) documents(is func(sheaf.ID) bool) int {
-	docs := map[sheaf.ID]bool{}
-	for i := range r.judged.found {
-		if id := r.judged.found[i].ID; is(id) {
-			if c := r.facts.Node(id); c != nil {
-				docs[c.Doc] = true
-			}
+// holdsOneWord reports whether the query is one word, and the collection holds it. A rare
+// code in a long text is an answer, though little else speaks for it.
+func (r *run) holdsOneWord() bool {
+	unseen := func(p valued) bool { return p.chunks == 0 }
+	if r.worthy == nil || len(r.worthy.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {
+		return false
+	}
+	return !slices.ContainsFunc(r.worthy.parts, unseen)
+}
+
+// holdsAlternative reports whether the collection holds every word of one of the query's
+// alternatives. A result with that alternative is an answer, though it lacks the others.
+// Where the store cannot count, any word counts as held.
+func (r *run) holdsAlternative() bool {
+	held := map[string]bool{}
+	if r.worthy != nil {
+		for _, p := range r.worthy.parts {
+			held[p.text] = p.chunks > 0
 		}
 	}
-	return max(1, len(docs))
+	missing := func(text string) bool { return r.worthy != nil && !held[text] }
+	for _, part := range r.alternatives {
+		var list sought
+		r.seek(&list)
+		list.add(part, 1)
+		if len(list.texts) > 0 && !slices.ContainsFunc(list.texts, missing) {
+			return true
+		}
+	}
+	return false
 }

@@ -3,98 +3,288 @@ package search_test
 import (
 	"context"
 	"math"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
 	"sheaf/eval/calibrate"
-	"sheaf/inference/static/english"
 	"sheaf/profile"
 	words "sheaf/query"
 	"sheaf/search"
 )
 
-func TestConfidence(t *testing.T) {
-	s := searcher(animals())
-	fit := &calibrate.Logistic{Bias: -1, Weights: []float64{2, 1, 3}}
-	asked := ""
-	s.Confidence = func(p *profile.Profile) *calibrate.Logistic { asked = p.Name; return fit }
-	for _, limit := range []int{1, 3} {
-		r := mustSearch(t, s, query("cat", limit), load(t, "sheaf"), search.Options{})
-		if asked != "sheaf" || r.Answerable == nil || !*r.Answerable {
-			t.Fatalf("profile %q, answerable %v", asked, r.Answerable)
-		}
-		h := r.Hits[0]
-		if want := search.LevelOf(*h.Confidence); h.Level != want && h.Level != search.Low {
-			t.Errorf("level %s of confidence %v", h.Level, *h.Confidence)
-		}
-		if h.Evidence == nil || h.Confidence == nil {
-			t.Fatalf("the first answer has evidence %v and confidence %v", h.Evidence, h.Confidence)
-		}
-		e := *h.Evidence
-		if e.Words <= 0 || e.Meaning <= 0 || e.Meaning > 1.0001 || e.Lead < 0 || e.Known != 1 {
-			t.Errorf("evidence is %+v", e)
-		}
-		if want := 1 / (1 + math.Exp(1-2*min(e.Words, 2)-e.Meaning-3*e.Lead)); math.Abs(*h.Confidence-want) > 1e-12 {
-			t.Errorf("confidence is %v, want %v", *h.Confidence, want)
-		}
-	}
-	// What counts is the evidence: the answers wanted change nothing.
-	one := mustSearch(t, s, query("cat", 1), load(t, "sheaf"), search.Options{})
-	many := mustSearch(t, s, query("cat", 10), load(t, "sheaf"), search.Options{})
-	if *one.Hits[0].Evidence != *many.Hits[0].Evidence {
-		t.Errorf("evidence %+v for one answer, %+v for ten", one.Hits[0].Evidence, many.Hits[0].Evidence)
-	}
-	fit.Bias = -20
-	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); *r.Answerable || len(r.Hits) == 0 {
-		t.Errorf("answerable is %v of %d hits that nothing speaks for", *r.Answerable, len(r.Hits))
-	} else if r.Hits[0].Level != search.None {
-		t.Errorf("level %s of a result that is no answer", r.Hits[0].Level)
-	}
-	s.Confidence = nil
-	r, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{Evidence: true})
-	if err != nil || r.Answerable != nil || r.Hits[0].Confidence != nil || r.Hits[0].Evidence == nil {
-		t.Errorf("without a fit: %v, answerable %v, %+v", err, r.Answerable, r.Hits[0])
+// usual returns a calibration with numbers like those that judged data sets give.
+func usual() *search.Calibration {
+	return &search.Calibration{
+		Right:    calibrate.Logistic{Bias: -3.5, Weights: []float64{1.7, -1.1, 1.2, 5.6, -1.9, 0.8, -1.1}},
+		Answered: calibrate.Logistic{Bias: -8.1, Weights: []float64{2.1, 6, 5.8, -0.2, 0, 2.5, -0.7}},
+		Least:    0.17,
 	}
 }
 
-// A stage that looks at whole documents compares them by its own scores, in parts of
-// the best of the fusion: where it adds nothing the lead is that without it.
-func TestLeadOfWholeDocuments(t *testing.T) {
-	lead := func(then string) float64 {
+// always returns a calibration that says the same of every result.
+func always(bias, answered float64) *search.Calibration {
+	none := make([]float64, len(new(search.Evidence).Features()))
+	return &search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none}, Answered: calibrate.Logistic{Bias: answered, Weights: none}, Least: 0.5}
+}
+
+func calibrated(s *search.Searcher, c *search.Calibration) *search.Searcher {
+	s.Confidence = func(*profile.Profile) *search.Calibration { return c }
+	return s
+}
+
+// tally is a shelf that counts. It finds the words of phrases one by one.
+type tally struct{ *shelf }
+
+func (s tally) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	return s.shelf.Retrieve(ctx, plainly(req))
+}
+
+func (s tally) Count(_ context.Context, req backend.Request) (int, error) {
+	if b, ok := req.Text.Query.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 {
+		return len(s.stored), nil
+	}
+	n := 0
+	for i := range s.stored {
+		if s.score(plainly(req), &s.stored[i]) != nil {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (s tally) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	return s.shelf.Explain(ctx, plainly(req), ids)
+}
+
+// plainly returns the request with a match of all words in place of its text query.
+func plainly(req backend.Request) backend.Request {
+	var all []string
+	var add func(q sheaf.TextQuery)
+	add = func(q sheaf.TextQuery) {
+		switch q := q.(type) {
+		case sheaf.Match:
+			all = append(all, q.Text)
+		case sheaf.Phrase:
+			all = append(all, q.Text)
+		case sheaf.Prefix:
+			all = append(all, q.Text)
+		case sheaf.Fuzzy:
+			all = append(all, q.Text)
+		case sheaf.Bool:
+			for _, part := range slices.Concat(q.Must, q.Should) {
+				add(part)
+			}
+		}
+	}
+	if req.Text != nil {
+		text := *req.Text
+		add(text.Query)
+		text.Query = sheaf.Match{Text: strings.Join(all, " ")}
+		req.Text = &text
+	}
+	return req
+}
+
+// counting returns a searcher of a shelf that counts, with an analyzer.
+func counting(t *testing.T, s *shelf) *search.Searcher {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := searcher(s)
+	out.Backend, out.Analyzer = tally{s}, a
+	return out
+}
+
+func parsed(text string) sheaf.Query { return words.Parse(text, words.Options{Limit: 3}) }
+
+// chunkCount is how many chunks animals has: a chunk for each document and section.
+const chunkCount = 4 + 8
+
+func rarity(chunks float64) float64 { return math.Log(1 + (chunkCount-chunks+0.5)/(chunks+0.5)) }
+
+// TestConfidence checks that every result has the probability that the calibration gives
+// its evidence, and the level of this probability.
+func TestConfidence(t *testing.T) {
+	c := usual()
+	s := searcher(animals())
+	asked := ""
+	s.Confidence = func(p *profile.Profile) *search.Calibration { asked = p.Name; return c }
+	for _, limit := range []int{1, 3, 10} {
+		r := mustSearch(t, s, query("cat", limit), load(t, "sheaf"), search.Options{})
+		if asked != "sheaf" || r.Answerable == nil || !*r.Answerable || len(r.Hits) == 0 {
+			t.Fatalf("profile %q, answerable %v, %d hits", asked, r.Answerable, len(r.Hits))
+		}
+		for i, h := range r.Hits {
+			if h.Evidence == nil || h.Confidence == nil {
+				t.Fatalf("result %d has evidence %v and confidence %v", i+1, h.Evidence, h.Confidence)
+			}
+			if e := h.Evidence; e.Score != h.Score || e.Meaning <= 0 || e.Meaning > 1.0001 || math.Abs(e.Lead) > 1 {
+				t.Errorf("result %d, score %v: evidence %+v", i+1, h.Score, *e)
+			}
+			if want := c.Confidence(h.Evidence, true); *h.Confidence != want || h.Level != search.LevelOf(want) {
+				t.Errorf("result %d: confidence %v, level %s, want %v", i+1, *h.Confidence, h.Level, want)
+			}
+		}
+	}
+	c.Least = 1
+	r := mustSearch(t, s, query("cat", 10), load(t, "sheaf"), search.Options{})
+	if *r.Answerable {
+		t.Error("a query below the least probability is answerable")
+	}
+	for i, h := range r.Hits {
+		if h.Level != search.None || *h.Confidence >= 0.30 {
+			t.Errorf("result %d of a query that is not answerable: %v, %s", i+1, *h.Confidence, h.Level)
+		}
+	}
+	for _, none := range []func(*profile.Profile) *search.Calibration{nil, func(*profile.Profile) *search.Calibration { return nil }} {
+		s.Confidence = none
+		r = mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{Evidence: true})
+		if h := r.Hits[0]; r.Answerable != nil || h.Confidence != nil || h.Level != "" || h.Evidence == nil {
+			t.Errorf("without a calibration: answerable %v, %+v", r.Answerable, h)
+		}
+	}
+}
+
+// TestConfidenceChangesNothingElse checks that results, scores and explanations are the
+// same with and without a calibration.
+func TestConfidenceChangesNothingElse(t *testing.T) {
+	for _, o := range []search.Options{{}, {Explain: true}, {Trace: true}, {Parameters: map[string]string{"meaning": "0.5"}}} {
+		for _, text := range []string{"cat", "cat dog zebra", "cat OR zebra", "zebra", `"cat"`, "tag:nosuch", ""} {
+			plain := mustSearch(t, counting(t, animals()), parsed(text), load(t, "sheaf"), o)
+			judged := mustSearch(t, calibrated(counting(t, animals()), usual()), parsed(text), load(t, "sheaf"), o)
+			judged.Answerable, judged.Took, plain.Took = nil, nil, nil
+			for i := range judged.Hits {
+				judged.Hits[i].Confidence, judged.Hits[i].Level, judged.Hits[i].Evidence = nil, "", nil
+			}
+			if !reflect.DeepEqual(plain, judged) {
+				t.Errorf("%q, %+v:\n%+v\nwithout a calibration\n%+v", text, o, judged, plain)
+			}
+		}
+	}
+}
+
+// TestConfidenceRepeats checks that the same query has the same evidence on every run and
+// for every limit.
+func TestConfidenceRepeats(t *testing.T) {
+	for _, text := range []string{"cat", "cat dog stone", "cat OR 4712", "cat zebra 4712"} {
+		var want []search.Evidence
+		for run := range 10 {
+			q := parsed(text)
+			q.Limit = 1 + run%4
+			r := mustSearch(t, calibrated(counting(t, animals()), usual()), q, load(t, "sheaf"), search.Options{})
+			for i, h := range r.Hits {
+				if i == len(want) {
+					want = append(want, *h.Evidence)
+				} else if *h.Evidence != want[i] {
+					t.Fatalf("%s, run %d, result %d: %+v, want %+v", text, run, i+1, *h.Evidence, want[i])
+				}
+			}
+		}
+	}
+}
+
+// TestLead checks that the lead compares a document with the best other one, before
+// stages drop hits.
+func TestLead(t *testing.T) {
+	search3 := func(text, then string) []search.Hit {
 		p, err := profile.Parse("measured.yaml", []byte("name: measured\nabout: Words.\nbranches:\n  - {name: words, retrieve: text, fields: {body: 1}, limit: 100}\nfuse: {method: scores, norm: share, mean: sum}\nthen:\n"+then), profile.Builtin)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := mustSearch(t, searcher(animals()), query("cat dog", 3), p, search.Options{Evidence: true})
-		if len(r.Hits) < 2 {
-			t.Fatalf("%d hits", len(r.Hits))
+		return mustSearch(t, searcher(animals()), query(text, 10), p, search.Options{Evidence: true}).Hits
+	}
+	all := search3("cat dog", "  - top: {n: 100}\n")
+	best := map[sheaf.ID]float64{}
+	for _, h := range all {
+		best[h.Doc] = max(best[h.Doc], h.Score)
+	}
+	if len(best) != 3 || len(all) <= len(best) {
+		t.Fatalf("%d hits of %d documents", len(all), len(best))
+	}
+	for i, h := range all {
+		other := 0.0
+		for doc, score := range best {
+			if doc != h.Doc {
+				other = max(other, score)
+			}
 		}
-		return r.Hits[0].Evidence.Lead
+		if want := best[h.Doc] - other; math.Abs(h.Evidence.Lead-want) > 1e-12 {
+			t.Errorf("result %d of %s: lead %v, want %v", i+1, h.Doc, h.Evidence.Lead, want)
+		}
 	}
-	without := lead("  - top: {n: 10}\n")
-	if without <= 0 || without >= 1 {
-		t.Fatalf("the lead is %v", without)
+	for _, then := range []string{"  - top: {n: 1}\n", "  - top: {n: 2}\n", "  - per_document: 1\n", "  - per_document: 1\n  - top: {n: 1}\n"} {
+		for _, h := range search3("cat dog", then) {
+			i := slices.IndexFunc(all, func(other search.Hit) bool { return other.ID == h.ID })
+			if h.Evidence.Lead != all[i].Evidence.Lead {
+				t.Errorf("%q: lead %v of %s, want %v", then, h.Evidence.Lead, h.ID, all[i].Evidence.Lead)
+			}
+		}
 	}
-	if with := lead("  - whole: {strength: 0, coverage: 0}\n  - top: {n: 10}\n"); math.Abs(with-without) > 1e-12 {
-		t.Errorf("the lead is %v, and %v where whole documents add nothing", without, with)
+	alone := search3("meat", "  - top: {n: 10}\n")
+	if len(alone) != 1 || alone[0].Evidence.Lead != 0.2 {
+		t.Errorf("the lead of a document without others is %v", alone[0].Evidence.Lead)
 	}
 }
 
-// A query of filters or of what to leave out alone has no words to be sure about:
-// what it lists is what it asked for, all of it or nothing.
+// TestUnseen checks that words that no chunk holds count by their rarity, and those with
+// a digit by themselves.
+func TestUnseen(t *testing.T) {
+	cat, unknown := rarity(4), rarity(0) // four chunks have the cat
+	for _, c := range []struct {
+		text            string
+		unseen, numbers float64
+	}{
+		{"cat", 0, 0},
+		{"cat zebra", unknown / (cat + unknown), 0},
+		{"cat 4712", unknown / (cat + unknown), unknown / (cat + unknown)},
+		{"cat zebra 4712", 2 * unknown / (cat + 2*unknown), unknown / (cat + 2*unknown)},
+		{"cat zebra zebra", 2 * unknown / (cat + 2*unknown), 0},
+		{"cat a4", unknown / (cat + unknown), unknown / (cat + unknown)},
+		{"cat OR zebra", unknown / (cat + unknown), 0},
+		{"cat -zebra -4712", 0, 0},
+	} {
+		r := mustSearch(t, counting(t, animals()), parsed(c.text), load(t, "sheaf"), search.Options{Evidence: true})
+		if len(r.Hits) == 0 {
+			t.Fatalf("%s: nothing found", c.text)
+		}
+		for _, h := range r.Hits {
+			if e := h.Evidence; math.Abs(e.Unseen-c.unseen) > 1e-12 || math.Abs(e.Numbers-c.numbers) > 1e-12 {
+				t.Errorf("%s: unseen %v, numbers %v, want %v and %v", c.text, e.Unseen, e.Numbers, c.unseen, c.numbers)
+			}
+		}
+	}
+	uncounted := mustSearch(t, searcher(animals()), parsed("cat 4712"), load(t, "sheaf"), search.Options{Evidence: true})
+	if e := uncounted.Hits[0].Evidence; e.Unseen != 0 || e.Numbers != 0 {
+		t.Errorf("of a store that cannot count: %+v", e)
+	}
+}
+
+// TestConfidenceNeedsWords checks that filters alone have no confidence: what they list is
+// what they ask for.
 func TestConfidenceNeedsWords(t *testing.T) {
-	s := searcher(animals())
-	s.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
-	for _, text := range []string{"tag:nosuch", "-tag:nosuch", "-zebra", "path:cats.md"} {
-		r := mustSearch(t, s, words.Parse(text, words.Options{Limit: 3}), load(t, "sheaf"), search.Options{})
+	s := calibrated(searcher(animals()), always(-20, -20))
+	for _, text := range []string{"tag:nosuch", "-tag:nosuch", "-zebra", "path:cats.md", "", "?!"} {
+		r := mustSearch(t, s, parsed(text), load(t, "sheaf"), search.Options{})
 		if r.Answerable != nil {
 			t.Errorf("%s: answerable is %v", text, *r.Answerable)
+		}
+		for _, h := range r.Hits {
+			if h.Confidence != nil || h.Level != "" {
+				t.Errorf("%s: confidence %v of %s", text, *h.Confidence, h.ID)
+			}
 		}
 	}
 	in := func(field string) sheaf.TextQuery { return sheaf.Match{Text: "cat", Field: field} }
 	for _, c := range []struct {
-		words sheaf.TextQuery
-		sure  bool
+		words   sheaf.TextQuery
+		without bool
 	}{
 		{in(sheaf.FieldPath), true},
 		{sheaf.Bool{Should: []sheaf.TextQuery{in(sheaf.FieldPath), in(sheaf.FieldPath)}}, true},
@@ -102,98 +292,158 @@ func TestConfidenceNeedsWords(t *testing.T) {
 		{sheaf.Bool{Must: []sheaf.TextQuery{in(sheaf.FieldPath)}, Should: []sheaf.TextQuery{in("")}}, false},
 		{in(sheaf.FieldTitle), false},
 	} {
-		r := mustSearch(t, s, sheaf.Query{Text: "path:cat", Words: c.words, Meaning: "cat", Limit: 3}, load(t, "sheaf"), search.Options{})
-		if (r.Answerable == nil) != c.sure {
+		q := sheaf.Query{Text: "path:cat", Words: c.words, Meaning: "cat", Limit: 3}
+		r := mustSearch(t, calibrated(counting(t, animals()), always(-20, -20)), q, load(t, "sheaf"), search.Options{})
+		if (r.Answerable == nil) != c.without {
 			t.Errorf("%v: answerable is %v", c.words, r.Answerable)
 		}
 	}
 }
 
-// What a name or a rare word is worth alone holds whatever else says little; of
-// several of a name each is worth its share, and only the first answer counts.
-func TestConfidenceOfNamesAndRareWords(t *testing.T) {
-	doubt := &calibrate.Logistic{Bias: -20}
-	sure := &calibrate.Logistic{Bias: 20}
-	for _, c := range []struct {
-		e     search.Evidence
-		fit   *calibrate.Logistic
-		first bool
-		want  search.Level
-	}{
-		{search.Evidence{}, doubt, true, search.None},
-		{search.Evidence{Named: 1}, doubt, true, search.High},
-		{search.Evidence{Named: 2}, doubt, true, search.Medium},
-		{search.Evidence{Named: 20}, doubt, true, search.None},
-		{search.Evidence{Named: 20, Holds: 1}, doubt, true, search.High},
-		{search.Evidence{Holds: 5}, doubt, true, search.Low},
-		{search.Evidence{Named: 1, Holds: 1}, doubt, false, search.None},
-		{search.Evidence{Named: 20}, sure, true, search.High},
-	} {
-		if got := search.LevelOf(c.e.Confidence(c.fit, c.first)); got != c.want {
-			t.Errorf("%+v, first %v: %s, want %s", c.e, c.first, got, c.want)
+// TestConfidenceOfOddQueries checks that probabilities are numbers within 0..1 whatever
+// is asked.
+func TestConfidenceOfOddQueries(t *testing.T) {
+	for _, text := range []string{"", " ", "a", "1", "?", "cat", strings.Repeat("cat ", 1000), strings.Repeat("zebra ", 999) + "cat", numerals(1000), "-cat", `""`, "()", "OR", "日本語"} {
+		for _, s := range []*search.Searcher{searcher(animals()), counting(t, animals())} {
+			r := mustSearch(t, calibrated(s, usual()), sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: 10}, load(t, "sheaf"), search.Options{Evidence: true})
+			for i, h := range r.Hits {
+				for k, f := range h.Evidence.Features() {
+					if math.IsNaN(f) || math.IsInf(f, 0) {
+						t.Errorf("%.20q, result %d: feature %d is %v", text, i+1, k, f)
+					}
+				}
+				if h.Confidence != nil && !(*h.Confidence >= 0 && *h.Confidence <= 1) {
+					t.Errorf("%.20q, result %d: confidence %v", text, i+1, *h.Confidence)
+				}
+			}
 		}
+	}
+	nan, infinite := math.NaN(), math.Inf(1)
+	for _, e := range []search.Evidence{{}, {Score: nan, Words: nan, Meaning: nan, Lead: nan, Unseen: nan, Numbers: nan}, {Score: infinite, Words: infinite, Lead: -infinite, Length: math.MaxInt}} {
+		if p := usual().Confidence(&e, true); !(p >= 0 && p <= 1) {
+			t.Errorf("%+v: confidence %v", e, p)
+		}
+	}
+}
+
+// numerals returns a text of n different numbers.
+func numerals(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat("7", 1+i%9) + strings.Repeat("1", 1+i/9) + " ")
+	}
+	return b.String()
+}
+
+// TestAnswerable checks the rules of one calibration: the probability decides, but a
+// number that no chunk holds leaves a query without an answer.
+func TestAnswerable(t *testing.T) {
+	sure, unsure := always(0, 20), always(0, -20)
+	for _, c := range []struct {
+		c    *search.Calibration
+		e    search.Evidence
+		want bool
+	}{
+		{sure, search.Evidence{}, true},
+		{sure, search.Evidence{Unseen: 1}, true},
+		{sure, search.Evidence{Unseen: 0.24, Numbers: 0.24}, true},
+		{sure, search.Evidence{Unseen: 0.26, Numbers: 0.26}, false},
+		{sure, search.Evidence{Unseen: 0.9, Numbers: 0.1}, false}, // among words that chunks hold it counts half
+		{sure, search.Evidence{Unseen: 0.4, Numbers: 0.1}, true},
+		{unsure, search.Evidence{Score: 1.5, Words: 1, Meaning: 1, Lead: 1}, false},
+		{usual(), search.Evidence{Score: 1, Words: 0.9, Meaning: 0.8, Lead: 0.3, Length: 3}, true},
+		{usual(), search.Evidence{Score: 0.3, Words: 0.1, Meaning: 0.2, Length: 3, Unseen: 0.8}, false},
+	} {
+		if got := c.c.Answerable(&c.e); got != c.want {
+			t.Errorf("%+v: answerable is %v", c.e, got)
+		}
+	}
+}
+
+// TestUnseenNumberIsUnsure checks that a query with a number that no chunk holds gets no
+// result of medium or high confidence, however much else the result has.
+func TestUnseenNumberIsUnsure(t *testing.T) {
+	sure := always(20, 20)
+	if p := sure.Confidence(&search.Evidence{Unseen: 0.1, Numbers: 0.1}, true); p != 0.5 {
+		t.Errorf("confidence %v with an unseen number, want 0.5", p)
+	}
+	if p := sure.Confidence(&search.Evidence{Unseen: 0.1}, true); p < 0.99 {
+		t.Errorf("confidence %v with an unseen word, want more than 0.99", p)
 	}
 }
 
 func TestLevels(t *testing.T) {
-	for _, c := range []struct {
-		confidence float64
-		want       search.Level
-	}{{1, search.High}, {0.75, search.High}, {0.7, search.Medium}, {0.45, search.Medium}, {0.2, search.Low}, {0.15, search.Low}, {0.1, search.None}, {0, search.None}} {
-		if got := search.LevelOf(c.confidence); got != c.want {
-			t.Errorf("%v is %s, want %s", c.confidence, got, c.want)
+	for confidence, want := range map[float64]search.Level{1: search.High, 0.85: search.High, 0.8499: search.Medium, 0.60: search.Medium, 0.5999: search.Low, 0.30: search.Low, 0.2999: search.None, 0: search.None} {
+		if got := search.LevelOf(confidence); got != want {
+			t.Errorf("%v is %s, want %s", confidence, got, want)
 		}
 	}
 }
 
-// What has one of several alternatives is an answer, however little it has of the words
-// of all.
-func TestAnswersAlternatives(t *testing.T) {
-	s := searcher(animals())
-	s.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
-	for text, want := range map[string]bool{"cat OR zebra OR tapir OR okapi": true, "cat zebra tapir okapi": false, "zebra OR tapir": false} {
-		r := mustSearch(t, s, words.Parse(text, words.Options{Limit: 3}), load(t, "sheaf"), search.Options{})
-		if r.Answerable == nil || *r.Answerable != want {
-			t.Errorf("%s: answerable is %v, want %v", text, r.Answerable, want)
-		}
-	}
-}
-
-// Whether a query has an answer is told by words and meaning, not by how many
-// others are as good, where both are known; else by the confidence.
-func TestAnswers(t *testing.T) {
-	own, model := searcher(animals()), searcher(animals())
-	e, err := english.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	model.SetModel(e, model.Analyzer, 1)
-	for _, c := range []struct {
-		s          *search.Searcher
-		profile    string
-		e          search.Evidence
-		confidence float64
-		want       bool
-	}{
-		{model, "sheaf", search.Evidence{Words: 0.4, Meaning: 0.5}, 0.01, true},
-		{model, "sheaf", search.Evidence{Words: 0.3, Meaning: 0.3, Lead: 1}, 0.9, false},
-		{model, "sheaf", search.Evidence{Words: 1.7}, 0.01, true},
-		{model, "sheaf", search.Evidence{Words: 0.1, Meaning: 0.49}, 0.9, false},
-		{model, "sheaf", search.Evidence{Words: 0.1, Meaning: 0.51}, 0.01, true},
-		{model, "sheaf", search.Evidence{Named: 3}, 0.01, true},
-		{model, "sheaf", search.Evidence{Holds: 1}, 0.01, true},
-		{model, "rrf", search.Evidence{Words: 1}, 0.14, false},
-		{own, "sheaf", search.Evidence{}, 0.15, true},
+func TestCalibrationValid(t *testing.T) {
+	for what, change := range map[string]func(c *search.Calibration){
+		"weights of right":    func(c *search.Calibration) { c.Right.Weights = c.Right.Weights[1:] },
+		"weights of answered": func(c *search.Calibration) { c.Answered.Weights = nil },
+		"least above 1":       func(c *search.Calibration) { c.Least = 1.1 },
+		"least below 0":       func(c *search.Calibration) { c.Least = -0.1 },
+		"least":               func(c *search.Calibration) { c.Least = math.NaN() },
 	} {
-		if got := c.s.Answers(c.e, load(t, c.profile), c.confidence); got != c.want {
-			t.Errorf("%s, %+v, %v: %v", c.profile, c.e, c.confidence, got)
+		c := usual()
+		if !c.Valid() {
+			t.Fatal("the calibration of the tests is not valid")
+		}
+		if change(c); c.Valid() {
+			t.Errorf("%s: %+v is valid", what, c)
 		}
 	}
 }
 
-// How sure answers are is known of what a profile computes, not of what it is called:
-// neither one that changes the default under its name, nor a query that sets a
-// parameter, is what it was learned of.
+// TestAlternatives checks that a query of alternatives is answerable when the folder has
+// one of them, however little of all their words a result has.
+func TestAlternatives(t *testing.T) {
+	s := calibrated(counting(t, animals()), always(-20, -20))
+	for _, c := range []struct {
+		text  string
+		terms []string
+		want  bool
+	}{
+		{"cat OR zebra", nil, true},
+		{"cat OR zebra OR tapir OR okapi", nil, true},
+		{"cat OR 4712", nil, true},
+		{"(cat dog) OR zebra", nil, true},
+		{"cat zebra tapir okapi", nil, false},
+		{"zebra OR tapir", nil, false},
+		{"cat 4712 OR cat 4714", nil, false},
+		{"(cat 4712) OR (cat 4714)", nil, false},
+		{"(cat zebra) OR tapir", nil, false},
+		{"cat 4712", []string{"dog"}, false},
+		{"zebra", []string{"cat"}, false},
+	} {
+		r := mustSearch(t, s, parsed(c.text), load(t, "sheaf"), search.Options{Terms: c.terms})
+		if r.Answerable == nil || *r.Answerable != c.want {
+			t.Errorf("%s with %v: answerable is %v, want %v", c.text, c.terms, *r.Answerable, c.want)
+		}
+	}
+	uncounted := mustSearch(t, calibrated(searcher(animals()), always(-20, -20)), query("cat", 3), load(t, "sheaf"), search.Options{})
+	if *uncounted.Answerable {
+		t.Error("a query without alternatives is answerable")
+	}
+}
+
+// TestOneWord checks that a word that the first result holds is an answer: a rare code in
+// a long text has little else that speaks for it.
+func TestOneWord(t *testing.T) {
+	s := calibrated(counting(t, animals()), always(-20, -20))
+	for text, want := range map[string]bool{"cat": true, "stone": true, "cat stone": false, "zebra": false, "4712": false, "cat zebra": false} {
+		r := mustSearch(t, s, parsed(text), load(t, "sheaf"), search.Options{})
+		if *r.Answerable != want {
+			t.Errorf("%s: answerable is %v, want %v", text, *r.Answerable, want)
+		}
+	}
+}
+
+// TestConfidenceIsOfOnePipeline checks that confidence belongs to what a profile computes,
+// not to its name: a profile or a query that changes the pipeline has none.
 func TestConfidenceIsOfOnePipeline(t *testing.T) {
 	parse := func(text string) *profile.Profile {
 		p, err := profile.Parse("own.yaml", []byte(text), profile.Builtin)
@@ -209,27 +459,28 @@ func TestConfidenceIsOfOnePipeline(t *testing.T) {
 	}{
 		{"the default", load(t, "sheaf"), true},
 		{"the default under another description", parse("name: sheaf\nextends: sheaf\nabout: Mine.\n"), true},
-		{"the default with a parameter as it is", parse("name: mine\nextends: sheaf\nabout: Mine.\nparameters: {meaning: 0.22}\n"), true},
-		{"another default of a parameter", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {meaning: 0.9}\n"), false},
+		{"the default with a parameter as it is", parse("name: mine\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.4}\n"), true},
+		{"another default of a parameter", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.9}\n"), false},
 		{"another weight of a field", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nbranches:\n  words: {fields: {title: 3}}\n"), false},
 		{"other stages", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nthen: [{top: limit}]\n"), false},
 		{"another profile", load(t, "rrf"), false},
 	} {
-		if got := search.AverageConfidence(c.p, "sheaf-en-1") != nil; got != c.want {
-			t.Errorf("%s: known %v, want %v", c.what, got, c.want)
+		if got := search.ShippedCalibration(c.p, "sheaf-en-1"); (got != nil) != c.want || got != nil && !got.Valid() {
+			t.Errorf("%s: calibration %v, want %v", c.what, got, c.want)
+		}
+		if got := search.ShippedCalibration(c.p, "another model"); got != nil {
+			t.Errorf("%s: calibration %v of another model", c.what, got)
 		}
 	}
-
-	s := searcher(animals())
-	s.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: 20} }
+	s := calibrated(searcher(animals()), always(20, 20))
 	for value, want := range map[string]bool{"": true, "0.4": true, "0.3": false} {
 		o := search.Options{}
 		if value != "" {
-			o.Parameters = map[string]string{"whole": value}
+			o.Parameters = map[string]string{"names": value}
 		}
 		r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), o)
 		if got := r.Hits[0].Confidence != nil; got != want || (r.Answerable != nil) != want {
-			t.Errorf("whole %q: confidence %v, answerable %v, want %v", value, got, r.Answerable != nil, want)
+			t.Errorf("names %q: confidence %v, answerable %v, want %v", value, got, r.Answerable != nil, want)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func indexed(t testing.TB, root string, model inference.Embedder, o chunk.Option
 	}
 	view := c.View()
 	t.Cleanup(view.Close)
-	return &search.Searcher{Backend: store, Store: name, Facts: view, Embed: embed, Scanner: scanner,
+	return &search.Searcher{Backend: store, Store: name, Facts: view, Analyzer: a, Embed: embed, Scanner: scanner,
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
 }
 

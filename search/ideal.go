@@ -40,14 +40,15 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	if len(o.ranking) > 0 {
 		best = o.ranking[0].Score
 	}
-	w, err := r.worth(ctx)
+	w, err := r.counted(ctx)
 	switch {
 	case err != nil:
 		return 0, err
 	case w == nil || w.sum <= 0:
 		return best, nil
 	}
-	return w.sum, nil
+	// Words that were not counted, and words that stand for several terms, may score more.
+	return max(w.sum, best), nil
 }
 
 // worth is what the words of the query are worth; nil when the store cannot count. The
@@ -63,6 +64,18 @@ func (r *run) worth(ctx context.Context) (*worth, error) {
 	return r.worthy, r.uncounted
 }
 
+// counted returns what worth does. When the time ends before the words are counted, it
+// returns nil and the answer says so.
+func (r *run) counted(ctx context.Context) (*worth, error) {
+	w, err := r.worth(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		r.uncounted = nil // say it once
+		r.warn("timed out before the words of the query were counted; how rare they are does not count")
+		return nil, nil
+	}
+	return w, err
+}
+
 // weigh asks the store what the words of the query are worth.
 func (r *run) weigh(ctx context.Context) (*worth, error) {
 	counter, ok := r.searcher.Backend.(backend.Counter)
@@ -74,16 +87,53 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 		return nil, err
 	}
 	list := &r.facts.sought
-	list.words = strings.Fields
-	if r.searcher.Analyzer != nil {
-		list.words = r.tellingWords
-	}
+	r.seek(list)
 	list.add(r.written, 1)
 	dfs, err := r.frequencies(ctx, counter, list.queries)
+	if errors.Is(err, sheaf.ErrUnsupported) && list.withoutPhrases() {
+		dfs, err = r.frequencies(ctx, counter, list.queries)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return list.worth(r.facts, dfs, n), nil
+}
+
+// seek tells a list how to split texts into words.
+func (r *run) seek(list *sought) {
+	list.words = strings.Fields
+	if r.searcher.Analyzer != nil {
+		list.words = r.tellingWords
+		list.compound = r.isCompound
+	}
+}
+
+// isCompound reports whether a word has parts that are terms, too, such as "GitHub".
+func (r *run) isCompound(word string) bool {
+	return r.searcher.Analyzer != nil && len(r.searcher.Analyzer.QueryTokens(word)) > 1
+}
+
+// frequencies counts the chunks that each of queries matches in any field. It asks the
+// store only for words that were not counted for the vector of the query.
+func (r *run) frequencies(ctx context.Context, counter backend.Counter, queries []sheaf.TextQuery) ([]int, error) {
+	dfs := make([]int, len(queries))
+	var left []sheaf.TextQuery
+	var at []int
+	for i, q := range queries {
+		if n, ok := r.tallied.of(q); ok {
+			dfs[i] = n
+		} else {
+			left, at = append(left, q), append(at, i)
+		}
+	}
+	if len(left) == 0 {
+		return dfs, nil
+	}
+	counts, err := frequencies(ctx, counter, left)
+	for k, n := range counts {
+		dfs[at[k]] = n
+	}
+	return dfs, err
 }
 
 // maxWorth bounds how many words of a query are counted; those after them are
@@ -109,8 +159,9 @@ type valued struct {
 
 // sought lists the parts of a query that are matched by themselves.
 type sought struct {
-	// words are those of a text.
-	words func(text string) []string
+	// words are those of a text. compound says that a word has parts that are terms, too.
+	words    func(text string) []string
+	compound func(word string) bool
 	// queries are the different ones, texts what they are called.
 	queries []sheaf.TextQuery
 	texts   []string
@@ -154,11 +205,26 @@ func (l *sought) addWords(text string, factor float64) {
 	l.looked += len(looked)
 	from := len(l.places)
 	for _, word := range looked {
-		l.put(sheaf.Match{Text: word}, word, factor)
+		if l.compound != nil && l.compound(word) { // Match would count chunks with any of the parts
+			l.put(sheaf.Phrase{Text: word}, word, factor)
+		} else {
+			l.put(sheaf.Match{Text: word}, word, factor)
+		}
 	}
 	for i := range l.places[from:] {
 		l.places[from+i].share = float64(len(words)) / float64(len(looked))
 	}
+}
+
+// withoutPhrases turns phrases into words, for a store that has no phrases. It reports
+// whether there were any.
+func (l *sought) withoutPhrases() (changed bool) {
+	for i, q := range l.queries {
+		if phrase, ok := q.(sheaf.Phrase); ok {
+			l.queries[i], changed = sheaf.Match{Text: phrase.Text}, true
+		}
+	}
+	return changed
 }
 
 func (l *sought) put(q sheaf.TextQuery, text string, factor float64) {

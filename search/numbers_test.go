@@ -22,8 +22,8 @@ func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	for _, stages := range [][2]string{
 		{"reading_order: 1000000", "reading_order: 1000000"},
 		{lifts, lifts},
-		{lifts, "min_score: -1000"}, // documents and chunks have numbers of their own
-		{"min_score: -1000", lifts},
+		{lifts, "adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}"}, // documents and chunks have numbers of their own
+		{"adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}", lifts},
 		{lifts + "}, {top: 3", lifts + "}, {top: 2"},
 		{lifts, "aggregate: {to: parent, method: max_p}"},
 		{lifts, lifts + "}, {mmr: {n: 50, lambda: 0.3}"},

@@ -135,7 +135,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	r.trace(at, ph.FusionText, ranking)
 	if !at.first {
 		r.result.Legs = names
-		if err := r.learn(retrieval, ph, fusion, outcomes, ranking); err != nil {
+		if err := r.learn(retrieval, fusion, outcomes); err != nil {
 			return nil, err
 		}
 	}
@@ -199,6 +199,15 @@ func keeps(stage rank.Stage) int {
 	return math.MaxInt
 }
 
+// drops reports whether a stage may drop hits, or lift them to others.
+func drops(stage rank.Stage) bool {
+	switch stage.(type) {
+	case rank.PerDocument, rank.Lifter:
+		return true
+	}
+	return keeps(stage) < math.MaxInt
+}
+
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	out := room(&r.facts.outcomes, len(ph.Branches))
@@ -233,7 +242,10 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 
 // outcomeOf is a branch with its requests.
 func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
-	o := outcome{branch: b, request: branchRequest(b, within)}
+	o := outcome{branch: b, request: r.searcher.branchRequest(b, within)}
+	if b.Text != nil && b.Text.Combine == combineText && o.request.Text.Combine != backend.CombineBM25F {
+		r.note("%s has no BM25 over several fields as one text; the best field counts, and %v times the others", r.searcher.storeName(), otherFields)
+	}
 	o.request.Filter = r.query.Filter
 	if b.Vector == nil {
 		o.request.Text.Query = r.query.Words
@@ -249,7 +261,7 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 }
 
 var (
-	combines = map[string]backend.Combine{"sum": backend.CombineSum, "best": backend.CombineBest, "bm25f": backend.CombineBM25F}
+	combines = map[string]backend.Combine{"sum": backend.CombineSum, "best": backend.CombineBest, "bm25f": backend.CombineBM25F, "text": backend.CombineBM25F}
 	counted  = map[string]backend.Statistics{"corpus": backend.StatisticsCorpus, "candidates": backend.StatisticsCandidates}
 )
 
@@ -296,11 +308,7 @@ func (o *outcome) isFull() bool {
 	if n == 0 || n < o.request.Limit {
 		return false
 	}
-	if len(o.branch.Then) == 0 {
-		return true
-	}
-	least, ok := o.branch.Then[0].Stage.(rank.MinScore)
-	return !ok || o.ranking[n-1].Score >= least.Score
+	return true
 }
 
 // larger joins the hits of a request with others, each with the larger of its
@@ -501,6 +509,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 	start := clock()
 	for i := range steps {
 		step := &steps[i]
+		if at == (lane{}) && r.judged != nil && drops(step.Stage) {
+			r.judged.compare(r.facts, row)
+		}
 		err := r.prepare(ctx, step.Stage, &env)
 		before := row.Len()
 		if err == nil {
@@ -519,9 +530,6 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 			r.crowded, r.spread = r.crowded+before-row.Len(), max(r.spread, row.Len())
 		}
 		r.result.More = r.result.More || row.Len() >= keeps(step.Stage)
-		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
-			r.judged.compare(r.facts, row)
-		}
 		last := i == len(steps)-1
 		if r.opt.Trace || last {
 			hits.numbers = row.Arrange(hits.numbers)
@@ -538,14 +546,11 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 
 // prepare tells env what a stage asks of the query's words.
 func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
-	switch stage := stage.(type) {
-	case rank.Guard:
-		if env.Rare == nil {
-			env.Rare, err = r.rare(ctx)
-			r.holds = env.Rare
-		}
-	case rank.Whole:
-		env.Words, err = r.wordsIn(ctx, stage.Coverage > 0)
+	switch stage.(type) {
+	case rank.Names:
+		env.Named, err = r.named(ctx)
+	case rank.WordPairs:
+		env.Pairs, err = r.pairsIn(ctx)
 	}
 	return err
 }

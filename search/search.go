@@ -22,7 +22,6 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/catalog"
-	"sheaf/eval/calibrate"
 	"sheaf/internal/distinct"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -50,7 +49,7 @@ type Searcher struct {
 	// their evidence; nil, or a nil answer, says nothing of it. It is not asked
 	// where a query sets parameters to other values: what was learned is of answers
 	// without them.
-	Confidence func(p *profile.Profile) *calibrate.Logistic
+	Confidence func(p *profile.Profile) *Calibration
 	model      string // that of SetModel
 	// alike says that the model of SetModel could not weigh words by how rare they are;
 	// nil for another.
@@ -124,8 +123,8 @@ type Result struct {
 	// it: none for a query of nothing, unless that is ordered.
 	Matches *int
 	// Answerable is false when nothing found is likely to answer the query,
-	// an empty result included, by [Searcher.Answers]; nil when the searcher
-	// cannot tell, and for a query without words, such as one of filters alone.
+	// an empty result included, by [Calibration.Answerable]; nil when the searcher has no
+	// calibration, and for a query without words, such as one of filters alone.
 	Answerable *bool
 	// Degraded says that a branch failed and the answer is that of the
 	// others; Warnings say which and why.
@@ -198,10 +197,9 @@ type Hit struct {
 	Tags []string
 	// Score orders the hits; it does not say how sure the answer is.
 	Score float64
-	// Confidence, within 0..1, says how sure the answer is; nil when the
-	// searcher cannot tell. Level is that in a word, "" without it: none when
-	// the result is not answerable, and at least low for the first hit of one
-	// that is. Evidence is what they were made of.
+	// Confidence is the probability, within 0..1, that this result is right; nil when the
+	// searcher has no calibration. Level is its range, "" without it. Evidence is what they
+	// were computed from.
 	Confidence *float64
 	Level      Level
 	Evidence   *Evidence
@@ -298,7 +296,7 @@ func (s *Searcher) newRun(q sheaf.Query, asked profile.Asked, opt Options, plan 
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
 	if meaning(q) != "" { // filters alone list what they name: nothing is unsure
-		r.confidence = r.calibration(plan)
+		r.confidence, r.alternatives = r.calibration(plan), alternatives(q.Words)
 	}
 	if s.Now != nil {
 		r.now = s.Now
@@ -341,15 +339,14 @@ type run struct {
 	// another has them from that.
 	vector, passage []float32
 	// written are the words as they are asked for: those of query are looked for in any case.
-	written   sheaf.TextQuery
-	expansion Expansion
+	written sheaf.TextQuery
+	// alternatives are the parts of the query when it asks for any one of them.
+	alternatives []sheaf.TextQuery
+	expansion    Expansion
 	// confidence tells how sure answers are; nil says nothing.
-	confidence *calibrate.Logistic
+	confidence *Calibration
 	// judged is what answers are judged by; nil when nobody asked.
 	judged *judged
-	// holds tells whether a chunk holds every rare word of the query; nil when
-	// it is not mainly of such words, or nobody asked.
-	holds func(sheaf.ID) bool
 	// size is the number of chunks, 0 before it is known.
 	size int
 	// worthy are the words of the query with what they are worth, nil before

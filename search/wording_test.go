@@ -32,7 +32,7 @@ func TestWording(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(string(told), "exactly what was asked for") {
+			if strings.Contains(string(told), "equals the query") {
 				got += h.Title
 			}
 		}

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"sheaf/backend"
 	"sheaf/rank"
 )
 
@@ -14,11 +13,6 @@ type working struct {
 	legs      []rank.Leg
 	sought    sought
 	parts     []valued
-	neighbors []neighbor
-	looks     []look
-	words     []rank.Word
-	requests  []backend.Request
-	texts     []backend.TextRequest
 	analyzed  analyzed
 	spoken    []string
 	sum       worth
@@ -39,11 +33,6 @@ func (w *working) forget() {
 	forget(&w.sought.texts)
 	forget(&w.sought.places)
 	forget(&w.parts)
-	forget(&w.neighbors)
-	forget(&w.looks)
-	forget(&w.words)
-	forget(&w.requests)
-	forget(&w.texts)
 	forget(&w.analyzed.tokens)
 	forget(&w.spoken)
 	forget(&w.byMeaning)

@@ -18,7 +18,7 @@ type Answer struct {
 	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet asked for, its values with the number of chunks, of all that match, that have them."`
 	Next       string             `json:"next,omitempty" doc:"The cursor of the next page; absent on the last one."`
 	Generation uint64             `json:"generation" doc:"The generation of the index that all pages of this query show."`
-	Answerable *bool              `json:"answerable,omitempty" doc:"Whether something found is likely to answer the query; absent when that is not known."`
+	Answerable *bool              `json:"answerable,omitempty" doc:"Whether a result is likely to answer the query; absent when the server has no calibration for the profile, and for filters alone."`
 	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed and the others answer."`
 	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
 	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise; when nothing is found, which values of its filter nothing has, and which there are."`
@@ -66,8 +66,8 @@ type Result struct {
 	Span         Span               `json:"span" doc:"Everything that the result is, in bytes of the document."`
 	Line         int                `json:"line" doc:"The line of the snippet's first match, from 1; 1 where there is no snippet."`
 	Score        float64            `json:"score" doc:"What the results are ordered by; it does not say how sure the answer is."`
-	Confidence   *float64           `json:"confidence,omitempty" doc:"How sure the answer is, 0 to 1; absent when that is not known."`
-	Level        search.Level       `json:"confidence_level,omitempty" doc:"The confidence in a word: high, medium, low or none."`
+	Confidence   *float64           `json:"confidence,omitempty" doc:"The probability that this result is right, 0 to 1; absent when the server has no calibration for the profile."`
+	Level        search.Level       `json:"confidence_level,omitempty" enum:"high,medium,low,none" doc:"The range of the confidence: high is at least 0.85, medium 0.60 to 0.85, low 0.30 to 0.60, none below 0.30."`
 	Snippet      string             `json:"snippet" doc:"The part of the text that shows best why it was found."`
 	Matches      []Span             `json:"matches" doc:"The ranges of the snippet, in bytes, that match words of the query."`
 	Tags         []string           `json:"tags" doc:"The tags of the chunk and of its document."`

@@ -13,7 +13,6 @@ import (
 var stageSettings = map[string]map[string]string{
 	"field_boost":    {"field": "tag", "boost": "2"},
 	"property_boost": {"name": "rank"},
-	"min_score":      {"score": "0"},
 	"budget":         {"tokens": "1000"},
 	"pin":            {"ids": "none"},
 }

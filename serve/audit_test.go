@@ -194,7 +194,7 @@ func TestAuditFindsNumbers(t *testing.T) {
 			}
 			o.Backend = c.leaks
 		})
-		out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 600, Seed: 3})
+		out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 1500, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

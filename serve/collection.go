@@ -27,7 +27,6 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
-	"sheaf/eval/calibrate"
 	"sheaf/inference"
 	"sheaf/ingest"
 	"sheaf/profile"
@@ -62,7 +61,7 @@ type Options struct {
 	Passages chunk.Passages
 	// Confidence gives what tells how sure the answers of a profile are; nil
 	// says nothing of it.
-	Confidence func(p *profile.Profile) *calibrate.Logistic
+	Confidence func(p *profile.Profile) *search.Calibration
 	// Model, when it is not nil, is used instead of Embed and Known: a model in
 	// the program, which can be asked for more than vectors.
 	Model inference.Embedder

@@ -152,7 +152,7 @@ func TestTotalWithoutAPart(t *testing.T) {
 		return nil
 	})
 	r := reader(t, f, access.Unrestricted())
-	q := serve.SearchRequest{Text: "pear", Window: 100, Parameters: map[string]string{"similarity": "-1"}}
+	q := serve.SearchRequest{Text: "pear", Window: 100}
 	without, with := find(t, r, q), find(t, r, q)
 	if !without.Degraded || without.Total != (serve.Total{Value: 1, Relation: "gte"}) {
 		t.Errorf("without the model: %+v", without.Total)

@@ -307,6 +307,10 @@ func (g *guard) countKey(req *backend.Request) countKey {
 		if q == (sheaf.Match{Text: q.Text}) {
 			return g.wordKey(q.Text)
 		}
+	case sheaf.Phrase:
+		if q == (sheaf.Phrase{Text: q.Text}) {
+			return countOf(g.owner, "phrase ", q.Text)
+		}
 	case sheaf.Bool:
 		if len(q.Must)+len(q.Should)+len(q.MustNot) == 0 {
 			return countOf(g.owner, "all", "")

@@ -34,7 +34,7 @@ func TestOwner(t *testing.T) {
 	put := func(text string) []serve.Change {
 		return []serve.Change{{ID: "api:given.md", Put: &serve.DocumentInput{Text: "# Given\n\n" + text + "\n"}}}
 	}
-	grant := access.Unrestricted()
+	grant, words := access.Unrestricted(), map[string]string{"meaning": "0"}
 	until := func(what string, try func() error) {
 		t.Helper()
 		for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -66,7 +66,7 @@ func TestOwner(t *testing.T) {
 	if _, err := b.Submit(t.Context(), grant, "", put("boat")); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("the second one takes a task: %v, want ErrUnavailable", err)
 	}
-	if r := reader(t, b, grant); len(find(t, r, serve.SearchRequest{Text: "ship"}).Results) != 1 {
+	if r := reader(t, b, grant); len(find(t, r, serve.SearchRequest{Text: "ship", Parameters: words}).Results) != 1 {
 		t.Error("the second one does not find what the first was given")
 	}
 	task, err := a.Submit(t.Context(), grant, "", put("canoe"))
@@ -91,7 +91,7 @@ func TestOwner(t *testing.T) {
 		t.Errorf("the first one's task: %+v, %v", now, err)
 	}
 	endB()
-	if r := reader(t, a, grant); len(find(t, r, serve.SearchRequest{Text: "raft"}).Results) != 1 {
+	if r := reader(t, a, grant); len(find(t, r, serve.SearchRequest{Text: "raft", Parameters: words}).Results) != 1 {
 		t.Error("what was written last is not found")
 	}
 }

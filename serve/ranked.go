@@ -9,7 +9,6 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/eval/calibrate"
 	"sheaf/profile"
 	"sheaf/search"
 )
@@ -114,7 +113,7 @@ type asked struct {
 	explain    bool
 	count      bool
 	now        int64 // by which ages are measured, in Unix seconds; 0 when there are none
-	confidence *calibrate.Logistic
+	confidence *search.Calibration
 	// What the caller may see.
 	owner  string
 	filter sheaf.Filter
@@ -186,12 +185,12 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 
 // confidence is how sure the answers of a profile are, read once for a request; nil
 // when the collection says nothing of it.
-func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *calibrate.Logistic {
+func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *search.Calibration {
 	if r.c.o.Confidence == nil {
 		return nil
 	}
-	read := sync.OnceValue(func() *calibrate.Logistic { return r.c.o.Confidence(p) })
-	return func(*profile.Profile) *calibrate.Logistic { return read() }
+	read := sync.OnceValue(func() *search.Calibration { return r.c.o.Confidence(p) })
+	return func(*profile.Profile) *search.Calibration { return read() }
 }
 
 // remembered is what is remembered of key, or else what seek finds, which is

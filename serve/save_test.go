@@ -90,7 +90,7 @@ func TestSaveProfile(t *testing.T) {
 	if text, err := os.ReadFile(saved.File); err != nil || string(text) != "name: mine\nabout: \"It's: mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n  names: 0.25\n" {
 		t.Errorf("a profile with other numbers: %s, %v", text, err)
 	}
-	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "7"}}); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "11"}}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a number out of range for a profile: %v", err)
 	}
 	byHand, err := os.ReadFile(saved.File)

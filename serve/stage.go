@@ -2,8 +2,10 @@ package serve
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sheaf"
 	"sheaf/profile"
@@ -17,6 +19,14 @@ const StageFuse = "fuse"
 
 // Stages are the names of what Stage can run: all that work outside a search.
 func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
+
+// NoStage says that Stage cannot run a stage of this name, and what replaces one that is gone.
+func NoStage(name string) error {
+	if gone := profile.GoneStage(name); gone != "" {
+		return fmt.Errorf("%w: %s (stages: %s)", sheaf.ErrNotFound, gone, strings.Join(Stages(), ", "))
+	}
+	return fmt.Errorf("%w: there is no stage %q: the stages are %s", sheaf.ErrNotFound, name, strings.Join(Stages(), ", "))
+}
 
 // StageOption describes a setting of a stage.
 type StageOption = profile.Option

@@ -40,7 +40,7 @@ func TestHiddenIsNotRead(t *testing.T) {
 		"count": func(r *serve.Reader) { _, _ = r.Summary(t.Context()) },
 		"list":  func(r *serve.Reader) { _, _ = r.Documents(t.Context(), "", "", serve.MaxWindow) },
 		"stage": func(r *serve.Reader) {
-			for _, stage := range []string{"tree", "graph_boost", "folder_boost", "recency", "neighbours", "title_boost"} {
+			for _, stage := range []string{"tree", "graph_boost", "folder_boost", "recency", "neighbours", "names"} {
 				_, _ = r.Stage(serve.StageRun{Name: stage, Rankings: [][]serve.Scored{{{ID: "notes:large.md#heading-7", Score: 2}, {ID: "notes:large.md", Score: 1}}}, Limit: 10})
 			}
 		},

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -37,13 +37,20 @@ type confidenceJSON struct {
 	*confidence.Report
 }
 
-const confidenceSchema = "sheaf.confidence/2"
+const confidenceSchema = "sheaf.confidence/3"
 
-// togetherJSON is what holds for several folders together.
-type togetherJSON struct {
-	Schema  string   `json:"schema"`
-	Folders []string `json:"folders"`
-	*confidence.Average
+// judgedJSON is what several judged data sets say together.
+type judgedJSON struct {
+	Schema   string              `json:"schema"`
+	Profile  string              `json:"profile"`
+	Fit      *search.Calibration `json:"fit"`
+	Datasets []judgedDatasetJSON `json:"datasets"`
+}
+
+// judgedDatasetJSON is how well the fit of the other data sets holds for one.
+type judgedDatasetJSON struct {
+	Dataset string `json:"dataset"`
+	confidence.Quality
 }
 
 type confidenceOptions struct {
@@ -57,24 +64,23 @@ type confidenceOptions struct {
 func (a *app) evalConfidenceCommand() *cobra.Command {
 	var o confidenceOptions
 	cmd := &cobra.Command{
-		Use:   "confidence [FOLDER]...",
+		Use:   "confidence [FOLDER | DATASET DATASET...]",
 		Short: "Learn how sure answers from your own documents are",
-		Long: `Asks the documents questions whose answers are known, as sheaf eval self does, and
-others that nothing answers, and learns from what spoke for the right answers and
-for the wrong ones how sure an answer is. Searches show it as high, medium, low or
-none from then on; before, they show what holds for documents on average. What was
-learned is kept beside the index until it is made again; --reset forgets it.
+		Long: `Asks your documents questions whose answers are known, as sheaf eval self does, and
+questions that nothing answers. From the results it learns how sure an answer is, and
+says whether that is better than what sheaf ships. What was learned is kept beside the
+index only when it is better; --reset forgets it.
 
-The error is how far the confidences are from how often answers are right, on
-questions that were not learned from (expected calibration error, ten bins).
+The error is how far confidences are from how often results are right, on questions
+that were not learned from (expected calibration error, ten bins).
 
-Several folders are learned from together, and each is judged by what the others
-show: what searches start with came from public documentation in this way. Nothing
-is kept of that.`,
+With several judged data sets (see sheaf eval) it prints how well each is judged by a
+fit of the others, and the fit of all. The calibration that sheaf ships was made so.
+Nothing is kept of that.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return a.evalConfidenceTogether(cmd, args, o)
+				return a.evalConfidenceJudged(cmd, args, o)
 			}
 			return a.evalConfidence(cmd, args, o)
 		},
@@ -107,25 +113,17 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 		}
 		return nil
 	}
-	var r *confidence.Report
-	err = a.asking(s, c, o, func(searcher *search.Searcher, source knownitem.Source, p *profile.Profile, how confidence.Options) error {
-		r, err = confidence.Calibrate(cmd.Context(), searcher, source, p, how)
-		return err
-	})
+	r, err := a.learnConfidence(cmd, s, c, o)
 	if err != nil {
 		return err
 	}
 	out := &confidenceJSON{Schema: confidenceSchema, Model: s.view.Settings().Embedder, Documents: s.view.Docs(), Report: r}
-	content, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := vfs.WriteFile(file, append(content, '\n'), 0); err != nil {
+	if err := s.keepConfidence(out); err != nil {
 		return s.advise(err)
 	}
 	if o.plot != "" {
 		err := writeFile(o.plot, func(w io.Writer) error {
-			_, err := io.WriteString(w, report.Reliability(r.Bins, "confidence of first answers"))
+			_, err := io.WriteString(w, report.Reliability(r.Learned.Bins, "confidence of first answers"))
 			return err
 		})
 		if err != nil {
@@ -139,93 +137,196 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	return nil
 }
 
+// keepConfidence keeps what was learned when it is better than the shipped calibration.
+// When it is not, it forgets what was learned before of the same profile and model.
+func (s *session) keepConfidence(c *confidenceJSON) error {
+	file := filepath.Join(s.where.Dir, collection.ConfidenceName)
+	if c.Better() {
+		content, err := json.MarshalIndent(c, "", "  ")
+		if err != nil {
+			return err
+		}
+		return vfs.WriteFile(file, append(content, '\n'), 0)
+	}
+	if kept := s.sureness.read(file); kept == nil || kept.Digest != c.Digest || kept.Model != c.Model {
+		return nil
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget confidence: %w", err)
+	}
+	return nil
+}
+
 func (o confidenceOptions) check() error {
 	return cmp.Or(checkCount("--queries", o.queries), checkCount("--impossible", o.impossible))
 }
 
-// asking gives do what a collection is asked with.
-func (a *app) asking(s *session, c *eval.Collection, o confidenceOptions,
-	do func(*search.Searcher, knownitem.Source, *profile.Profile, confidence.Options) error) error {
+// learnConfidence asks the documents of an index and learns from the answers.
+func (a *app) learnConfidence(cmd *cobra.Command, s *session, c *eval.Collection, o confidenceOptions) (*confidence.Report, error) {
 	p, _, err := s.profileOf(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	source, err := self.Source(c)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	items, err := knownitem.Make(cmd.Context(), source, knownitem.Options{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
+	if err != nil {
+		return nil, err
 	}
 	searcher := s.searcher()
 	searcher.Confidence = nil
 	progress := terminal.NewProgress(a.err, "asking")
 	defer progress.Done()
-	return do(searcher, source, p, confidence.Options{
-		Queries:  knownitem.Options{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed},
-		Progress: func(done, all int) { progress.Update(done, all, 0, "questions") },
-	})
+	answers, err := confidence.Ask(cmd.Context(), searcher, p, confidence.KnownItems(items), func(done, all int) { progress.Update(done, all, 0, "questions") })
+	if err != nil {
+		return nil, err
+	}
+	return confidence.Learn(answers, search.ShippedCalibration(p, s.view.Settings().Embedder), o.seed)
 }
 
-// evalConfidenceTogether learns from several folders, and keeps nothing.
-func (a *app) evalConfidenceTogether(cmd *cobra.Command, folders []string, o confidenceOptions) error {
+// evalConfidenceJudged learns from several judged data sets, and keeps nothing.
+func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confidenceOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
 	if o.reset || o.plot != "" {
 		return sheaf.Invalidf("--reset and --plot are for one folder")
 	}
-	var infos []fs.FileInfo
-	for i, folder := range folders {
-		info, err := os.Stat(folder)
-		if err != nil {
-			return fileFault(err)
-		}
-		if same := slices.IndexFunc(infos, func(other fs.FileInfo) bool { return os.SameFile(info, other) }); same >= 0 {
-			return sheaf.Invalidf("%s and %s are one folder: each is asked once", folders[same], folders[i])
-		}
-		infos = append(infos, info)
+	dir, err := a.folder()
+	if err != nil {
+		return err
 	}
-	var all []*confidence.Answers
-	in := a.in
-	for _, folder := range folders {
-		a.in = in
-		s, c, err := a.openOwn(cmd, []string{folder})
+	if _, err := a.settings(cmd, dir); err != nil {
+		return err
+	}
+	p, err := loadProfile(a.config.Profile)
+	if err != nil {
+		return err
+	}
+	in, err := a.evalIndexing(cmd.Context(), evalOptions{})
+	if err != nil {
+		return err
+	}
+	if in.Store, err = evalStore(a.config, "embedded"); err != nil {
+		return err
+	}
+	var all []*eval.Collection
+	defer func() {
+		for _, c := range all {
+			c.Close()
+		}
+	}()
+	for _, arg := range args {
+		d, err := readDataset(arg, evalOptions{split: "test"})
 		if err != nil {
 			return err
 		}
-		err = a.asking(s, c, o, func(searcher *search.Searcher, source knownitem.Source, p *profile.Profile, how confidence.Options) error {
-			answers, err := confidence.Ask(cmd.Context(), searcher, source, p, how)
-			all = append(all, answers)
-			return err
-		})
-		s.close()
+		c, err := a.openCollection(cmd.Context(), d, in)
 		if err != nil {
-			return fmt.Errorf("%s: %w", folder, err)
+			return err
+		}
+		all = append(all, c)
+	}
+	same := sameDocuments(all)
+	answers := make([]*confidence.Answers, len(all))
+	for i, c := range all {
+		progress := terminal.NewProgress(a.err, "asking "+c.Dataset.Name)
+		answers[i], err = confidence.Ask(cmd.Context(), c.Searcher(), p, confidence.Judged(all, i, same, o.seed), func(done, n int) { progress.Update(done, n, 0, "questions") })
+		progress.Done()
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[i], err)
 		}
 	}
-	r, err := confidence.Together(all)
+	qualities, fit, err := confidence.LeaveOneOut(answers, same)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(&togetherJSON{Schema: "sheaf.confidences/1", Folders: folders, Average: r})
+		out := judgedJSON{Schema: "sheaf.confidences/2", Profile: p.Name, Fit: fit}
+		for i, q := range qualities {
+			out.Datasets = append(out.Datasets, judgedDatasetJSON{args[i], q})
+		}
+		return a.printJSON(&out)
 	}
-	fmt.Fprintf(a.stdout, "%s\n\n", r)
-	rows := [][]string{{"folder", "calibration error", "answerable: found", "of", "of other subjects", "of"}}
-	for i, m := range r.Collections {
-		rows = append(rows, []string{folders[i], fmt.Sprintf("%.3f", m.Error), terminal.Count(m.Found.Answerable), terminal.Count(m.Found.Queries),
-			terminal.Count(m.Foreign.Answerable), terminal.Count(m.Foreign.Queries)})
-	}
-	a.printTable(rows)
+	a.printQualities(args, qualities)
+	fmt.Fprintf(a.stdout, "\nfit of all: right %s; answered %s, at least %.3f\n", logistic(fit.Right), logistic(fit.Answered), fit.Least)
 	return nil
 }
 
+// logistic writes a map as the program holds it.
+func logistic(f calibrate.Logistic) string { return fmt.Sprintf("%.2f, %.2f", f.Bias, f.Weights) }
+
+// sameDocuments returns what reports whether two collections share a document.
+func sameDocuments(all []*eval.Collection) func(i, j int) bool {
+	paths := make([]map[string]bool, len(all))
+	for i, c := range all {
+		paths[i] = map[string]bool{}
+		for _, d := range c.Dataset.Documents {
+			paths[i][d.ID] = true
+		}
+	}
+	return func(i, j int) bool {
+		a, b := all[i].Dataset, all[j].Dataset
+		if a.Folder != "" && a.Folder == b.Folder || a.Hash != "" && a.Hash == b.Hash {
+			return true
+		}
+		for id := range paths[i] {
+			if paths[j][id] && strings.Contains(id, "/") { // numbers are IDs of any collection
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// printQualities prints a line for each data set, and the mean.
+func (a *app) printQualities(names []string, all []confidence.Quality) {
+	rows := [][]string{{"data set", "queries", "first right", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable", "refused: right"}}
+	first, five, brier := 0.0, 0.0, 0.0
+	for i, q := range all {
+		rows = append(rows, []string{filepath.Base(strings.TrimSuffix(names[i], "/queries.yaml")), terminal.Count(q.Questions), share(q.Right, q.Questions), fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
+			fmt.Sprintf("%.3f", q.Brier), share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries),
+			fmt.Sprintf("%d of %d", q.RefusedRight, q.Refused)})
+		first, five, brier = first+q.First/float64(len(all)), five+q.FirstFive/float64(len(all)), brier+q.Brier/float64(len(all))
+	}
+	rows = append(rows, []string{"mean", "", "", fmt.Sprintf("%.3f", first), fmt.Sprintf("%.3f", five), fmt.Sprintf("%.3f", brier), "", "", ""})
+	a.printTable(rows)
+}
+
+// share writes a part of a whole as percent.
+func share(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+}
+
 func (a *app) printConfidence(r *confidence.Report) {
-	fmt.Fprintf(a.stdout, "profile %s: %s, %s nothing answers; the first answer was right %d times\n", r.Profile,
-		terminal.Plural(r.Queries, "question", "questions"), terminal.Count(r.Impossible), r.Right)
-	fmt.Fprintf(a.stdout, "expected calibration error %.3f, Brier score %.3f, on questions that were not learned from\n", r.Error, r.Brier)
-	fmt.Fprintf(a.stdout, "called answerable: %d of %d questions of which a right answer was found, %d of %d of other subjects\n\n",
-		r.Found.Answerable, r.Found.Queries, r.Foreign.Answerable, r.Foreign.Queries)
-	rows := [][]string{{"confidence", "answers", "said", "right"}}
-	for _, b := range r.Bins {
+	q := r.Learned
+	fmt.Fprintf(a.stdout, "profile %s: %s with an answer, %s without one; the first result was right %d times\n", r.Profile,
+		terminal.Plural(q.Questions, "question", "questions"), terminal.Count(q.Unanswerable.Queries), q.Right)
+	rows := [][]string{{"", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable"}}
+	line := func(name string, q confidence.Quality) {
+		rows = append(rows, []string{name, fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive), fmt.Sprintf("%.3f", q.Brier),
+			share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries)})
+	}
+	line("learned", q)
+	if r.Shipped != nil {
+		line("shipped", *r.Shipped)
+	}
+	a.printTable(rows)
+	switch {
+	case r.Shipped == nil:
+		fmt.Fprintf(a.stdout, "kept: sheaf ships no calibration for this profile and model\n\n")
+	case r.Better():
+		fmt.Fprintf(a.stdout, "kept: what was learned has a smaller Brier score than the shipped calibration\n\n")
+	default:
+		fmt.Fprintf(a.stdout, "not kept: the shipped calibration has a smaller Brier score; searches go on with it\n\n")
+	}
+	rows = [][]string{{"confidence", "first results", "mean", "right"}}
+	for _, b := range q.Bins {
 		if b.Count > 0 {
 			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.To), terminal.Count(b.Count), fmt.Sprintf("%.2f", b.Mean), fmt.Sprintf("%.2f", b.Right)})
 		}
@@ -233,28 +334,27 @@ func (a *app) printConfidence(r *confidence.Report) {
 	a.printTable(rows)
 }
 
-// confidence is what tells how sure answers are: learned from this index, or else
-// what holds for documents on average; nil when neither is known for the profile
-// and the model in use.
-func (s *session) confidence(p *profile.Profile) *calibrate.Logistic {
+// confidence returns the calibration that was learned from this index, else the shipped
+// one. It returns nil where sheaf has neither for the profile and the model in use.
+func (s *session) confidence(p *profile.Profile) *search.Calibration {
 	return s.confidenceWith(p, s.view.Settings().Embedder)
 }
 
-// confidenceNow is confidence for a server, whose index gets its first vectors, or
-// others, after it was opened.
-func (s *session) confidenceNow(p *profile.Profile) *calibrate.Logistic {
+// confidenceNow is confidence for a server: the model of its index may change after the
+// index was opened.
+func (s *session) confidenceNow(p *profile.Profile) *search.Calibration {
 	view := s.catalog.View()
 	defer view.Close()
 	return s.confidenceWith(p, view.Settings().Embedder)
 }
 
-// confidenceWith is confidence where a model made the vectors; "" when there are none.
-func (s *session) confidenceWith(p *profile.Profile, model string) *calibrate.Logistic {
+// confidenceWith is confidence for vectors of a model; "" is an index without vectors.
+func (s *session) confidenceWith(p *profile.Profile, model string) *search.Calibration {
 	kept := s.sureness.read(filepath.Join(s.where.Dir, collection.ConfidenceName))
 	if kept != nil && kept.of(p) && kept.Model == model {
 		return &kept.Fit
 	}
-	return search.AverageConfidence(p, model)
+	return search.ShippedCalibration(p, model)
 }
 
 // learnedFile is the file of what was learned of how sure answers are, as it was read last: every
@@ -285,17 +385,11 @@ func (l *learnedFile) read(file string) *confidenceJSON {
 	}
 	l.info = info
 	kept := confidenceJSON{Report: &confidence.Report{}}
-	if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && len(kept.Fit.Weights) == len(search.Evidence{}.Features()) {
+	if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && kept.Fit.Valid() {
 		l.kept = &kept
 	}
 	return l.kept
 }
 
-// of reports whether c was learned of what p computes. Before profiles had digests it
-// was noted by name, which is taken to be that of a built-in one.
-func (c *confidenceJSON) of(p *profile.Profile) bool {
-	if c.Digest == "" {
-		return c.Profile == p.Name && p.IsBuiltin()
-	}
-	return c.Digest == p.Digest()
-}
+// of reports whether c was learned of what p computes.
+func (c *confidenceJSON) of(p *profile.Profile) bool { return c.Digest == p.Digest() }

@@ -20,6 +20,7 @@ func (s *session) door() (*serve.Collection, error) {
 	if err := someFolder(o.Trees); err != nil {
 		return nil, err
 	}
+	_, _ = s.loadTuned(s.config.Profile) // warns of a tuned profile that is not used; requests tell of other faults
 	scanner, err := s.folderScanner(o)
 	if err != nil {
 		return nil, err

@@ -239,6 +239,9 @@ func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 		if !ok {
 			return nil, sheaf.Invalidf("parameter %q: want NAME=VALUE, as in meaning=0.3", pair)
 		}
+		if gone := p.Gone(name); gone != "" {
+			return nil, sheaf.Invalidf("%s", gone)
+		}
 		if !slices.Contains(names, name) {
 			err := sheaf.Invalidf("parameter %q: profile %s has no parameter %q", pair, p.Name, name)
 			if near := suggest.Nearest(name, names); near != "" {

@@ -22,8 +22,8 @@ type searchJSON struct {
 	TookMS   float64 `json:"took_ms"`
 	Total    int     `json:"total"`
 	Degraded bool    `json:"degraded"`
-	// Answerable is false when no answer is likely to be right; absent when
-	// that is not known.
+	// Answerable is false when no result is likely to answer the query; absent without a
+	// calibration.
 	Answerable *bool        `json:"answerable,omitempty"`
 	Warnings   []string     `json:"warnings"`
 	Notes      []string     `json:"notes"`
@@ -103,10 +103,7 @@ func (a *app) printSearch(answer *searchJSON) error {
 func (a *app) printResult(r *resultJSON) {
 	const indent = "    "
 	score := formatScore(r.Score)
-	// People are told of the first answer only: below it, a number that says
-	// how likely it is that none of those above was right reads like a verdict
-	// on the text.
-	if r.Level != "" && r.Rank == 1 {
+	if r.Level == search.High { // a lower level beside a good result only unsettles people
 		score += " " + string(r.Level)
 	}
 	room := a.out.Width - len(indent) - len(score) - 2

@@ -152,7 +152,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 			if o.alike {
 				unlike = "much like it"
 			}
-			s.notice("nothing here is %s; the nearest passages:", unlike)
+			s.notice("nothing here is %s", unlike)
 		}
 	}
 	out.Warnings = s.allWarnings(out.Warnings...)

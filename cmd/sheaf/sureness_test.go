@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sheaf/cmd/sheaf/internal/collection"
@@ -15,8 +17,21 @@ import (
 	"sheaf/vfs"
 )
 
-// TestConfidenceIsThatOfNow: a server goes by what is known now of how sure answers are,
-// whatever it read before.
+// learned returns what was learned of the default profile with a model. The calibration
+// that it holds is told by its bias.
+func learned(t *testing.T, model string, bias float64) *confidenceJSON {
+	t.Helper()
+	p, err := profile.Load(profile.Default, profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := make([]float64, len(new(search.Evidence).Features()))
+	fit := search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none}, Answered: calibrate.Logistic{Weights: none}, Least: 0.5}
+	return &confidenceJSON{Schema: confidenceSchema, Model: model, Report: &confidence.Report{Profile: p.Name, Digest: p.Digest(), Fit: fit}}
+}
+
+// TestConfidenceIsThatOfNow checks that a server uses what the file says now, whatever it
+// read before, and the shipped calibration where the file says nothing that it can use.
 func TestConfidenceIsThatOfNow(t *testing.T) {
 	p, err := profile.Load(profile.Default, profile.Builtin)
 	if err != nil {
@@ -24,33 +39,48 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 	}
 	s := &session{where: collection.Location{Dir: t.TempDir()}}
 	file := filepath.Join(s.where.Dir, collection.ConfidenceName)
-	write := func(schema string, bias float64) func() error {
+	write := func(bias float64, change func(c *confidenceJSON)) func() error {
 		return func() error {
-			fit := calibrate.Logistic{Bias: bias, Weights: make([]float64, len(search.Evidence{}.Features()))}
-			content, err := json.Marshal(confidenceJSON{Schema: schema, Model: "a model", Report: &confidence.Report{Profile: p.Name, Digest: p.Digest(), Fit: fit}})
+			c := learned(t, "a model", bias)
+			if change != nil {
+				change(c)
+			}
+			content, err := json.Marshal(c)
 			if err != nil {
 				return err
 			}
 			return vfs.WriteFile(file, content, 0)
 		}
 	}
+	text := func(content string) func() error {
+		return func() error { return os.WriteFile(file, []byte(content), 0o600) }
+	}
+	// what a program before this one kept
+	old := fmt.Sprintf(`{"schema":"sheaf.confidence/2","model":"a model","documents":3,"profile":%q,"digest":%q,"queries":100,"impossible":20,"right":70,"error":0.02,"brier":0.1,`+
+		`"bins":[{"from":0,"to":0.1,"count":3,"mean":0.05,"right":0}],"fit":{"bias":-2.5,"weights":[1,2,3,4,5]}}`, p.Name, p.Digest())
 	const none = 0
 	for i, step := range []struct {
 		change func() error
 		bias   float64 // none where nothing is known
 	}{
 		{nil, none},
-		{write(confidenceSchema, 1), 1},
+		{write(1, nil), 1},
 		{nil, 1},
-		{write(confidenceSchema, 2), 2},
-		{write("another", 3), none},
+		{write(2, nil), 2},
+		{write(3, func(c *confidenceJSON) { c.Schema = "another" }), none},
 		{nil, none},
-		{write(confidenceSchema, 4), 4},
+		{write(4, nil), 4},
+		{text(old), none},
+		{text(strings.Replace(old, "sheaf.confidence/2", confidenceSchema, 1)), none},
+		{write(5, nil), 5},
 		{func() error { return os.Remove(file) }, none},
 		{nil, none},
-		{func() error { return os.WriteFile(file, []byte("{"), 0o600) }, none},
-		{write(confidenceSchema, 5), 5},
-		{func() error { return os.WriteFile(file, []byte("not so"), 0o600) }, none},
+		{text("{"), none},
+		{write(6, nil), 6},
+		{write(7, func(c *confidenceJSON) { c.Fit.Right.Weights = c.Fit.Right.Weights[1:] }), none},
+		{write(8, func(c *confidenceJSON) { c.Fit.Least = 2 }), none},
+		{write(9, func(c *confidenceJSON) { c.Digest = "another profile" }), none},
+		{text("not so"), none},
 	} {
 		if step.change != nil {
 			if err := step.change(); err != nil {
@@ -59,7 +89,7 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 		}
 		said := func(model string) string {
 			if fit := s.confidenceWith(p, model); fit != nil {
-				return fmt.Sprint(fit.Bias)
+				return fmt.Sprint(fit.Right.Bias)
 			}
 			return fmt.Sprint(none)
 		}
@@ -68,6 +98,46 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 		}
 		if got := said("another model"); got != fmt.Sprint(none) {
 			t.Errorf("step %d: of another model it says %s", i, got)
+		}
+		if got, want := s.confidenceWith(p, "sheaf-en-1"), search.ShippedCalibration(p, "sheaf-en-1"); got == nil || got != want {
+			t.Errorf("step %d: of the built-in model it says %+v, not %+v", i, got, want)
+		}
+	}
+}
+
+// TestConfidenceKeepsWhatIsBetter checks that what was learned replaces the shipped
+// calibration only while it is better, and that it never replaces another profile's.
+func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
+	s := &session{where: collection.Location{Dir: t.TempDir()}}
+	p, err := profile.Load(profile.Default, profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(bias, brier, shipped float64, model string) *confidenceJSON {
+		c := learned(t, model, bias)
+		c.Learned.Brier, c.Shipped = brier, &confidence.Quality{Brier: shipped}
+		if math.IsNaN(shipped) {
+			c.Shipped = nil
+		}
+		return c
+	}
+	for i, step := range []struct {
+		c    *confidenceJSON
+		bias float64 // 0 for the shipped calibration
+	}{
+		{of(1, 0.2, 0.1, "sheaf-en-1"), 0}, // nothing is there to forget
+		{of(2, 0.1, 0.2, "sheaf-en-1"), 2},
+		{of(3, 0.2, 0.1, "another model"), 2},
+		{of(4, 0.2, 0.1, "sheaf-en-1"), 0},
+		{of(5, 0.2, 0.2, "sheaf-en-1"), 0}, // as good is not better
+		{of(6, 0.2, math.NaN(), "sheaf-en-1"), 6},
+	} {
+		if err := s.keepConfidence(step.c); err != nil {
+			t.Fatal(err)
+		}
+		got := s.confidenceWith(p, "sheaf-en-1")
+		if shipped := got == search.ShippedCalibration(p, "sheaf-en-1"); shipped != (step.bias == 0) || !shipped && got.Right.Bias != step.bias {
+			t.Errorf("step %d: %+v, want the calibration %v", i, got, step.bias)
 		}
 	}
 }

@@ -40,8 +40,8 @@ type tuneOptions struct {
 }
 
 const tuneHelp = `Searches the parameters of a profile for those that serve these documents best:
-fusion weights, constants, decays, thresholds, and with --fields the weights of
-fields. What the branches retrieve is kept, and only the stages run again.
+weights of branches and stages, constants, decays, and with --fields the weights
+of fields. What the branches retrieve is kept, and only the stages run again.
 
 The queries are made of the documents (see sheaf eval self), or come from a judged
 data set with --dataset. Parameters are chosen on a part of the queries and judged

@@ -33,7 +33,7 @@ func TestEqualsSciPy(t *testing.T) {
 		t.Fatalf("%d cases", len(cases))
 	}
 	for _, c := range cases {
-		f := calibrate.FitLogistic(c.Rows, c.Right, 1)
+		f := calibrate.FitLogistic(c.Rows, c.Right, nil, 1)
 		for _, row := range c.Rows {
 			if got, want := f.At(row...), c.Logistic.At(row...); math.Abs(got-want) > 1e-6 {
 				t.Errorf("%d samples, at %v: %v, want %v", len(c.Rows), row, got, want)
@@ -70,7 +70,7 @@ func TestOddInput(t *testing.T) {
 		for i, s := range c.score {
 			rows[i] = []float64{s, 7}
 		}
-		f := calibrate.FitLogistic(rows, c.right, 1)
+		f := calibrate.FitLogistic(rows, c.right, nil, 1)
 		for _, s := range []float64{-1, 0, 2.5, 1e308, nan, math.Inf(-1)} {
 			for what, got := range map[string]float64{"fit": f.At(s, 7), "none": calibrate.Logistic{}.At(s)} {
 				if !(got >= 0 && got <= 1) {
@@ -95,7 +95,7 @@ func TestMeanIsKept(t *testing.T) {
 		for i, s := range score {
 			rows[i] = []float64{s}
 		}
-		f := calibrate.FitLogistic(rows, right, 1)
+		f := calibrate.FitLogistic(rows, right, nil, 1)
 		p, mean := make([]float64, n), make([]float64, n)
 		var sum, truth float64
 		for i, s := range score {
@@ -118,6 +118,36 @@ func TestMeanIsKept(t *testing.T) {
 		var g calibrate.Logistic
 		if err != nil || json.Unmarshal(back, &g) != nil || g.At(score[0]) != p[0] {
 			t.Fatalf("JSON: %s, %v", back, err)
+		}
+	})
+}
+
+// TestWeights: a sample of weight 2 counts as the sample twice, one of weight 0 as none,
+// and nil is weight 1 for all.
+func TestWeights(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		ridge := rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "ridge")
+		var rows, repeated [][]float64
+		var right, rightRepeated []bool
+		var weights, ones []float64
+		for range n {
+			row := rapid.SliceOfN(rapid.Float64Range(-5, 5), 2, 2).Draw(t, "row")
+			is, times := rapid.Bool().Draw(t, "right"), rapid.IntRange(0, 3).Draw(t, "times")
+			rows, right, weights = append(rows, row), append(right, is), append(weights, float64(times))
+			for range times {
+				repeated, rightRepeated, ones = append(repeated, row), append(rightRepeated, is), append(ones, 1)
+			}
+		}
+		got, want := calibrate.FitLogistic(rows, right, weights, ridge), calibrate.FitLogistic(repeated, rightRepeated, ones, ridge)
+		alike := calibrate.FitLogistic(repeated, rightRepeated, nil, ridge)
+		for _, row := range repeated {
+			if g, w := got.At(row...), want.At(row...); math.Abs(g-w) > 1e-6 {
+				t.Fatalf("at %v: %v with weights, %v with samples repeated", row, g, w)
+			}
+			if g, w := alike.At(row...), want.At(row...); g != w {
+				t.Fatalf("at %v: %v without weights, %v with weights 1", row, g, w)
+			}
 		}
 	})
 }
@@ -161,7 +191,7 @@ func TestHeldOutErrorIsSmall(t *testing.T) {
 		for _, i := range train {
 			x, y = append(x, rows[i]), append(y, right[i])
 		}
-		f := calibrate.FitLogistic(x, y, 1)
+		f := calibrate.FitLogistic(x, y, nil, 1)
 		return func(i int) float64 { return f.At(rows[i]...) }
 	})
 	if e := calibrate.Error(calibrate.Reliability(p, right, 10)); e >= 0.05 {

@@ -27,12 +27,13 @@ func (f Logistic) At(features ...float64) float64 {
 // likeliest, with ridge/2 times the sum of the squared weights (of features
 // scaled to deviation 1) taken off, which keeps weights small where samples are
 // few; 1 is a good choice, 0 is none. Rows have the same length; values that are
-// not finite count as 0.
+// not finite count as 0. A sample of weight 2 counts as the sample twice; nil weights
+// count each sample once. Without samples, or with no weight above 0, the map is zero.
 //
 // The weights are found by Newton's method with step halving, on features that are
 // shifted to mean 0 and scaled to deviation 1. A tiny ridge on top keeps samples that
 // can be told apart without error from driving weights to infinity.
-func FitLogistic(rows [][]float64, right []bool, ridge float64) Logistic {
+func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float64) Logistic {
 	targets := make([]float64, len(rows))
 	for i := range targets {
 		targets[i] = truth(right[i])
@@ -40,14 +41,24 @@ func FitLogistic(rows [][]float64, right []bool, ridge float64) Logistic {
 	if len(rows) == 0 {
 		return Logistic{}
 	}
-	x, mean, scale := standardized(rows)
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, len(rows))
+	}
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	if !(total > 0) {
+		return Logistic{}
+	}
+	x, mean, scale := standardized(rows, weights, total)
 	width := len(x[0])
 	const tiny, steps, precision = 1e-9, 100, 1e-10
-	penalty := ridge + tiny*float64(len(rows))
+	penalty := ridge + tiny*total
 	w := make([]float64, width)
-	loss := lossOf(x, targets, w, penalty)
+	loss := lossOf(x, targets, weights, w, penalty)
 	for range steps {
-		gradient, hessian := derivatives(x, targets, w, penalty)
+		gradient, hessian := derivatives(x, targets, weights, w, penalty)
 		step := solve(hessian, gradient)
 		if step == nil {
 			break
@@ -58,7 +69,7 @@ func FitLogistic(rows [][]float64, right []bool, ridge float64) Logistic {
 			for j := range next {
 				next[j] -= size * step[j]
 			}
-			if nextLoss = lossOf(x, targets, next, penalty); nextLoss <= loss {
+			if nextLoss = lossOf(x, targets, weights, next, penalty); nextLoss <= loss {
 				break
 			}
 		}
@@ -79,9 +90,9 @@ func FitLogistic(rows [][]float64, right []bool, ridge float64) Logistic {
 	return f
 }
 
-// standardized are the rows with a leading 1 and features of mean 0 and
-// deviation 1; a feature that never changes stays 0.
-func standardized(rows [][]float64) (x [][]float64, mean, scale []float64) {
+// standardized returns the rows with a leading 1 and features of weighted mean 0 and
+// deviation 1; a feature that never changes stays 0. total is the sum of the weights.
+func standardized(rows [][]float64, weights []float64, total float64) (x [][]float64, mean, scale []float64) {
 	width := 0
 	for _, row := range rows {
 		width = max(width, len(row))
@@ -93,16 +104,16 @@ func standardized(rows [][]float64) (x [][]float64, mean, scale []float64) {
 		}
 		return row[j]
 	}
-	n := float64(len(rows))
+	const rounding = 1e-14 // of the mean of equal values
 	for j := range mean {
-		for _, row := range rows {
-			mean[j] += value(row, j) / n
+		for i, row := range rows {
+			mean[j] += value(row, j) * weights[i] / total
 		}
-		for _, row := range rows {
+		for i, row := range rows {
 			d := value(row, j) - mean[j]
-			scale[j] += d * d / n
+			scale[j] += d * d * weights[i] / total
 		}
-		if scale[j] = math.Sqrt(scale[j]); scale[j] == 0 || math.IsInf(scale[j], 0) {
+		if scale[j] = math.Sqrt(scale[j]); scale[j] <= rounding*math.Abs(mean[j]) || math.IsInf(scale[j], 0) {
 			scale[j] = 1
 		}
 	}
@@ -118,12 +129,12 @@ func standardized(rows [][]float64) (x [][]float64, mean, scale []float64) {
 }
 
 // lossOf is the negative log-likelihood with the penalty.
-func lossOf(x [][]float64, targets, w []float64, penalty float64) float64 {
+func lossOf(x [][]float64, targets, weights, w []float64, penalty float64) float64 {
 	var loss float64
 	for i, row := range x {
 		z := dot(row, w)
 		// -t log p - (1-t) log(1-p), without overflow.
-		loss += math.Log1p(math.Exp(-math.Abs(z))) + max(z, 0) - targets[i]*z
+		loss += weights[i] * (math.Log1p(math.Exp(-math.Abs(z))) + max(z, 0) - targets[i]*z)
 	}
 	for _, v := range w[1:] {
 		loss += penalty / 2 * v * v
@@ -131,7 +142,7 @@ func lossOf(x [][]float64, targets, w []float64, penalty float64) float64 {
 	return loss
 }
 
-func derivatives(x [][]float64, targets, w []float64, penalty float64) (gradient []float64, hessian [][]float64) {
+func derivatives(x [][]float64, targets, weights, w []float64, penalty float64) (gradient []float64, hessian [][]float64) {
 	gradient = make([]float64, len(w))
 	hessian = make([][]float64, len(w))
 	for j := range hessian {
@@ -139,9 +150,9 @@ func derivatives(x [][]float64, targets, w []float64, penalty float64) (gradient
 	}
 	for i, row := range x {
 		p := 1 / (1 + math.Exp(-dot(row, w)))
-		weight := p * (1 - p)
+		weight := weights[i] * p * (1 - p)
 		for j, a := range row {
-			gradient[j] += (p - targets[i]) * a
+			gradient[j] += weights[i] * (p - targets[i]) * a
 			for k := 0; k <= j; k++ {
 				hessian[j][k] += weight * a * row[k]
 			}

@@ -1,53 +1,103 @@
-// Package confidence answers the question "how sure is an answer?" for one
-// collection. It asks the collection questions of which the answers are known,
-// and others that nothing answers (package knownitem), looks at what spoke for
-// the answers that were right and for those that were wrong (search.Evidence),
-// and fits how likely an answer is right. Its main function is [Calibrate].
+// Package confidence answers the question "how sure is an answer?". It asks collections
+// questions whose right answers are known, and questions that nothing answers, looks at
+// the evidence of the results ([search.Evidence]), and fits a [search.Calibration].
+//
+// [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures one on answers that
+// it has not seen. [Learn] does all three for one folder.
 package confidence
 
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"sheaf"
 	"sheaf/eval/calibrate"
-	"sheaf/eval/knownitem"
 	"sheaf/profile"
 	"sheaf/search"
 )
 
-// Options say how a collection is asked.
-type Options struct {
-	Queries knownitem.Options
-	// Progress is told how many queries are done; nil is told nothing.
-	Progress func(done, all int)
+// Question is what a collection is asked.
+type Question struct {
+	Text   string
+	Filter sheaf.Filter
+	// Right reports whether a hit answers the question; nil when nothing answers it.
+	Right func(h *search.Hit) bool
+	// Group names questions that stay together when questions are dealt into parts, such
+	// as those made of one document. "" is a group of its own.
+	Group string
 }
 
-// Report is what was fitted, and how well it holds.
-type Report struct {
-	Profile string `json:"profile"`
-	// Digest is that of the profile: what was learned holds for what it computes.
-	Digest string             `json:"digest"`
-	Fit    calibrate.Logistic `json:"fit"`
-	// Queries counts the questions, Impossible those of them that nothing
-	// answers, Right those whose first answer was right.
-	Queries    int `json:"queries"`
-	Impossible int `json:"impossible"`
-	Right      int `json:"right"`
-	// Error is the expected calibration error of first answers in ten bins,
-	// on queries that the fit did not see, and Brier their mean squared
-	// error; Bins are those bins.
-	Error float64         `json:"error"`
-	Brier float64         `json:"brier"`
-	Bins  []calibrate.Bin `json:"bins"`
-	// Found are the questions of which one of the first answers was right,
-	// Foreign those that speak of what the documents do not.
-	Found   Answerable `json:"found"`
-	Foreign Answerable `json:"foreign"`
+// depth is how many results of each question count.
+const depth = 5
+
+// Answers are the first results of one collection to questions.
+type Answers struct {
+	profile   *profile.Profile
+	questions []Question
+	results   [][]result // by question
 }
 
-// Answerable counts questions, and those among them that were called answerable.
+// result is one result.
+type result struct {
+	evidence search.Evidence
+	right    bool
+}
+
+// Ask asks questions. s must have no calibration of its own. progress may be nil.
+func Ask(ctx context.Context, s *search.Searcher, p *profile.Profile, questions []Question, progress func(done, all int)) (*Answers, error) {
+	a := &Answers{profile: p, questions: questions, results: make([][]result, len(questions))}
+	for i := range questions {
+		q := &questions[i]
+		found, err := s.Search(ctx, sheaf.Query{Text: q.Text, Words: sheaf.Match{Text: q.Text}, Filter: q.Filter, Limit: depth}, p, search.Options{Evidence: true})
+		if err != nil {
+			return nil, fmt.Errorf("question %q: %w", q.Text, err)
+		}
+		for k := range found.Hits {
+			if h := &found.Hits[k]; h.Evidence != nil {
+				a.results[i] = append(a.results[i], result{*h.Evidence, q.Right != nil && q.Right(h)})
+			}
+		}
+		if progress != nil {
+			progress(i+1, len(questions))
+		}
+	}
+	return a, nil
+}
+
+// answered reports whether a question has a right result.
+func (a *Answers) answered(question int) bool {
+	for _, r := range a.results[question] {
+		if r.right {
+			return true
+		}
+	}
+	return false
+}
+
+// Quality says how well a calibration holds for some answers.
+type Quality struct {
+	// Questions counts those that have an answer, Right those of them whose first result is
+	// right.
+	Questions int `json:"questions"`
+	Right     int `json:"right"`
+	// First and FirstFive are the expected calibration error, in ten bins, of first results
+	// and of the first five, of questions that have an answer. Brier is the mean squared
+	// error of the first five. Bins are those of first results.
+	First     float64         `json:"first_error"`
+	FirstFive float64         `json:"error"`
+	Brier     float64         `json:"brier"`
+	Bins      []calibrate.Bin `json:"bins"`
+	// Found counts the questions with a right result, Unanswerable those that nothing
+	// answers; each says how many of them were called answerable. Refused counts the
+	// questions that have an answer and were called unanswerable. RefusedRight counts the
+	// refused questions whose first result is right.
+	Found        Answerable `json:"found"`
+	Unanswerable Answerable `json:"unanswerable"`
+	Refused      int        `json:"refused"`
+	RefusedRight int        `json:"refused_right"`
+}
+
+// Answerable counts questions, and those of them that were called answerable.
 type Answerable struct {
 	Queries    int `json:"queries"`
 	Answerable int `json:"answerable"`
@@ -60,194 +110,50 @@ func (a *Answerable) add(answerable bool) {
 	}
 }
 
-const (
-	// minQueries and minEach are how many questions a fit needs, and how many
-	// right and wrong answers among the first.
-	minQueries = 40
-	minEach    = 8
-	// depth is how many answers of each question are learned from.
-	depth = 3
-	// foldCount is into how many parts the questions are cut, each of which is
-	// judged by what was fitted on the others.
-	foldCount = 5
-	bins      = 10
-	ridge     = 1
-)
+const bins = 10
 
-// sample is one answer.
-type sample struct {
-	query    int
-	first    bool
-	right    bool
-	group    string // queries of one document stay together
-	evidence search.Evidence
-	features []float64
+// Judge measures a calibration on answers.
+func Judge(a *Answers, c *search.Calibration) Quality {
+	return judge(a, func(int) *search.Calibration { return c })
 }
 
-// Answers are the first answers of a collection to questions of which the right
-// answer is known, or that nothing answers.
-type Answers struct {
-	profile *profile.Profile
-	items   []knownitem.Item
-	samples []sample
-}
-
-// Calibrate asks the collection and fits. s must not have a confidence of its
-// own. A collection that gives too few questions, or of which all answers are
-// right, is sheaf.ErrInvalid.
-func Calibrate(ctx context.Context, s *search.Searcher, source knownitem.Source, p *profile.Profile, o Options) (*Report, error) {
-	a, err := Ask(ctx, s, source, p, o)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{Profile: a.profile.Name, Digest: a.profile.Digest(), Queries: len(a.items)}
-	for i := range a.items {
-		if a.items[i].Kind.Impossible() {
-			r.Impossible++
-		}
-	}
-	if err := r.fit(a.samples, o); err != nil {
-		return r, err
-	}
-	r.Found, r.Foreign = a.count(func(e search.Evidence) bool { return s.Answers(e, a.profile, e.Confidence(&r.Fit, true)) })
-	return r, nil
-}
-
-// Ask asks the collection. s must not have a confidence of its own. A collection
-// that gives too few questions is sheaf.ErrInvalid.
-func Ask(ctx context.Context, s *search.Searcher, source knownitem.Source, p *profile.Profile, o Options) (*Answers, error) {
-	items, err := knownitem.Make(ctx, source, o.Queries)
-	if err != nil {
-		return nil, err
-	}
-	if len(items) < minQueries {
-		return nil, sheaf.Invalidf("the documents give %d questions, and fewer than %d tell nothing: the collection is too small, or its notes have too few headings and links", len(items), minQueries)
-	}
-	a := &Answers{profile: p, items: items}
-	for i := range items {
-		found, err := ask(ctx, s, p, &items[i], i)
-		if err != nil {
-			return nil, fmt.Errorf("question %q: %w", items[i].Text, err)
-		}
-		a.samples = append(a.samples, found...)
-		if o.Progress != nil {
-			o.Progress(i+1, len(items))
-		}
-	}
-	return a, nil
-}
-
-// right tells of every question whether a right answer was found.
-func (a *Answers) right() []bool {
-	right := make([]bool, len(a.items))
-	for i := range a.samples {
-		right[a.samples[i].query] = right[a.samples[i].query] || a.samples[i].right
-	}
-	return right
-}
-
-// count counts the questions of which the first answer is taken for one: those of
-// which a right answer was found, and foreign ones.
-func (a *Answers) count(answers func(first search.Evidence) bool) (found, foreign Answerable) {
-	answerable := make([]bool, len(a.items))
-	for i := range a.samples {
-		if x := &a.samples[i]; x.first {
-			answerable[x.query] = answers(x.evidence)
-		}
-	}
-	for i, right := range a.right() {
-		if right {
-			found.add(answerable[i])
-		}
-		if a.items[i].Kind == knownitem.Foreign {
-			foreign.add(answerable[i])
-		}
-	}
-	return found, foreign
-}
-
-// ask searches for one item and says what spoke for each of the answers.
-func ask(ctx context.Context, s *search.Searcher, p *profile.Profile, item *knownitem.Item, number int) ([]sample, error) {
-	q := sheaf.Query{Text: item.Text, Words: sheaf.Match{Text: item.Text}, Filter: item.Filter(), Limit: depth}
-	result, err := s.Search(ctx, q, p, search.Options{Evidence: true})
-	if err != nil {
-		return nil, err
-	}
-	var out []sample
-	group := string(item.Doc)
-	if group == "" {
-		group = item.ID
-	}
-	for i := range result.Hits {
-		h := &result.Hits[i]
-		if h.Evidence == nil {
+// judge measures the calibration that each question has.
+func judge(a *Answers, of func(question int) *search.Calibration) Quality {
+	q := Quality{}
+	var first, all []float64
+	var firstRight, allRight []bool
+	for i, results := range a.results {
+		c := of(i)
+		answerable := len(results) > 0 && c.Answerable(&results[0].evidence)
+		if a.questions[i].Right == nil {
+			q.Unanswerable.add(answerable)
 			continue
 		}
-		out = append(out, sample{query: number, first: i == 0, right: item.Doc != "" && h.Doc == item.Doc, group: group, evidence: *h.Evidence, features: h.Evidence.Features()})
-	}
-	return out, nil
-}
-
-// fit fits all samples, and judges the first answers by fits that did not see
-// their queries.
-func (r *Report) fit(samples []sample, o Options) error {
-	groups := make([]string, len(samples))
-	wrong := 0
-	for i := range samples {
-		groups[i] = samples[i].group
-		switch {
-		case samples[i].first && samples[i].right:
-			r.Right++
-		case samples[i].first:
-			wrong++
+		q.Questions++
+		if a.answered(i) {
+			q.Found.add(answerable)
+		}
+		if !answerable {
+			q.Refused++
+		}
+		for k := range results {
+			p := c.Confidence(&results[k].evidence, answerable)
+			all, allRight = append(all, p), append(allRight, results[k].right)
+		}
+		if len(results) == 0 {
+			continue
+		}
+		p := c.Confidence(&results[0].evidence, answerable)
+		first, firstRight = append(first, p), append(firstRight, results[0].right)
+		if results[0].right {
+			q.Right++
+		}
+		if !answerable && results[0].right {
+			q.RefusedRight++
 		}
 	}
-	if r.Right < minEach || wrong < minEach {
-		return sheaf.Invalidf("%d first answers are right and %d are wrong, and at least %d of each are needed to learn which are which: ask more questions", r.Right, wrong, minEach)
-	}
-	folds := calibrate.Folds(len(samples), foldCount, groups, o.Queries.Seed)
-	held := calibrate.HeldOut(folds, func(train []int) func(i int) float64 {
-		f := fitOf(samples, train)
-		return func(i int) float64 { return samples[i].evidence.Confidence(&f, samples[i].first) }
-	})
-	var p []float64
-	var right []bool
-	for i := range samples {
-		if samples[i].first {
-			p, right = append(p, held[i]), append(right, samples[i].right)
-		}
-	}
-	r.Fit = fitOf(samples, indexes(samples))
-	r.Bins = calibrate.Reliability(p, right, bins)
-	r.Error, r.Brier = calibrate.Error(r.Bins), calibrate.Brier(p, right)
-	return nil
-}
-
-// fitOf fits the samples in train. First answers whose name or rare words say how
-// sure they are take no part where enough others are left: the fit is asked about
-// the others, and these, nearly all of them right, would raise it.
-func fitOf(samples []sample, train []int) calibrate.Logistic {
-	others := slices.DeleteFunc(slices.Clone(train), func(i int) bool {
-		e := &samples[i].evidence
-		return samples[i].first && (e.Named > 0 || e.Holds > 0)
-	})
-	if n := rightOf(samples, others); n >= minEach && len(others)-n >= minEach {
-		train = others
-	}
-	rows, right := make([][]float64, len(train)), make([]bool, len(train))
-	for n, i := range train {
-		rows[n], right[n] = samples[i].features, samples[i].right
-	}
-	return calibrate.FitLogistic(rows, right, ridge)
-}
-
-// rightOf counts the right ones among some samples.
-func rightOf(samples []sample, some []int) int {
-	n := 0
-	for _, i := range some {
-		if samples[i].right {
-			n++
-		}
-	}
-	return n
+	q.Bins = calibrate.Reliability(first, firstRight, bins)
+	q.First, q.FirstFive = calibrate.Error(q.Bins), calibrate.Error(calibrate.Reliability(all, allRight, bins))
+	q.Brier = calibrate.Brier(all, allRight)
+	return q
 }

@@ -3,6 +3,8 @@ package confidence_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"sheaf/eval/confidence"
 	"sheaf/eval/dataset"
 	"sheaf/eval/knownitem"
+	"sheaf/eval/metric"
 	"sheaf/eval/self"
 	"sheaf/inference"
 	"sheaf/inference/static/english"
@@ -27,13 +30,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t *testing.T, folder string) *eval.Collection {
+// open indexes a data set with the built-in model.
+func open(t *testing.T, d *dataset.Dataset) *eval.Collection {
 	t.Helper()
 	e, err := english.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: folder}, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: e,
+	c, err := eval.Open(context.Background(), d, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: e,
 		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
 			return memory.New(a), nil
 		}}})
@@ -44,127 +48,238 @@ func open(t *testing.T, folder string) *eval.Collection {
 	return c
 }
 
-func asked(t *testing.T, folder, name string, queries int) *confidence.Answers {
+func openFolder(t *testing.T, folder string) *eval.Collection {
 	t.Helper()
-	c := open(t, folder)
-	source, err := self.Source(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return open(t, &dataset.Dataset{Name: "notes", Folder: folder})
+}
+
+func load(t *testing.T, name string) *profile.Profile {
+	t.Helper()
 	p, err := profile.Load(name, profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := confidence.Ask(context.Background(), c.Searcher(), source, p, confidence.Options{Queries: knownitem.Options{PerKind: queries, Impossible: queries, Seed: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return p
 }
 
-// TestTogether learns from two folders of this repository: each is judged by the
-// other, what holds for both tells questions that have an answer from others, and
-// the order of the folders changes nothing but the order of what is said of them.
-func TestTogether(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it asks hundreds of questions")
-	}
-	pages, decisions := asked(t, filepath.Join("..", "..", "doc"), "sheaf", 60), asked(t, filepath.Join("..", "..", "doc", "decisions"), "sheaf", 60)
-	r, err := confidence.Together([]*confidence.Answers{pages, decisions})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Collections) != 2 || len(r.Fit.Weights) != len(search.Evidence{}.Features()) {
-		t.Fatalf("%+v", r)
-	}
-	for i, c := range r.Collections {
-		if c.Error <= 0 || c.Error > 0.3 || c.Found.Queries < 30 || c.Found.Answerable*10 < c.Found.Queries*8 || c.Foreign.Queries < 10 || c.Foreign.Answerable*3 > c.Foreign.Queries {
-			t.Errorf("collection %d by the fit of the other: %+v", i, c)
-		}
-	}
-	if all := (search.Evidence{Words: 1, Meaning: 0.5}); !r.Rule.Holds(all) || r.Rule.Holds(search.Evidence{Words: 0.1, Meaning: 0.1}) {
-		t.Errorf("the rule is %+v", r.Rule)
-	}
-	turned, err := confidence.Together([]*confidence.Answers{decisions, pages})
-	if err != nil || turned.Rule != r.Rule || !reflect.DeepEqual(turned.Collections[0], r.Collections[1]) {
-		t.Errorf("in another order: %+v, %v", turned, err)
-	}
-	if _, err := confidence.Together([]*confidence.Answers{pages}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("one collection: %v", err)
-	}
-	if _, err := confidence.Together([]*confidence.Answers{pages, asked(t, filepath.Join("..", "..", "doc", "decisions"), "rrf", 10)}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("two profiles: %v", err)
-	}
-}
-
-func calibrated(t *testing.T, folder string, queries int) (*confidence.Report, error) {
+// ask asks a folder questions made of its documents.
+func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 	t.Helper()
-	c := open(t, folder)
+	c := openFolder(t, folder)
 	source, err := self.Source(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := profile.Load("sheaf", profile.Builtin)
+	items, err := knownitem.Make(t.Context(), source, knownitem.Options{PerKind: each, Impossible: each, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
-	r, err := confidence.Calibrate(context.Background(), c.Searcher(), source, p, confidence.Options{
-		Queries: knownitem.Options{PerKind: queries, Impossible: queries, Seed: 1}, Progress: func(done, all int) { asked = done }})
-	if err == nil && asked != r.Queries {
-		t.Errorf("told of %d questions of %d", asked, r.Queries)
+	told := 0
+	a, err := confidence.Ask(t.Context(), c.Searcher(), load(t, name), confidence.KnownItems(items), func(done, all int) {
+		if told++; done != told || all != len(items) {
+			t.Errorf("progress %d of %d, want %d of %d", done, all, told, len(items))
+		}
+	})
+	if err != nil || told != len(items) {
+		t.Fatalf("told of %d questions of %d: %v", told, len(items), err)
 	}
-	return r, err
+	return a
 }
 
-// TestOwnDocuments learns from this repository's documentation: what was learned
-// must tell right answers from wrong ones that it has not seen, and mean what it
-// says.
-func TestOwnDocuments(t *testing.T) {
+var pages = filepath.Join("..", "..", "doc")
+
+// never returns a calibration that calls every result wrong and every query answerable.
+func never() *search.Calibration {
+	c := &search.Calibration{}
+	c.Right.Weights = make([]float64, len(new(search.Evidence).Features()))
+	c.Answered.Weights = c.Right.Weights
+	c.Right.Bias = -20
+	return c
+}
+
+// TestLearn learns from this repository's documentation: what it learned tells right
+// results that it has not seen from wrong ones, and is better than a bad calibration.
+func TestLearn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it asks hundreds of questions")
 	}
-	docs := filepath.Join("..", "..", "doc")
-	r, err := calibrated(t, docs, 60)
+	answers := ask(t, pages, "sheaf", 60)
+	r, err := confidence.Learn(answers, never(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Impossible == 0 || r.Right == 0 || r.Right > r.Queries-r.Impossible || r.Profile != "sheaf" {
+	q := r.Learned
+	if p := load(t, "sheaf"); r.Profile != "sheaf" || r.Digest != p.Digest() || !r.Fit.Valid() {
 		t.Fatalf("%+v", r)
 	}
-	answers, low, lowRight, high, highRight := 0, 0, 0.0, 0, 0.0
-	for _, b := range r.Bins {
-		answers += b.Count
+	if q.Questions < 100 || q.Right == 0 || q.Right > q.Questions || q.Found.Queries < q.Right || q.Unanswerable.Queries < 40 || q.RefusedRight > q.Refused {
+		t.Errorf("%+v", q)
+	}
+	firsts, low, lowRight, high, highRight := 0, 0, 0.0, 0, 0.0
+	for _, b := range q.Bins {
+		firsts += b.Count
 		if b.To <= 0.5 {
 			low, lowRight = low+b.Count, lowRight+b.Right*float64(b.Count)
 		} else {
 			high, highRight = high+b.Count, highRight+b.Right*float64(b.Count)
 		}
 	}
-	if answers == 0 || answers > r.Queries {
-		t.Errorf("%d first answers to %d questions", answers, r.Queries)
+	if firsts == 0 || firsts > q.Questions {
+		t.Errorf("%d first results of %d questions", firsts, q.Questions)
 	}
-	if low == 0 || high == 0 || highRight/float64(high) < lowRight/float64(low)+0.2 {
-		t.Errorf("%v of %d confident answers are right, and %v of %d others", highRight, high, lowRight, low)
+	if low == 0 || high == 0 || highRight/float64(high) < lowRight/float64(low)+0.1 {
+		t.Errorf("%v of %d confident first results are right, and %v of %d others", highRight, high, lowRight, low)
 	}
-	if r.Error > 0.2 || r.Brier > 0.24 {
-		t.Errorf("calibration error %v, Brier score %v", r.Error, r.Brier)
+	if q.First > 0.2 || q.FirstFive > 0.1 || q.Brier > 0.15 {
+		t.Errorf("error %v of first results, %v of five, Brier score %v", q.First, q.FirstFive, q.Brier)
 	}
-	if f := r.Found; f.Queries < r.Right || f.Answerable*10 < f.Queries*9 {
-		t.Errorf("%d of %d questions with an answer are called answerable", f.Answerable, f.Queries)
+	if f, n := q.Found, q.Unanswerable; f.Answerable*10 < f.Queries*9 || n.Answerable*2 > n.Queries {
+		t.Errorf("answerable: %+v of those found, %+v of those without an answer", f, n)
 	}
-	if f := r.Foreign; f.Queries < 20 || f.Answerable*10 > f.Queries {
-		t.Errorf("%d of %d questions of other subjects are called answerable", f.Answerable, f.Queries)
+	shipped := *r.Shipped
+	if !r.Better() || shipped.Brier <= q.Brier || shipped.Questions != q.Questions || shipped.Found.Answerable != shipped.Found.Queries || shipped.Refused != 0 {
+		t.Errorf("learned %+v is no better than %+v", q, shipped)
 	}
-	again, err := calibrated(t, docs, 60)
+	again, err := confidence.Learn(ask(t, pages, "sheaf", 60), never(), 1)
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("another run learned something else: %v", err)
+	}
+	// Judged by what was fitted to the same answers, a calibration that was learned is
+	// never better than one shipped that equals this fit.
+	if same, err := confidence.Learn(answers, &r.Fit, 1); err != nil || same.Better() || same.Learned.Brier <= same.Shipped.Brier {
+		t.Errorf("better than the fit of the same answers: %v", err)
+	}
+	if alone, err := confidence.Learn(answers, nil, 1); err != nil || alone.Shipped != nil || !alone.Better() {
+		t.Errorf("without a shipped calibration: %+v, %v", alone, err)
 	}
 }
 
 func TestTooLittleToLearnFrom(t *testing.T) {
-	_, err := calibrated(t, t.TempDir(), 10)
-	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "fewer than 40") {
+	if _, err := confidence.Learn(ask(t, t.TempDir(), "sheaf", 10), nil, 1); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "at least 40") {
 		t.Errorf("of no documents: %v", err)
 	}
+	if _, err := confidence.Fit(nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "at least 8") {
+		t.Errorf("of no answers: %v", err)
+	}
+}
+
+// subject makes a judged data set: a note for each thing, and questions about them.
+func subject(t *testing.T, name, about string, things []string) *dataset.Dataset {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := &dataset.Dataset{Name: name, Folder: folder, Qrels: map[string]metric.Judgements{}}
+	for i, thing := range things {
+		file := fmt.Sprintf("%s%d.md", name, i)
+		text := fmt.Sprintf("# %s\n\nEverything about %s and %s. Ask here first.\n", thing, thing, about)
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for k, question := range []string{"what is said about %s in the notes", "who knows something of %s here", "%s"} {
+			id := fmt.Sprintf("%s-%d-%d", name, i, k)
+			d.Queries = append(d.Queries, dataset.Query{ID: id, Text: fmt.Sprintf(question, thing)})
+			d.Qrels[id] = metric.Judgements{file: 1}
+		}
+	}
+	return d
+}
+
+func different(int, int) bool { return false }
+
+// TestLeaveOneOut judges three data sets, each by the fit of the two others.
+func TestLeaveOneOut(t *testing.T) {
+	sets := []*eval.Collection{
+		open(t, subject(t, "kitchen", "cooking", strings.Fields("carrots onions garlic vinegar saffron noodles dumplings lentils pancakes walnuts cinnamon mustard"))),
+		open(t, subject(t, "harbor", "sailing", strings.Fields("anchors rudders masts lanterns compasses buoys ropes pilots lighthouses tides keels harpoons"))),
+		open(t, subject(t, "office", "accounting", strings.Fields("invoices receipts salaries ledgers auditors dividends pensions mortgages tariffs budgets creditors vouchers"))),
+	}
+	answers := func(order []int) []*confidence.Answers {
+		all := make([]*eval.Collection, len(order))
+		for i, k := range order {
+			all[i] = sets[k]
+		}
+		var out []*confidence.Answers
+		for i, c := range all {
+			questions := confidence.Judged(all, i, different, 1)
+			own, others := 0, 0
+			for _, q := range questions {
+				switch {
+				case q.Right != nil:
+					own++
+				case len(strings.Fields(q.Text)) < 4:
+					t.Errorf("the question %q of another data set may have an answer here", q.Text)
+				default:
+					others++
+				}
+			}
+			if own != len(c.Dataset.Queries) || others == 0 || others > 80 {
+				t.Errorf("%s: %d questions of its own, %d of others", c.Dataset.Name, own, others)
+			}
+			if !reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 1))) || reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 2))) {
+				t.Errorf("%s: the seed decides", c.Dataset.Name)
+			}
+			a, err := confidence.Ask(t.Context(), c.Searcher(), load(t, "sheaf"), questions, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, a)
+		}
+		return out
+	}
+	all := answers([]int{0, 1, 2})
+	qualities, fit, err := confidence.LeaveOneOut(all, different)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(qualities) != 3 || !fit.Valid() {
+		t.Fatalf("%+v, %+v", qualities, fit)
+	}
+	for i, q := range qualities {
+		others := make([]*confidence.Answers, 0, 2)
+		for j := range all {
+			if j != i {
+				others = append(others, all[j])
+			}
+		}
+		c, err := confidence.Fit(others)
+		if err != nil || !reflect.DeepEqual(q, confidence.Judge(all[i], c)) {
+			t.Errorf("data set %d is not judged by the fit of the others: %v", i, err)
+		}
+		if q.Questions != 36 || q.Right < 30 || q.Found.Answerable < 30 || q.Unanswerable.Answerable*2 > q.Unanswerable.Queries {
+			t.Errorf("data set %d: %+v", i, q)
+		}
+	}
+	// Data sets of the same documents are left out together.
+	same := func(i, j int) bool { return i != j && i+j == 1 }
+	alone, _, err := confidence.LeaveOneOut(all, same)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := confidence.Fit(all[2:])
+	if err != nil || !reflect.DeepEqual(alone[0], confidence.Judge(all[0], c)) || !reflect.DeepEqual(alone[2], qualities[2]) {
+		t.Errorf("the fit of data set 1 has seen data set 2, which holds the same documents: %v", err)
+	}
+	if _, _, err := confidence.LeaveOneOut(all[:1], different); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("one data set: %v", err)
+	}
+	if _, _, err := confidence.LeaveOneOut(all[:2], same); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "same documents") {
+		t.Errorf("two data sets of the same documents: %v", err)
+	}
+	other, err := confidence.Ask(t.Context(), sets[0].Searcher(), load(t, "rrf"), confidence.Judged(sets, 0, different, 1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := confidence.LeaveOneOut([]*confidence.Answers{all[0], other}, different); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "rrf") {
+		t.Errorf("two profiles: %v", err)
+	}
+}
+
+func texts(questions []confidence.Question) []string {
+	var out []string
+	for _, q := range questions {
+		out = append(out, q.Text)
+	}
+	return out
 }

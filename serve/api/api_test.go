@@ -18,8 +18,6 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
-	"sheaf/eval/calibrate"
-	"sheaf/profile"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -127,17 +125,18 @@ func timed(t *testing.T, res *http.Response) []string {
 	return names
 }
 
-// TestConfidence: every result says how sure it is, in a number and in a word, and
-// the answer whether any of them answers; nothing of it without what tells.
+// TestConfidence checks that every result has its confidence as a number and as a level,
+// and that the answer says whether a result is likely to answer. Without a calibration
+// an answer has none of these.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		bias       float64
 		level      string
 		answerable bool
-	}{{5, "high", true}, {0.2, "medium", true}, {-1, "low", true}, {-5, "none", false}} {
+	}{{5, "high", true}, {1, "medium", true}, {0, "low", true}, {-1, "none", true}, {5, "none", false}, {-5, "none", false}} {
 		s := start(t, notes, func(o *api.Options) {
 			f := servetest.Open(t, notes, func(o *serve.Options) {
-				o.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
+				o.Confidence = servetest.Calibrated(c.bias, c.answerable)
 			})
 			o.Collections = []*serve.Collection{f.Collection}
 		})

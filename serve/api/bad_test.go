@@ -179,7 +179,7 @@ func TestBadReasons(t *testing.T) {
 func TestBadAddresses(t *testing.T) {
 	s := start(t, notes, nil)
 	// What the words of a search in an index decide would change nothing.
-	for _, name := range []string{"rerank", "guard", "whole"} {
+	for _, name := range []string{"rerank", "word_pairs"} {
 		if p := s.wrong(t, 404, "POST", "/v1/stages/"+name, `{"query": "undo", "rankings": [[{"id": "a", "score": 1}]]}`); !strings.Contains(p.Detail, "the stages are fuse, aggregate") {
 			t.Errorf("the stage %s: %+v", name, p)
 		}

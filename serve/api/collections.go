@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"sheaf"
 	"sheaf/serve"
@@ -145,7 +144,7 @@ func collectionRoutes() []*route {
 			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the collection does not have, what stands before the last # of its identifier is the document."},
 			func(_ context.Context, c *call, in *stagePost) (*Ranking, error) {
 				if !slices.Contains(serve.Stages(), in.Name) {
-					return nil, fmt.Errorf("%w: there is no stage %q: the stages are %s", sheaf.ErrNotFound, in.Name, strings.Join(serve.Stages(), ", "))
+					return nil, serve.NoStage(in.Name)
 				}
 				r, err := c.reader(in.Where)
 				if err != nil {

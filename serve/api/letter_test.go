@@ -169,8 +169,8 @@ func TestDeletedBetweenPages(t *testing.T) {
 		put(id, "Nine cranes.")
 	}
 	var first, second serve.Answer
-	s.get(t, "GET", "/v1/search?query=cranes&limit=1", "", &first)
-	s.get(t, "GET", "/v1/search?query=cranes&limit=4", "", &second)
+	s.get(t, "POST", "/v1/search", `{"query": "cranes", "limit": 1, "parameters": {"meaning": 0}}`, &first)
+	s.get(t, "POST", "/v1/search", `{"query": "cranes", "limit": 4, "parameters": {"meaning": 0}}`, &second)
 	if len(second.Results) != 4 {
 		t.Fatalf("%+v", second.Results)
 	}
@@ -384,5 +384,20 @@ func TestTwoKeysAreNone(t *testing.T) {
 		if res.StatusCode != want {
 			t.Errorf("keys of %s: %d, want %d", name, res.StatusCode, want)
 		}
+	}
+}
+
+// A parameter or stage that the default ranking had is answered with what to use instead.
+func TestGoneParametersAndStages(t *testing.T) {
+	s := start(t, notes, nil)
+	const gone = "parameter whole of profile sheaf is gone: the default ranking no longer has it; remove it (parameters: meaning, "
+	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/search", `{"query": "undo", "parameters": {"whole": 0.4}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/parameters/whole" || !strings.Contains(p.Errors[0].Detail, gone) {
+		t.Errorf("a search: %+v", p)
+	}
+	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/explain/changes", `{"query": "undo", "change": {"whole": 0.4}}`); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, gone) {
+		t.Errorf("changes: %+v", p)
+	}
+	if p := s.wrong(t, http.StatusNotFound, "POST", "/v1/stages/title_boost", `{"rankings": [[{"id": "A", "score": 2}]], "query": "undo"}`); !strings.Contains(p.Detail, "stage title_boost is gone: use names (stages: fuse, ") {
+		t.Errorf("a stage: %+v", p)
 	}
 }

@@ -21,8 +21,6 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/eval/calibrate"
-	"sheaf/profile"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/mcp"
@@ -176,17 +174,15 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestConfidence: an assistant is told how sure an answer is, in words, and when
-// nothing answers.
+// TestConfidence checks that the structured content has the level of every result, and
+// that the text marks only high ones and says when nothing is likely to answer.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		bias       float64
 		level      string
 		answerable bool
-	}{{5, "high", true}, {-5, "none", false}} {
-		s := connectTo(t, access.Unrestricted(), func(o *serve.Options) {
-			o.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
-		})
+	}{{5, "high", true}, {1, "medium", true}, {-5, "none", true}, {-5, "none", false}} {
+		s := connectTo(t, access.Unrestricted(), func(o *serve.Options) { o.Confidence = servetest.Calibrated(c.bias, c.answerable) })
 		var found struct {
 			Answerable *bool
 			Results    []struct{ Confidence string }
@@ -195,7 +191,7 @@ func TestConfidence(t *testing.T) {
 		if len(found.Results) == 0 || found.Results[0].Confidence != c.level || found.Answerable == nil || *found.Answerable != c.answerable {
 			t.Errorf("bias %v: %+v", c.bias, found)
 		}
-		if !strings.Contains(text, "confidence "+c.level) || strings.Contains(text, "seems to answer") == c.answerable {
+		if strings.Contains(text, "confidence") != (c.level == "high") || strings.Contains(text, "nothing here is likely to answer this") == c.answerable {
 			t.Errorf("bias %v: the text of the answer:\n%s", c.bias, text)
 		}
 	}

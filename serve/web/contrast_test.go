@@ -53,10 +53,10 @@ func TestPageContrast(t *testing.T) {
 		}{
 			{"results", "/?q=undo+commit&filter=ext:md", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`),
 				chromedp.Evaluate(`document.getElementById("notes").textContent = "a note"`, nil), chromedp.KeyEvent("j")}},
-			{"nothing", "/?q=zzz+undefinable", until(`document.querySelector(".empty")`)},
+			{"nothing", "/?q=%22zzz+undefinable%22", until(`document.querySelector(".empty")`)},
 			{"keys", "/?q=commit", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#help"), chromedp.WaitVisible("#keys")}},
 			{"document", "/?view=document&id=notes:git.md%23undo-a-commit&q=commit", until(`document.querySelector(".hit mark")`)},
-			{"lab", "/?view=lab&q=commit&set.title_boost=9", chromedp.Tasks{chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
+			{"lab", "/?view=lab&q=commit&set.nothing=9", chromedp.Tasks{chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
 				chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil), until(`document.querySelector("label.changed")`),
 				chromedp.Click(".judge li button", chromedp.ByQuery), chromedp.Click(".judge li:nth-child(2) button.wrong", chromedp.ByQuery), until(`document.querySelector(".judge table")`),
 				chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}},

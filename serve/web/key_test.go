@@ -244,7 +244,7 @@ func TestPageEmpty(t *testing.T) {
 		f := servetest.Open(t, files, nil)
 		s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
 		t.Cleanup(s.Close)
-		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=qqqqq"), until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
+		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=%22qqqqq%22"), until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
 	}
 }
 

@@ -138,11 +138,11 @@ func TestLabNumberTyped(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
 	number := func(typed, shows, at string) chromedp.Action {
-		return chromedp.Tasks{do(`{ const f = document.querySelector("[data-name=names] input[type=text]"); f.value = ` + quote(typed) + `; f.dispatchEvent(new Event("change", {bubbles: true})) }`),
-			until(`document.querySelector("[data-name=names] input[type=text]").value === ` + quote(shows) + ` && document.querySelector("[data-name=names] input[type=range]").value === ` + quote(shows)), until(`new URLSearchParams(location.search).get("set.names") === ` + at)}
+		return chromedp.Tasks{do(`{ const f = document.querySelector("[data-name=meaning] input[type=text]"); f.value = ` + quote(typed) + `; f.dispatchEvent(new Event("change", {bubbles: true})) }`),
+			until(`document.querySelector("[data-name=meaning] input[type=text]").value === ` + quote(shows) + ` && document.querySelector("[data-name=meaning] input[type=range]").value === ` + quote(shows)), until(`new URLSearchParams(location.search).get("set.meaning") === ` + at)}
 	}
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=walrus"), chromedp.WaitVisible("svg.lab .node"), until(shown))
 	step(t, ctx, "a comma", number("0,75", "0.75", `"0.75"`))
-	step(t, ctx, "nothing", number(" ", "0.5", `null`))
+	step(t, ctx, "nothing", number(" ", "0.33", `null`))
 	step(t, ctx, "a point", number("0.25", "0.25", `"0.25"`))
 }

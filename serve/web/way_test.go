@@ -46,7 +46,7 @@ func TestPageEnterWaits(t *testing.T) {
 	step(t, ctx, "an answer overtakes a slow one", slow("/v1/search", 1500), typed("st"), do(`window.fetch = window.real; window.begun = performance.now()`), typed("stash"), until(`document.getElementById("count").textContent.includes("results in") && `+shown),
 		until(`performance.now() - begun > 1700`), until(`document.getElementById("count").textContent.includes("results in")`))
 	step(t, ctx, "a slow document", held("/ui/document"), chromedp.Click("#result-0 h2 a"), until(`document.getElementById("count").textContent === "Waiting for the server…"`), free, until(`document.getElementById("count").textContent === "" && `+shown))
-	step(t, ctx, "nothing, and why comes slowly", chromedp.Navigate(s.URL+"/?q=stash"), until(shown), slow("/v1/status", 1500), typed("zzz undefinable"), until(`document.querySelector(".empty")?.textContent.includes("Nothing found") && `+shown), until(`document.getElementById("count").textContent.startsWith("0 results in")`))
+	step(t, ctx, "nothing, and why comes slowly", chromedp.Navigate(s.URL+"/?q=stash"), until(shown), slow("/v1/status", 1500), typed(`"zzz undefinable"`), until(`document.querySelector(".empty")?.textContent.includes("Nothing found") && `+shown), until(`document.getElementById("count").textContent.startsWith("0 results in")`))
 }
 
 // TestPageEditor: an address for editors holds at once, leads to the passage, and is right for files of Windows.

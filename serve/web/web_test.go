@@ -28,9 +28,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"sheaf/eval/calibrate"
 	"sheaf/eval/dataset"
-	"sheaf/profile"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -320,21 +318,38 @@ func answer(ctx context.Context) {
 	})
 }
 
-// TestPageConfidence: results show how sure they are, and the page says when none of
-// them seems to be an answer.
+// TestPageConfidence checks that the page marks a result only when its confidence is high,
+// and that one line above the results says when none is likely to answer.
 func TestPageConfidence(t *testing.T) {
 	ctx := browser(t)
-	for bias, level := range map[float64]string{5: "high", -5: "none"} {
-		s, _ := startWith(t, func(o *serve.Options) {
-			o.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: bias} }
-		})
+	const unlikely = "nothing here is likely to answer this"
+	for _, c := range []struct {
+		bias             float64
+		answerable, mark bool
+	}{{5, true, true}, {1, true, false}, {0, true, false}, {-5, true, false}, {5, false, false}, {-5, false, false}} {
+		s, _ := startWith(t, func(o *serve.Options) { o.Confidence = servetest.Calibrated(c.bias, c.answerable) })
 		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"), chromedp.WaitVisible("#result-0"))
-		if got := text(t, ctx, `#result-0 .place span[title^="how sure"]`); got != "confidence: "+level {
-			t.Errorf("bias %v: the page shows %q, want %q", bias, got, level)
+		said := text(t, ctx, "body")
+		if c.mark {
+			if got := text(t, ctx, "#result-0 .place .sure"); got != "confidence: high" {
+				t.Errorf("%+v: the first result is marked %q", c, got)
+			}
+		} else if strings.Contains(said, "confidence") {
+			t.Errorf("%+v: the page marks a result:\n%s", c, said)
 		}
-		if got := text(t, ctx, "body"); strings.Contains(got, "nothing here seems to answer it") != (level == "none") {
-			t.Errorf("bias %v: the page says:\n%s", bias, got)
+		if n := strings.Count(said, unlikely); n > 1 || (n == 1) == c.answerable {
+			t.Errorf("%+v: the page says so %d times:\n%s", c, n, said)
 		}
+		if at := strings.Index(said, unlikely); at >= 0 {
+			if first := strings.Index(said, text(t, ctx, "#result-0 h2")); at > first {
+				t.Errorf("%+v: the line is not above the results:\n%s", c, said)
+			}
+		}
+	}
+	s, _ := startWith(t, func(o *serve.Options) { o.Confidence = servetest.Calibrated(-5, false) })
+	step(t, ctx, "filter", chromedp.Navigate(s.URL+"/?filter=path:git.md"), chromedp.WaitVisible("#result-0"))
+	if said := text(t, ctx, "body"); strings.Contains(said, unlikely) || strings.Contains(said, "confidence") {
+		t.Errorf("a filter alone:\n%s", said)
 	}
 }
 

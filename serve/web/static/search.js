@@ -35,13 +35,14 @@ export async function show(main, s, thePage, signal, y) {
   last = s;
   if (!same) selected = -1;
   const took = givenKey() === key ? ` in ${(performance.now() - began).toFixed(0)} ms` : ""; // else somebody typed it
-  const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more results" : found.total.value === 1 ? " result" : " results"}${took}${found.answerable === false ? "; nothing here seems to answer it" : ""}`;
+  const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more results" : found.total.value === 1 ? " result" : " results"}${took}`;
   page.count(count);
   page.notes(told(found));
   const lines = found.results.map((r, i) => line(r, i, s));
   const now = y || scrollY || selected >= early ? lines.length : early;
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...lines.slice(0, now));
-  const column = make("div", {}, list);
+  const unlikely = found.answerable === false && found.results.length > 0;
+  const column = make("div", {}, unlikely && make("p", { class: "unlikely" }, "nothing here is likely to answer this"), list);
   if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(s, signal)));
   const filled = found.results.length >= limit;
   if (found.total.relation === "gte") column.append(limit < most ? more(filled ? limit + step : most, s)
@@ -121,7 +122,7 @@ function line(r, i, s) {
       r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),
       ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => narrow(markOf("tag", t), s) }, "#" + t)),
       r.file && make("a", { href: editorAddress(r.file, r.line), "data-editor": "" }, "open in editor"),
-      r.confidence_level && make("span", { title: "how sure it is that this answers the query" }, `confidence: ${r.confidence_level}`),
+      r.confidence_level === "high" && make("span", { class: "sure", title: "this very likely answers the query" }, "confidence: high"),
       make("button", { type: "button", class: "chip score", "aria-expanded": "false", title: "Why does it stand here?", onclick: () => toggle(item, r) }, score(r.score))));
   item.addEventListener("mousedown", () => select(i, false));
   return item;

@@ -1,0 +1,49 @@
+// Quality lists the judged collections of some folders and prints the tables of
+// doc/quality.md from what sheaf eval measured on them. bench/quality.sh calls it.
+//
+//	quality sets SPLIT FOLDER...
+//	quality tables RESULTS SPLIT FOLDER...
+//
+// SPLIT is dev, held or all. The first command prints a line for each set: its key, its
+// path and the name of its judgements, with tabs between. The second reads what sheaf eval
+// --json printed: RESULTS/sets/KEY.json of each set, RESULTS/old/KEY.json of an older program
+// and RESULTS/confidence.json.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	out := bufio.NewWriter(os.Stdout)
+	err := run(os.Args[1:], out)
+	if err = errors.Join(err, out.Flush()); err != nil {
+		fmt.Fprintln(os.Stderr, "quality:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	switch {
+	case len(args) >= 3 && args[0] == "sets":
+		sets, err := findSets(args[1], args[2:])
+		if err != nil {
+			return err
+		}
+		for _, s := range sets {
+			fmt.Fprintf(out, "%s\t%s\t%s\n", s.key(), s.path, s.judgements)
+		}
+		return nil
+	case len(args) >= 4 && args[0] == "tables":
+		sets, err := findSets(args[2], args[3:])
+		if err != nil {
+			return err
+		}
+		return printTables(out, args[1], sets)
+	}
+	return errors.New("usage: quality sets SPLIT FOLDER... | quality tables RESULTS SPLIT FOLDER...")
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// measured is the part that the tables need of what sheaf eval prints of a set.
+type measured struct {
+	Measures    []string     `json:"measures"`
+	Columns     []column     `json:"columns"`
+	Comparisons []comparison `json:"comparisons"`
+}
+
+type column struct {
+	Name    string `json:"name"`
+	Profile string `json:"profile"`
+	Scores  []struct {
+		Mean float64 `json:"mean"`
+	} `json:"scores"`
+	Latency *struct {
+		P50 float64 `json:"p50"`
+	} `json:"latency_ms"`
+	Classes []struct {
+		Class   string    `json:"class"`
+		Queries int       `json:"queries"`
+		Means   []float64 `json:"means"`
+	} `json:"classes"`
+}
+
+type comparison struct {
+	Measure       string  `json:"measure"`
+	Column        string  `json:"column"`
+	Difference    float64 `json:"difference"`
+	TTest         float64 `json:"p_t_test"`
+	Randomization float64 `json:"p_randomization"`
+}
+
+// The columns of the tables. old is the run of an older program.
+const (
+	usual = "sheaf"
+	old   = "old"
+)
+
+var columns = []string{usual, "words", "meaning", "bm25", old}
+
+// result is what was measured on a set.
+type result struct {
+	set
+	values map[string]float64 // of the measure of the set, by column
+	p50    map[string]float64 // milliseconds, by column
+	// signs says, by column, whether both paired tests find the default better (1) or
+	// worse (-1) at 5 %.
+	signs   map[string]int
+	classes map[string]map[string]class // by class and column
+}
+
+type class struct {
+	queries int
+	value   float64
+}
+
+// measure is the measure of a set.
+func (s *set) measure() string {
+	if s.kind == notes {
+		return "nDCG@5"
+	}
+	return "nDCG@10"
+}
+
+// readResults reads the results of sets from a folder.
+func readResults(folder string, sets []set) ([]result, error) {
+	var all []result
+	for _, s := range sets {
+		r := result{set: s}
+		d, err := readReport(filepath.Join(folder, "sets", s.key()+".json"))
+		if err == nil {
+			err = r.read(d)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.key(), err)
+		}
+		// The column of a run has no latency. The older program measured its own.
+		older, err := readReport(filepath.Join(folder, "old", s.key()+".json"))
+		switch {
+		case err == nil && len(older.Columns) == 1 && older.Columns[0].Latency != nil:
+			r.p50[old] = older.Columns[0].Latency.P50
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("%s: %w", s.key(), err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func readReport(file string) (*measured, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Datasets []measured `json:"datasets"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, err
+	}
+	if len(in.Datasets) != 1 {
+		return nil, fmt.Errorf("%s: %d data sets; want one", file, len(in.Datasets))
+	}
+	return &in.Datasets[0], nil
+}
+
+func (r *result) read(d *measured) error {
+	at := -1
+	for i, name := range d.Measures {
+		if name == r.measure() {
+			at = i
+		}
+	}
+	if at < 0 {
+		return fmt.Errorf("no measure %s", r.measure())
+	}
+	r.values, r.p50, r.signs = map[string]float64{}, map[string]float64{}, map[string]int{}
+	r.classes = map[string]map[string]class{}
+	names := map[string]string{}
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		if at >= len(c.Scores) {
+			return fmt.Errorf("column %s has %d scores", c.Name, len(c.Scores))
+		}
+		name := c.Profile
+		if c.Latency == nil {
+			name = old
+		} else {
+			r.p50[name] = c.Latency.P50
+		}
+		names[c.Name] = name
+		r.values[name] = c.Scores[at].Mean
+		for _, k := range c.Classes {
+			if r.classes[k.Class] == nil {
+				r.classes[k.Class] = map[string]class{}
+			}
+			r.classes[k.Class][name] = class{k.Queries, k.Means[at]}
+		}
+	}
+	for _, c := range d.Comparisons {
+		if c.Measure != r.measure() || c.TTest >= 0.05 || c.Randomization >= 0.05 {
+			continue
+		}
+		r.signs[names[c.Column]] = 1 // the difference is that of the other column
+		if c.Difference > 0 {
+			r.signs[names[c.Column]] = -1
+		}
+	}
+	return nil
+}
+
+// lead is how far the default is above a column, and whether the set has that column.
+func (r *result) lead(name string) (float64, bool) {
+	value, ok := r.values[name]
+	return r.values[usual] - value, ok
+}
+
+// quality is how well a calibration that was fitted to other sets holds for one.
+type quality struct {
+	Dataset      string  `json:"dataset"`
+	Questions    int     `json:"questions"`
+	Right        int     `json:"right"`
+	First        float64 `json:"first_error"`
+	FirstFive    float64 `json:"error"`
+	Brier        float64 `json:"brier"`
+	Found        counts  `json:"found"`
+	Unanswerable counts  `json:"unanswerable"`
+}
+
+type counts struct {
+	Queries    int `json:"queries"`
+	Answerable int `json:"answerable"`
+}
+
+// readConfidence reads what sheaf eval confidence printed; nil when it was not run.
+func readConfidence(folder string, sets []set) ([]quality, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "confidence.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Datasets []quality `json:"datasets"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, fmt.Errorf("confidence.json: %w", err)
+	}
+	for i := range in.Datasets {
+		q := &in.Datasets[i]
+		for _, s := range sets {
+			if s.path == q.Dataset && s.kind != inPages {
+				q.Dataset = s.key()
+			}
+		}
+	}
+	return in.Datasets, nil
+}

@@ -1,0 +1,186 @@
+package confidence
+
+import (
+	"slices"
+
+	"sheaf"
+	"sheaf/eval/calibrate"
+	"sheaf/search"
+)
+
+const (
+	// minEach is how many right results, wrong results, and questions that nothing answers
+	// a fit needs.
+	minEach = 8
+	// unanswerableWeight is how much the questions that nothing answers count in the
+	// probability that a result is right, against those that have an answer: people mostly
+	// ask what their documents answer.
+	unanswerableWeight = 0.1
+	// foundShare is the share of the questions with a right result that are to be called
+	// answerable.
+	foundShare = 0.97
+	ridge      = 1
+)
+
+// rows are what a logistic map is fitted to.
+type rows struct {
+	features [][]float64
+	right    []bool
+	weights  []float64
+}
+
+func (r *rows) add(e *search.Evidence, right bool, weight float64) {
+	r.features, r.right, r.weights = append(r.features, e.Features()), append(r.right, right), append(r.weights, weight)
+}
+
+// fit fits the map. Weights count in proportion: their mean becomes 1.
+func (r *rows) fit() calibrate.Logistic {
+	sum := 0.0
+	for _, w := range r.weights {
+		sum += w
+	}
+	for i := range r.weights {
+		r.weights[i] *= float64(len(r.weights)) / sum
+	}
+	return calibrate.FitLogistic(r.features, r.right, r.weights, ridge)
+}
+
+// counts of either kind.
+func (r *rows) kinds() (right, wrong int) {
+	for _, is := range r.right {
+		if is {
+			right++
+		} else {
+			wrong++
+		}
+	}
+	return right, wrong
+}
+
+// part is some of the questions of a collection.
+type part struct {
+	*Answers
+	questions []int
+}
+
+// Fit fits a calibration to the answers of some collections. Each collection counts the
+// same. Too few answers are sheaf.ErrInvalid.
+func Fit(all []*Answers) (*search.Calibration, error) {
+	parts := make([]part, len(all))
+	for i, a := range all {
+		parts[i] = part{a, make([]int, len(a.results))}
+		for q := range parts[i].questions {
+			parts[i].questions[q] = q
+		}
+	}
+	return fitParts(parts)
+}
+
+func fitParts(parts []part) (*search.Calibration, error) {
+	var right, answered rows
+	for _, p := range parts {
+		var real, none []int
+		results, found := 0, 0
+		for _, q := range p.questions {
+			switch {
+			case len(p.results[q]) == 0:
+			case p.Answers.questions[q].Right == nil:
+				none = append(none, q)
+			default:
+				real = append(real, q)
+				results += len(p.results[q])
+				if p.answered(q) {
+					found++
+				}
+			}
+		}
+		for _, q := range real {
+			for k := range p.results[q] {
+				right.add(&p.results[q][k].evidence, p.results[q][k].right, 1/float64(results))
+			}
+			if p.answered(q) {
+				answered.add(&p.results[q][0].evidence, true, 1/float64(found))
+			}
+		}
+		for _, q := range none {
+			right.add(&p.results[q][0].evidence, false, unanswerableWeight/float64(len(none)))
+			answered.add(&p.results[q][0].evidence, false, 1/float64(len(none)))
+		}
+	}
+	good, bad := right.kinds()
+	found, none := answered.kinds()
+	if min(good, bad, found, none) < minEach {
+		return nil, sheaf.Invalidf("%d results are right, %d are wrong, and %d questions have no answer; at least %d of each are needed to learn which are which: ask more questions",
+			good, bad, none, minEach)
+	}
+	c := &search.Calibration{Right: right.fit(), Answered: answered.fit()}
+	c.Least = least(parts, c)
+	return c, nil
+}
+
+// least is the probability that the share foundShare of the questions with a right result
+// has at least, each collection counting the same.
+func least(parts []part, c *search.Calibration) float64 {
+	type found struct{ p, weight float64 }
+	var all []found
+	sum := 0.0
+	for _, p := range parts {
+		from := len(all)
+		for _, q := range p.questions {
+			if p.Answers.questions[q].Right != nil && p.answered(q) {
+				all = append(all, found{p: c.Answered.At(p.results[q][0].evidence.Features()...)})
+			}
+		}
+		for i := from; i < len(all); i++ {
+			all[i].weight = 1 / float64(len(all)-from)
+			sum += all[i].weight
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		switch {
+		case a.p < b.p:
+			return -1
+		case a.p > b.p:
+			return 1
+		}
+		return 0
+	})
+	below := 0.0
+	for _, f := range all {
+		if below += f.weight; below > (1-foundShare)*sum {
+			return f.p
+		}
+	}
+	return 0
+}
+
+// LeaveOneOut judges each collection by the fit of the others, and fits all. Collections
+// that same reports to hold the same documents are left out together. Fewer than two
+// collections, or different profiles, are sheaf.ErrInvalid.
+func LeaveOneOut(all []*Answers, same func(i, j int) bool) ([]Quality, *search.Calibration, error) {
+	if len(all) < 2 {
+		return nil, nil, sheaf.Invalidf("%d collection: at least two are needed to judge one by the others", len(all))
+	}
+	var out []Quality
+	for i, a := range all {
+		if a.profile.Digest() != all[0].profile.Digest() {
+			return nil, nil, sheaf.Invalidf("profiles %s and %s: their evidence differs", all[0].profile.Name, a.profile.Name)
+		}
+		var others []*Answers
+		for j := range all {
+			if j != i && !same(i, j) {
+				others = append(others, all[j])
+			}
+		}
+		if len(others) == 0 {
+			return nil, nil, sheaf.Invalidf("collection %d: all others hold the same documents; judge it by others", i+1)
+		}
+		c, err := Fit(others)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, Judge(a, c))
+	}
+	c, err := Fit(all)
+	return out, c, err
+}

@@ -1,0 +1,88 @@
+package confidence
+
+import (
+	"strconv"
+
+	"sheaf"
+	"sheaf/eval/calibrate"
+	"sheaf/eval/knownitem"
+	"sheaf/search"
+)
+
+// Report says what was learned from one folder, and whether it is better than the
+// calibration that the program ships.
+type Report struct {
+	Profile string `json:"profile"`
+	// Digest identifies what the profile computes. The fit holds for that alone.
+	Digest string             `json:"digest"`
+	Fit    search.Calibration `json:"fit"`
+	// Learned is how well fits hold for questions that they have not seen, Shipped how well
+	// the shipped calibration holds for the same questions; nil without a shipped one.
+	Learned Quality  `json:"learned"`
+	Shipped *Quality `json:"shipped,omitempty"`
+}
+
+// Better reports whether what was learned is better than the shipped calibration: its mean
+// squared error is smaller.
+func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
+
+const (
+	// minQuestions is how many questions a folder must give.
+	minQuestions = 40
+	// foldCount is into how many parts questions are dealt. Each is judged by the fit of
+	// the others.
+	foldCount = 5
+)
+
+// Learn fits a calibration to the answers of one folder. shipped may be nil. Too few
+// questions are sheaf.ErrInvalid.
+func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error) {
+	n := len(a.questions)
+	if n < minQuestions {
+		return nil, sheaf.Invalidf("the documents give %d questions, and at least %d are needed to learn from: the folder is too small, or its notes have too few headings and links",
+			n, minQuestions)
+	}
+	groups := make([]string, n)
+	for i := range groups {
+		if groups[i] = a.questions[i].Group; groups[i] == "" {
+			groups[i] = "question " + strconv.Itoa(i)
+		}
+	}
+	folds := calibrate.Folds(n, foldCount, groups, seed)
+	fits := make([]*search.Calibration, foldCount)
+	for fold := range fits {
+		p := part{Answers: a}
+		for q, f := range folds {
+			if f != fold {
+				p.questions = append(p.questions, q)
+			}
+		}
+		var err error
+		if fits[fold], err = fitParts([]part{p}); err != nil {
+			return nil, err
+		}
+	}
+	fit, err := Fit([]*Answers{a})
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Profile: a.profile.Name, Digest: a.profile.Digest(), Fit: *fit, Learned: judge(a, func(q int) *search.Calibration { return fits[folds[q]] })}
+	if shipped != nil {
+		q := Judge(a, shipped)
+		r.Shipped = &q
+	}
+	return r, nil
+}
+
+// KnownItems are questions made of the documents themselves.
+func KnownItems(items []knownitem.Item) []Question {
+	questions := make([]Question, len(items))
+	for i := range items {
+		item := &items[i]
+		questions[i] = Question{Text: item.Text, Filter: item.Filter(), Group: string(item.Doc)}
+		if !item.Kind.Impossible() {
+			questions[i].Right = func(h *search.Hit) bool { return h.Doc == item.Doc }
+		}
+	}
+	return questions
+}

@@ -1,0 +1,168 @@
+package confidence_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf/eval/calibrate"
+	"sheaf/profile"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// usual returns a calibration with numbers like those that judged data sets give. Tests of
+// what the rules of this program guarantee use it; [TestShipped] holds the shipped one to
+// the same.
+func usual() *search.Calibration {
+	return &search.Calibration{
+		Right:    calibrate.Logistic{Bias: -3.5, Weights: []float64{1.7, -1.1, 1.2, 5.6, -1.9, 0.8, -1.1}},
+		Answered: calibrate.Logistic{Bias: -8.1, Weights: []float64{2.1, 6, 5.8, -0.2, 0, 2.5, -0.7}},
+		Least:    0.17,
+	}
+}
+
+// expected says what a folder must say of a query.
+type expected struct {
+	query      string
+	answerable bool
+	high       bool // the first result
+}
+
+// folders are folders with queries for which any shipped calibration must do right.
+var folders = []struct {
+	name    string
+	files   func() map[string]string
+	queries []expected
+}{
+	{"tickets", tickets, []expected{
+		{"ticket 4713", true, false},
+		{"Ticket 4713", true, false},
+		{"4713", true, false},
+		{"ticket 4712", false, false},
+		{"4712", false, false},
+		{"what happened to ticket 4712", false, false},
+		{"ticket #4712", false, false},
+		{"ticket 4712 OR ticket 4720", false, false},
+		{"ticket 4712 OR ticket 4713", true, false},
+		{"ticket -4712", true, false},
+		{"how do I bake sourdough bread", false, false},
+		{"who won the football championship", false, false},
+	}},
+	{"people", people, []expected{
+		{"Alice Miller", true, true},
+		{"phone number of Alice Miller", true, false},
+		{"Beeblebrox", false, false},
+		{"Zaphod Beeblebrox", false, false},
+		{"phone number of Zaphod Beeblebrox", false, false},
+		{"where does Zaphod Beeblebrox live", false, false},
+	}},
+	{"programs", programs, []expected{
+		{"python3 install", true, false}, // the parts of the compound are there
+		{"ruby4 install", false, false},
+	}},
+	{"documentation", nil, []expected{
+		{"Stores", true, true},
+		{"How the index recovers from damage", true, false},
+		{"a store that cannot count words", true, false},
+		{"recipe for tomato soup with basil", false, false},
+		{"symptoms of influenza in small children", false, false},
+		{"cheap flights to Lisbon in summer", false, false},
+	}},
+}
+
+func tickets() map[string]string {
+	files := map[string]string{}
+	for i, what := range []string{"The printer on the second floor jams", "The login page shows an empty window", "The export of invoices stops half way",
+		"The search box loses the last letter", "The backup takes longer than one night", "The phone in the lobby does not ring"} {
+		n := 4711 + i
+		if n >= 4712 {
+			n++
+		}
+		files[fmt.Sprintf("ticket-%d.md", n)] = fmt.Sprintf("# Ticket %d\n\n%s. It was reported on Monday.\n", n, what)
+	}
+	return files
+}
+
+func programs() map[string]string {
+	files := map[string]string{}
+	for i, name := range []string{"Python", "Perl", "Lua", "Erlang", "Haskell", "Prolog"} {
+		files[strings.ToLower(name)+".md"] = fmt.Sprintf("# Install %s %d\n\nDownload %s and run the installer.\n", name, i+3, name)
+	}
+	return files
+}
+
+func people() map[string]string {
+	files := map[string]string{}
+	for i, name := range []string{"Alice Miller", "Bob Carter", "Carol Jones", "David Smith", "Erin Walker", "Frank Young"} {
+		files[strings.ReplaceAll(strings.ToLower(name), " ", "-")+".md"] = fmt.Sprintf("# %s\n\nPhone number of %s: 555 010%d. Lives in the town by the river.\n", name, name, i)
+	}
+	return files
+}
+
+// faults returns what a calibration gets wrong.
+func faults(t *testing.T, c *search.Calibration) []string {
+	t.Helper()
+	var out []string
+	for _, f := range folders {
+		folder := pages
+		if f.files != nil {
+			folder = t.TempDir()
+			for name, text := range maps.All(f.files()) {
+				if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s := openFolder(t, folder).Searcher()
+		s.Confidence = func(*profile.Profile) *search.Calibration { return c }
+		for _, q := range f.queries {
+			r, err := s.Search(t.Context(), words.Parse(q.query, words.Options{Limit: 5}), load(t, "sheaf"), search.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			say := func(format string, args ...any) {
+				out = append(out, f.name+": "+q.query+": "+fmt.Sprintf(format, args...))
+			}
+			if *r.Answerable != q.answerable {
+				e := search.Evidence{}
+				if len(r.Hits) > 0 {
+					e = *r.Hits[0].Evidence
+				}
+				say("answerable is %v, by %+v", *r.Answerable, e)
+			}
+			for i, h := range r.Hits {
+				switch {
+				case !q.answerable && (h.Level != search.None || *h.Confidence >= 0.30):
+					say("result %d has confidence %v, %s", i+1, *h.Confidence, h.Level)
+				case i == 0 && q.high && h.Level != search.High:
+					say("the first result has confidence %v, %s, by %+v", *h.Confidence, h.Level, *h.Evidence)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TestShipped holds the shipped calibration to what people rely on: an exact title is
+// high, another subject is not answerable, and neither is a number or a name that no
+// document has.
+func TestShipped(t *testing.T) {
+	c := search.ShippedCalibration(load(t, "sheaf"), "sheaf-en-1")
+	if c == nil || !c.Valid() {
+		t.Fatalf("the shipped calibration is %+v", c)
+	}
+	for _, fault := range faults(t, c) {
+		t.Error(fault)
+	}
+}
+
+// TestUsual holds a calibration with usual numbers to the same.
+func TestUsual(t *testing.T) {
+	for _, fault := range faults(t, usual()) {
+		t.Error(fault)
+	}
+}

@@ -1,0 +1,74 @@
+package profile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What the default profile and the stages had before the default ranking became a sum of
+// shares. The value says what to do instead. Profiles that were saved before still name them.
+var (
+	goneStages = map[string]string{
+		"support":     "remove it",
+		"whole":       "use word_pairs",
+		"guard":       "remove it",
+		"title_boost": "use names",
+		"min_score":   "use adaptive, with floor 0 and the least score as absolute",
+	}
+	goneParameters = map[string]string{
+		"similarity": "remove it",
+		"support":    "remove it",
+		"whole":      "remove it",
+		"coverage":   "remove it, or use pairs",
+		"threshold":  "remove it, or write the stage tree into then",
+		"pool":       "remove it, or write limit into the branches",
+	}
+	goneBranches = map[string]string{
+		"titles": "remove it; the stage names looks at titles",
+	}
+)
+
+// Gone says what replaces a parameter that the default ranking had; "" when the profile has a
+// parameter of the name, or does not extend the default.
+func (p *Profile) Gone(name string) string {
+	names := make([]string, len(p.Parameters))
+	for i := range p.Parameters {
+		names[i] = p.Parameters[i].Name
+	}
+	if p.root != Default || slices.Contains(names, name) {
+		return ""
+	}
+	return goneParameter(name, p.Name, names)
+}
+
+// goneParameter returns what is wrong with a parameter that the default ranking had; "" when
+// it had none of the name. profile is the one that somebody uses, names are its parameters.
+func goneParameter(name, profile string, names []string) string {
+	instead, ok := goneParameters[name]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("parameter %s of profile %s is gone: the default ranking no longer has it; %s (parameters: %s)",
+		name, profile, instead, strings.Join(names, ", "))
+}
+
+// GoneStage returns what is wrong with a stage that there was; "" when there was none.
+func GoneStage(name string) string {
+	instead, ok := goneStages[name]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("stage %s is gone: %s", name, instead)
+}
+
+// goneBranch returns what is wrong with a branch that the default profile had; "" when it
+// had none of the name.
+func goneBranch(name, profile string, names []string) string {
+	instead, ok := goneBranches[name]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("branch %s of profile %s is gone: %s (branches: %s)",
+		name, profile, instead, strings.Join(names, ", "))
+}

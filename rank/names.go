@@ -1,0 +1,157 @@
+package rank
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"sheaf"
+)
+
+// NameMatch compares a name with the query, both as sets of words.
+type NameMatch struct {
+	// Asked is the share of the query that the name holds, by idf, in 0..1.
+	Asked float64
+	// Said is the share of the name's content words that the query holds, in 0..1.
+	Said float64
+}
+
+// Names raises hits whose document or own heading the query names. A hit gets
+//
+//	Document x name(document) + Heading x name(own heading) + equal
+//
+//	name(t) = asked(t) x said(t), in 0..1
+//	asked(t) = sum of the idf of the query's words in t / sum of the idf of all words of the query
+//	said(t)  = content words of t that the query holds / content words of t
+//	name(document) = the largest value among its title, its aliases and its file name; a file
+//	called index, readme or _index has the name of its folder
+//
+// name(t) is near 1 when the query and the name say the same, and near 0 when the
+// query holds one word of a long name, or the name holds one word of a long query.
+// So the same stage serves names and questions.
+//
+// equal is Title for the root chunk of a document whose title equals the query, Alias
+// for one whose alias or file name does, and Equal for a section whose heading does.
+// Names compare without regard to case and to the amount of white space. Where several
+// apply, the largest counts.
+//
+// Example, Document 0.3, Heading 0.3: of a query of two words of equal idf, the title
+// holds one, and one other content word: name(document) = 0.5 x 0.5. The heading holds
+// both and nothing else: name(own heading) = 1. The hit gets 0.3 x 0.25 + 0.3 x 1 = 0.375.
+//
+// asked is recall and said is precision, over the words of a name. asked is coordination
+// level matching weighted by idf (Spärck Jones 1972).
+type Names struct {
+	Document float64 // 0..1e6
+	Heading  float64 // 0..1e6
+	Title    float64 // 0..1e6
+	Alias    float64 // 0..1e6
+	Equal    float64 // 0..1e6
+}
+
+// Apply implements [Stage]. Without [Env.Named] only equal names count.
+func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(n, in, env) }
+
+func (n Names) work(r *Row, env Env) error {
+	const stage = "names"
+	if err := firstError(env.needFacts(stage), within(stage, "document", n.Document, 0, 1e6), within(stage, "heading", n.Heading, 0, 1e6),
+		within(stage, "title", n.Title, 0, 1e6), within(stage, "alias", n.Alias, 0, 1e6), within(stage, "equal", n.Equal, 0, 1e6)); err != nil {
+		return err
+	}
+	asked := foldNames(env.Query, env.Typed)
+	documents := map[*sheaf.Outline]nameValue{}
+	return r.add(stage, env.Facts, func(_ *sheaf.Hit, c *sheaf.Node) addition {
+		a := addition{}
+		if c == nil {
+			return a
+		}
+		if env.Named != nil {
+			document := nameValue{}
+			if o := outlineOf(env.Facts, c); o != nil {
+				var known bool
+				if document, known = documents[o]; !known {
+					document = documentName(o, env.Named)
+					documents[o] = document
+				}
+			}
+			heading := nameValue{c.Title, env.Named(c.Title)}
+			if a.add(r, n.Document*document.value()) {
+				a.parts = append(a.parts, document.explained("name of the document", n.Document))
+			}
+			if a.add(r, n.Heading*heading.value()) {
+				a.parts = append(a.parts, heading.explained("own heading", n.Heading))
+			}
+		}
+		n.addEqual(&a, r, env.Facts, c, asked)
+		return a
+	})
+}
+
+// addEqual adds the value of the best name of c that equals the query.
+func (n Names) addEqual(a *addition, r *Row, facts Facts, c *sheaf.Node, asked folded) {
+	if len(asked) == 0 || isSection(c) && asked.beginOtherwise(c.Title) {
+		return
+	}
+	best, label := 0.0, ""
+	names(facts, c, func(name string, kind nameKind) {
+		value := [...]float64{n.Title, n.Alias, n.Alias, n.Equal}[kind]
+		if value > best && asked.call(name) {
+			best, label = value, kind.String()+" equals the query"
+		}
+	})
+	if a.add(r, best) {
+		a.parts = append(a.parts, part(label, best))
+	}
+}
+
+// nameValue is a name and how it matches the query.
+type nameValue struct {
+	name  string
+	match NameMatch
+}
+
+func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
+
+// explained explains weight x the value of the name.
+func (v nameValue) explained(what string, weight float64) sheaf.Explanation {
+	return combined(what+" "+quoted(shortened(v.name)), weight*v.value(), sheaf.CombineProduct, part("weight", weight),
+		part("share of the query in the name", v.match.Asked), part("share of the name in the query", v.match.Said))
+}
+
+// shownName is how many characters of a name an explanation shows.
+const shownName = 100
+
+// shortened cuts a long name.
+func shortened(name string) string {
+	n := 0
+	for i := range name {
+		if n++; n > shownName {
+			return name[:i] + "…"
+		}
+	}
+	return name
+}
+
+// documentName is the name of a document that matches the query best. Of equal ones
+// the first counts: title, aliases, file name.
+func documentName(o *sheaf.Outline, named func(string) NameMatch) nameValue {
+	best := nameValue{}
+	try := func(name string) {
+		if v := (nameValue{name, named(name)}); v.value() > best.value() {
+			best = v
+		}
+	}
+	if len(o.Nodes) > 0 && !isSection(&o.Nodes[0]) {
+		try(o.Nodes[0].Title)
+	}
+	for _, alias := range o.Aliases {
+		try(alias)
+	}
+	file := path.Base(o.Path)
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	if slices.Contains([]string{"index", "readme", "_index"}, strings.ToLower(stem)) {
+		stem = path.Base(path.Dir(o.Path))
+	}
+	try(stem)
+	return best
+}

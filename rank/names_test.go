@@ -1,0 +1,205 @@
+package rank_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// wordsOf compares names with a query, both split at white space. A word without an idf has 1.
+func wordsOf(query string, idf map[string]float64) func(name string) rank.NameMatch {
+	worth := func(word string) float64 {
+		if v, ok := idf[word]; ok {
+			return v
+		}
+		return 1
+	}
+	asked, sum := map[string]bool{}, 0.0
+	for _, word := range strings.Fields(strings.ToLower(query)) {
+		if !asked[word] {
+			asked[word] = true
+			sum += worth(word)
+		}
+	}
+	return func(name string) (m rank.NameMatch) {
+		seen, said, held := map[string]bool{}, 0, 0.0
+		for _, word := range strings.Fields(strings.ToLower(name)) {
+			if seen[word] {
+				continue
+			}
+			seen[word] = true
+			if asked[word] {
+				said++
+				held += worth(word)
+			}
+		}
+		if len(seen) > 0 && sum > 0 {
+			m = rank.NameMatch{Asked: min(1, held/sum), Said: float64(said) / float64(len(seen))}
+		}
+		return m
+	}
+}
+
+// lettersOf is wordsOf where every word has the same idf.
+func lettersOf(query string) func(name string) rank.NameMatch { return wordsOf(query, nil) }
+
+// TestNamesExample is the example of the doc comment.
+func TestNamesExample(t *testing.T) {
+	l := newShelf()
+	d := l.add("t:x.md", "undo commit")
+	d.Chunks[0].Title = "undo everything"
+	in := withReasons(ranking(hit(d.Chunks[1].ID, 1)))
+	out := apply(t, rank.Names{Document: 0.3, Heading: 0.3}, in, rank.Env{Facts: l, Query: "commit undo", Named: lettersOf("commit undo")})
+	checkReasons(t, "example", out)
+	nearList(t, out, []float64{1 + 0.3*0.25 + 0.3*1})
+	why := out[0].Explanation
+	equal(t, "labels", []string{why.Label, why.Parts[0].Label, why.Parts[1].Label, why.Parts[2].Label},
+		[]string{"names", "retrieved", `name of the document "undo everything"`, `own heading "undo commit"`})
+}
+
+// TestNamesThatEqual: a title, an alias, a file name or a heading that equals the query counts
+// whatever its case and white space; a name of which the query is a part does not.
+func TestNamesThatEqual(t *testing.T) {
+	l := newShelf()
+	d := l.add("t:notes/Go Basics.md", "Loops")
+	d.Aliases = []string{"Golang"}
+	d.Title, d.Chunks[0].Title = "Basics of Go", "Basics of Go"
+	in := ranking(hit(d.ID, 1), hit(d.Chunks[1].ID, 1))
+	const document, section = "t:notes/Go Basics.md", "t:notes/Go Basics.md#Loops"
+	for query, want := range map[string]string{
+		"basics  of GO ": document + " 1.5\n" + section + " 1",
+		"golang":         document + " 1.25\n" + section + " 1",
+		"go basics":      document + " 1.25\n" + section + " 1",
+		"go basics.md":   document + " 1.25\n" + section + " 1",
+		"loops":          section + " 1.2\n" + document + " 1",
+		"basics":         document + " 1\n" + section + " 1",
+		"":               document + " 1\n" + section + " 1",
+	} {
+		out := apply(t, rank.Names{Title: 0.5, Equal: 0.2, Alias: 0.25}, withReasons(in), rank.Env{Facts: l, Query: query})
+		checkReasons(t, query, out)
+		equal(t, query, lines(out), want)
+	}
+	// What is typed may be a name with marks of the query language in it.
+	d.Chunks[1].Title = "Loops (long)"
+	out := apply(t, rank.Names{Equal: 0.2}, withReasons(in), rank.Env{Facts: l, Query: "loops long", Typed: "Loops (long)"})
+	equal(t, "as typed", lines(out), section+" 1.2\n"+document+" 1")
+	// Of several names that equal the query the best one counts, once.
+	d.Chunks[0].Title, d.Aliases = "Go Basics", []string{"go basics"}
+	out = apply(t, rank.Names{Title: 0.5, Alias: 0.75}, withReasons(in), rank.Env{Facts: l, Query: "go basics"})
+	checkReasons(t, "the best", out)
+	equal(t, "the best", lines(out), document+" 1.75\n"+section+" 1")
+}
+
+// TestNamesOfADocument: the best of title, aliases and file name counts, for every hit of the
+// document. A file called index, readme or _index has the name of its folder.
+func TestNamesOfADocument(t *testing.T) {
+	for _, c := range []struct {
+		path, title, alias, query string
+		want                      float64
+	}{
+		{"x/long file.md", "Undo", "", "undo", 1},
+		{"x/undo.md", "Of many things", "", "undo", 1},
+		{"x/long file.md", "Of many things", "undo", "undo", 1},
+		{"x/long file.md", "Undo it", "undo", "undo", 1},
+		{"x/long file.md", "Undo it", "", "undo", 0.5},
+		{"undo/index.md", "Of many things", "", "undo", 1},
+		{"undo/README.md", "Of many things", "", "undo", 1},
+		{"undo/_index.md", "Of many things", "", "undo", 1},
+		{"undo/index.md", "Of many things", "", "index", 0},
+		{"readme.md", "Of many things", "", "readme", 0},
+		{"undo/other.md", "Of many things", "", "undo", 0},
+		{"x/y.md", "", "", "undo", 0},
+	} {
+		l := newShelf()
+		d := l.add(sheaf.DocumentID("t", c.path), "Section")
+		d.Chunks[0].Title = c.title
+		if c.alias != "" {
+			d.Aliases = []string{c.alias}
+		}
+		in := withReasons(ranking(hit(d.ID, 1), hit(d.Chunks[1].ID, 1), hit("t:unknown.md", 1)))
+		out := apply(t, rank.Names{Document: 0.5}, in, rank.Env{Facts: l, Query: c.query, Named: lettersOf(c.query)})
+		checkReasons(t, c.path, out)
+		nearScores(t, scoresOf(out), map[string]float64{string(d.ID): 1 + 0.5*c.want, string(d.Chunks[1].ID): 1 + 0.5*c.want, "t:unknown.md": 1})
+	}
+}
+
+// TestNamesWithoutNamed: where names cannot be compared, only those that equal the query count.
+func TestNamesWithoutNamed(t *testing.T) {
+	l := newShelf()
+	d := l.add("t:undo.md", "Undo a commit")
+	in := withReasons(ranking(hit(d.Chunks[1].ID, 2), hit(d.ID, 1)))
+	all := rank.Names{Document: 0.5, Heading: 0.5, Title: 0.5, Alias: 0.5, Equal: 0.5}
+	out := apply(t, all, in, rank.Env{Facts: l, Query: "undo a"})
+	if !reflect.DeepEqual(out, in) {
+		t.Errorf("nothing equals the query: %s", written(out))
+	}
+	out = apply(t, all, in, rank.Env{Facts: l, Query: "undo"})
+	equal(t, "the file name equals", lines(out), "t:undo.md#Undo a commit 2\nt:undo.md 1.5")
+}
+
+// TestNamesAreBounded: of any names, queries and idf, name() is 0..1, so a hit gets at most
+// Document + Heading + the largest value of an equal name; the explanation recombines to the
+// score, and a second run gives the same.
+func TestNamesAreBounded(t *testing.T) {
+	words := []string{"undo", "a", "commit", "Git", "index", "readme", "go", "の", "é", "x_y", "ref.current", "", " ", "\t"}
+	text := func(rng *rand.Rand) string {
+		var all []string
+		for range rng.IntN(6) {
+			all = append(all, words[rng.IntN(len(words))])
+		}
+		return strings.Join(all, " ")
+	}
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 21))
+		l, all := randomShelf(rng)
+		for _, d := range l.docs {
+			for i := range d.Chunks {
+				d.Chunks[i].Title = text(rng)
+			}
+			for range rng.IntN(3) {
+				d.Aliases = append(d.Aliases, text(rng))
+			}
+			d.Path = []string{d.Path, "index.md", "undo/_index.md", text(rng)}[rng.IntN(4)]
+		}
+		idf := map[string]float64{}
+		for _, w := range words {
+			idf[strings.ToLower(w)] = []float64{0, 1e-300, rng.Float64(), 12, 1e300}[rng.IntN(5)]
+		}
+		query := text(rng)
+		s := rank.Names{Document: rng.Float64(), Heading: rng.Float64(), Title: rng.Float64(), Alias: rng.Float64(), Equal: rng.Float64()}
+		most := s.Document + s.Heading + max(s.Title, s.Alias, s.Equal)
+		env := rank.Env{Facts: l, Query: query, Named: wordsOf(query, idf)}
+		in := withReasons(randomRanking(rng, append(all, "t:none", "t:none#1"), 1))
+		before := scoresOf(in)
+		out := apply(t, s, in, env)
+		what := fmt.Sprintf("seed %d, %q, %+v", seed, query, s)
+		checkReasons(t, what, out)
+		for id, score := range scoresOf(out) {
+			if got := score - before[id]; !(got >= -1e-9 && got <= most+1e-9) { // also of NaN
+				t.Fatalf("%s: %s gets %v, want 0..%v", what, id, got, most)
+			}
+			if strings.HasPrefix(id, "t:none") && score != before[id] {
+				t.Fatalf("%s: a hit that facts do not know gets %v", what, score-before[id])
+			}
+		}
+		if again := apply(t, s, in, env); !reflect.DeepEqual(again, out) {
+			t.Fatalf("%s: %s, and then %s", what, written(out), written(again))
+		}
+	}
+}
+
+// TestNamesWithoutFacts: the stage needs documents.
+func TestNamesWithoutFacts(t *testing.T) {
+	if _, err := (rank.Names{Document: 1}).Apply(nil, rank.Env{}); err == nil || !strings.Contains(err.Error(), "names: needs facts") {
+		t.Errorf("got %v", err)
+	}
+	if i := slices.IndexFunc(every, func(s rank.Stage) bool { _, ok := s.(rank.Names); return ok }); i < 0 {
+		t.Error("TestStageProperties leaves out names")
+	}
+}

@@ -1,0 +1,146 @@
+package rank_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// someHave says of some chunks that they have the first of two pairs, of others the second.
+func someHave(chunks []sheaf.ID) ([]rank.Pair, error) {
+	pairs := []rank.Pair{{Text: "undo a", Worth: 2}, {Text: "a commit", Worth: 3}}
+	for i := range pairs {
+		for _, id := range chunks {
+			pairs[i].In = append(pairs[i].In, len(id)%(i+2) == 0)
+		}
+	}
+	return pairs, nil
+}
+
+// pairsIn says of each chunk which pairs it has.
+func pairsIn(worth []float64, in map[sheaf.ID][]int) func([]sheaf.ID) ([]rank.Pair, error) {
+	return func(chunks []sheaf.ID) ([]rank.Pair, error) {
+		pairs := make([]rank.Pair, len(worth))
+		for i := range pairs {
+			pairs[i] = rank.Pair{Text: fmt.Sprint("pair ", i), Worth: worth[i], In: make([]bool, len(chunks))}
+		}
+		for k, id := range chunks {
+			for _, i := range in[id] {
+				pairs[i].In[k] = true
+			}
+		}
+		return pairs, nil
+	}
+}
+
+// TestWordPairsExample is the example of the doc comment. The stage needs no documents.
+func TestWordPairsExample(t *testing.T) {
+	in := withReasons(ranking(hit("t:none.md", 1), hit("t:one.md", 1)))
+	out := apply(t, rank.WordPairs{Strength: 0.3, Hits: 10}, in, rank.Env{Pairs: func(chunks []sheaf.ID) ([]rank.Pair, error) {
+		equal(t, "asked for", chunks, []sheaf.ID{"t:none.md", "t:one.md"})
+		return []rank.Pair{{Text: "undo a", Worth: 2, In: []bool{false, false}}, {Text: "a commit", Worth: 3, In: []bool{false, true}}}, nil
+	}})
+	checkReasons(t, "example", out)
+	equal(t, "example", lines(out), "t:one.md 1.18\nt:none.md 1")
+	why := out[0].Explanation.Parts[1]
+	equal(t, "labels", []string{out[0].Explanation.Label, why.Label, why.Parts[0].Label, why.Parts[1].Label, why.Parts[1].Parts[0].Parts[0].Label},
+		[]string{"word pairs", "words side by side", "strength", "share of the query's pairs", `"a commit"`})
+}
+
+// TestWordPairsLeavesTheRanking: without what finds pairs, without pairs, and with strength 0.
+func TestWordPairsLeavesTheRanking(t *testing.T) {
+	in := withReasons(ranking(hit("t:b.md", 2), hit("t:a.md", 1)))
+	none := func([]sheaf.ID) ([]rank.Pair, error) { return nil, nil }
+	for what, env := range map[string]rank.Env{"nil": {}, "none": {Pairs: none}, "in no hit": {Pairs: pairsIn([]float64{1}, nil)}} {
+		if out := apply(t, rank.WordPairs{Strength: 1, Hits: 10}, in, env); !reflect.DeepEqual(out, in) {
+			t.Errorf("%s: %s", what, written(out))
+		}
+	}
+	asked := rank.Env{Pairs: func([]sheaf.ID) ([]rank.Pair, error) { return nil, errors.New("was asked") }}
+	if out := apply(t, rank.WordPairs{Hits: 10}, in, asked); !reflect.DeepEqual(out, in) {
+		t.Errorf("strength 0: %s", written(out))
+	}
+	if _, err := (rank.WordPairs{Strength: 1, Hits: 10}).Apply(in, asked); err == nil || err.Error() != "was asked" {
+		t.Errorf("an error of the store becomes %v", err)
+	}
+}
+
+// TestWordPairsLooksAtTheFirst: only the best Hits are looked at.
+func TestWordPairsLooksAtTheFirst(t *testing.T) {
+	in := withReasons(ranking(hit("t:c.md", 3), hit("t:b.md", 2), hit("t:a.md", 1)))
+	all := map[sheaf.ID][]int{"t:a.md": {0}, "t:b.md": {0}, "t:c.md": {0}}
+	out := apply(t, rank.WordPairs{Strength: 5, Hits: 2}, in, rank.Env{Pairs: pairsIn([]float64{1}, all)})
+	checkReasons(t, "the first", out)
+	equal(t, "the first", lines(out), "t:c.md 8\nt:b.md 7\nt:a.md 1")
+}
+
+// TestWordPairsAreBounded: of any pairs, a hit gets 0..Strength, Strength with all of them; the
+// explanation recombines to the score, and a second run gives the same.
+func TestWordPairsAreBounded(t *testing.T) {
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 22))
+		_, all := randomShelf(rng)
+		all = append(all, "t:none", "t:none#1")
+		worth := make([]float64, rng.IntN(70))
+		for i := range worth {
+			worth[i] = []float64{1e-300, rng.Float64(), 12, 1e300}[rng.IntN(4)]
+		}
+		has := map[sheaf.ID][]int{}
+		for _, id := range all {
+			share := rng.IntN(3) // none, half, all
+			for i := range worth {
+				if rng.IntN(2) < share {
+					has[id] = append(has[id], i)
+				}
+			}
+		}
+		s := rank.WordPairs{Strength: rng.Float64(), Hits: 1 + rng.IntN(40)}
+		in := withReasons(randomRanking(rng, all, 1))
+		before := scoresOf(in)
+		env := rank.Env{Pairs: pairsIn(worth, has)}
+		out := apply(t, s, in, env)
+		what := fmt.Sprintf("seed %d, %+v", seed, s)
+		checkReasons(t, what, out)
+		for i := range in {
+			id := in[i].ID
+			got := scoresOf(out)[string(id)] - before[string(id)]
+			if !(got >= 0 && got <= s.Strength+1e-9) { // also of NaN
+				t.Fatalf("%s: %s gets %v", what, id, got)
+			}
+			if n := len(worth); n > 0 && len(has[id]) == n && i < s.Hits && !near(got, s.Strength) {
+				t.Fatalf("%s: %s has all pairs and gets %v", what, id, got)
+			}
+			if i >= s.Hits && got != 0 {
+				t.Fatalf("%s: %s is not looked at and gets %v", what, id, got)
+			}
+		}
+		if again := apply(t, s, in, env); !reflect.DeepEqual(again, out) {
+			t.Fatalf("%s: %s, and then %s", what, written(out), written(again))
+		}
+	}
+}
+
+// TestNewStagesRefuse: an error names the stage and the parameter.
+func TestNewStagesRefuse(t *testing.T) {
+	env := rank.Env{Facts: guide()}
+	for _, c := range []struct {
+		stage rank.Stage
+		want  string
+	}{
+		{rank.Names{Document: -1}, "names: document"}, {rank.Names{Heading: 2e6}, "names: heading"}, {rank.Names{Title: math.NaN()}, "names: title"},
+		{rank.Names{Alias: -0.1}, "names: alias"}, {rank.Names{Equal: math.Inf(1)}, "names: equal"},
+		{rank.WordPairs{Strength: -1, Hits: 1}, "word pairs: strength"}, {rank.WordPairs{Strength: math.NaN(), Hits: 1}, "word pairs: strength"},
+		{rank.WordPairs{Strength: math.Inf(1), Hits: 1}, "word pairs: strength"}, {rank.WordPairs{Strength: 1}, "word pairs: hits"}, {rank.WordPairs{Strength: 1, Hits: -1}, "word pairs: hits"},
+	} {
+		if _, err := c.stage.Apply(nil, env); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%T%+v: got %v, want %s", c.stage, c.stage, err, c.want)
+		}
+	}
+}

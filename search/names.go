@@ -1,0 +1,88 @@
+package search
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"sheaf/analysis"
+	"sheaf/rank"
+)
+
+// named returns what compares names with the query, for the stage names; nil when the
+// query has no words, or the store cannot count them.
+func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, error) {
+	a := r.searcher.Analyzer
+	if a == nil || r.query.Words == nil {
+		return nil, nil
+	}
+	w, err := r.counted(ctx)
+	if err != nil || w == nil || !(w.sum > 0) {
+		return nil, err
+	}
+	worth := map[string]float64{} // by term
+	for _, p := range w.parts {
+		if tokens := a.QueryTokens(p.text); len(tokens) > 0 {
+			worth[tokens[0].Term] += p.worth
+		}
+	}
+	sieve := a.Sieve(slices.Collect(maps.Keys(worth)))
+	known := map[string]rank.NameMatch{}
+	var tokens []analysis.Token
+	seen := map[string]bool{}
+	return func(name string) rank.NameMatch {
+		match, ok := known[name]
+		if !ok {
+			if !lacksAll(a, sieve, name) { // most names do
+				tokens = a.AppendQueryTokens(tokens[:0], name)
+				clear(seen)
+				match = matchName(a, name, tokens, seen, worth, w.sum)
+			}
+			known[name] = match
+		}
+		return match
+	}, nil
+}
+
+// lacksAll reports whether the sieve's terms are surely not in a name. It only looks at
+// how words begin.
+func lacksAll(a *analysis.Analyzer, sieve *analysis.Sieve, name string) bool {
+	lacks := true
+	a.Words(name, func(start, end int) bool {
+		lacks = sieve.Lacks(name[start:end])
+		return lacks
+	})
+	return lacks
+}
+
+// matchName compares the tokens of a name with the worth of the query's terms. Content
+// words are those that are not function words; all words where there are no others. seen
+// is an empty map.
+func matchName(a *analysis.Analyzer, name string, tokens []analysis.Token, seen map[string]bool, worth map[string]float64, sum float64) rank.NameMatch {
+	asked, words, said, content, contentSaid := 0.0, 0, 0, 0, 0
+	for _, t := range tokens {
+		if seen[t.Term] {
+			continue
+		}
+		seen[t.Term] = true
+		words++
+		telling := !a.FunctionWord(name[t.Start:t.End])
+		if telling {
+			content++
+		}
+		if v := worth[t.Term]; v > 0 {
+			asked += v
+			said++
+			if telling {
+				contentSaid++
+			}
+		}
+	}
+	if content == 0 {
+		content, contentSaid = words, said
+	}
+	if content == 0 {
+		return rank.NameMatch{}
+	}
+	return rank.NameMatch{Asked: min(1, asked/sum), Said: float64(contentSaid) / float64(content)}
+}

@@ -1,0 +1,166 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/rank"
+)
+
+// maxPairs is how many pairs of neighboring words of a query are looked for, those with the
+// rarest words; fewPairs is that for a store that answers one request at a time.
+const (
+	maxPairs = 64
+	fewPairs = 8
+)
+
+// pair is two words that stand side by side in the query.
+type pair struct {
+	text  string
+	worth float64 // the idf of its words together
+	// overlap says that the two share characters, as the terms of a script without spaces
+	// do. Words already match both, so the pair counts for the query and for no hit.
+	overlap bool
+}
+
+// learnWords notes how the first branch of words looks for them.
+func (r *run) learnWords(outcomes []outcome) {
+	for i := range outcomes {
+		if outcomes[i].request.Text != nil {
+			r.lookup = &outcomes[i].request
+			return
+		}
+	}
+}
+
+// pairsIn returns what finds pairs of the query's words in chunks, for the stage
+// word_pairs; nil when no branch searches words, or the store cannot count them.
+func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair, error), error) {
+	if r.lookup == nil || r.searcher.Analyzer == nil {
+		return nil, nil
+	}
+	w, err := r.counted(ctx)
+	if err != nil || w == nil {
+		return nil, err
+	}
+	pairs := r.pairs(w)
+	if !slices.ContainsFunc(pairs, func(p pair) bool { return !p.overlap }) {
+		return nil, nil
+	}
+	return func(chunks []sheaf.ID) ([]rank.Pair, error) {
+		found, err := r.findPairs(ctx, pairs, chunks)
+		switch {
+		case errors.Is(ctx.Err(), context.Canceled):
+			return nil, ctx.Err()
+		case ctx.Err() != nil:
+			r.warn("timed out before words side by side were looked for; they do not count")
+			return nil, nil
+		case errors.Is(err, sheaf.ErrUnsupported):
+			r.note("%s cannot look for words side by side; they do not count", r.searcher.storeName())
+			return nil, nil
+		}
+		return found, err
+	}, nil
+}
+
+// pairs returns the pairs of neighboring words of the query, function words included:
+// "look up" is not "look". At least one word of a pair occurs in the collection. The worth
+// of a pair is the idf of its words that occur. Each pair counts once.
+func (r *run) pairs(w *worth) []pair {
+	idf := map[string]float64{}
+	for _, p := range w.parts {
+		if p.worth > 0 && p.chunks > 0 {
+			idf[p.text] = p.idf
+		}
+	}
+	var pairs []pair
+	for _, text := range plain(r.written) {
+		tokens, _ := r.tokens(text)
+		for i := 1; i < min(len(tokens), maxWorth); i++ {
+			a, b := tokens[i-1], tokens[i]
+			if b.Start <= a.Start || b.End <= a.End { // a word and its parts
+				continue
+			}
+			p := pair{text: text[a.Start:b.End], worth: idf[text[a.Start:a.End]] + idf[text[b.Start:b.End]], overlap: b.Start < a.End}
+			if p.worth > 0 && !slices.ContainsFunc(pairs, func(other pair) bool { return other.text == p.text }) {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.worth, a.worth) })
+	most := maxPairs
+	if _, scores := r.searcher.Backend.(backend.Scorer); !scores && !backend.Batches(r.searcher.Backend) {
+		most = fewPairs
+	}
+	return pairs[:min(len(pairs), most)]
+}
+
+// findPairs looks for pairs in chunks, all different.
+func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
+	found := make([]rank.Pair, len(pairs))
+	reqs, of := make([]backend.Request, 0, len(pairs)), make([]int, 0, len(pairs))
+	for i, p := range pairs {
+		found[i] = rank.Pair{Text: p.text, Worth: p.worth, In: make([]bool, len(chunks))}
+		if !p.overlap {
+			text := *r.lookup.Text
+			text.Query, text.Combine = sheaf.Phrase{Text: p.text}, backend.CombineSum // only whether it is there counts
+			reqs = append(reqs, backend.Request{Text: &text, Filter: r.lookup.Filter})
+			of = append(of, i)
+		}
+	}
+	if scorer, ok := r.searcher.Backend.(backend.Scorer); ok {
+		scores, err := scorer.Scores(ctx, reqs, chunks)
+		if err == nil {
+			for i := range scores {
+				for k, score := range scores[i] {
+					found[of[i]].In[k] = score > 0
+				}
+			}
+			return found, nil
+		}
+		if !errors.Is(err, sheaf.ErrUnsupported) {
+			return nil, err
+		}
+	}
+	within := slices.Clone(chunks) // a store may read them after this search has ended
+	at := make(map[sheaf.ID]int, len(chunks))
+	for k, id := range within {
+		at[id] = k
+	}
+	for i := range reqs {
+		reqs[i].Within, reqs[i].Limit = within, len(within)
+	}
+	rankings, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
+	if err != nil {
+		return nil, err
+	}
+	for i, ranking := range rankings {
+		for k := range ranking {
+			if place, ok := at[ranking[k].ID]; ok {
+				found[of[i]].In[place] = true
+			}
+		}
+	}
+	return found, nil
+}
+
+// plain returns the texts of a query that match when any of their words does.
+func plain(q sheaf.TextQuery) []string {
+	switch q := q.(type) {
+	case sheaf.Match:
+		return []string{q.Text}
+	case sheaf.Boost:
+		return plain(q.Query)
+	case sheaf.Bool:
+		var texts []string
+		for _, part := range slices.Concat(q.Must, q.Should) {
+			texts = append(texts, plain(part)...)
+		}
+		return texts
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/profile"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// inEngine is a searcher of notes in the engine, which counts words.
+func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: language})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := openEngine(t, a, []backend.VectorField{{Name: backend.VectorBody, Model: "four words", Dims: 4}, {Name: backend.VectorTitle, Model: "four words", Dims: 4}})
+	t.Cleanup(func() { _ = store.Close() })
+	for all := range slices.Chunk(notes.stored, 1000) {
+		if err := store.Write(t.Context(), backend.Batch{Chunks: all}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := searcher(notes)
+	s.Backend, s.Store, s.Analyzer = store, "the engine", a
+	return s
+}
+
+// bounds are the largest values of parts of the default ranking, by how their labels begin.
+var bounds = map[string]float64{
+	"words / all that was asked for": 1, "similarity": 1.00001, "share of the query in the name": 1, "share of the name in the query": 1, "share of the query's pairs": 1,
+	"words side by side": 0.13, "name of the document": 0.2, "own heading": 0.2, "the title equals": 0.65, "an alias equals": 0.585, "the file name equals": 0.585, "the heading equals": 0.26,
+}
+
+// checkBounds fails where a part of an explanation is no number, negative or above its bound.
+func checkBounds(t *testing.T, what string, e *sheaf.Explanation) {
+	t.Helper()
+	for begin, most := range bounds {
+		if strings.HasPrefix(e.Label, begin) && !(e.Value >= -1e-9 && e.Value <= most+1e-9) { // also of NaN
+			t.Fatalf("%s: %q is %v, at most %v is possible", what, e.Label, e.Value, most)
+		}
+	}
+	for i := range e.Parts {
+		checkBounds(t, what, &e.Parts[i])
+	}
+}
+
+// checkShares searches twice by the default profile: the same answers come, parts recombine to
+// the scores and stay within their bounds.
+func checkShares(t *testing.T, s *search.Searcher, what string, q sheaf.Query) *search.Result {
+	t.Helper()
+	p := load(t, "sheaf")
+	r := mustSearch(t, s, q, p, search.Options{Explain: true})
+	again := mustSearch(t, s, q, p, search.Options{Explain: true})
+	if !reflect.DeepEqual(r.Hits, again.Hits) {
+		t.Fatalf("%s: %v, and then %v", what, found(r), found(again))
+	}
+	if r.Degraded {
+		t.Fatalf("%s: %q", what, r.Warnings)
+	}
+	for _, h := range r.Hits {
+		if math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
+			t.Fatalf("%s: %s scores %v", what, h.ID, h.Score)
+		}
+		checkReason(t, what, h.Score, h.Explanation)
+		checkBounds(t, what, h.Explanation)
+	}
+	return r
+}
+
+// labeled are the values of the parts of an explanation whose labels begin so.
+func labeled(e *sheaf.Explanation, begin string) (out []float64) {
+	if strings.HasPrefix(e.Label, begin) {
+		out = append(out, e.Value)
+	}
+	for i := range e.Parts {
+		out = append(out, labeled(&e.Parts[i], begin)...)
+	}
+	return out
+}
+
+// oddQueries are queries that are no usual question.
+func oddQueries() map[string]string {
+	many, rare := make([]string, 1000), make([]string, 1000)
+	for i := range many {
+		many[i] = []string{"cat", "dog", "tree", "stone", "the"}[i%5] + fmt.Sprint(i%7)
+		rare[i] = fmt.Sprint("common", i)
+		if i >= 256 {
+			rare[i] = fmt.Sprint("unique", i)
+		}
+	}
+	return map[string]string{
+		"function words": "the a of and in", "one letter": "a", "another letter": "x", "1,000 words": strings.Join(many, " "), "one word 1,000 times": strings.Repeat("cat ", 1000),
+		"1,000 words, the rare ones last": strings.Join(rare, " "),
+		"source code":                     "func (r *Row) add(stage string) error {\n\tif err := r.valid(stage); err != nil {\n\t\treturn err // cat.dog()\n\t}\n}", "another language": "кошка ест рыбу",
+		"another script": "猫が魚を食べる", "marks": "?!… \"", "a very long word": strings.Repeat("abc", 5000), "numbers": "1 2 3 10.5", "a compound": "cat.dog cat_tree catDog",
+		"a question": "how does the cat eat the fish?", "a name": "cats", "a heading": "Sleep", "white space": " \t\n",
+	}
+}
+
+// TestOddQueries: whatever is asked of whatever documents, no part leaves its bounds.
+func TestOddQueries(t *testing.T) {
+	titled := func(n int, title func(i int) string) map[string][]string {
+		docs := map[string][]string{}
+		for i := range n {
+			docs[fmt.Sprintf("%03d.md", i)] = []string{title(i) + ": the cat eats fish beside dog " + fmt.Sprint(i%5)}
+		}
+		return docs
+	}
+	unique, common, rare := titled(8, func(i int) string { return "Food" }), "", ""
+	for i := range 256 {
+		common += fmt.Sprint(" common", i)
+	}
+	for i := 256; i < 1000; i++ {
+		rare += fmt.Sprint(" unique", i)
+	}
+	for name := range unique {
+		unique[name] = []string{"Food: " + common}
+	}
+	unique["007.md"] = []string{"Food: " + common, "Rare: " + rare}
+	shelves := map[string]*shelf{
+		"animals":           newShelf(map[string][]string{"cats.md": {"Food: a cat eats fish", "Sleep: the cat sleeps on a stone"}, "dogs.md": {"Food: a dog eats meat", "Walk: the dog runs"}}),
+		"two documents":     newShelf(map[string][]string{"cats.md": {"Food: a cat eats fish"}, "dogs.md": nil}),
+		"one title for all": newShelf(titled(60, func(int) string { return "Food" })),
+		"without titles":    newShelf(titled(20, func(int) string { return "" })),
+		"long titles":       newShelf(titled(20, func(i int) string { return strings.Repeat("cat dog eats x"+fmt.Sprint(i)+" ", 125) })),
+		"unique words":      newShelf(unique),
+		"nothing":           newShelf(nil),
+	}
+	for _, d := range shelves["without titles"].docs {
+		for i := range d.Chunks {
+			d.Chunks[i].Title = ""
+		}
+	}
+	for name, notes := range shelves {
+		s := inEngine(t, notes, "en")
+		for what, text := range oddQueries() {
+			start := time.Now()
+			r := checkShares(t, s, name+", "+what, words.Parse(text, words.Options{Limit: 10, Now: s.Now()}))
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("%s, %s: two searches took %v", name, what, took)
+			}
+			if what == "a heading" && name == "animals" && found(r)[0] != "cats.md#Sleep" {
+				t.Errorf("%s: found %v", what, found(r))
+			}
+			if what == "a name" && name == "animals" && found(r)[0] != "cats.md" {
+				t.Errorf("%s: found %v", what, found(r))
+			}
+		}
+		// A model that knows nothing of a query does not count.
+		s.Known = func(string) float64 { return 0 }
+		r := checkShares(t, s, name+", unknown", words.Parse("кошка ест рыбу cat", words.Options{Limit: 10, Now: s.Now()}))
+		for _, h := range r.Hits {
+			for _, v := range labeled(h.Explanation, "weight of meaning") {
+				if v != 0 {
+					t.Errorf("%s: meaning weighs %v for an unknown query", name, v)
+				}
+			}
+		}
+	}
+}
+
+// TestManyEqualHeadings: 10,000 sections of one heading are ranked in bounded time, in the same
+// order each time.
+func TestManyEqualHeadings(t *testing.T) {
+	docs := map[string][]string{}
+	for i := range 10_000 {
+		docs[fmt.Sprintf("%05d.md", i)] = []string{"Food: cat eats " + []string{"fish", "fish and meat"}[i%2]}
+	}
+	s := inEngine(t, newShelf(docs), "en")
+	start := time.Now()
+	for _, text := range []string{"food", "cat eats fish", "what food does the cat eat"} {
+		r := checkShares(t, s, text, words.Parse(text, words.Options{Limit: 10, Now: s.Now()}))
+		if len(r.Hits) != 10 {
+			t.Errorf("%s: %d hits", text, len(r.Hits))
+		}
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("six searches took %v", took)
+	}
+}
+
+// TestWordsShareOfCompounds: of a query of plain words, some of them joined by marks or capitals,
+// the words part is at most 1.
+func TestWordsShareOfCompounds(t *testing.T) {
+	list := []string{"ref", "current", "ref.current", "git", "hub", "GitHub", "git_hub", "x.y.z", "useState", "state", "use", "the", "a.the", "e-mail", "mail", "C++", "10.5", "foo/bar", "bar", "naïve", "日本語", "日本", "ab12"}
+	text := func(rng *rand.Rand, n int) string {
+		out := make([]string, 1+rng.IntN(n))
+		for i := range out {
+			out[i] = list[rng.IntN(len(list))]
+		}
+		return strings.Join(out, " ")
+	}
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 23))
+		docs := map[string][]string{}
+		for i := range 1 + rng.IntN(30) {
+			docs[fmt.Sprintf("%02d.md", i)] = []string{text(rng, 3) + ": " + text(rng, 12), "More: " + strings.Repeat(text(rng, 3)+" ", 1+rng.IntN(20))}
+		}
+		s := inEngine(t, newShelf(docs), "en")
+		for range 25 {
+			q := text(rng, 5)
+			checkShares(t, s, fmt.Sprintf("seed %d, %q", seed, q), query(q, 20))
+		}
+	}
+}
+
+// TestPairsOfOverlappingTerms: terms of a script without spaces overlap. Their pairs count for
+// what the query is worth, and for no hit.
+func TestPairsOfOverlappingTerms(t *testing.T) {
+	notes := newShelf(map[string][]string{"a.md": {"A: 東京都庁 tall building", "B: 京都 old town"}, "b.md": {"C: building tall"}})
+	s := inEngine(t, notes, "en")
+	for text, want := range map[string]float64{"東京都庁": 0, "tall building": 1} {
+		r := checkShares(t, s, text, query(text, 5))
+		at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "t:a.md#A" })
+		if at < 0 {
+			t.Fatalf("%s: found %v", text, found(r))
+		}
+		got := 0.0
+		for _, v := range labeled(r.Hits[at].Explanation, "share of the query's pairs") {
+			got += v
+		}
+		if got != want {
+			t.Errorf("%s: the share of pairs is %v, want %v", text, got, want)
+		}
+	}
+	// Beside them the pair of two words counts in part: they are in the total.
+	r := checkShares(t, s, "both", query("東京都庁 tall building", 5))
+	at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "t:a.md#A" })
+	if at < 0 {
+		t.Fatalf("found %v", found(r))
+	}
+	if got := labeled(r.Hits[at].Explanation, "share of the query's pairs"); len(got) != 1 || got[0] <= 0 || got[0] >= 1 {
+		t.Errorf("shares of pairs are %v, want one within 0..1", got)
+	}
+}
+
+// retriever is a store that counts, and tells no scores but by retrieving.
+type retriever struct {
+	backend.Backend
+	backend.Counter
+	explainer
+}
+
+type explainer = backend.Explainer
+
+// TestPairsWithoutScorer: a store that tells no scores of chunks gives the same answers.
+func TestPairsWithoutScorer(t *testing.T) {
+	notes := newShelf(map[string][]string{
+		"a.md": {"A: undo a commit that was pushed", "B: commit what was undone"}, "b.md": {"C: a pushed commit, undo", "D: undo commit undo a commit"}, "c.md": {"E: nothing"},
+	})
+	s := inEngine(t, notes, "en")
+	if _, ok := s.Backend.(backend.Scorer); !ok {
+		t.Fatal("the engine tells no scores")
+	}
+	there := *s
+	there.Backend = retriever{s.Backend, s.Backend.(backend.Counter), s.Backend.(backend.Explainer)}
+	if _, ok := there.Backend.(backend.Scorer); ok {
+		t.Fatal("the store tells scores")
+	}
+	for _, text := range []string{"undo a commit", "pushed commit", "undo", "the commit"} {
+		want, got := checkShares(t, s, text, query(text, 10)), checkShares(t, &there, text, query(text, 10))
+		if !reflect.DeepEqual(written(t, want), written(t, got)) {
+			t.Errorf("%s:\n got %s\nwant %s", text, written(t, got), written(t, want))
+		}
+	}
+}
+
+// slow is a store that counts, or looks for phrases, only when its time is over.
+type slow struct {
+	backend.Backend
+	backend.Counter
+	counts, phrases bool
+	cancel          func()
+}
+
+func (s *slow) wait(ctx context.Context) error {
+	if s.cancel != nil {
+		s.cancel()
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s *slow) Count(ctx context.Context, req backend.Request) (int, error) {
+	if s.counts {
+		return 0, s.wait(ctx)
+	}
+	return s.Counter.Count(ctx, req)
+}
+
+func (s *slow) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if req.Text != nil && s.phrases {
+		if _, ok := req.Text.Query.(sheaf.Phrase); ok {
+			return nil, s.wait(ctx)
+		}
+	}
+	return s.Backend.Retrieve(ctx, req)
+}
+
+// TestPairsInTime: when the time ends while pairs are looked for, the others count and a warning
+// says so; whoever hangs up has no answer.
+func TestPairsInTime(t *testing.T) {
+	notes := newShelf(map[string][]string{"a.md": {"A: undo a commit"}, "b.md": {"B: commit undo"}})
+	s := inEngine(t, notes, "en")
+	for _, name := range []string{"sheaf", "pairs"} {
+		p := load(t, "sheaf")
+		if name == "pairs" {
+			var err error
+			if p, err = profile.Parse("p.yaml", []byte("name: pairs\nbranches: [{retrieve: text, fields: {body: 1}, limit: 9}]\nthen: [names, word_pairs, {top: limit}]\n"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		there := *s
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), phrases: true}
+		r := mustSearch(t, &there, query("undo a commit", 5), p, search.Options{Timeout: 200 * time.Millisecond, Explain: true})
+		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "words side by side") }) {
+			t.Errorf("%s: degraded %t, found %v, warnings %q", name, r.Degraded, found(r), r.Warnings)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), phrases: true, cancel: cancel}
+		if r, err := there.Search(ctx, query("undo a commit", 5), p, search.Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: canceled: %v, %v", name, r, err)
+		}
+		cancel()
+		// When it ends while words are counted, a warning says so, too.
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), counts: true}
+		r, err := there.Search(t.Context(), query("undo a commit", 5), p, search.Options{Timeout: 200 * time.Millisecond, Explain: true})
+		if err != nil || !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool {
+			return strings.Contains(w, "timed out before the words of the query were counted")
+		}) {
+			t.Errorf("%s: counting takes too long: %+v, %v", name, r, err)
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), counts: true, cancel: cancel}
+		if r, err := there.Search(ctx, query("undo a commit", 5), p, search.Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: canceled while counting: %v, %v", name, r, err)
+		}
+		cancel()
+	}
+}
+
+// TestStagesOfAStoreThatCannotCount: names that equal the query count still; a fault is an error.
+func TestStagesOfAStoreThatCannotCount(t *testing.T) {
+	notes := newShelf(map[string][]string{"a.md": {"Undo a commit: how", "B: undo"}, "b.md": {"C: undo a commit, undo a commit, undo a commit"}})
+	s := inEngine(t, notes, "en")
+	there := *s
+	for name, store := range map[string]backend.Backend{
+		"not at all":       struct{ backend.Backend }{s.Backend},
+		"not this request": &uncounted{Backend: s.Backend, fault: fmt.Errorf("count: %w", sheaf.ErrUnsupported)},
+	} {
+		there.Backend = store
+		r := checkShares(t, &there, name, query("Undo a commit", 5))
+		if len(r.Hits) == 0 || found(r)[0] != "a.md#Undo a commit" || len(labeled(r.Hits[0].Explanation, "the heading equals")) != 1 {
+			t.Errorf("%s: found %v", name, found(r))
+		}
+	}
+	there.Backend = &uncounted{Backend: s.Backend, fault: errDown}
+	if r, err := there.Search(t.Context(), query("undo a commit", 5), load(t, "sheaf"), search.Options{}); !errors.Is(err, errDown) {
+		t.Errorf("a store that is down: %v, %v", r, err)
+	}
+}

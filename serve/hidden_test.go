@@ -67,7 +67,11 @@ func TestHiddenChangesNothing(t *testing.T) {
 		only, all := reader(t, rest, grant), reader(t, rest, access.Unrestricted())
 		as := func(only *serve.Reader, door string, ask func(r *serve.Reader) string) {
 			t.Helper()
-			if a, b := ask(r), ask(only); a != b {
+			a, b := ask(r), ask(only)
+			if a != b { // ages are those of the minute, which may have ended between the two
+				a, b = ask(r), ask(only)
+			}
+			if a != b {
 				at := 0
 				for at < min(len(a), len(b)) && a[at] == b[at] {
 					at++

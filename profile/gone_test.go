@@ -12,7 +12,7 @@ import (
 	"sheaf/profile"
 )
 
-// TestGoneParameters: whoever uses a parameter of the default ranking of before is told what to
+// TestGoneParameters: a parameter that the old default ranking had gets a message that says what to
 // use instead, whether a query sets it, or a profile that extends the default does.
 func TestGoneParameters(t *testing.T) {
 	const list = "(parameters: meaning, trust, pairs, names, exact, links, per_document, rerank, hyde)"

@@ -64,7 +64,7 @@ func TestNamesExample(t *testing.T) {
 }
 
 // TestNamesThatEqual: a title, an alias, a file name or a heading that equals the query counts
-// whatever its case and white space; a name of which the query is a part does not.
+// whatever its case and white space; a name that only contains the query does not.
 func TestNamesThatEqual(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:notes/Go Basics.md", "Loops")

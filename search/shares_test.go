@@ -312,7 +312,7 @@ func (s *slow) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking
 }
 
 // TestPairsInTime: when the time ends while pairs are looked for, the others count and a warning
-// says so; whoever hangs up has no answer.
+// says so; a caller that hangs up gets no answer.
 func TestPairsInTime(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"A: undo a commit"}, "b.md": {"B: commit undo"}})
 	s := inEngine(t, notes, "en")

@@ -304,11 +304,7 @@ func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words she
 }
 
 func (o *outcome) isFull() bool {
-	n := len(o.ranking)
-	if n == 0 || n < o.request.Limit {
-		return false
-	}
-	return true
+	return len(o.ranking) > 0 && len(o.ranking) >= o.request.Limit
 }
 
 // larger joins the hits of a request with others, each with the larger of its

@@ -151,7 +151,7 @@ func (r *result) read(d *measured) error {
 		if c.Measure != r.measure() || c.TTest >= 0.05 || c.Randomization >= 0.05 {
 			continue
 		}
-		r.signs[names[c.Column]] = 1 // the difference is that of the other column
+		r.signs[names[c.Column]] = 1 // the other column is better
 		if c.Difference > 0 {
 			r.signs[names[c.Column]] = -1
 		}

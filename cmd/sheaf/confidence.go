@@ -162,7 +162,9 @@ func (o confidenceOptions) check() error {
 }
 
 // learnConfidence asks the documents of an index and learns from the answers.
-func (a *app) learnConfidence(cmd *cobra.Command, s *session, c *eval.Collection, o confidenceOptions) (*confidence.Report, error) {
+func (a *app) learnConfidence(
+	cmd *cobra.Command, s *session, c *eval.Collection, o confidenceOptions,
+) (*confidence.Report, error) {
 	p, _, err := s.profileOf(nil)
 	if err != nil {
 		return nil, err
@@ -171,7 +173,8 @@ func (a *app) learnConfidence(cmd *cobra.Command, s *session, c *eval.Collection
 	if err != nil {
 		return nil, err
 	}
-	items, err := knownitem.Make(cmd.Context(), source, knownitem.Options{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
+	items, err := knownitem.Make(cmd.Context(), source,
+		knownitem.Options{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +182,8 @@ func (a *app) learnConfidence(cmd *cobra.Command, s *session, c *eval.Collection
 	searcher.Confidence = nil
 	progress := terminal.NewProgress(a.err, "asking")
 	defer progress.Done()
-	answers, err := confidence.Ask(cmd.Context(), searcher, p, confidence.KnownItems(items), func(done, all int) { progress.Update(done, all, 0, "questions") })
+	answers, err := confidence.Ask(cmd.Context(), searcher, p, confidence.KnownItems(items),
+		func(done, all int) { progress.Update(done, all, 0, "questions") })
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +237,8 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	answers := make([]*confidence.Answers, len(all))
 	for i, c := range all {
 		progress := terminal.NewProgress(a.err, "asking "+c.Dataset.Name)
-		answers[i], err = confidence.Ask(cmd.Context(), c.Searcher(), p, confidence.Judged(all, i, same, o.seed), func(done, n int) { progress.Update(done, n, 0, "questions") })
+		answers[i], err = confidence.Ask(cmd.Context(), c.Searcher(), p, confidence.Judged(all, i, same, o.seed),
+			func(done, n int) { progress.Update(done, n, 0, "questions") })
 		progress.Done()
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[i], err)

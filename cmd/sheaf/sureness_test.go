@@ -17,8 +17,8 @@ import (
 	"sheaf/vfs"
 )
 
-// learned returns what was learned of the default profile with a model. The calibration
-// that it holds is told by its bias.
+// learned returns what was learned of the default profile with a model. The bias identifies
+// the calibration.
 func learned(t *testing.T, model string, bias float64) *confidenceJSON {
 	t.Helper()
 	p, err := profile.Load(profile.Default, profile.Builtin)

@@ -44,7 +44,9 @@ type result struct {
 }
 
 // Ask asks questions. s must have no calibration of its own. progress may be nil.
-func Ask(ctx context.Context, s *search.Searcher, p *profile.Profile, questions []Question, progress func(done, all int)) (*Answers, error) {
+func Ask(
+	ctx context.Context, s *search.Searcher, p *profile.Profile, questions []Question, progress func(done, all int),
+) (*Answers, error) {
 	a := &Answers{profile: p, questions: questions, results: make([][]result, len(questions))}
 	for i := range questions {
 		q := &questions[i]

@@ -81,7 +81,7 @@ func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 		}
 	})
 	if err != nil || told != len(items) {
-		t.Fatalf("told of %d questions of %d: %v", told, len(items), err)
+		t.Fatalf("progress reports %d questions of %d: %v", told, len(items), err)
 	}
 	return a
 }

@@ -131,8 +131,9 @@ func TestMergesWithinMemory(t *testing.T) {
 		memory int64
 		merged int
 	}{{need * 4, tierFactor}, {need*4 - 4, 0}} { // a quarter is not counted, and half a load's
-		ix.options.Memory = c.memory
-		if got := ix.tiers(s.views); len(got) != c.merged {
+		// The index itself looks for merges in the background: only a copy may have another memory.
+		other := &Index{options: Options{Memory: c.memory}}
+		if got := other.tiers(s.views); len(got) != c.merged {
 			t.Errorf("with %d bytes of memory %d of %d segments are merged, want %d: they need %d", c.memory, len(got), len(s.views), c.merged, need)
 		}
 	}

@@ -186,35 +186,32 @@ func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *v
 	}
 }
 
-// virtual is the field of BM25F in one segment: the weighted sum of fields.
+// virtual is the virtual field of BM25F in one segment: the weighted sum of its fields.
 type virtual struct {
 	params  bm25.Parameters
 	average float64
-	weights []float64
-	lengths []segment.Lengths
+	lengths []float32 // by ordinal
 }
 
+// virtual is the virtual field of some fields in a view; nil where fields are scored apart.
 func (p *plan) virtual(fields []int, view int) (*virtual, error) {
 	if p.words.Combine != CombineBM25F {
 		return nil, nil
 	}
-	u := &virtual{params: p.params}
 	v := p.snapshot.views[view]
-	tokens := 0.0
+	var locals [segment.MaxFields]int
+	var weightsOf [segment.MaxFields]float64
+	local, weights, tokens := locals[:0], weightsOf[:0], 0.0
 	for _, f := range fields {
 		m := p.fields[f]
 		tokens += m.weight * float64(m.stats.Tokens)
-		local := v.reader.Field(m.name)
-		if local < 0 {
-			continue
-		}
-		lengths, err := v.reader.Lengths(local)
-		if err != nil {
-			return nil, err
-		}
-		u.weights, u.lengths = append(u.weights, m.weight), append(u.lengths, lengths)
+		local, weights = append(local, v.reader.Field(m.name)), append(weights, m.weight)
 	}
-	u.average = 1
+	lengths, err := v.virtualLengths(local, weights, p.params.Lengths)
+	if err != nil {
+		return nil, err
+	}
+	u := &virtual{params: p.params, average: 1, lengths: lengths.sums}
 	if p.chunks > 0 && tokens > 0 {
 		u.average = tokens / float64(p.chunks)
 	}
@@ -222,11 +219,7 @@ func (p *plan) virtual(fields []int, view int) (*virtual, error) {
 }
 
 func (u *virtual) norm(ordinal uint32) float64 {
-	length := 0.0
-	for i, l := range u.lengths {
-		length += u.weights[i] * float64(u.params.Lengths.Of(l.Of(ordinal)))
-	}
-	return u.params.Norm(length, u.average)
+	return u.params.Norm(float64(u.lengths[ordinal]), u.average)
 }
 
 // planMatch finds chunks with any of its terms.

@@ -17,6 +17,8 @@ type handle struct {
 	reader *segment.Reader
 	terms  termCache
 	refs   atomic.Int32
+	// lengths are of the virtual field that was asked for last.
+	lengths atomic.Pointer[virtualLengths]
 }
 
 // newHandle is an open segment for one user.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
@@ -95,8 +96,8 @@ func (d *loaded) entries(listed int, vectors bool) []backend.Chunk {
 		return append(fields, backend.Field{Name: name, Text: text})
 	}
 	common = add(common, sheaf.FieldTitle, d.doc.Title)
-	common = add(common, sheaf.FieldAliases, strings.Join(d.doc.Aliases, "\n"))
-	common = add(common, sheaf.FieldTags, strings.Join(d.doc.Tags, "\n"))
+	common = add(common, sheaf.FieldAliases, analysis.JoinValues(d.doc.Aliases))
+	common = add(common, sheaf.FieldTags, analysis.JoinValues(d.doc.Tags))
 	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.path, path.Ext(d.path)))
 	common = add(common, sheaf.FieldProperties, propertyText(&d.doc, listed))
 	entries := make([]backend.Chunk, len(d.doc.Chunks))
@@ -139,7 +140,7 @@ func propertyText(doc *sheaf.Document, listed int) string {
 			parts = append(parts, v.String())
 		}
 	}
-	return strings.Join(parts, "\n")
+	return analysis.JoinValues(parts)
 }
 
 // passes reports whether the filter lets the document's chunks through, which

@@ -78,11 +78,11 @@ func (r *run) pairs(w *worth) []pair {
 		}
 	}
 	var pairs []pair
-	for _, text := range plain(r.written) {
-		tokens, _ := r.tokens(text)
+	for _, text := range plain(r.query.Words) {
+		tokens := r.searcher.Analyzer.PhraseTokens(text)
 		for i := 1; i < min(len(tokens), maxWorth); i++ {
 			a, b := tokens[i-1], tokens[i]
-			if b.Start <= a.Start || b.End <= a.End { // a word and its parts
+			if b.Start <= a.Start || b.End <= a.End { // a word and its parts between marks
 				continue
 			}
 			p := pair{text: text[a.Start:b.End], worth: idf[text[a.Start:a.End]] + idf[text[b.Start:b.End]], overlap: b.Start < a.End}

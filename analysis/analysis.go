@@ -142,11 +142,13 @@ type Term struct {
 	// is there for queries that leave them out, and no query that has them
 	// asks for it.
 	Bare bool
-	// Extra marks a term that depends on how the word is written: a part that
-	// capitals or digits tell apart, the whole of a name with hyphens, a word that a
-	// hyphen cuts at the end of a line, a part of a joined emoji. It takes no position
-	// of its own: parts of a name stand over the words behind it. No phrase asks for it.
-	Extra bool
+	// Part marks a term that no phrase asks for: the whole says it all, or the term
+	// depends on how the word is written. Such are the parts of a name, the whole of a
+	// name with hyphens, what a hyphen cuts at the end of a line, the parts of an emoji.
+	Part bool
+	// Over marks a part of a name that stands over the words behind the name, and so
+	// takes no position of its own.
+	Over bool
 }
 
 // Token is a term in a text.
@@ -185,7 +187,7 @@ func (a *Analyzer) Tokens(text string) []Token {
 func (a *Analyzer) Positions(terms []Term) int {
 	n := 1
 	for _, t := range terms {
-		if !t.Extra {
+		if !t.Over {
 			n = max(n, t.Offset+1)
 		}
 	}

@@ -87,7 +87,7 @@ func emojiTerms(dst []Term, raw string) []Term {
 			}
 		}
 		if term != "" {
-			dst = append(dst, Term{Text: term, End: len(raw), Extra: len(dst) > n})
+			dst = append(dst, Term{Text: term, End: len(raw), Part: len(dst) > n})
 		}
 	}
 	whole := strings.Map(func(r rune) rune {

@@ -7,7 +7,7 @@ import (
 )
 
 // PhraseTokens are the tokens of text as a phrase looks for them: those of
-// [Analyzer.QueryTokens] that the text has in any case ([Term.Extra]).
+// [Analyzer.QueryTokens] that the text has in any case, parts left out ([Term.Part]).
 func (a *Analyzer) PhraseTokens(text string) []Token { return a.AppendPhraseTokens(nil, text) }
 
 // AppendPhraseTokens appends the PhraseTokens of a text to tokens.
@@ -41,7 +41,7 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool) []Toke
 			terms = a.Known(raw, room) // a query's words are asked for by all who work on it
 		}
 		for _, t := range terms {
-			if !t.Form && !t.Bare && !(phrase && t.Extra) {
+			if !t.Form && !t.Bare && !(phrase && t.Part) {
 				tokens = append(tokens, Token{Term: ownText(t, raw), Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
 					Prefix: characters == 1})
 			}

@@ -90,7 +90,7 @@ func symbolTerms(dst []Term, raw string) []Term {
 // compound appends the terms of a word with hyphens.
 func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	if isName(raw) {
-		dst = append(dst, Term{Text: a.Fold(raw), End: len(raw), Extra: true})
+		dst = append(dst, Term{Text: a.Fold(raw), End: len(raw), Part: true})
 	}
 	offset, last := 0, 0
 	broken := brokenWord{start: -1}
@@ -102,7 +102,7 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 		dst = a.shifted(dst, raw, from, to, offset)
 		n := len(dst)
 		for last = offset; n > 0 && dst[n-1].Start >= from; n-- {
-			if !dst[n-1].Extra {
+			if !dst[n-1].Over {
 				last = max(last, dst[n-1].Offset)
 			}
 		}
@@ -135,7 +135,7 @@ func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 		n := len(dst)
 		dst = a.word(dst, text, offset, w.start, end)
 		for i := n; i < len(dst); i++ {
-			dst[i].Extra = true
+			dst[i].Part = true
 		}
 	}
 	return dst
@@ -281,38 +281,36 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 		}
 	}
 	first := len(dst)
-	dst = a.whole(dst, raw, 0, 0, len(raw))
-	if len(dst) > first {
-		if joined, ok := withoutMarks(dst[first].Text); ok {
-			dst = append(dst, Term{Text: joined, End: len(raw)})
+	dst = a.whole(dst, raw)
+	if len(dst) == first {
+		return dst
+	}
+	if joined, ok := withoutMarks(dst[first].Text); ok {
+		dst = append(dst, Term{Text: joined, End: len(raw), Part: true})
+	}
+	add := func(p part, offset int, over bool) {
+		n := len(dst)
+		dst = a.word(dst, raw[p.start:p.end], offset, p.start, p.end)
+		if len(dst) > n && dst[n].Text == dst[first].Text {
+			dst = append(dst[:n], dst[n+1:]...)
+		}
+		for ; n < len(dst); n++ {
+			dst[n].Part, dst[n].Over = true, over
 		}
 	}
-	offset := 0
-	for i := 0; i < len(parts); offset++ {
-		end := i + 1 // of the parts between two marks
+	offset := -1
+	for i := 0; i < len(parts); {
+		end := i + 1
 		for end < len(parts) && !parts[end].mark {
 			end++
 		}
-		from, to := parts[i].start, parts[end-1].end
-		if end-i == 1 || to-from < len(raw) {
-			n := len(dst)
-			if end-i == 1 {
-				dst = a.word(dst, raw[from:to], offset, from, to)
-			} else {
-				dst = a.whole(dst, raw[from:to], offset, from, to)
-			}
-			if offset == 0 && len(dst) > n && n > first && dst[n].Text == dst[first].Text {
-				dst = append(dst[:n], dst[n+1:]...)
-			}
+		offset++
+		// What is between two marks: IPv6 of IPv6_x is ipv6 too.
+		if from, to := parts[i].start, parts[end-1].end; end-i > 1 && to-from < len(raw) && !isLetters(raw[from:to]) {
+			dst = append(dst, Term{Text: strip(lower(raw[from:to])), Offset: offset, Start: from, End: to, Part: true})
 		}
-		if end-i > 1 {
-			for k, p := range parts[i:end] {
-				n := len(dst)
-				dst = a.word(dst, raw[p.start:p.end], offset+min(k, farthestPart), p.start, p.end)
-				for ; n < len(dst); n++ {
-					dst[n].Extra = true
-				}
-			}
+		for k := i; k < end; k++ {
+			add(parts[k], offset+min(k-i, farthestPart), k > i)
 		}
 		i = end
 	}
@@ -322,15 +320,13 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 // farthestPart is how many positions behind its name a part stands at most.
 const farthestPart = 15
 
-// whole appends the whole of a name, which is the same in any case.
-func (a *Analyzer) whole(dst []Term, raw string, offset, start, end int) []Term {
-	if isLetters(raw) { // as a word of small letters
-		return a.word(dst, raw, offset, start, end)
+// whole appends the whole of a name, which is the same in any case: a name of letters
+// is a word.
+func (a *Analyzer) whole(dst []Term, raw string) []Term {
+	if isLetters(raw) {
+		return a.word(dst, raw, 0, 0, len(raw))
 	}
-	if text := strip(lower(raw)); text != "" {
-		dst = append(dst, Term{Text: text, Offset: offset, Start: start, End: end})
-	}
-	return dst
+	return append(dst, Term{Text: strip(lower(raw)), End: len(raw)})
 }
 
 // isLetters reports whether a raw word has letters and their marks only, so that
@@ -376,8 +372,9 @@ type part struct {
 const shortestSplit = 3
 
 // split finds the parts of an identifier: between marks, where a capital follows
-// a small letter, before a capital behind capitals or digits that begins a word, and
-// where digits follow at least three letters; 3d, 64bit, 4K, e2e and IDs stay whole.
+// a small letter, before the last capital of a run that a small letter follows, and
+// where digits follow at least three letters, or that many with a capital follow digits;
+// 3d, 64bit, 4K and E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
@@ -401,7 +398,9 @@ func split(parts []part, raw string, elide bool) []part {
 			switch {
 			case unicode.IsUpper(r) && unicode.IsLower(before):
 				end(i, false)
-			case unicode.IsUpper(r) && (unicode.IsUpper(before) || isDigit(before)) && wordAt(raw[i+utf8.RuneLen(r):]):
+			case unicode.IsUpper(r) && unicode.IsUpper(before) && wordAt(raw[i+utf8.RuneLen(r):]):
+				end(i, false)
+			case unicode.IsUpper(r) && isDigit(before) && lettersAt(raw[i:]) >= shortestSplit:
 				end(i, false)
 			case isDigit(r) && !isDigit(before) && letters >= shortestSplit:
 				end(i, false)
@@ -419,12 +418,23 @@ func split(parts []part, raw string, elide bool) []part {
 	return parts
 }
 
-// wordAt reports whether s goes on with a word that a capital began: with a small letter, and
-// then with a letter. The s of IDs and the v of IPv6 begin none.
+// wordAt reports whether s goes on with what a capital began: with a small letter. The v of
+// IPv6 goes on with nothing.
 func wordAt(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[size:])
-	return unicode.IsLower(r) && unicode.IsLetter(next)
+	return unicode.IsLower(r) && !unicode.IsDigit(next)
+}
+
+// lettersAt is how many letters s begins with, shortestSplit at most.
+func lettersAt(s string) (n int) {
+	for _, r := range s {
+		if !unicode.IsLetter(r) || n == shortestSplit {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // runTerms appends the terms of a run in a script without spaces, and counts its

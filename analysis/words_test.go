@@ -162,11 +162,12 @@ func TestPartsOfNames(t *testing.T) {
 		"IPV6":         "0:ipv6 0:ipv 1:6",
 		"4K":           "0:4k",
 		"E2E":          "0:e2e",
-		"IDs":          "0:ids",
+		"10GB":         "0:10gb",
 		"XMLToJSON":    "0:xmltojson 0:xml 1:to 2:json",
 		"MP3Player":    "0:mp3player 0:mp3 1:player",
 		"GitHub pages": "0:github 0:git 1:hub 1:pages",
-		"HTTPServer.x": "0:httpserver.x 0:httpserver 0:http 1:server 1:x",
+		"IPv6_x y":     "0:ipv6_x 0:ipv6 0:ipv 1:6 1:x 2:y",
+		"HTTPServer.x": "0:httpserver.x 0:http 1:server 1:x",
 	} {
 		if got := show(analyzer(t, "").Tokens(text)); got != want {
 			t.Errorf("%q:\n got %s\nwant %s", text, got, want)

@@ -14,14 +14,10 @@ const (
 	maxDenseBytes = 4096
 )
 
-// ValueEnd is a word without terms. It takes a position, as each word does.
+// ValueEnd is a word without terms. It takes a position, as each word does: several of them
+// between the values of a list keep phrases from going over the end of one (see
+// backend.JoinValues).
 const ValueEnd = "\x1f"
-
-// JoinValues makes one text of values, such as the aliases of a document. So many positions are
-// between them that no phrase goes over the end of one, unless it allows for 4 words more.
-func JoinValues(values []string) string {
-	return strings.Join(values, "\n"+ValueEnd+ValueEnd+ValueEnd+ValueEnd)
-}
 
 // Words yields the raw words of text, in order, as half-open byte ranges, until
 // yield returns false. It allocates nothing.

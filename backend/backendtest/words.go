@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/backend"
 )
 
@@ -72,8 +71,8 @@ func valueEnds(t *testing.T, o Options) {
 		names[i] = fmt.Sprintf("alias name%d", i)
 	}
 	write(t, b,
-		Chunk("t:m", "title", analysis.JoinValues([]string{"hello world", "foo bar"}), "body", analysis.JoinValues([]string{"machine", "learning"})),
-		Chunk("t:one", "body", analysis.JoinValues([]string{"machine learning"})), Chunk("t:many", "title", analysis.JoinValues(names)))
+		Chunk("t:m", "title", backend.JoinValues([]string{"hello world", "foo bar"}), "body", backend.JoinValues([]string{"machine", "learning"})),
+		Chunk("t:one", "body", backend.JoinValues([]string{"machine learning"})), Chunk("t:many", "title", backend.JoinValues(names)))
 	for _, c := range []struct {
 		text string
 		slop int

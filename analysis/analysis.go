@@ -10,15 +10,17 @@
 //     the Latin, Greek and Cyrillic scripts and vowel marks of the Arabic and
 //     Hebrew ones removed; where a stemmer needs the diacritics, words that have
 //     some are found without them as well;
-//   - identifiers are kept whole and in parts: getUserName, snake_case, v1.2.3,
-//     node.js, Get-Item, user@host, #tag, C++; a whole of letters alone is the
-//     term that it makes in lower case, as people type it;
+//   - identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3,
+//     node.js, Get-Item, user@host, #tag, C++; the whole is the same term in any case,
+//     and takes the same positions, so that words and phrases are found in any case;
+//   - a word that a hyphen cuts at the end of a line is found joined and in its parts;
+//   - an emoji is a word: a joined one is found whole and by each of its parts;
 //   - scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao,
 //     Khmer, Burmese) give overlapping pairs of characters, and the first and the
 //     last character of each run by themselves, so that any single character is
 //     found as the beginning of a term.
 //
-// A query is analyzed by the same code: [Analyzer.QueryTokens] for phrases,
+// A query is analyzed by the same code: [Analyzer.PhraseTokens] for phrases,
 // [Analyzer.MatchTokens] for words of which any may be found, and
 // [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces] for queries that run over the
 // dictionary, where folded words stand beside their stems as forms.
@@ -40,7 +42,7 @@ import (
 var ErrUnknown = errors.New("unknown analyzer")
 
 // version changes whenever the same text may give other terms.
-const version = "sheaf-3"
+const version = "sheaf-4"
 
 // Options choose an analyzer.
 type Options struct {
@@ -140,6 +142,13 @@ type Term struct {
 	// is there for queries that leave them out, and no query that has them
 	// asks for it.
 	Bare bool
+	// Part marks a term that no phrase asks for: the whole says it all, or the term
+	// depends on how the word is written. Such are the parts of a name, the whole of a
+	// name with hyphens, what a hyphen cuts at the end of a line, the parts of an emoji.
+	Part bool
+	// Over marks a part of a name that stands over the words behind the name, and so
+	// takes no position of its own.
+	Over bool
 }
 
 // Token is a term in a text.
@@ -169,15 +178,18 @@ func (a *Analyzer) Tokens(text string) []Token {
 		position += a.Positions(terms)
 		return true
 	})
+	slices.SortStableFunc(tokens, func(a, b Token) int { return a.Position - b.Position })
 	return tokens
 }
 
 // Positions is how many positions a raw word with these terms takes: at least
-// one, so that stop words leave a gap.
+// one, so that stop words and [ValueEnd] leave a gap.
 func (a *Analyzer) Positions(terms []Term) int {
 	n := 1
 	for _, t := range terms {
-		n = max(n, t.Offset+1)
+		if !t.Over {
+			n = max(n, t.Offset+1)
+		}
 	}
 	return n
 }

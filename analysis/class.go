@@ -14,6 +14,7 @@ const (
 	classWord                   // letters, digits, underscore
 	classDense                  // letters of scripts without spaces
 	classMark                   // belongs to the character before it
+	classEmoji                  // begins an emoji
 )
 
 // ascii is the class of each byte below 0x80.
@@ -52,13 +53,16 @@ func lookUpClass(r rune) runeClass {
 	switch {
 	case r < utf8.RuneSelf:
 		return ascii[r]
-	case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r) && r != '\u200B', r >= 0xFF9E && r <= 0xFF9F:
+	case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), r >= 0xFF9E && r <= 0xFF9F:
 		return classMark // the last are the voice marks of half-width Katakana
 	case r == 'ー' || r == 'ｰ': // lengthen the vowel before them
 		return classDense
 	case unicode.Is(unicode.Nd, r), unicode.Is(unicode.No, r):
 		return classWord
 	case !unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) && !unicode.Is(unicode.Other_Alphabetic, r):
+		if unicode.Is(emoji, r) {
+			return classEmoji
+		}
 		return classOther
 	case r >= 0xE00 && unicode.In(r, dense...):
 		return classDense

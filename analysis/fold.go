@@ -13,11 +13,11 @@ func lower(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s) // s itself when nothing changes
 	}
-	return apostrophes.Replace(strings.ToLower(norm.NFKC.String(s)))
+	return marks.Replace(strings.ToLower(norm.NFKC.String(s)))
 }
 
-// apostrophes are written in several ways; NFKC makes one of some.
-var apostrophes = strings.NewReplacer("’", "'", "‘", "'")
+// marks are apostrophes and hyphens, which are written in several ways; NFKC makes one of some.
+var marks = strings.NewReplacer("’", "'", "‘", "'", "‐", "-", "‑", "-")
 
 func isASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
@@ -45,7 +45,7 @@ func strip(s string) string {
 	b.Grow(len(s))
 	var base rune // the last character that is no mark
 	for _, r := range norm.NFD.String(s) {
-		if unicode.Is(unicode.Mn, r) {
+		if unicode.Is(unicode.Mn, r) && !isIgnorable(r) {
 			if r == 0x306 && (base == 'и' || base == 'И') { // й
 				b.WriteRune(r)
 				continue
@@ -56,7 +56,7 @@ func strip(s string) string {
 			b.WriteRune(r)
 			continue
 		}
-		if r >= utf8.RuneSelf && unicode.Is(unicode.Cf, r) {
+		if r >= utf8.RuneSelf && isIgnorable(r) {
 			continue
 		}
 		base = r
@@ -67,6 +67,12 @@ func strip(s string) string {
 		writeFolded(&b, r)
 	}
 	return norm.NFC.String(b.String())
+}
+
+// isIgnorable reports whether a character is invisible and changes no word: soft hyphens,
+// spaces and joiners of no width, marks of direction, selectors of variants.
+func isIgnorable(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == '\u034F'
 }
 
 func writeFolded(b *strings.Builder, r rune) {

@@ -6,14 +6,28 @@ import (
 	"unicode/utf8"
 )
 
+// PhraseTokens are the tokens of text as a phrase looks for them: those of
+// [Analyzer.QueryTokens] that the text has in any case, parts left out ([Term.Part]).
+func (a *Analyzer) PhraseTokens(text string) []Token { return a.AppendPhraseTokens(nil, text) }
+
+// AppendPhraseTokens appends the PhraseTokens of a text to tokens.
+func (a *Analyzer) AppendPhraseTokens(tokens []Token, text string) []Token {
+	return a.appendTokens(tokens, text, true)
+}
+
 // QueryTokens are the tokens of text as a query looks for them: those of
 // [Analyzer.Tokens] without forms and bare stems, and without the single characters of a run in
-// a script without spaces, unless one is all there is; then Prefix is set.
+// a script without spaces, unless one is all there is; then Prefix is set. They are in the
+// order of the words.
 func (a *Analyzer) QueryTokens(text string) []Token { return a.AppendQueryTokens(nil, text) }
 
 // AppendQueryTokens appends the QueryTokens of a text to tokens, which has the memory for
 // them when it is enough.
 func (a *Analyzer) AppendQueryTokens(tokens []Token, text string) []Token {
+	return a.appendTokens(tokens, text, false)
+}
+
+func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool) []Token {
 	room := queryRooms.Get().(*Room)
 	defer queryRooms.Put(room)
 	position := 0
@@ -27,7 +41,7 @@ func (a *Analyzer) AppendQueryTokens(tokens []Token, text string) []Token {
 			terms = a.Known(raw, room) // a query's words are asked for by all who work on it
 		}
 		for _, t := range terms {
-			if !t.Form && !t.Bare {
+			if !t.Form && !t.Bare && !(phrase && t.Part) {
 				tokens = append(tokens, Token{Term: ownText(t, raw), Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
 					Prefix: characters == 1})
 			}

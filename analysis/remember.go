@@ -43,6 +43,8 @@ const (
 const (
 	rememberedForm = 1 << iota
 	rememberedBare
+	rememberedPart
+	rememberedOver
 )
 
 // Room is memory for the terms of a word. The zero value is ready.
@@ -67,7 +69,7 @@ func (w *rememberedWord) read(raw string, room *Room) ([]Term, bool) {
 	for i := range n {
 		t := w.terms[i].Load()
 		room.terms[i] = Term{Offset: int(t >> 8 & 0xff), Start: int(t >> 16 & 0xff), End: int(t >> 24 & 0xff),
-			Form: t>>32&rememberedForm != 0, Bare: t>>32&rememberedBare != 0}
+			Form: t>>32&rememberedForm != 0, Bare: t>>32&rememberedBare != 0, Part: t>>32&rememberedPart != 0, Over: t>>32&rememberedOver != 0}
 		length := int(t & 0xff)
 		if end+length > rememberedBytes { // somebody writes
 			return nil, false
@@ -104,6 +106,12 @@ func (w *rememberedWord) write(raw string, terms []Term) {
 		}
 		if t.Bare {
 			packed[i] |= rememberedBare << 32
+		}
+		if t.Part {
+			packed[i] |= rememberedPart << 32
+		}
+		if t.Over {
+			packed[i] |= rememberedOver << 32
 		}
 	}
 	version := w.version.Load()

@@ -165,7 +165,7 @@ func (s *Sieve) pass(text string, i int) int {
 			more = smallPrefix(text[i+n:])
 		}
 		end := text[i+n]
-		if n < 2 || end >= utf8.RuneSelf || ascii[end] != classOther || isJoiner[end] && text[i+n+1] != ' ' {
+		if n < 2 || end >= utf8.RuneSelf || ascii[end] != classOther || isJoiner[end] && (text[i+n+1] != ' ' || end == '-') {
 			return i
 		}
 		i += n

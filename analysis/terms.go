@@ -14,18 +14,27 @@ import (
 // the next time the word comes.
 //
 // A plain word is one term, and a form when the stem differs from the folded
-// word; in some languages a word with diacritics is a second term ([Term.Bare]). An identifier is its whole and its parts: the whole stands where the first
-// part does, the parts one after another, so that the phrase "get user name" is
-// found in getUserName, and getUserName as a phrase asks for the whole. A word
-// with hyphens is the words between them; its whole is kept as well when it looks
-// like a name: when it has a digit or two words with capitals (Get-Item, utf-8).
+// word; in some languages a word with diacritics is a second term ([Term.Bare]).
+//
+// An identifier is its whole and its parts. Marks cut it in any case, and each part
+// between them takes a position: v1.2.3 is v1, 2 and 3, and the whole stands with the
+// first. Capitals and digits cut it further: GitHub is git and hub, one after another, but
+// the name takes one position, as github does ([Term.Extra]). So "git hub" is found in
+// GitHub, and "github pages" in GitHub Pages.
+//
+// A word with hyphens is the words between them; its whole is kept as well when it looks
+// like a name: when it has a digit or two words with capitals (Get-Item, utf-8). What a
+// hyphen at the end of a line cuts is found joined too, at the places of its first and its
+// last part: the hyphen of infor-mation is none of the word, that of long-term is.
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
-	case raw == "":
+	case raw == "" || raw == ValueEnd:
 		return dst
 	case isDense(raw):
 		dst, _ = runTerms(dst, raw, false)
 		return dst
+	case isEmoji(raw):
+		return emojiTerms(dst, raw)
 	case raw[0] == '#':
 		if len(raw) > 1 {
 			dst = append(dst, Term{Text: a.Fold(raw), End: len(raw)})
@@ -34,12 +43,20 @@ func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 		return dst
 	case hasSymbol(raw):
 		return symbolTerms(dst, raw)
-	case strings.IndexByte(raw, '-') >= 0:
+	case hasHyphen(raw):
 		return a.compound(dst, raw)
 	case isPlain(raw):
 		return a.word(dst, raw, 0, 0, len(raw))
 	}
 	return a.identifier(dst, raw)
+}
+
+// hasHyphen reports whether a raw word has hyphens within.
+func hasHyphen(raw string) bool {
+	if strings.IndexByte(raw, '-') >= 0 {
+		return true
+	}
+	return !isASCII(raw) && (strings.ContainsFunc(raw, isHyphen) || strings.IndexByte(raw, '\n') >= 0 || strings.IndexByte(raw, '\r') >= 0)
 }
 
 // shifted appends the terms of raw[from:to], placed within raw and offset
@@ -73,23 +90,73 @@ func symbolTerms(dst []Term, raw string) []Term {
 // compound appends the terms of a word with hyphens.
 func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	if isName(raw) {
-		dst = append(dst, Term{Text: a.Fold(raw), End: len(raw)})
+		dst = append(dst, Term{Text: a.Fold(raw), End: len(raw), Part: true})
 	}
-	offset := 0
+	offset, last := 0, 0
+	broken := brokenWord{start: -1}
 	for from := 0; from < len(raw); {
-		to := len(raw)
-		if n := strings.IndexByte(raw[from:], '-'); n >= 0 {
-			to = from + n
+		to, next, cut := hyphenIn(raw, from)
+		if cut && broken.start < 0 {
+			broken = brokenWord{start: from, offset: offset}
 		}
-		n := len(dst)
 		dst = a.shifted(dst, raw, from, to, offset)
-		next := offset + 1
-		for _, t := range dst[n:] {
-			next = max(next, t.Offset+1)
+		n := len(dst)
+		for last = offset; n > 0 && dst[n-1].Start >= from; n-- {
+			if !dst[n-1].Over {
+				last = max(last, dst[n-1].Offset)
+			}
 		}
-		offset, from = next, to+1
+		if broken.start >= 0 {
+			broken.text = append(broken.text, raw[from:to]...)
+			if !cut {
+				dst = a.joined(dst, broken, to, last)
+				broken = brokenWord{start: -1}
+			}
+		}
+		offset, from = last+1, next
 	}
 	return dst
+}
+
+// brokenWord is a word that hyphens at the ends of lines cut: where it begins, and its parts
+// together.
+type brokenWord struct {
+	start, offset int
+	text          []byte
+}
+
+// joined appends the terms of a word whose parts end at byte end and at the offset last.
+func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
+	text := string(w.text)
+	if !isPlain(text) {
+		return dst
+	}
+	for _, offset := range [...]int{w.offset, last} {
+		n := len(dst)
+		dst = a.word(dst, text, offset, w.start, end)
+		for i := n; i < len(dst); i++ {
+			dst[i].Part = true
+		}
+	}
+	return dst
+}
+
+// hyphenIn is where the part of a word from byte from on ends, and where the next one begins:
+// both at the end when there is none. cut says that a line ends between them.
+func hyphenIn(raw string, from int) (to, next int, cut bool) {
+	soft := strings.ContainsAny(raw[from:], "\r\n")
+	for i, r := range raw[from:] {
+		if !isHyphen(r) && (r != '\u00AD' || !soft) {
+			continue
+		}
+		to = from + i
+		hyphen := to + utf8.RuneLen(r)
+		next = len(raw) - len(strings.TrimLeft(raw[hyphen:], " \t\r\n>"))
+		if cut = next > hyphen; cut || r != '\u00AD' {
+			return to, next, cut
+		}
+	}
+	return len(raw), len(raw), false
 }
 
 // isName reports whether a word with hyphens is more than a compound of prose.
@@ -97,9 +164,11 @@ func isName(raw string) bool {
 	capitals, first := 0, true
 	for _, r := range raw {
 		switch {
-		case r == '-':
+		case isHyphen(r):
 			first = true
 			continue
+		case r == '\n' || r == '\r':
+			return false
 		case unicode.IsDigit(r) || r == '_' || r == '.' || r == '@':
 			return true
 		case first && unicode.IsUpper(r):
@@ -211,26 +280,53 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 			return a.word(dst, raw, 0, 0, len(raw))
 		}
 	}
-	whole := strip(lower(raw))
-	if n := len(dst); isLetters(raw) {
-		// As it is typed without its capitals.
-		if dst = a.word(dst, raw, 0, 0, len(raw)); len(dst) > n {
-			whole = dst[n].Text
-		}
-	} else {
-		dst = append(dst, Term{Text: whole, End: len(raw)})
+	first := len(dst)
+	dst = a.whole(dst, raw)
+	if len(dst) == first {
+		return dst
 	}
-	if joined, ok := withoutMarks(whole); ok {
-		dst = append(dst, Term{Text: joined, End: len(raw)})
+	if joined, ok := withoutMarks(dst[first].Text); ok {
+		dst = append(dst, Term{Text: joined, End: len(raw), Part: true})
 	}
-	for i, p := range parts {
+	add := func(p part, offset int, over bool) {
 		n := len(dst)
-		dst = a.word(dst, raw[p.start:p.end], i, p.start, p.end)
-		if len(dst) > n && dst[n].Text == whole {
+		dst = a.word(dst, raw[p.start:p.end], offset, p.start, p.end)
+		if len(dst) > n && dst[n].Text == dst[first].Text {
 			dst = append(dst[:n], dst[n+1:]...)
 		}
+		for ; n < len(dst); n++ {
+			dst[n].Part, dst[n].Over = true, over
+		}
+	}
+	offset := -1
+	for i := 0; i < len(parts); {
+		end := i + 1
+		for end < len(parts) && !parts[end].mark {
+			end++
+		}
+		offset++
+		// What is between two marks: IPv6 of IPv6_x is ipv6 too.
+		if from, to := parts[i].start, parts[end-1].end; end-i > 1 && to-from < len(raw) && !isLetters(raw[from:to]) {
+			dst = append(dst, Term{Text: strip(lower(raw[from:to])), Offset: offset, Start: from, End: to, Part: true})
+		}
+		for k := i; k < end; k++ {
+			add(parts[k], offset+min(k-i, farthestPart), k > i)
+		}
+		i = end
 	}
 	return dst
+}
+
+// farthestPart is how many positions behind its name a part stands at most.
+const farthestPart = 15
+
+// whole appends the whole of a name, which is the same in any case: a name of letters
+// is a word.
+func (a *Analyzer) whole(dst []Term, raw string) []Term {
+	if isLetters(raw) {
+		return a.word(dst, raw, 0, 0, len(raw))
+	}
+	return append(dst, Term{Text: strip(lower(raw)), End: len(raw)})
 }
 
 // isLetters reports whether a raw word has letters and their marks only, so that
@@ -265,39 +361,49 @@ func withoutMarks(s string) (string, bool) {
 // digitMarks are what digits are grouped by.
 var digitMarks = strings.NewReplacer(",", "", "'", "")
 
-type part struct{ start, end int }
+// part is a part of an identifier; mark says that a mark is before it, or nothing.
+type part struct {
+	start, end int
+	mark       bool
+}
 
 // shortestSplit is how many letters must stand before a digit for a part to end
 // there: utf8 is utf and 8, but v2 and k8s stay.
 const shortestSplit = 3
 
 // split finds the parts of an identifier: between marks, where a capital follows
-// a small letter, before the last capital of a run that a small letter follows,
-// and where digits follow at least three letters; 3d and 64bit stay whole.
+// a small letter, before the last capital of a run that a small letter follows, and
+// where digits follow at least three letters, or that many with a capital follow digits;
+// 3d, 64bit, 4K and E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
-	end := func(at int) {
+	mark := true
+	end := func(at int, next bool) {
 		if start >= 0 && at > start {
-			parts = append(parts, part{start, at})
+			parts = append(parts, part{start, at, mark})
+			mark = false
 		}
+		mark = mark || next
 		start, letters = -1, 0
 	}
 	for i, r := range raw {
 		apostrophe := r == '\'' || r == '’'
 		if r == '_' || r == '.' || r == '@' || r == ',' || r == '#' || apostrophe && (elide || isDigit(before)) {
-			end(i)
+			end(i, true)
 			before = r
 			continue
 		}
 		if start >= 0 {
 			switch {
-			case unicode.IsUpper(r) && (unicode.IsLower(before) || isDigit(before)):
-				end(i)
-			case unicode.IsUpper(r) && unicode.IsUpper(before) && lowerAt(raw, i+utf8.RuneLen(r)):
-				end(i)
+			case unicode.IsUpper(r) && unicode.IsLower(before):
+				end(i, false)
+			case unicode.IsUpper(r) && unicode.IsUpper(before) && wordAt(raw[i+utf8.RuneLen(r):]):
+				end(i, false)
+			case unicode.IsUpper(r) && isDigit(before) && lettersAt(raw[i:]) >= shortestSplit:
+				end(i, false)
 			case isDigit(r) && !isDigit(before) && letters >= shortestSplit:
-				end(i)
+				end(i, false)
 			}
 		}
 		if start < 0 {
@@ -308,13 +414,27 @@ func split(parts []part, raw string, elide bool) []part {
 		}
 		before = r
 	}
-	end(len(raw))
+	end(len(raw), false)
 	return parts
 }
 
-func lowerAt(s string, i int) bool {
-	r, _ := utf8.DecodeRuneInString(s[min(i, len(s)):])
-	return unicode.IsLower(r)
+// wordAt reports whether s goes on with what a capital began: with a small letter. The v of
+// IPv6 goes on with nothing.
+func wordAt(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	next, _ := utf8.DecodeRuneInString(s[size:])
+	return unicode.IsLower(r) && !unicode.IsDigit(next)
+}
+
+// lettersAt is how many letters s begins with, shortestSplit at most.
+func lettersAt(s string) (n int) {
+	for _, r := range s {
+		if !unicode.IsLetter(r) || n == shortestSplit {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // runTerms appends the terms of a run in a script without spaces, and counts its
@@ -325,8 +445,11 @@ func lowerAt(s string, i int) bool {
 // is one character. A character includes its marks.
 func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int) {
 	text := raw
-	if strings.ContainsFunc(raw, mayChange) && !norm.NFKC.IsNormalString(raw) {
-		text = norm.NFKC.String(raw)
+	if strings.ContainsFunc(raw, mayChange) {
+		if !norm.NFKC.IsNormalString(raw) {
+			text = norm.NFKC.String(raw)
+		}
+		text = withoutIgnorable(text)
 	}
 	var buf [64]int
 	starts := buf[:0]
@@ -360,6 +483,19 @@ func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int)
 	return dst, n
 }
 
+// withoutIgnorable is a run without characters that are not seen.
+func withoutIgnorable(run string) string {
+	if !strings.ContainsFunc(run, isIgnorable) {
+		return run
+	}
+	return strings.Map(func(r rune) rune {
+		if isIgnorable(r) {
+			return -1
+		}
+		return r
+	}, run)
+}
+
 // composed tells where the pieces of a text that NFKC composes by themselves begin in the
 // composed text and in the text as it is written, and where both end.
 type composed []struct{ text, raw int }
@@ -372,7 +508,13 @@ func composedOf(raw string) composed {
 		c = append(c, struct{ text, raw int }{at, from})
 		to := from + norm.NFKC.NextBoundaryInString(raw[from:], true)
 		buf = norm.NFKC.AppendString(buf[:0], raw[from:to])
-		at, from = at+len(buf), to
+		for i := 0; i < len(buf); {
+			r, size := utf8.DecodeRune(buf[i:])
+			if i += size; !isIgnorable(r) {
+				at += size
+			}
+		}
+		from = to
 	}
 	return append(c, struct{ text, raw int }{at, from})
 }

@@ -14,6 +14,11 @@ const (
 	maxDenseBytes = 4096
 )
 
+// ValueEnd is a word without terms. It takes a position, as each word does: several of them
+// between the values of a list keep phrases from going over the end of one (see
+// backend.JoinValues).
+const ValueEnd = "\x1f"
+
 // Words yields the raw words of text, in order, as half-open byte ranges, until
 // yield returns false. It allocates nothing.
 //
@@ -21,13 +26,15 @@ const (
 // default rules) with these differences, all for the sake of identifiers:
 //
 //   - a full stop, hyphen or at sign between any two characters of words joins
-//     them: file1.txt, Get-Item, user@host;
+//     them: file1.txt, Get-Item, user@host; so does a hyphen or soft hyphen that ends a line,
+//     when a small letter begins the next one behind indentation and signs of quotes;
 //   - a colon or semicolon never does: key:value is two words;
 //   - "++" or '#' after a single letter belongs to it, with the digits behind
 //     (C++, C#, C++17), and a '#' before a letter when white space precedes it;
 //   - a run in scripts without spaces between words is one raw word, which gives
 //     terms for pairs of characters;
-//   - numbers such as ² and ½ are part of words.
+//   - numbers such as ² and ½ are part of words, and so are characters of no width;
+//   - an emoji is a word, with all that it joins; so is [ValueEnd], which has no terms.
 //
 // Bytes that are not UTF-8 separate words.
 func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
@@ -46,6 +53,9 @@ func nextWord(text string, i int) (start, end int) {
 	for i < len(text) {
 		c := text[i]
 		if c < utf8.RuneSelf && ascii[c] == classOther {
+			if c == ValueEnd[0] {
+				return i, i + 1
+			}
 			i++
 			continue
 		}
@@ -54,13 +64,29 @@ func nextWord(text string, i int) (start, end int) {
 			r, size := utf8.DecodeRuneInString(text[i:])
 			i += size
 			switch classOf(r) {
-			case classOther, classMark:
+			case classOther:
+				if size == 1 || !strings.HasPrefix(text[i:], string(picture)) {
+					continue
+				}
+				return start, emojiEnd(text, i, start+maxWordBytes, r)
+			case classMark:
+				if at := start - 1; (r == picture || r == keycap) && at >= 0 && (text[at] == '#' || text[at] == '*') {
+					if n := keycapEnd(text[start:]); n > 0 {
+						return at, start + n
+					}
+				}
 				continue
+			case classEmoji:
+				return start, emojiEnd(text, i, start+maxWordBytes, r)
 			case classDense:
 				return start, denseEnd(text, i, start+maxDenseBytes)
 			}
+		} else if isDigit(rune(c)) && i+1 < len(text) && text[i+1] >= utf8.RuneSelf {
+			if n := keycapEnd(text[i+1:]); n > 0 {
+				return start, i + 1 + n
+			}
 		}
-		i = wordEnd(text, i, start+maxWordBytes)
+		i = wordEnd(text, i, start, start+maxWordBytes)
 		if start > 0 && text[start-1] == '#' && isTagStart(text, start) {
 			start--
 		} else if i == start+1 && i < len(text) && isLetter(text[start]) {
@@ -71,8 +97,8 @@ func nextWord(text string, i int) (start, end int) {
 	return i, i
 }
 
-// wordEnd is where the word that goes on at byte i ends, at most at limit.
-func wordEnd(text string, i, limit int) int {
+// wordEnd is where the word from byte start on that goes on at byte i ends, at most at limit.
+func wordEnd(text string, i, start, limit int) int {
 	for i < len(text) && i < limit {
 		if rest := text[i:]; len(rest) >= 8 && i+8 <= limit {
 			n := plainPrefix(rest)
@@ -86,6 +112,12 @@ func wordEnd(text string, i, limit int) int {
 				i++
 				continue
 			}
+			if c == '-' {
+				if n := lineBreak(text, i, 1); n > 0 && i+n < limit {
+					i += n
+					continue
+				}
+			}
 			return i
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -93,12 +125,28 @@ func wordEnd(text string, i, limit int) int {
 			return i
 		}
 		switch classOf(r) {
-		case classDense:
+		case classDense, classEmoji:
 			return i
+		case classMark:
+			if r == '\u00AD' {
+				if n := lineBreak(text, i, size); n > 0 && i+n < limit {
+					size = n
+				}
+			} else if at := i - 1; (r == picture || r == keycap) && at > start && isDigit(rune(text[at])) && keycapEnd(text[i:]) > 0 {
+				return at
+			}
 		case classOther:
-			if !joins(text, i, r, size) {
+			if joins(text, i, r, size) {
+				break
+			}
+			n := 0
+			if isHyphen(r) {
+				n = lineBreak(text, i, size)
+			}
+			if n == 0 || i+n >= limit {
 				return i
 			}
+			size = n
 		}
 		i += size
 	}
@@ -144,7 +192,7 @@ func joins(text string, i int, r rune, size int) bool {
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	switch r {
-	case '.', '-', '@':
+	case '.', '-', '@', '‐', '‑', '－':
 		return inWord(before)
 	case ',':
 		return unicode.IsDigit(before) && unicode.IsDigit(after)
@@ -156,6 +204,37 @@ func joins(text string, i int, r rune, size int) bool {
 		return inLetters(before) && inLetters(after)
 	}
 	return false
+}
+
+// isHyphen reports whether a character is a hyphen that may stand within words.
+func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r == '－' }
+
+// longestBreak is how many bytes may stand between the two parts of a word that a hyphen cuts.
+const longestBreak = 64
+
+// lineBreak is the length of the hyphen of size bytes at byte i and of the end of the line behind
+// it, with the white space and the signs of quotes around that, when a letter is before it and
+// one that goes on with the word is behind; 0 otherwise.
+func lineBreak(text string, i, size int) int {
+	rest := text[i+size : min(len(text), i+size+longestBreak)]
+	line := strings.TrimLeft(rest, " \t")
+	if line == "" || line[0] != '\n' && line[0] != '\r' {
+		return 0
+	}
+	line = strings.TrimPrefix(strings.TrimPrefix(line, "\r"), "\n")
+	at := len(rest) - len(strings.TrimLeft(line, " \t>"))
+	after, _ := utf8.DecodeRuneInString(text[i+size+at:])
+	before, n := utf8.DecodeLastRuneInString(text[:i])
+	for n < i && isIgnorable(before) {
+		var more int
+		before, more = utf8.DecodeLastRuneInString(text[:i-n])
+		n += more
+	}
+	if !unicode.IsLetter(before) && !unicode.IsMark(before) || !unicode.IsLetter(after) || classOf(after) != classWord ||
+		unicode.IsUpper(after) && !unicode.IsUpper(before) {
+		return 0
+	}
+	return size + at
 }
 
 func inLetters(r rune) bool { return inWord(r) && r != '_' && !unicode.IsDigit(r) }

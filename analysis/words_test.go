@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -59,9 +60,9 @@ func TestTokens(t *testing.T) {
 		{"", "東京都 and 猫", "0:東 0:東京 1:京都 2:都 3:and 4:猫"},
 		{"", "ภาษาไทย", "0:ภ 0:ภา 1:าษ 2:ษา 3:าไ 4:ไท 5:ทย 6:ย"},
 		{"", "한국어 문서", "0:한 0:한국 1:국어 2:어 3:문 3:문서 4:서"},
-		{"", "x😀y \xff\xfe z\x00w", "0:x 1:y 2:z 3:w"},
+		{"", "x😀y \xff\xfe z\x00w", "0:x 1:😀 2:y 3:z 4:w"},
 		{"", "ＡＢＣ １２", "0:abc 1:12"},
-		{"en", "Get-ChildItem well-known utf-8", "0:get-childitem 0:get 1:childitem 1:child 2:item 3:well 4:known 5:utf-8 5:utf 6:8"},
+		{"en", "Get-ChildItem well-known utf-8", "0:get-childitem 0:get 1:childitem 1:child 2:item 2:well 3:known 4:utf-8 4:utf 5:8"},
 		{"en", "2024-05-01 C++17 #a-b", "0:2024-05-01 0:2024 1:05 2:01 3:c++17 3:c++ 4:17 5:#a-b 5:a 6:b"},
 		{"", "soft\u00ADhyphen نمی\u200Cخواهم ٣٤", "0:softhyphen 1:نميخواهم 2:34"},
 		{"", "हिन्दी தமிழ் 1'000", "0:हिन्दी 1:தமிழ் 2:1'000 2:1000 2:1 3:000"},
@@ -70,7 +71,7 @@ func TestTokens(t *testing.T) {
 		{"", "https://example.com/a_b?q=x#top <b>bold</b> [text](url.md)", "0:https 1:example.com 1:example 2:com 3:a_b 3:a 4:b 5:q 6:x 7:top 8:b 9:bold 10:b 11:text 12:url.md 12:url 13:md"},
 		{"ar", "الكِتابُ", "0:كتاب (0:الكتاب)"},
 		{"", "___ ' . #", ""},
-		{"", "utf8 k8s 3d x86_64", "0:utf8 0:utf 1:8 2:k8s 3:3d 4:x86_64 4:x86 5:64"},
+		{"", "utf8 k8s 3d x86_64", "0:utf8 0:utf 1:8 1:k8s 2:3d 3:x86_64 3:x86 4:64"},
 	} {
 		if got := show(analyzer(t, c.language).Tokens(c.text)); got != c.want {
 			t.Errorf("%s %q:\n got %s\nwant %s", c.language, c.text, got, c.want)
@@ -84,7 +85,7 @@ func TestQueryTokens(t *testing.T) {
 		{"東京都", "0:東京 1:京都"},
 		{"猫", "0:猫*"},
 		{"한국 문서", "0:한국 2:문서"},
-		{"修改 VSCode 配置", "0:修改 2:vscode 2:vs 3:code 4:配置"},
+		{"修改 VSCode 配置", "0:修改 2:vscode 2:vs 3:code 3:配置"},
 		{"getUserName", "0:getusernam 0:get 1:user 2:name"},
 	} {
 		if got := show(analyzer(t, "en").QueryTokens(c.text)); got != c.want {
@@ -123,6 +124,175 @@ func TestIdentifiersInLowerCase(t *testing.T) {
 			if typed := a.QueryTokens(strings.ToLower(name)); !terms[typed[0].Term] {
 				t.Errorf("%q: %s is looked for in lower case as %q, and indexed as %s", language, name, typed[0].Term, show(a.Tokens(name)))
 			}
+		}
+	}
+}
+
+// TestWordsOfLettersAndDigitsInAnyCase: what a phrase looks for is the same terms at the same
+// positions in any case, and what is indexed has them there.
+func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
+	for _, language := range []string{"", "en", "de", "ru"} {
+		a := analyzer(t, language)
+		for _, text := range []string{"IPv6", "use 4K now", "E2E tests", "OAuth2 server", "B2B", "H264", "MP3Player", "x86_64", "K8s", "I18n", "HTTPServer2.start", "Get-ChildItem2",
+			"GitHub Pages", "URLs and PDFs", "eBay iPhone7", "Ту154М", "МойКласс2 есть", "Größe2X", "Wi-Fi 6E", "my_IPv6_Address", "COVID-19", "3D", "C++17", "10GB"} {
+			indexed := map[string]bool{}
+			for _, token := range a.Tokens(text) {
+				indexed[fmt.Sprint(token.Term, token.Position)] = true
+			}
+			want := show(a.PhraseTokens(text))
+			for _, typed := range []string{strings.ToLower(text), strings.ToUpper(text), text} {
+				tokens := a.PhraseTokens(typed)
+				if got := show(tokens); got != want {
+					t.Errorf("%s: %q is looked for as %s, and %q as %s", language, typed, got, text, want)
+				}
+				for _, token := range tokens {
+					if !indexed[fmt.Sprint(token.Term, token.Position)] {
+						t.Errorf("%s: %q has no %s at %d: %s", language, text, token.Term, token.Position, show(a.Tokens(text)))
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPartsOfNames: capitals and digits cut names into words, but not into single letters.
+func TestPartsOfNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"IPv6":         "0:ipv6 0:ipv 1:6",
+		"IPV6":         "0:ipv6 0:ipv 1:6",
+		"4K":           "0:4k",
+		"E2E":          "0:e2e",
+		"10GB":         "0:10gb",
+		"XMLToJSON":    "0:xmltojson 0:xml 1:to 2:json",
+		"MP3Player":    "0:mp3player 0:mp3 1:player",
+		"GitHub pages": "0:github 0:git 1:hub 1:pages",
+		"IPv6_x y":     "0:ipv6_x 0:ipv6 0:ipv 1:6 1:x 2:y",
+		"HTTPServer.x": "0:httpserver.x 0:http 1:server 1:x",
+	} {
+		if got := show(analyzer(t, "").Tokens(text)); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestWordsCutAtLineEnds: a word that a hyphen cuts is found joined and in its parts.
+func TestWordsCutAtLineEnds(t *testing.T) {
+	for text, want := range map[string]string{
+		"infor-\nmation x":       "0:infor 0:information 1:mation 1:information 2:x",
+		"infor-\r\nmation":       "0:infor 0:information 1:mation 1:information",
+		"infor- \n\t mation":     "0:infor 0:information 1:mation 1:information",
+		"> infor-\n> > mation":   "0:infor 0:information 1:mation 1:information",
+		"infor\u2010\nmation":    "0:infor 0:information 1:mation 1:information",
+		"infor\u00AD\nmation":    "0:infor 0:information 1:mation 1:information",
+		"INFOR-\nMATION":         "0:infor 0:information 1:mation 1:information",
+		"Größen-\nmaß":           "0:großen 0:größenmaß 1:mass",
+		"инфор-\nмация":          "0:инфор 0:информация 1:мация 1:информация",
+		"in-\nfor-\nmation":      "0:in 0:information 1:for 2:mation 2:information",
+		"self-infor-\nmation a":  "0:self 1:infor 1:information 2:mation 2:information 3:a",
+		"Jean-\nPaul COVID-\n19": "0:jean 1:paul 2:covid 3:19",
+		"a list -\nof things":    "0:a 1:list 2:of 3:things",
+		"infor-\n\nmation":       "0:infor 1:mation",
+		"10-\n20 infor-\n- item": "0:10 1:20 2:infor 3:item",
+	} {
+		if text == "Größen-\nmaß" {
+			want = "0:grossen 0:grossenmass 1:mass 1:grossenmass"
+		}
+		if got := show(analyzer(t, "").Tokens(text)); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestZeroWidthCharacters: characters that are not seen cut no word, in any script.
+func TestZeroWidthCharacters(t *testing.T) {
+	for _, c := range []string{"\u200B", "\u200C", "\u200D", "\u2060", "\uFEFF", "\u00AD", "\u200E", "\u034F"} {
+		for _, word := range []string{"Donaudampfschiff", "getUserName", "ИнформацияX", "東京都", "ภาษาไทย", "한국어", "COVID-19", "v1.2.3"} {
+			letters := []rune(word)
+			hidden := string(letters[:2]) + c + string(letters[2:]) + c
+			a := analyzer(t, "")
+			if got, want := show(a.Tokens(hidden+" x")), show(a.Tokens(word+" x")); got != want {
+				t.Errorf("%+q:\n got %s\nwant %s", hidden, got, want)
+			}
+			terms := a.Tokens(hidden)
+			if last := terms[len(terms)-1]; last.End > len(hidden) {
+				t.Errorf("%+q: %+v", hidden, last)
+			}
+		}
+	}
+}
+
+// TestOtherHyphens: hyphens of all kinds make one word, and dashes make words of which the phrase
+// with a hyphen is found.
+func TestOtherHyphens(t *testing.T) {
+	a := analyzer(t, "")
+	for _, text := range []string{"COVID\u201119", "COVID\u201019", "COVID-19", "COVID－19"} {
+		if got, want := show(a.Tokens(text)), "0:covid-19 0:covid 1:19"; got != want {
+			t.Errorf("%+q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+	for _, text := range []string{"3\u20135", "3-5", "3\u20145", "3 5", "3\u22125", "3\u20125", "3/5"} {
+		if got, want := show(a.PhraseTokens(text)), "0:3 1:5"; got != want {
+			t.Errorf("%+q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestEmoji: an emoji is a word with all that it joins, and stands for all of it in each of its
+// terms.
+func TestEmoji(t *testing.T) {
+	a := analyzer(t, "en")
+	for _, c := range []struct{ text, want string }{
+		{"a🐘b", "0:a 1:🐘 2:b"},
+		{"👩\u200D💻", "0:👩💻 0:👩 0:💻"},
+		{"👍🏽👍", "0:👍🏽 0:👍 1:👍"},
+		{"👩🏽\u200D💻", "0:👩🏽💻 0:👩💻 0:👩 0:💻"},
+		{"🇩🇪🇫🇷🇩", "0:🇩🇪 1:🇫🇷 2:🇩"},
+		{"15️⃣ #️⃣ *⃣", "0:1 1:5⃣ 1:5 2:#⃣ 3:*⃣"},
+		{"5️⃣", "0:5⃣ 0:5"},
+		{"❤️ ❤ ❤️\u200D🔥", "0:❤ 1:❤ 2:❤🔥 2:❤ 2:🔥"},
+		{"©️ © ▶️ ▶ →", "0:© 1:▶ 2:▶"},
+		{"🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "0:🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F 0:🏴"},
+		{"👩\u200D❤️\u200D👩", "0:👩❤👩 0:👩 0:❤"},
+		{"note🐘.md", "0:note 1:🐘 2:md"},
+	} {
+		if got := show(a.Tokens(c.text)); got != c.want {
+			t.Errorf("%+q:\n got %s\nwant %s", c.text, got, c.want)
+		}
+		a.Words(c.text, func(start, end int) bool {
+			for _, term := range a.Terms(nil, c.text[start:end]) {
+				if term.Text[0] >= 0x80 && (term.Start != 0 || term.End != end-start) {
+					t.Errorf("%+q: %+v stands for a part of an emoji", c.text, term)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// TestValueEnd: no phrase goes from a value to the next one.
+func TestValueEnd(t *testing.T) {
+	if got, want := show(analyzer(t, "").Tokens("hello world"+analysis.ValueEnd+"foo-"+analysis.ValueEnd+"bar")), "0:hello 1:world 3:foo 5:bar"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestLongWords: a word without end is cut into words of bounded length, whatever it is made of.
+func TestLongWords(t *testing.T) {
+	a := analyzer(t, "en")
+	for _, part := range []string{"a", "aB", "a-\n", "1", "é", "\u200B", "a\u200B", "中", "👩\u200D", "🏽", "_", "v1.", "aB-"} {
+		text := "x" + strings.Repeat(part, 1<<20/len(part))
+		words, longest := 0, 0
+		a.Words(text, func(start, end int) bool {
+			words++
+			longest = max(longest, end-start)
+			return true
+		})
+		if words > len(text) || longest > 4096+8 {
+			t.Errorf("%q: %d words, of at most %d bytes", part, words, longest)
+		}
+		start := time.Now()
+		if n := len(a.Tokens(text)); n > 4*len(text) || time.Since(start) > 20*time.Second {
+			t.Errorf("%q: %d tokens in %v", part, n, time.Since(start))
 		}
 	}
 }

@@ -57,7 +57,7 @@ type Chunk struct {
 	Vectors []Vectors
 }
 
-// Field is the text of one field of a chunk.
+// Field is the text of one field of a chunk; see [JoinValues] for one with several values.
 type Field struct {
 	Name string
 	Text string

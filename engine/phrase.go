@@ -21,9 +21,9 @@ type planPhrase struct {
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
-	tokens := p.tokens(q.Text)
+	tokens := p.tokens(q.Text, true)
 	if len(tokens) == 1 {
-		return p.resolveMatch(Match{Text: q.Text, Field: q.Field}, factor)
+		return p.resolveTokens(tokens, q.Field, factor)
 	}
 	m := p.memory
 	ph := &m.phrases.take(1)[0]

@@ -215,10 +215,14 @@ func (p *plan) resolve(q Query, factor float64) (part, error) {
 }
 
 func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
-	fields := p.inFields(q.Field)
+	return p.resolveTokens(p.analyzer.Telling(q.Text, p.tokens(q.Text, false)), q.Field, factor)
+}
+
+// resolveTokens finds chunks that hold any of tokens.
+func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float64) (part, error) {
+	fields := p.inFields(field)
 	match := &p.memory.matches.take(1)[0]
 	var parts []part // one a term, when one of them is the beginning of others
-	tokens := p.analyzer.Telling(q.Text, p.tokens(q.Text))
 	known := knownTerms{list: p.memory.lists.take(len(tokens))[:0]}
 	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
 	for _, t := range tokens {

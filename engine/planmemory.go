@@ -72,10 +72,15 @@ func (m *planMemory) closePruned() {
 	m.pruned = m.pruned[:0]
 }
 
-// tokens are those of a text of the query, until it is called again.
-func (p *plan) tokens(text string) []analysis.Token {
+// tokens are those of a text of the query, or those of a phrase, until it is called again.
+func (p *plan) tokens(text string, phrase bool) []analysis.Token {
 	m := p.memory
-	tokens := p.analyzer.AppendQueryTokens(m.tokens[:0], text)
+	tokens := m.tokens[:0]
+	if phrase {
+		tokens = p.analyzer.AppendPhraseTokens(tokens, text)
+	} else {
+		tokens = p.analyzer.AppendQueryTokens(tokens, text)
+	}
 	if m.tokens = tokens[:0]; cap(tokens) > mostTokens {
 		m.tokens = nil
 	}

@@ -23,6 +23,7 @@ type worker struct {
 	used        atomic.Int64 // bytes, as others may know them
 	terms       []analysis.Term
 	found       []segment.Token // of one text
+	late        []segment.Token // of one text: parts of names that stand over the words behind them
 	key         []byte
 	// columns are the numbers of the values of columns whose memory several
 	// chunks of one call share, as those of a document do.
@@ -106,22 +107,46 @@ func (w *worker) text(field int, text string) {
 		}
 		raw, head := text[start:end], wordHead(text, start, end)
 		known := w.words.find(raw, head)
-		switch {
-		case known == nil:
-			tokens, positions := w.learn(raw, head)
-			found = appendTokens(found, tokens, position)
-			position += positions
-		case known.count == alone:
+		if known != nil && known.count == alone && len(w.late) == 0 {
 			found = append(found, segment.Token{Term: known.first, Position: position})
 			position += uint32(known.positions)
-		default:
-			found = appendTokens(found, w.words.tokens.Items[known.first:][:known.count], position)
-			position += uint32(known.positions)
+			return true
 		}
+		var tokens []segment.Token
+		var positions uint32
+		switch {
+		case known == nil:
+			tokens, positions = w.learn(raw, head)
+		case known.count == alone:
+			tokens, positions = []segment.Token{{Term: known.first}}, uint32(known.positions)
+		default:
+			tokens, positions = w.words.tokens.Items[known.first:][:known.count], uint32(known.positions)
+		}
+		if n := len(tokens); len(w.late) > 0 || n > 0 && tokens[n-1].Position >= positions {
+			found = w.inOrder(found, tokens, position, position+positions)
+		} else {
+			found = appendTokens(found, tokens, position)
+		}
+		position += positions
 		return true
 	})
-	w.found = found
-	w.builder.Tokens(field, found)
+	w.found = append(found, w.late...)
+	w.late = w.late[:0]
+	w.builder.Tokens(field, w.found)
+}
+
+// inOrder appends the tokens of a word at a position and those of words before it, in the order
+// of positions, up to the position of the next word. Those behind it wait.
+func (w *worker) inOrder(found, tokens []segment.Token, position, next uint32) []segment.Token {
+	w.late = appendTokens(w.late, tokens, position)
+	slices.SortStableFunc(w.late, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })
+	n := 0
+	for n < len(w.late) && w.late[n].Position < next {
+		n++
+	}
+	found = append(found, w.late[:n]...)
+	w.late = w.late[:copy(w.late, w.late[n:])]
+	return found
 }
 
 // appendTokens appends the tokens of a word at a position.

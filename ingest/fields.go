@@ -32,7 +32,7 @@ type entries struct {
 }
 
 func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
-	return &entries{doc: doc, content: content, path: pathWords(doc.Path), aliases: strings.Join(doc.Aliases, "\n"), properties: propertyText(doc),
+	return &entries{doc: doc, content: content, path: pathWords(doc.Path), aliases: backend.JoinValues(doc.Aliases), properties: propertyText(doc),
 		columns: documentColumns(doc, date), atDepth: map[int][]backend.Column{}}
 }
 
@@ -60,7 +60,7 @@ func (s *entries) entry(c *sheaf.Chunk) backend.Chunk {
 		e.Fields = appendField(e.Fields, sheaf.FieldAliases, s.aliases)
 		e.Fields = appendField(e.Fields, sheaf.FieldProperties, s.properties)
 	}
-	e.Fields = appendField(e.Fields, sheaf.FieldTags, strings.Join(c.Tags, "\n"))
+	e.Fields = appendField(e.Fields, sheaf.FieldTags, backend.JoinValues(c.Tags))
 	e.Fields = appendField(e.Fields, sheaf.FieldPath, s.path)
 	e.Fields = appendField(e.Fields, sheaf.FieldBody, bodyText(s.doc, c, s.content))
 	return e
@@ -82,7 +82,7 @@ func titlesAbove(c *sheaf.Chunk) string {
 	if n := len(titles); n > 0 && titles[n-1] == c.Title {
 		titles = titles[:n-1]
 	}
-	return strings.Join(titles, "\n")
+	return backend.JoinValues(titles)
 }
 
 // bodyText is the text of a chunk that is indexed.
@@ -109,7 +109,7 @@ func propertyText(doc *sheaf.Document) string {
 			parts = append(parts, v.String())
 		}
 	}
-	return strings.Join(parts, "\n")
+	return backend.JoinValues(parts)
 }
 
 // Columns are what filters see of a document, whatever the chunk: see

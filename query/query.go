@@ -91,8 +91,8 @@ func Parse(text string, o Options) sheaf.Query {
 	switch b, ok := q.Words.(sheaf.Bool); {
 	case ok && len(b.MustNot) > 0 && len(b.Must)+len(b.Should) == 0:
 		p.note("the query only says what to leave out: everything else is listed, without an order")
-	case q.Filter == nil && !strings.ContainsFunc(text, inWord) && strings.TrimSpace(text) != "":
-		p.note("there is no letter or digit in the query, so there is nothing to look for: signs and emoji are not indexed, the words beside them are")
+	case q.Filter == nil && !strings.ContainsFunc(text, isIndexed) && strings.TrimSpace(text) != "":
+		p.note("there is no letter, digit or emoji in the query; other signs are not indexed")
 	}
 	q.Notes = p.notes
 	if p.more > 0 {

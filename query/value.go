@@ -92,6 +92,9 @@ func hasLetter(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
+// isIndexed reports whether a character makes a word or an emoji.
+func isIndexed(r rune) bool { return inWord(r) || unicode.Is(unicode.So, r) }
+
 func isTag(name string) bool {
 	if !strings.ContainsFunc(name, func(r rune) bool { return searchable(r) && !unicode.IsDigit(r) }) {
 		return false

@@ -95,8 +95,8 @@ func (d *loaded) entries(listed int, vectors bool) []backend.Chunk {
 		return append(fields, backend.Field{Name: name, Text: text})
 	}
 	common = add(common, sheaf.FieldTitle, d.doc.Title)
-	common = add(common, sheaf.FieldAliases, strings.Join(d.doc.Aliases, "\n"))
-	common = add(common, sheaf.FieldTags, strings.Join(d.doc.Tags, "\n"))
+	common = add(common, sheaf.FieldAliases, backend.JoinValues(d.doc.Aliases))
+	common = add(common, sheaf.FieldTags, backend.JoinValues(d.doc.Tags))
 	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.path, path.Ext(d.path)))
 	common = add(common, sheaf.FieldProperties, propertyText(&d.doc, listed))
 	entries := make([]backend.Chunk, len(d.doc.Chunks))
@@ -139,7 +139,7 @@ func propertyText(doc *sheaf.Document, listed int) string {
 			parts = append(parts, v.String())
 		}
 	}
-	return strings.Join(parts, "\n")
+	return backend.JoinValues(parts)
 }
 
 // passes reports whether the filter lets the document's chunks through, which

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
 
@@ -67,6 +68,30 @@ func (f *folder) run(raw []byte) string {
 		f.runs[string(raw)] = folded
 	}
 	return folded
+}
+
+// withoutLineHyphens removes hyphens at the ends of lines from a folded text, in place, with
+// what may stand between the parts of a word that they cut.
+func withoutLineHyphens(text []byte) []byte {
+	out, from := text[:0], 0
+	for i := 0; i < len(text); {
+		n := bytes.IndexByte(text[i:], '-')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		line := bytes.TrimLeft(text[i:], " \t")
+		if len(line) == 0 || line[0] != '\n' && line[0] != '\r' {
+			continue
+		}
+		out = append(out, text[from:i-1]...)
+		from = len(text) - len(bytes.TrimLeft(line, " \t\r\n>"))
+		i = from
+	}
+	if from == 0 {
+		return text
+	}
+	return append(out, text[from:]...)
 }
 
 const (

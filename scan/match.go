@@ -107,7 +107,7 @@ func (w *matcher) file(i int, f *ingest.File) match {
 
 // look is the needles that text holds, without those that are known.
 func (w *matcher) look(text []byte, known uint64) uint64 {
-	folded := w.folder.fold(text)
+	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64
 	for i, needle := range w.needles {
 		if known>>i&1 == 0 && bytes.Contains(folded, needle) {

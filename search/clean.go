@@ -136,6 +136,11 @@ func (c *cleaner) matchAhead() bool {
 	for c.pos < m.end {
 		r, size := utf8.DecodeRuneInString(c.text[c.pos:])
 		c.pos += size
+		if r == '\n' || r == '\r' { // of a word that a hyphen cuts
+			c.pos += len(c.text[c.pos:m.end]) - len(strings.TrimLeft(c.text[c.pos:m.end], " \t\n>"))
+			c.space = true
+			continue
+		}
 		c.put(r)
 		if start < 0 {
 			start = len(c.out) - utf8.RuneLen(r)

@@ -210,17 +210,33 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	}
 	if w != nil && w.sum > 0 {
 		for _, p := range w.parts {
-			if p.chunks > 0 || r.isCompound(p.text) { // the parts of a compound count by themselves
-				continue
+			number := strings.ContainsFunc(p.text, unicode.IsDigit)
+			if p.chunks > 0 || r.isCompound(p.text) && !(number && r.lacksNumber(w, p.text)) {
+				continue // the parts of a compound count by themselves
 			}
 			j.unseen += p.worth / w.sum
-			if strings.ContainsFunc(p.text, unicode.IsDigit) {
+			if number {
 				j.numbers += p.worth / w.sum
 			}
 		}
 	}
 	r.judged = j
 	return nil
+}
+
+// lacksNumber reports whether no chunk holds a part with a digit of a compound, such as
+// INV-4712: then the compound is not what chunks hold.
+func (r *run) lacksNumber(w *worth, compound string) bool {
+	for _, t := range r.searcher.Analyzer.QueryTokens(compound) {
+		text := compound[t.Start:t.End]
+		if text == compound || !strings.ContainsFunc(text, unicode.IsDigit) {
+			continue
+		}
+		if slices.ContainsFunc(w.parts, func(p valued) bool { return p.text == text && p.chunks == 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // compare remembers the best score of each document in a row, the first time.

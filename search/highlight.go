@@ -208,7 +208,11 @@ func (h *Highlighter) addWords(text string, phrase bool) {
 		if h.stop && !phrase && h.analyzer.Stops(raw) {
 			return true
 		}
-		tokens := h.analyzer.QueryTokens(raw)
+		find := h.analyzer.QueryTokens
+		if phrase {
+			find = h.analyzer.PhraseTokens
+		}
+		tokens := find(raw)
 		told := 1.0
 		if h.rarity != nil {
 			told = h.rarity(raw)
@@ -231,7 +235,7 @@ func (h *Highlighter) addWords(text string, phrase bool) {
 func (h *Highlighter) termsOf(phrase string) (words []uint64) {
 	h.analyzer.Words(phrase, func(start, end int) bool {
 		var word uint64
-		for _, t := range h.analyzer.QueryTokens(phrase[start:end]) {
+		for _, t := range h.analyzer.PhraseTokens(phrase[start:end]) {
 			if i, ok := h.index[t.Term]; ok {
 				word |= 1 << i
 			}

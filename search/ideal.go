@@ -88,7 +88,7 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 	}
 	list := &r.facts.sought
 	r.seek(list)
-	list.add(r.written, 1)
+	list.add(r.query.Words, 1)
 	dfs, err := r.frequencies(ctx, counter, list.queries)
 	if errors.Is(err, sheaf.ErrUnsupported) && list.withoutPhrases() {
 		dfs, err = r.frequencies(ctx, counter, list.queries)
@@ -101,9 +101,10 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 
 // seek tells a list how to split texts into words.
 func (r *run) seek(list *sought) {
-	list.words = strings.Fields
+	list.words, list.ofPhrase = strings.Fields, strings.Fields
 	if r.searcher.Analyzer != nil {
 		list.words = r.tellingWords
+		list.ofPhrase = r.phraseWords
 		list.compound = r.isCompound
 	}
 }
@@ -159,8 +160,10 @@ type valued struct {
 
 // sought lists the parts of a query that are matched by themselves.
 type sought struct {
-	// words are those of a text. compound says that a word has parts that are terms, too.
+	// words are those of a text, ofPhrase those of a phrase. compound says that a word has
+	// parts that are terms, too.
 	words    func(text string) []string
+	ofPhrase func(text string) []string
 	compound func(word string) bool
 	// queries are the different ones, texts what they are called.
 	queries []sheaf.TextQuery
@@ -180,9 +183,9 @@ type place struct {
 func (l *sought) add(q sheaf.TextQuery, factor float64) {
 	switch q := q.(type) {
 	case sheaf.Match:
-		l.addWords(q.Text, factor)
+		l.addWords(l.words(q.Text), factor)
 	case sheaf.Phrase:
-		l.addWords(q.Text, factor)
+		l.addWords(l.ofPhrase(q.Text), factor)
 	case sheaf.Boost:
 		l.add(q.Query, factor*q.Factor)
 	case sheaf.Bool:
@@ -199,8 +202,7 @@ func (l *sought) add(q sheaf.TextQuery, factor float64) {
 }
 
 // addWords lists the words of a text.
-func (l *sought) addWords(text string, factor float64) {
-	words := l.words(text)
+func (l *sought) addWords(words []string, factor float64) {
 	looked := words[:min(len(words), maxWorth-l.looked)]
 	l.looked += len(looked)
 	from := len(l.places)

@@ -82,6 +82,16 @@ func (r *run) tokens(text string) (tokens, telling []analysis.Token) {
 	return r.analyzed.tokens, r.analyzed.telling
 }
 
+// phraseWords are the words that a phrase looks for.
+func (r *run) phraseWords(phrase string) []string {
+	tokens := r.searcher.Analyzer.PhraseTokens(phrase)
+	words := make([]string, 0, len(tokens))
+	for _, t := range tokens {
+		words = append(words, phrase[t.Start:t.End])
+	}
+	return words
+}
+
 // tellingWords are the words of a text that are worth looking for.
 func (r *run) tellingWords(text string) []string {
 	_, telling := r.tokens(text)

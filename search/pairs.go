@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/rank"
 )
@@ -78,8 +79,7 @@ func (r *run) pairs(w *worth) []pair {
 		}
 	}
 	var pairs []pair
-	for _, text := range plain(r.written) {
-		tokens, _ := r.tokens(text)
+	add := func(text string, tokens []analysis.Token) {
 		for i := 1; i < min(len(tokens), maxWorth); i++ {
 			a, b := tokens[i-1], tokens[i]
 			if b.Start <= a.Start || b.End <= a.End { // a word and its parts
@@ -90,6 +90,13 @@ func (r *run) pairs(w *worth) []pair {
 				pairs = append(pairs, p)
 			}
 		}
+	}
+	for _, text := range plain(r.query.Words) {
+		add(text, r.searcher.Analyzer.PhraseTokens(text))
+		r.searcher.Analyzer.Words(text, func(start, end int) bool { // the parts of a name are pairs, too
+			add(text[start:end], r.searcher.Analyzer.QueryTokens(text[start:end]))
+			return true
+		})
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.worth, a.worth) })
 	most := maxPairs

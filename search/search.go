@@ -338,8 +338,6 @@ type run struct {
 	// vector is the query's; passage that of an invented answer. A search that widens
 	// another has them from that.
 	vector, passage []float32
-	// written are the words as they are asked for: those of query are looked for in any case.
-	written sheaf.TextQuery
 	// alternatives are the parts of the query when it asks for any one of them.
 	alternatives []sheaf.TextQuery
 	expansion    Expansion
@@ -376,8 +374,6 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 		r.query.Words = nil
 	}
 	r.words()
-	r.written = r.query.Words
-	r.anyCase(retrieval)
 	if err := r.scan(retrieval, plan); err != nil {
 		return nil, err
 	}

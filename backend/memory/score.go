@@ -267,9 +267,14 @@ func (s *scorer) bool(q sheaf.Bool, factor float64, c *chunk) (*parts, bool) {
 }
 
 func (s *scorer) match(q sheaf.Match, factor float64, c *chunk) (*parts, bool) {
+	return s.any(s.tokens(q.Text), q.Field, factor, c)
+}
+
+// any scores those of tokens that a chunk holds.
+func (s *scorer) any(tokens []analysis.Token, field string, factor float64, c *chunk) (*parts, bool) {
 	out, matched := s.parts(), false
-	fields := s.in(q.Field)
-	for _, t := range s.tokens(q.Text) {
+	fields := s.in(field)
+	for _, t := range tokens {
 		if t.Prefix {
 			if p, ok := s.expand(fields, factor, c, false, prefixWeight(t.Term)); ok {
 				out.addAll(p)
@@ -375,9 +380,9 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 
 // phrase scores the terms of a phrase in the fields that hold it.
 func (s *scorer) phrase(q sheaf.Phrase, factor float64, c *chunk) (*parts, bool) {
-	tokens := s.b.analyzer.QueryTokens(q.Text)
+	tokens := s.b.analyzer.PhraseTokens(q.Text)
 	if len(tokens) == 1 {
-		return s.match(sheaf.Match{Text: q.Text, Field: q.Field}, factor, c)
+		return s.any(tokens, q.Field, factor, c)
 	}
 	fields := s.in(q.Field)
 	out, matched := s.parts(), false

@@ -166,10 +166,15 @@ func (c *compiler) in(name string) []int {
 }
 
 func (c *compiler) match(q sheaf.Match, factor float64) Node {
-	fields := c.in(q.Field)
+	return c.any(c.a.MatchTokens(q.Text), q.Field, factor)
+}
+
+// any matches when any of tokens does.
+func (c *compiler) any(tokens []analysis.Token, field string, factor float64) Node {
+	fields := c.in(field)
 	var out Bool
 	at := map[string]int{} // where a term stands in out, which a repeated one joins
-	for _, t := range c.a.MatchTokens(q.Text) {
+	for _, t := range tokens {
 		if t.Prefix {
 			out.Should = append(out.Should, Expand{Text: t.Term, Fields: fields, Factor: factor})
 			continue
@@ -187,12 +192,12 @@ func (c *compiler) match(q sheaf.Match, factor float64) Node {
 }
 
 func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
-	tokens := c.a.QueryTokens(q.Text)
+	tokens := c.a.PhraseTokens(q.Text)
 	switch len(tokens) {
 	case 0:
 		return Bool{}
 	case 1:
-		return c.match(sheaf.Match{Text: q.Text, Field: q.Field}, factor)
+		return c.any(tokens, q.Field, factor)
 	}
 	out := Phrase{Slop: q.Slop, Fields: c.in(q.Field), Factor: factor}
 	for _, t := range tokens {

@@ -1,0 +1,115 @@
+package analysis
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// emoji are the characters that are emoji by themselves. Other signs, such as © and →, are
+// emoji when the selector of pictures follows.
+var emoji = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x231A, 0x231B, 1}, {0x2328, 0x2328, 1}, {0x23CF, 0x23CF, 1}, {0x23E9, 0x23FA, 1}, {0x25B6, 0x25B6, 1}, {0x25C0, 0x25C0, 1},
+		{0x25FB, 0x25FE, 1}, {0x2600, 0x2767, 1}, {0x2794, 0x27BF, 1}, {0x2B05, 0x2B07, 1}, {0x2B1B, 0x2B1C, 1}, {0x2B50, 0x2B50, 1},
+		{0x2B55, 0x2B55, 1},
+	},
+	R32: []unicode.Range32{{0x1F000, 0x1FAFF, 1}},
+}
+
+const (
+	picture   = '\uFE0F' // selects the picture of a sign
+	plainSign = '\uFE0E' // selects the sign
+	keycap    = '\u20E3' // puts a key around a digit
+	zeroWidth = '\u200D' // joins emoji
+)
+
+func isRegional(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF } // letters of flags
+func isSkinTone(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
+func isTag(r rune) bool      { return r >= 0xE0020 && r <= 0xE007F } // behind flags of regions
+
+// emojiEnd is where the emoji ends whose first character r ends at byte i, at most at limit.
+func emojiEnd(text string, i, limit int, r rune) int {
+	next, size := utf8.DecodeRuneInString(text[i:])
+	if isRegional(r) {
+		if isRegional(next) {
+			return i + size
+		}
+		return i
+	}
+	for i+size <= limit && size > 0 {
+		switch {
+		case next == picture, next == plainSign, next == keycap, isSkinTone(next), isTag(next):
+			i += size
+		case next == zeroWidth:
+			joined, n := utf8.DecodeRuneInString(text[i+size:])
+			if i+size+n > limit || classOf(joined) != classEmoji && (joined < 0x2190 || joined > 0x21FF) {
+				return i
+			}
+			i += size + n
+		default:
+			return i
+		}
+		next, size = utf8.DecodeRuneInString(text[i:])
+	}
+	return i
+}
+
+// keycapEnd is the number of bytes behind a digit, # or * that make a key of it; 0 when none do.
+func keycapEnd(text string) int {
+	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
+		if strings.HasPrefix(text, behind) {
+			return len(behind)
+		}
+	}
+	return 0
+}
+
+// isEmoji reports whether a raw word is an emoji.
+func isEmoji(raw string) bool {
+	r, size := utf8.DecodeRuneInString(raw)
+	if r < utf8.RuneSelf {
+		return (isDigit(r) || r == '#' || r == '*') && keycapEnd(raw[size:]) > 0
+	}
+	c := classOf(r)
+	return c == classEmoji || c == classOther && strings.HasPrefix(raw[size:], string(picture))
+}
+
+// emojiTerms appends the whole of an emoji, without the selectors of its picture, then the same
+// without colors of skin, then each emoji that it joins, or the digit on a key. All stand for
+// the whole, so that no mark cuts it.
+func emojiTerms(dst []Term, raw string) []Term {
+	n := len(dst)
+	add := func(term string) {
+		for _, t := range dst[n:] {
+			if t.Text == term {
+				return
+			}
+		}
+		if term != "" {
+			dst = append(dst, Term{Text: term, End: len(raw), Part: len(dst) > n})
+		}
+	}
+	whole := strings.Map(func(r rune) rune {
+		if r == picture || r == plainSign || r == zeroWidth {
+			return -1
+		}
+		return r
+	}, raw)
+	add(whole)
+	if whole == "" || strings.ContainsFunc(whole, isRegional) {
+		return dst
+	}
+	add(strings.Map(func(r rune) rune {
+		if isSkinTone(r) {
+			return -1
+		}
+		return r
+	}, whole))
+	for _, r := range whole {
+		if !isSkinTone(r) && !isTag(r) && r != keycap && r != '#' && r != '*' {
+			add(string(r))
+		}
+	}
+	return dst
+}

@@ -273,6 +273,8 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (i
 		return nil, nil
 	case !o.Remote():
 		return newBuiltIn()
+	case o.Model == "":
+		return nil, withHint(setIn(c, "embedder.url", sheaf.Invalidf("embedder.url is %s, and embedder.model is not set", o.URL)), "name the model: sheaf config set embedder.model NAME")
 	}
 	key, err := secret("embedder.", o.KeyEnv, o.KeyFile)
 	if err != nil {

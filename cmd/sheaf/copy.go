@@ -72,11 +72,11 @@ type copyJSON struct {
 	TookMS   float64 `json:"took_ms"`
 }
 
-// with is the app with another store in its settings.
-func (a *app) with(store string) *app {
+// with is the app with another store in its settings, which flag named.
+func (a *app) with(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
-	b.config, b.elsewhere = &c, true
+	b.config, b.elsewhere = &c, flag
 	return &b
 }
 
@@ -94,7 +94,7 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 			return err
 		}
 	}
-	s, err := a.with(to).open(cmd, openOptions{refresh: from == "", whole: true, make: true})
+	s, err := a.with("--to", to).open(cmd, openOptions{refresh: from == "", whole: true, make: true})
 	if err != nil {
 		return err
 	}

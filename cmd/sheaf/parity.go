@@ -233,7 +233,7 @@ func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *pro
 		}
 	}
 	for _, way := range ways {
-		with := a.with(store)
+		with := a.with("--stores", store)
 		with.config.BM25 = way
 		if err := with.askAll(cmd, out, way, p, queries, o); err != nil {
 			return nil, err

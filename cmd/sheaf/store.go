@@ -44,7 +44,15 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 		return nil, err
 	}
 	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
-	err = setIn(a.config, "store", err)
+	switch {
+	case a.elsewhere != "" && err != nil:
+		return nil, fmt.Errorf("%s: %w", a.elsewhere, err)
+	case a.elsewhere != "":
+	case err != nil:
+		return nil, setIn(a.config, "store", err)
+	case t.Named && a.config.Origin("store").Source == config.SourceUser:
+		return nil, setIn(a.config, "store", errOnePlace(t))
+	}
 	if want := a.config.BM25; err == nil && want != config.BM25Exact && want != countsAs(t.Kind) {
 		err = fmt.Errorf("%w: bm25: %s does not count as %s: leave that to the engine", sheaf.ErrUnsupported, t, want)
 	}
@@ -64,7 +72,7 @@ func countsAs(kind string) string {
 
 // rebuildCommand empties the store of a and fills it again.
 func (a *app) rebuildCommand() string {
-	if !a.elsewhere {
+	if a.elsewhere == "" {
 		return "sheaf index --rebuild"
 	}
 	return "SHEAF_STORE=" + terminal.ShellQuoted(a.config.Store.URL) + " sheaf index --rebuild"

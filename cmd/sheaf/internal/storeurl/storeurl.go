@@ -55,8 +55,9 @@ type Secrets struct {
 type Target struct {
 	// Kind is one of Kinds.
 	Kind string
-	// Place is the schema, index or class.
+	// Place is the schema, index or class, and Named says that the address names it.
 	Place   string
+	Named   bool
 	url     *url.URL
 	secure  bool
 	options url.Values
@@ -118,10 +119,29 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	} else {
 		t.Place = t.options.Get("schema")
 	}
-	if t.Place == "" {
+	if t.Named = t.Place != ""; !t.Named {
 		t.Place = t.defaultPlace(name)
 	}
-	return t, nil
+	return t, t.checkOptions()
+}
+
+// checkOptions refuses values of options that cannot be read.
+func (t *Target) checkOptions() error {
+	for _, key := range known[t.Kind] {
+		var err error
+		switch {
+		case key == "timeout":
+			_, err = t.timeout()
+		case key == "rls", key == "hybrid", key == "hnsw" && t.Kind != "postgres":
+			_, err = t.flag(key)
+		case slices.Contains([]string{"hnsw", "k1", "b", "shards", "replicas", "feeds"}, key):
+			_, err = t.number(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // withoutPassword is an address that cannot be read, without what may be secret.
@@ -168,15 +188,35 @@ func (t *Target) String() string {
 	return u.String()
 }
 
-// Named is the address of the same store under another name, its alias.
-func (t *Target) Named(alias string) (*Target, error) {
+// PlaceKind is what the store calls its Place.
+func (t *Target) PlaceKind() string {
+	switch t.Kind {
+	case "postgres", "vespa":
+		return "schema"
+	case "weaviate":
+		return "class"
+	}
+	return "index"
+}
+
+// Server is the address without its Place, for people.
+func (t *Target) Server() string {
+	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host}
+	if t.Kind == "postgres" {
+		u.Path = t.url.Path
+	}
+	return u.String()
+}
+
+// As is the address of the same store under another name, its alias.
+func (t *Target) As(alias string) (*Target, error) {
 	if t.Kind == "postgres" || t.Kind == "weaviate" {
 		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address", sheaf.ErrUnsupported, t)
 	}
 	other := *t
 	u := *t.url
 	u.Path = "/" + alias
-	other.url, other.Place = &u, alias
+	other.url, other.Place, other.Named = &u, alias, true
 	return &other, nil
 }
 

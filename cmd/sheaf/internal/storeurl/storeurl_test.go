@@ -85,11 +85,7 @@ func TestDriverAddress(t *testing.T) {
 		t.Errorf("%+v, %v", long, err)
 	}
 	for _, address := range []string{"postgres://h/d?hnsw=many", "opensearch://h/x?k1=-1", "opensearch://h/x?hnsw=perhaps", "opensearch://h/x?timeout=soon", "weaviate://h/X?b=x", "vespa://h/x?feeds=-1", "vespa://h/x?hnsw=7"} {
-		bad, err := Parse(address, "x", Secrets{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := bad.Open(t.Context(), nil, nil, Make); !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := Parse(address, "x", Secrets{}); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

@@ -216,6 +216,13 @@ type Finding struct {
 // a thought.
 const MaxSkew = time.Minute
 
+// Sharded is met by backends that may keep their chunks in several parts, each of which may count
+// words by itself.
+type Sharded interface {
+	// Shards is the number of parts, 0 when the server does not tell it.
+	Shards() int
+}
+
 // Switcher is met by backends that can be reached by a second name.
 type Switcher interface {
 	// Alias gives the store a second name, and takes it from whatever has it,

@@ -493,6 +493,9 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 		}
 	}
 	o.Shards, o.Replicas = int(numbers["shards"]), int(numbers["replicas"])
+	if t.options.Has("replicas") && o.Replicas == 0 {
+		o.Replicas = elastic.NoReplicas
+	}
 	if o.K1, o.B, err = t.bm25(); err != nil {
 		return o, err
 	}

@@ -103,6 +103,19 @@ func (s *Store) server(ctx context.Context) error {
 			return s.recent(p.Version) // which begins with the server's
 		}
 	}
+	var nodes struct {
+		Nodes map[string]struct {
+			Version string
+			Flavor  string `json:"build_flavor"` // which OpenSearch does not have
+		}
+	}
+	if err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version,nodes.*.build_flavor", nil, &nodes); err == nil {
+		for _, n := range nodes.Nodes {
+			if n.Flavor != "" {
+				return s.fault(sheaf.ErrInvalid, "the server is Elasticsearch %s: begin the address with elasticsearch:// (elasticsearch+https:// for TLS)", n.Version)
+			}
+		}
+	}
 	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and start that again: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where VERSION is that of the server")
 }
 

@@ -7,7 +7,8 @@
 //	weaviate://host:8080/Class
 //	vespa://host:8080/schema?config=host:19071
 //
-// For all but the first the scheme with "+https" speaks TLS. A part that is left
+// For all but the first the scheme with "+https" speaks TLS. Several hosts stand with commas between
+// them, as in opensearch://one:9200,two:9200/index: the next is asked when one does not answer. A part that is left
 // out takes a default: the index, schema or class one that is named after the
 // collection. Passwords and keys never stand in an address.
 package storeurl
@@ -58,7 +59,8 @@ type Target struct {
 	// Place is the schema, index or class, and Named says that the address names it.
 	Place   string
 	Named   bool
-	url     *url.URL
+	url     *url.URL // with the first host
+	hosts   []string
 	secure  bool
 	options url.Values
 	secrets Secrets
@@ -79,6 +81,7 @@ var known = map[string][]string{
 // Parse reads an address. name is what the schema, index or class is called when
 // the address does not say: any text, of which letters and digits stay.
 func Parse(address, name string, secrets Secrets) (*Target, error) {
+	address, hosts := cutHosts(address)
 	u, err := url.Parse(address)
 	if err != nil || !strings.Contains(address, "://") { // without which the driver of PostgreSQL reads something else
 		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address), Kinds[0])
@@ -105,10 +108,15 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if options.Has("sslpassword") {
 		return nil, sheaf.Invalidf("store %q: the password of a certificate's key in the address: give it in PGSSLPASSWORD", bare.Redacted())
 	}
-	if u.Host == "" && kind != "postgres" {
+	if u.Host == "" && kind != "postgres" || slices.Contains(hosts, "") {
 		return nil, sheaf.Invalidf("store %q: no host", bare.Redacted())
 	}
-	t := &Target{Kind: kind, url: u, secure: secure, options: options, secrets: secrets}
+	for _, host := range hosts {
+		if one, err := url.Parse("http://" + host); err != nil || one.Host != host {
+			return nil, sheaf.Invalidf("store %q: host %q: must be a name or address, with a port or without", bare.Redacted(), host)
+		}
+	}
+	t := &Target{Kind: kind, url: u, hosts: hosts, secure: secure, options: options, secrets: secrets}
 	if kind != "postgres" {
 		for key := range t.options {
 			if !slices.Contains(known[kind], key) {
@@ -142,6 +150,25 @@ func (t *Target) checkOptions() error {
 		}
 	}
 	return nil
+}
+
+// cutHosts leaves the first of several hosts in an address, and returns them all; nil when there are
+// not several.
+func cutHosts(address string) (first string, hosts []string) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address, nil
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	start := strings.LastIndexByte(rest[:end], '@') + 1
+	hosts = strings.Split(rest[start:end], ",")
+	if len(hosts) < 2 {
+		return address, nil
+	}
+	return scheme + "://" + rest[:start] + hosts[0] + rest[end:], hosts
 }
 
 // withoutPassword is an address that cannot be read, without what may be secret.
@@ -444,6 +471,9 @@ func (t *Target) Drop(ctx context.Context) error {
 func (t *Target) postgres() string {
 	u := *t.url
 	u.Scheme = "postgres"
+	if len(t.hosts) > 0 {
+		u.Host = strings.Join(t.hosts, ",") // which the driver reads
+	}
 	q := u.Query()
 	for _, key := range known["postgres"] {
 		q.Del(key)
@@ -544,7 +574,10 @@ func (t *Target) client() (*http.Client, error) {
 			return nil, err
 		}
 	}
-	return &http.Client{Transport: transport}, nil
+	if len(t.hosts) == 0 {
+		return &http.Client{Transport: transport}, nil
+	}
+	return &http.Client{Transport: &httpstore.Hosts{Transport: transport, Hosts: t.hosts}}, nil
 }
 
 // certificates are what says who asks, if the secrets name it.

@@ -91,6 +91,23 @@ func TestDriverAddress(t *testing.T) {
 	}
 }
 
+// TestHosts: several hosts in an address are all used, and each must be one.
+func TestHosts(t *testing.T) {
+	pg, err := Parse("postgres://me@one:5432,two/db?schema=notes", "x", Secrets{Key: "k"})
+	if err != nil || pg.postgres() != "postgres://me:k@one:5432,two/db" {
+		t.Errorf("%v, %v", pg, err)
+	}
+	for _, address := range []string{"opensearch://one:9200,/x", "opensearch://,one:9200/x", "opensearch://one:9200,two:many/x", "opensearch://one,t wo/x"} {
+		if _, err := Parse(address, "x", Secrets{}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	os, err := Parse("opensearch+https://me@one:9200,two:9200/notes?shards=3", "x", Secrets{})
+	if err != nil || os.base() != "https://one:9200" || os.Place != "notes" || len(os.hosts) != 2 || os.String() != "opensearch+https://one:9200/notes" {
+		t.Errorf("%+v, %v", os, err)
+	}
+}
+
 // authority makes a certificate for 127.0.0.1 that signed itself, and writes it and its
 // key to files.
 func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {

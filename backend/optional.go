@@ -49,6 +49,9 @@ type Inspector interface {
 	// Unreached counts passages of chunks that the store keeps and that no search by
 	// meaning finds.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
+	// Remove deletes chunks by their keys, also those that no filter of the server finds any more.
+	// Written again, they are found.
+	Remove(ctx context.Context, ids []sheaf.ID) error
 }
 
 // Explainer is met by backends that can say how a score came about.

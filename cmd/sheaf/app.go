@@ -40,6 +40,7 @@ type app struct {
 	index string // --index
 	json  bool
 	jsonl bool
+	yes   bool // --yes
 
 	// args are those of the command line, without the program's name.
 	args []string

@@ -124,6 +124,11 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err := s.locateStore(ctx, o); err != nil {
 		return nil, err
 	}
+	if o.rebuild {
+		if err := s.askBeforeLoss(ctx); err != nil {
+			return nil, s.advise(err)
+		}
+	}
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, err
 	}

@@ -70,12 +70,22 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// rebuildCommand empties the store of a and fills it again.
+// rebuildCommand empties the store of a and fills it again. It asks before it removes what the files
+// cannot bring back.
 func (a *app) rebuildCommand() string {
 	if a.elsewhere == "" {
 		return "sheaf index --rebuild"
 	}
 	return "SHEAF_STORE=" + terminal.ShellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
+}
+
+// repairCommand repairs the store of the session.
+func (s *session) repairCommand() string {
+	command := "sheaf check --repair --in " + terminal.ShellQuoted(s.where.Root)
+	if s.app.elsewhere == "" {
+		return command
+	}
+	return "SHEAF_STORE=" + terminal.ShellQuoted(s.app.config.Store.URL) + " " + command
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.
@@ -105,11 +115,11 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 		err = s.serverLost(err)
 	}
 	if errors.Is(err, backend.ErrMadeOtherwise) {
-		what := "fill it again from the files, when nobody else searches there: %s"
 		if s.first() {
-			what = "nothing here was written to it, so it may be another folder's: name another place for this one in store; or empty it and fill it from here, when nobody else searches there: %s"
+			err = withHint(err, "nothing here was written to it, so it may be another folder's: %s", s.otherPlace())
+		} else {
+			err = withHint(err, "fill it again from the files: %s", s.app.rebuildCommand())
 		}
-		err = withHint(err, what, s.app.rebuildCommand())
 	}
 	if err != nil {
 		return nil, storeError{err}

@@ -49,6 +49,9 @@ type Inspector interface {
 	// Unreached counts passages of chunks that the store keeps and that no search by
 	// meaning finds.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
+	// Remove deletes chunks by their keys, also those that no filter of the server finds any more.
+	// Written again, they are found.
+	Remove(ctx context.Context, ids []sheaf.ID) error
 }
 
 // Explainer is met by backends that can say how a score came about.
@@ -215,6 +218,13 @@ type Finding struct {
 // MaxSkew is how far the clocks of two machines may differ before dates are worth
 // a thought.
 const MaxSkew = time.Minute
+
+// Sharded is met by backends that may keep their chunks in several parts, each of which may count
+// words by itself.
+type Sharded interface {
+	// Shards is the number of parts, 0 when the server does not tell it.
+	Shards() int
+}
 
 // Switcher is met by backends that can be reached by a second name.
 type Switcher interface {

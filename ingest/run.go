@@ -570,8 +570,8 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	// Others need not wait, too, for one that is away or takes too long.
-	answers := err == nil || !errors.Is(err, context.DeadlineExceeded) && Answers(ctx, r.o.Embedder)
+	// Others need not wait, too, for one that is away.
+	answers := err == nil || Answers(ctx, r.o.Embedder)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {

@@ -79,11 +79,11 @@ type Options struct {
 	// HNSW searches vectors through the graph that the server keeps; else
 	// they are all compared.
 	HNSW bool
-	// Shards is the number of primary shards of a new index; 0 is 1. Several
-	// count statistics each for itself.
-	Shards int
-	// Replicas is the number of copies of each shard of a new index.
-	Replicas int
+	// Shards is the number of primary shards of a new index, and Replicas that of the copies of each; 0
+	// chooses: 3 and 1 in a cluster of several data nodes, else 1 and none. NoReplicas makes none.
+	// Several shards take one more exchange between the nodes for each search, which adds up how rare
+	// words are.
+	Shards, Replicas int
 	// Timeout bounds every call that carries no earlier deadline; of a write, the time
 	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
@@ -92,6 +92,9 @@ type Options struct {
 	// ReadOnly opens an index that exists, and forbids writing.
 	ReadOnly bool
 }
+
+// NoReplicas is for Options.Replicas.
+const NoReplicas = -1
 
 const defaultTimeout = 30 * time.Second
 
@@ -115,6 +118,7 @@ type Store struct {
 	clauses  atomic.Int64    // the most that a query may have
 
 	serverIs, indexIs atomic.Int64 // the versions of server and index, 100*major + minor; 0 where they are not known
+	shards            atomic.Int64 // of the index, or unknownShards
 }
 
 var _ interface {
@@ -126,6 +130,7 @@ var _ interface {
 	backend.Batcher
 	backend.Selective
 	backend.Reporter
+	backend.Sharded
 } = (*Store)(nil)
 
 // object is a JSON object that is sent.
@@ -162,7 +167,6 @@ func (o *Options) prepare() error {
 		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
 	o.URL = strings.TrimRight(o.URL, "/")
-	o.Shards = max(o.Shards, 1)
 	name := o.Dialect.String()
 	switch {
 	case o.Analyzer == nil:

@@ -17,6 +17,9 @@ func (s *Store) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 	if err := req.Validate(); err != nil {
 		return out, err
 	}
+	if s.severalShards() { // of which a hybrid query cannot add up the counts: its answer is nonsense then
+		return out, s.fault(sheaf.ErrUnsupported, "fuse: the index has several shards, each of which would count words by itself")
+	}
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return out, err

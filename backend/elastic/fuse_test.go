@@ -21,6 +21,19 @@ func TestFuse(t *testing.T) {
 		Alike: true, Ties: true, Passages: 2, Tolerance: 2e-6})
 }
 
+// TestFuseShards: an index of several shards leaves joining to this program.
+func TestFuseShards(t *testing.T) {
+	each(t, func(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+		o := s.New(t)
+		o.Shards = 3
+		b := s.Open(t, o)
+		defer b.Close()
+		if _, err := b.(backend.Fuser).Fuse(t.Context(), backendtest.Fusions()[0]); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "several shards") {
+			t.Error(err)
+		}
+	})
+}
+
 // TestFuseElasticsearch: retrievers rank as two requests and a fusion do; a server
 // without their module says that it is missing, and which way is left.
 func TestFuseElasticsearch(t *testing.T) {

@@ -103,6 +103,19 @@ func (s *Store) server(ctx context.Context) error {
 			return s.recent(p.Version) // which begins with the server's
 		}
 	}
+	var nodes struct {
+		Nodes map[string]struct {
+			Version string
+			Flavor  string `json:"build_flavor"` // which OpenSearch does not have
+		}
+	}
+	if err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version,nodes.*.build_flavor", nil, &nodes); err == nil {
+		for _, n := range nodes.Nodes {
+			if n.Flavor != "" {
+				return s.fault(sheaf.ErrInvalid, "the server is Elasticsearch %s: begin the address with elasticsearch:// (elasticsearch+https:// for TLS)", n.Version)
+			}
+		}
+	}
 	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and start that again: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where VERSION is that of the server")
 }
 
@@ -132,6 +145,9 @@ func (s *Store) create(ctx context.Context) error {
 	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 		return err
 	}
+	if err := s.chooseParts(ctx); err != nil {
+		return err
+	}
 	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
 	made := func(err error) error {
 		if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
@@ -143,6 +159,36 @@ func (s *Store) create(ctx context.Context) error {
 		return err
 	}
 	return made(s.client.Call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil))
+}
+
+// The shards and replicas of a new index in a cluster of several nodes.
+const (
+	usualShards   = 3
+	usualReplicas = 1
+)
+
+// chooseParts chooses how many shards and replicas a new index gets, where the options leave that open.
+func (s *Store) chooseParts(ctx context.Context) error {
+	if s.o.Shards > 0 && s.o.Replicas != 0 {
+		return nil
+	}
+	var health struct {
+		Nodes int `json:"number_of_data_nodes"`
+	}
+	err := s.client.Call(ctx, "GET", "/_cluster/health?filter_path=number_of_data_nodes", nil, &health)
+	if errors.Is(err, sheaf.ErrInvalid) {
+		return nil // without the right to ask, the cluster is taken for one node
+	}
+	if err != nil || health.Nodes < 2 {
+		return err
+	}
+	if s.o.Shards == 0 {
+		s.o.Shards = usualShards
+	}
+	if s.o.Replicas == 0 {
+		s.o.Replicas = usualReplicas
+	}
+	return nil
 }
 
 // VectorsInSource is a setting of Elasticsearch 9.2 and newer, which else gives vectors
@@ -179,7 +225,7 @@ func (o Options) Bodies() (map[string]any, error) {
 // by another name than an index does, so that no store is ever opened in it.
 func (s *Store) dictionary() object {
 	return object{
-		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": s.o.Replicas, "refresh_interval": "-1", "max_result_window": maxTerms}},
+		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0), "refresh_interval": "-1", "max_result_window": maxTerms}},
 		"mappings": object{"dynamic": "strict", "_meta": object{"sheaf_terms": object{"version": version}}, "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
 	}
 }
@@ -187,7 +233,7 @@ func (s *Store) dictionary() object {
 // mapping is the body that makes the index: its settings and its mapping.
 func (s *Store) mapping(m meta) object {
 	settings := object{
-		"number_of_shards": s.o.Shards, "number_of_replicas": s.o.Replicas,
+		"number_of_shards": max(s.o.Shards, 1), "number_of_replicas": max(s.o.Replicas, 0),
 		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole
 		"max_result_window": backend.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
 		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; else 10,000, which a text of 2 MB has
@@ -257,10 +303,8 @@ func (s *Store) verify(ctx context.Context) error {
 	if err := s.compare(m); err != nil {
 		return err
 	}
-	if s.o.Dialect == OpenSearch {
-		if err := s.askMade(ctx); err != nil {
-			return err
-		}
+	if err := s.askSettings(ctx); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 // TestOtherServer: a server of another kind is asked about, when a store is opened and
 // when it is examined. It needs none of the real ones.
 func TestOtherServer(t *testing.T) {
+	const elasticsearch = `{"nodes":{"n":{"version":"9.5.3","build_flavor":"default"}}}`
 	for _, c := range []struct {
 		dialect         elastic.Dialect
 		status          int
@@ -26,8 +27,13 @@ func TestOtherServer(t *testing.T) {
 		{elastic.OpenSearch, http.StatusNotFound, `{"code":404,"message":"path was not found"}`, "(is that opensearch?)", "(is that opensearch?)"},
 		{elastic.Elasticsearch, http.StatusNotFound, `{"code":404,"message":"path was not found"}`, "(is that elasticsearch?)", "(is that elasticsearch?)"},
 		{elastic.Elasticsearch, http.StatusOK, `{"nodes":{"n":{"version":"3.6.0"}}}`, "then the address begins with opensearch://", "then the address begins with opensearch://"},
+		{elastic.OpenSearch, http.StatusOK, elasticsearch, "begin the address with elasticsearch://", "begin the address with elasticsearch://"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if c.answer == elasticsearch && r.URL.Path == "/_cat/plugins" {
+				_, _ = io.WriteString(w, `[{"name":"n","component":"analysis-icu","version":"9.5.3"}]`)
+				return
+			}
 			if strings.HasPrefix(r.URL.Path, "//") {
 				t.Errorf("%s: the slash at the end of the address stands in the path %s", c.dialect, r.URL.Path)
 			}

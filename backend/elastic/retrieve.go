@@ -25,7 +25,7 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 		return nil, err
 	}
 	var found answer
-	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", ranked(&req, query), &found); err != nil {
+	if err := s.client.Call(ctx, "POST", s.searching("_search"), ranked(&req, query), &found); err != nil {
 		return nil, err
 	}
 	return s.ranking(&req, &found)

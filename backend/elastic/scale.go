@@ -33,18 +33,44 @@ func (s *Store) cosine(score float64) float64 {
 	return 2*score - 1
 }
 
-// askMade asks which version of OpenSearch made the index.
-func (s *Store) askMade(ctx context.Context) error {
-	const setting = "index.version.created"
+// askSettings asks which version of the server made the index, and how many shards it has.
+func (s *Store) askSettings(ctx context.Context) error {
+	const made, shards = "index.version.created", "index.number_of_shards"
 	var found map[string]struct{ Settings map[string]string }
-	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s?flat_settings=true", s.o.Index, setting), nil, &found)
+	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s,%s?flat_settings=true", s.o.Index, made, shards), nil, &found)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		return nil // without the right to ask, it is taken for a new one
+		s.shards.Store(unknownShards) // without the right to ask, it is taken for a new one
+		return nil
 	}
 	for _, index := range found {
-		if n, err := strconv.Atoi(index.Settings[setting]); err == nil {
+		if n, err := strconv.Atoi(index.Settings[made]); err == nil && s.o.Dialect == OpenSearch {
 			s.indexIs.Store(int64(n^1<<27) / 10_000) // that bit tells OpenSearch's versions from Elasticsearch's
+		}
+		if n, err := strconv.Atoi(index.Settings[shards]); err == nil {
+			s.shards.Store(int64(n))
 		}
 	}
 	return err
 }
+
+// unknownShards means that the server did not tell the number of shards.
+const unknownShards = -1
+
+// searching is the path of a request that ranks. Each of several shards counts words by itself,
+// unless the server is told to add the counts up first.
+func (s *Store) searching(what string) string {
+	path := "/" + s.o.Index + "/" + what
+	if s.severalShards() {
+		path += "?search_type=dfs_query_then_fetch"
+	}
+	return path
+}
+
+// severalShards reports whether the index may have more than one shard.
+func (s *Store) severalShards() bool {
+	n := s.shards.Load()
+	return n > 1 || n == unknownShards
+}
+
+// Shards implements [backend.Sharded].
+func (s *Store) Shards() int { return int(max(s.shards.Load(), 0)) }

@@ -84,7 +84,7 @@ func (s *Store) together(ctx context.Context, reqs []backend.Request, search fun
 
 // multiple sends searches, again when the server is too busy for one of them.
 func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read func(i int, found *answer) error) error {
-	path := "/" + s.o.Index + "/_msearch"
+	path := s.searching("_msearch")
 	for attempt := 1; ; attempt++ {
 		var said struct {
 			Responses []struct {

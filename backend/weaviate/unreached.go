@@ -2,9 +2,11 @@ package weaviate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"sheaf"
 	"sheaf/backend"
@@ -31,6 +33,49 @@ func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 		n += lost
 	}
 	return n, nil
+}
+
+// Remove implements [backend.Inspector]. It deletes object by object, since a deletion by filter does
+// not find what the filters have lost.
+func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
+	s.mu.Lock()
+	fields := slices.Sorted(maps.Keys(s.vectors))
+	s.mu.Unlock()
+	for _, id := range ids {
+		err := s.calls.Write(ctx, func(ctx context.Context) error {
+			if _, err := s.removeObject(ctx, s.o.Class, objectID(string(id))); err != nil {
+				return err
+			}
+			for _, field := range fields {
+				for n, there := 0, true; there; n++ {
+					var err error
+					if there, err = s.removeObject(ctx, s.passageClass(field), objectID(string(id), field, strconv.Itoa(n))); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeObject deletes an object by its key, and tells whether it was there. The server says of a
+// deletion that it went well also when there was nothing to delete.
+func (s *Store) removeObject(ctx context.Context, class, key string) (there bool, err error) {
+	path := "/v1/objects/" + class + "/" + key
+	err = s.client.Call(ctx, "GET", path, nil, nil)
+	if err == nil {
+		err = s.client.Call(ctx, "DELETE", path, nil, nil)
+		there = err == nil
+	}
+	if errors.Is(err, sheaf.ErrNotFound) {
+		err = nil
+	}
+	return there, err
 }
 
 // unreached compares how many passages of chunks there are with how many of them are near

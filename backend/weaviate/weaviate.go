@@ -90,6 +90,7 @@ type Store struct {
 	spread  map[string]float64
 	vectors map[string]backend.VectorField
 	texts   map[string]bool // properties that hold terms
+	shards  int             // of the class, each of which counts words by itself
 }
 
 var _ interface {
@@ -100,6 +101,7 @@ var _ interface {
 	backend.Batcher
 	backend.Selective
 	backend.Reporter
+	backend.Sharded
 } = (*Store)(nil)
 
 type object = map[string]any
@@ -246,6 +248,9 @@ type class struct {
 	Class       string
 	Description string
 	Properties  []struct{ Name string }
+	Sharding    struct {
+		Count int `json:"actualCount"`
+	} `json:"shardingConfig"`
 }
 
 // other asks about a server that does not know what every Weaviate knows.
@@ -268,12 +273,12 @@ func (s *Store) verify(ctx context.Context) error {
 	if all.Classes == nil {
 		return s.fault(sheaf.ErrUnavailable, "the server names no classes: the answer is not what such a server says")
 	}
-	found := false
+	found, shards := false, 0
 	vectors, texts := map[string]backend.VectorField{}, map[string]bool{}
 	for _, c := range all.Classes {
 		switch {
 		case c.Class == s.o.Class:
-			found = true
+			found, shards = true, c.Sharding.Count
 			for _, p := range c.Properties {
 				texts[p.Name] = strings.HasPrefix(p.Name, "t_")
 			}
@@ -296,9 +301,16 @@ func (s *Store) verify(ctx context.Context) error {
 		}
 	}
 	s.mu.Lock()
-	s.vectors, s.texts = vectors, texts
+	s.vectors, s.texts, s.shards = vectors, texts, shards
 	s.mu.Unlock()
 	return nil
+}
+
+// Shards implements [backend.Sharded].
+func (s *Store) Shards() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shards
 }
 
 func (s *Store) compare(description string) error {

@@ -40,13 +40,14 @@ type app struct {
 	index string // --index
 	json  bool
 	jsonl bool
+	yes   bool // --yes
 
 	// args are those of the command line, without the program's name.
 	args []string
 
 	config *config.Config
-	// elsewhere says that config names another store than the settings do.
-	elsewhere bool
+	// elsewhere is the flag that named the store of config, "" when the settings did.
+	elsewhere string
 	// warned is what makes the answer another than it would be, such as an
 	// index that cannot be brought up to date.
 	warned []string

@@ -53,6 +53,7 @@ time: the next command goes on.`,
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "make again what is damaged")
+	cmd.Flags().BoolVarP(&a.yes, "yes", "y", false, "with --repair, remove documents from the store that no file here brings back, without asking")
 	a.addJSON(cmd)
 	return cmd
 }
@@ -62,7 +63,7 @@ time: the next command goes on.`,
 // whether a run was stopped before its end, s.outdatedRead whether an older version of the
 // program read documents, which it may have filed otherwise.
 func (s *session) faults(ctx context.Context) ([]error, error) {
-	s.stopped = ""
+	s.stopped, s.foreign, s.reached = "", "", nil
 	progress := terminal.NewProgress(s.err, "checking")
 	faults, stored := s.catalogFaults(), []error{}
 	if c, ok := s.backend.(backend.Checker); ok {
@@ -120,7 +121,7 @@ func (s *session) catalogFaults() []error {
 
 // checked is what a check found.
 func (s *session) checked(faults []error) checkJSON {
-	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}, Stopped: s.stopped, Outdated: s.outdatedRead}
+	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}, Stopped: s.stopped, Outdated: s.outdatedRead, Foreign: s.foreign}
 	for _, f := range faults {
 		out.Faults = append(out.Faults, f.Error())
 	}
@@ -144,7 +145,7 @@ func (s *session) check(ctx context.Context) error {
 	case errors.Is(all, sheaf.ErrUnsupported):
 		err = fmt.Errorf("%w: another version of sheaf made a part of %s", sheaf.ErrCorrupt, s.where.Dir)
 	case onlyStrays(faults):
-		return s.strayed(faults)
+		return s.strayed()
 	default:
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
@@ -162,6 +163,9 @@ type checkJSON struct {
 	// Outdated says that an older or a newer version of the program read documents; "" when
 	// none did.
 	Outdated string `json:"outdated,omitempty"`
+	// Foreign says that the store holds documents of another folder, "" when it does not, or that was
+	// not looked at.
+	Foreign string `json:"foreign,omitempty"`
 	// Repair is what --repair did; nil without it.
 	Repair *repairJSON `json:"repair,omitempty"`
 }
@@ -183,6 +187,9 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 	}
 	if out.Outdated != "" {
 		fmt.Fprintln(a.stdout, out.Outdated)
+	}
+	if out.Foreign != "" {
+		fmt.Fprintln(a.stdout, out.Foreign)
 	}
 	if done != nil && done.Repaired {
 		fmt.Fprintln(a.stdout, "repaired")
@@ -209,62 +216,121 @@ func (s *session) agreement(ctx context.Context) ([]error, error) {
 			return nil, nil
 		}
 	}
-	found, unreached := stats.Chunks, 0
-	if s.target != nil {
-		if found, unreached, err = s.countOurs(ctx); err != nil {
-			return nil, err
-		}
+	if s.target == nil {
+		return []error{fewer(s.view.Chunks(), stats.Chunks)}, nil
+	}
+	reached, err := s.searchOurs(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var faults []error
-	if unreached > 0 {
-		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", errUnreached, s.target, terminal.Plural(unreached, "passage", "passages")))
+	if reached.unreached > 0 {
+		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", errUnreached, s.target, terminal.Plural(reached.unreached, "passage", "passages")))
 	}
-	if found != s.view.Chunks() {
-		faults = append(faults, fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(s.view.Chunks()), terminal.Count(found)))
+	if len(reached.missing) > 0 {
+		faults = append(faults, fewer(s.view.Chunks(), reached.found))
 	}
-	if extra := stats.Chunks - found; extra > 0 {
-		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has: a run was stopped and its files are gone since, or another folder is kept there", errStrays, s.target,
-			terminal.Plural(extra, "chunk", "chunks")))
+	s.reached = reached
+	if stats.Chunks <= reached.found {
+		return faults, nil
+	}
+	lost, err := s.strays(ctx)
+	if err != nil {
+		return nil, err
+	}
+	extra := terminal.Plural(stats.Chunks-reached.found, "chunk", "chunks")
+	switch {
+	case len(lost.ours) > 0:
+		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has, of %s: a run was stopped and its files are gone since, or they came from another machine", errStrays, s.target, extra, lost.names(lost.ours)))
+	case len(lost.others) == 0:
+		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have", s.target, extra))
+	}
+	if len(lost.others) > 0 {
+		s.foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", s.target, terminal.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), s.otherPlace())
 	}
 	return faults, nil
+}
+
+// fewer is the fault of an index that does not find all chunks.
+func fewer(known, found int) error {
+	return fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(known), terminal.Count(found))
+}
+
+// strays lists the documents of the server that the catalog does not know and no file brings back.
+func (s *session) strays(ctx context.Context) (*losses, error) {
+	lost := &losses{}
+	err := lost.addStrays(ctx, s.backend, s.trees(), func(id sheaf.ID) bool { _, ok := s.view.Document(id); return ok })
+	return lost, err
 }
 
 // countBatch is how many chunks a server is asked for at once to be counted: few enough
 // for every server's longest list.
 const countBatch = 1000
 
-// countOurs is how many of the chunks that the catalog knows a server finds, and how many
-// of their passages no search by meaning does. How many chunks it holds in all does not say
-// so, because others' chunks stand for those that are missing.
-func (s *session) countOurs(ctx context.Context) (found, unreached int, err error) {
+// reach is which of the chunks that the catalog knows a server finds.
+type reach struct {
+	found   int
+	missing []sheaf.ID
+	// unreached is how many of their passages no search by meaning finds; they are of some of the
+	// chunks in doubt.
+	unreached int
+	doubt     []sheaf.ID
+}
+
+// searchOurs searches for every chunk that the catalog knows, by ID and tree. How many chunks a server
+// holds in all does not tell, because those of others stand for those that are missing.
+func (s *session) searchOurs(ctx context.Context) (*reach, error) {
+	out := &reach{}
 	inspector, _ := s.backend.(backend.Inspector)
-	batch := make([]sheaf.ID, 0, countBatch)
-	ask := func() error {
+	byTree := map[string][]sheaf.ID{}
+	ask := func(tree string) error {
+		batch := byTree[tree]
 		if len(batch) == 0 {
 			return nil
 		}
-		hits, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: len(batch), Within: batch}))
-		found += len(hits)
-		if err == nil && inspector != nil {
-			var n int
-			n, err = inspector.Unreached(ctx, batch)
-			unreached += n
+		hits, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: len(batch), Within: batch, Filter: textIn(sheaf.ColumnTree, tree)}))
+		if err != nil {
+			return err
 		}
-		batch = batch[:0]
-		return err
+		there := map[sheaf.ID]bool{}
+		for _, h := range hits {
+			there[h.ID] = true
+		}
+		for _, id := range batch {
+			if !there[id] {
+				out.missing = append(out.missing, id)
+			}
+		}
+		out.found += len(there)
+		if inspector != nil {
+			n, err := inspector.Unreached(ctx, batch)
+			if err != nil {
+				return err
+			}
+			if out.unreached += n; n > 0 {
+				out.doubt = append(out.doubt, batch...)
+			}
+		}
+		byTree[tree] = batch[:0]
+		return nil
 	}
 	for id := range s.view.Files() {
 		doc, _ := s.view.Document(id)
 		for i := range doc.Chunks {
-			if batch = append(batch, doc.Chunks[i].ID); len(batch) == countBatch {
-				if err := ask(); err != nil {
-					return 0, 0, err
+			tree := id.Tree()
+			if byTree[tree] = append(byTree[tree], doc.Chunks[i].ID); len(byTree[tree]) == countBatch {
+				if err := ask(tree); err != nil {
+					return nil, err
 				}
 			}
 		}
 	}
-	err = errors.Join(ask(), s.view.Err())
-	return found, unreached, err
+	for tree := range byTree {
+		if err := ask(tree); err != nil {
+			return nil, err
+		}
+	}
+	return out, s.view.Err()
 }
 
 // errStrays is that a server holds what no document here has.
@@ -273,21 +339,16 @@ var errStrays = errors.New("chunks of no document")
 // errUnreached is that a server keeps what it does not find by meaning.
 var errUnreached = errors.New("passages that no search by meaning finds")
 
-// onlyStrays reports whether all that is wrong is of these two kinds, which writing the
+// onlyStrays reports whether all that is wrong is documents that nobody here has, which writing the
 // documents again does not mend.
 func onlyStrays(faults []error) bool {
-	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) && !errors.Is(err, errUnreached) })
+	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }
 
-// strayed is the error of a check that found such faults and nothing else. The server is
-// not emptied without being asked: others may search it.
-func (s *session) strayed(faults []error) error {
-	if slices.ContainsFunc(faults, func(err error) bool { return errors.Is(err, errUnreached) }) {
-		return withHint(fmt.Errorf("%w: %s keeps %w", sheaf.ErrCorrupt, s.target, errUnreached),
-			"searches by words find them, and writing them again does not help; when nobody else searches there, empty it and fill it again: %s", s.app.rebuildCommand())
-	}
+// strayed is the error of a check that found such documents and nothing else.
+func (s *session) strayed() error {
 	return withHint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, s.target),
-		"no search shows them, but their words are counted, and they can take the places of hits from here; when nobody else searches there, empty it and fill it again: %s", s.app.rebuildCommand())
+		"no search shows them, but their words are counted, and they can take the places of hits from here: sheaf check --repair names them and asks before it removes them")
 }
 
 // stoppedRun says that a run was stopped between writing its last documents and

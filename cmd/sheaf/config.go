@@ -173,15 +173,31 @@ func (a *app) configGetCommand() *cobra.Command {
 }
 
 func (a *app) configSetCommand() *cobra.Command {
-	var project bool
+	var project, user bool
 	cmd := &cobra.Command{
 		Use:   "set KEY VALUE...",
 		Short: "Write a setting into your file, or with --project into the folder's",
+		Long: `Writes a setting into your own file, which holds for all folders, or with --project
+into the file of this folder. What you write into the folder's file is approved, as
+sheaf config trust does it, unless that file holds other settings that need approval.
+
+The setting store goes into the folder's file unless --user says otherwise: every folder
+has an index of its own. An address that names an index, schema or class is refused in
+your own file, because all folders would fill that one place.`,
 		Example: `  sheaf config set limit 20
-  sheaf config set --project exclude drafts/ '*.tmp'`,
+  sheaf config set --project exclude drafts/ '*.tmp'
+  sheaf config set store postgres://me@host/database?schema=notes
+  sheaf config set --user store opensearch://host:9200`,
 		Args:              arguments(cobra.MinimumNArgs(2)),
 		ValidArgsFunction: completeSetting,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if project && user {
+				return sheaf.Invalidf("--project and --user name different files: give one of them")
+			}
+			project := project || !user && args[0] == "store"
+			if err := checkNamed(args[0], args[1], !project); err != nil {
+				return err
+			}
 			file := userConfigFile()
 			if project {
 				dir, err := a.folder()
@@ -190,10 +206,7 @@ func (a *app) configSetCommand() *cobra.Command {
 				}
 				file = projectFile(dir)
 			}
-			if err := checkNamed(args[0], args[1]); err != nil {
-				return err
-			}
-			if err := config.Set(file, args[0], args[1:]); err != nil {
+			if err := a.writeSetting(file, project, args); err != nil {
 				return err
 			}
 			if a.json {
@@ -203,22 +216,57 @@ func (a *app) configSetCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&project, "project", false, "write to the file in the folder")
+	cmd.Flags().BoolVar(&project, "project", false, "write to the file in the folder, the default for store")
+	cmd.Flags().BoolVar(&user, "user", false, "write to your own file, the default for all others")
 	a.addJSON(cmd)
 	return cmd
 }
 
+// writeSetting sets a key in a file. A project's file stays approved, or becomes so when nothing
+// in it needed approval before.
+func (a *app) writeSetting(file string, project bool, args []string) error {
+	before, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read configuration: %w", fileFault(err))
+	}
+	if err := config.Set(file, args[0], args[1:]); err != nil || !project {
+		return err
+	}
+	if found, err := config.Sensitive(file, before); err != nil || len(found) > 0 && !trust().Approved(file, before) {
+		a.notice("%s holds settings that are not approved: see them and approve them with sheaf config trust", file)
+		return err
+	}
+	after, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", fileFault(err))
+	}
+	if found, err := config.Sensitive(file, after); err != nil || len(found) == 0 {
+		return err
+	}
+	return trust().Approve(file, after)
+}
+
 // checkNamed refuses a value that names what there is not, or nothing can be: every command
-// would do so from then on.
-func checkNamed(key, value string) (err error) {
+// would do so from then on. everywhere says that the value is for all folders.
+func checkNamed(key, value string, everywhere bool) error {
+	var err error
+	var t *storeurl.Target
 	switch {
 	case value == "": // the default
 	case key == "profile":
 		_, err = loadProfile(value)
 	case key == "store" && value != engineStore:
-		_, err = storeurl.Parse(value, "name", storeurl.Secrets{})
+		if t, err = storeurl.Parse(value, "name", storeurl.Secrets{}); err == nil && everywhere && t.Named {
+			err = errOnePlace(t)
+		}
 	}
 	return err
+}
+
+// errOnePlace refuses an address that names an index as the setting of all folders.
+func errOnePlace(t *storeurl.Target) error {
+	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own file holds for every folder: all of them would fill that one %[2]s", t, t.PlaceKind(), t.Place),
+		"set it for one folder, from there: sheaf config set store ADDRESS; for all folders, leave %s out: each gets its own", t.Place)
 }
 
 // projectFile is the project's file in dir itself: the one that is there, or

@@ -20,7 +20,7 @@ func (a *app) copyCommand() *cobra.Command {
 		GroupID: groupIndex,
 		Short:   "Fill another store with what is indexed here",
 		Long: `Fills the store at ADDRESS with the documents of this folder's index, then verifies
-it: as many chunks, and those of documents from all over the index are found. The
+it: every chunk is searched for and found. The
 index in use stays as it is.
 
 With --from, documents come out of that store instead, with their texts and vectors: no
@@ -67,16 +67,16 @@ type copyJSON struct {
 	Vectors   int    `json:"vectors"`
 	// Alias is the name that moved to the store.
 	Alias string `json:"alias,omitempty"`
-	// Verified is how many chunks were looked for, one by one.
+	// Verified is how many chunks were searched for and found.
 	Verified int     `json:"verified"`
 	TookMS   float64 `json:"took_ms"`
 }
 
-// with is the app with another store in its settings.
-func (a *app) with(store string) *app {
+// with is the app with another store in its settings, which flag named.
+func (a *app) with(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
-	b.config, b.elsewhere = &c, true
+	b.config, b.elsewhere = &c, flag
 	return &b
 }
 
@@ -94,14 +94,14 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 			return err
 		}
 	}
-	s, err := a.with(to).open(cmd, openOptions{refresh: from == "", whole: true, make: true})
+	s, err := a.with("--to", to).open(cmd, openOptions{refresh: from == "", whole: true, make: true})
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	out, err := s.verifyCopy(cmd.Context())
 	if err != nil {
-		return withHint(err, "fill it anew: %s", s.app.rebuildCommand())
+		return withHint(err, "repair it: %s", s.repairCommand())
 	}
 	if out.Alias = alias; alias != "" {
 		if err := s.moveAlias(cmd.Context(), alias); err != nil {
@@ -118,11 +118,11 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 	return nil
 }
 
-// sampled is how many chunks of a copy are looked for.
+// sampled is how many chunks of a copy out of a store are compared with those of that store.
 const sampled = 200
 
-// verifyCopy counts what the store holds, and looks for chunks of documents from
-// all over the index.
+// verifyCopy counts what the store holds, and searches for every chunk: by its ID, its tree and, where
+// the server can lose that by itself, its meaning.
 func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	out := &copyJSON{Schema: "sheaf.copy/1", Store: s.storeName(), Documents: s.view.Docs(), Chunks: s.view.Chunks()}
 	if r, ok := s.backend.(backend.Reporter); ok {
@@ -135,31 +135,17 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 			return nil, fmt.Errorf("%w: %s holds %d chunks, the documents have %d", sheaf.ErrCorrupt, out.Store, stats.Chunks, out.Chunks)
 		}
 	}
-	var ids []sheaf.ID
-	step, at := max(1, s.view.Docs()/sampled), 0
-	for id := range s.view.Files() {
-		if at++; at%step != 0 {
-			continue
-		}
-		doc, ok := s.view.Document(id)
-		if !ok || len(doc.Chunks) == 0 {
-			continue
-		}
-		ids = append(ids, doc.Chunks[at%len(doc.Chunks)].ID)
-	}
-	if len(ids) == 0 {
-		return out, nil
-	}
-	found, err := s.backend.Retrieve(ctx, backend.Request{Within: ids, Limit: len(ids), Text: &backend.TextRequest{
-		Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB,
-	}})
+	reached, err := s.searchOurs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) != len(ids) {
-		return nil, fmt.Errorf("%w: %s lacks %d of %d chunks that were looked for", sheaf.ErrCorrupt, out.Store, len(ids)-len(found), len(ids))
+	if n := len(reached.missing); n > 0 {
+		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them", sheaf.ErrCorrupt, out.Store, n, out.Chunks, reached.missing[0])
 	}
-	out.Verified = len(ids)
+	if reached.unreached > 0 {
+		return nil, fmt.Errorf("%w: %s keeps %w: %d", sheaf.ErrCorrupt, out.Store, errUnreached, reached.unreached)
+	}
+	out.Verified = reached.found
 	return out, nil
 }
 

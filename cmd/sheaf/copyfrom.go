@@ -34,7 +34,7 @@ const copyStateName = "copy.json"
 // stream copies what one store holds into another, and then what is known of the
 // documents.
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
-	source, err := a.with(from).open(cmd, openOptions{})
+	source, err := a.with("--from", from).open(cmd, openOptions{})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if !ok {
 		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()), "leave --from out: the files are read then")
 	}
-	into := &session{app: a.with(to), folder: source.folder, where: source.base, base: source.base, analyzer: source.analyzer, embedder: source.embedder}
+	into := &session{app: a.with("--to", to), folder: source.folder, where: source.base, base: source.base, analyzer: source.analyzer, embedder: source.embedder}
 	if err := into.locateStore(cmd.Context(), openOptions{make: true}); err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")
 	}
-	named, err := s.target.Named(alias)
+	named, err := s.target.As(alias)
 	if err != nil {
 		return err
 	}

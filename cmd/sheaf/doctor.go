@@ -119,7 +119,7 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 	}
 	for _, f := range target.Examine(cmd.Context(), s.analyzer, vectorFields(e)) {
 		if errors.Is(f.Err, backend.ErrMadeOtherwise) {
-			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that; where another folder is kept, name another place in store)", f.Err)
+			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that, and asks before it removes documents of another folder)", f.Err)
 		}
 		out = append(out, f)
 	}

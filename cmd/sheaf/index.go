@@ -40,7 +40,9 @@ func (a *app) indexCommand() *cobra.Command {
 		Long: `Indexes what is new or changed in a folder and removes what is gone. Searching does
 the same first, so this is for the first time on a large folder, and for
 --rebuild, which drops the index and makes it again from the files: after a
-change of chunker, language or model, or when it is damaged.`,
+change of chunker, language or model, or when it is damaged. Documents that the
+files cannot bring back, as those of another folder in the same store, are named
+first, and you are asked; off a terminal that needs --yes.`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -58,6 +60,7 @@ change of chunker, language or model, or when it is damaged.`,
 		},
 	}
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make it again from the files")
+	cmd.Flags().BoolVarP(&a.yes, "yes", "y", false, "remove what the files cannot bring back without asking")
 	addIndexFlags(cmd.Flags())
 	addMakeFlags(cmd.Flags())
 	a.addJSON(cmd)

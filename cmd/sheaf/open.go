@@ -124,6 +124,11 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err := s.locateStore(ctx, o); err != nil {
 		return nil, err
 	}
+	if o.rebuild {
+		if err := s.askBeforeLoss(ctx); err != nil {
+			return nil, s.advise(err)
+		}
+	}
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, err
 	}
@@ -407,7 +412,7 @@ func (s *session) openEmbedder(ctx context.Context) error {
 	made := settings.Embedder
 	// Documents without a source file stay while an index is made again.
 	empty := s.view.Docs() == 0 || made == "" && s.remaking()
-	if made == "" && !empty && s.config.Embedder.Remote() {
+	if made == "" && !empty && s.config.Embedder.Remote() && s.config.Embedder.Model != "" {
 		s.warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", s.config.Embedder.Model)
 		return nil // and nobody is asked for more
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval/parity"
@@ -211,6 +212,8 @@ type askedStore struct {
 	// answers are by the setting bm25; a server has only "exact", which is its own
 	// way to count.
 	answers map[string][]answered
+	// shards is the number of its parts, 0 when that is not known.
+	shards int
 }
 
 // kind is that of the address; engineStore is the engine's.
@@ -233,7 +236,7 @@ func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *pro
 		}
 	}
 	for _, way := range ways {
-		with := a.with(store)
+		with := a.with("--stores", store)
 		with.config.BM25 = way
 		if err := with.askAll(cmd, out, way, p, queries, o); err != nil {
 			return nil, err
@@ -249,6 +252,9 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile
 	}
 	defer s.close()
 	out.name = s.storeName()
+	if sharded, ok := s.backend.(backend.Sharded); ok {
+		out.shards = sharded.Shards()
+	}
 	progress := terminal.NewProgress(s.err, "asking "+out.name)
 	defer progress.Done()
 	all := make([]answered, len(queries))
@@ -372,7 +378,7 @@ func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []stri
 	if two.kind() == engineStore {
 		two = one
 	}
-	step := parity.Step{Store: two.kind(), Approximate: strings.Contains(two.address, "hnsw="), Alike: way != config.BM25Exact}
+	step := parity.Step{Store: two.kind(), Approximate: strings.Contains(two.address, "hnsw="), Alike: way != config.BM25Exact, Shards: two.shards}
 	if s.Step != "retrieve" {
 		return step
 	}

@@ -295,7 +295,7 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 			s.notice("%s: they are read again", readOtherwise)
 			outdated = false
 		}
-		if s.elsewhere && held > 0 && p.AllFiles > 0 && !s.json && !s.jsonl {
+		if s.elsewhere != "" && held > 0 && p.AllFiles > 0 && !s.json && !s.jsonl {
 			s.notice("going on: %s holds %s (%s) already; %s new or changed", s.storeName(), terminal.Plural(held, "document", "documents"),
 				terminal.Plural(s.view.Chunks(), "chunk", "chunks"), terminal.Plural(p.AllFiles, "file is", "files are"))
 			held = 0

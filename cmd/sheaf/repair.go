@@ -76,10 +76,18 @@ func (a *app) repair(cmd *cobra.Command) error {
 		}
 	}
 	if len(faults) > 0 && !onlyStrays(faults) {
-		if err = s.remake(ctx, faults[0], true); err == nil {
+		if err = s.removeLost(ctx); err == nil {
+			err = s.remake(ctx, faults[0], true)
+		}
+		if err == nil {
 			faults, err = s.faults(ctx)
 		}
 		if err != nil {
+			return s.advise(err)
+		}
+	}
+	if onlyStrays(faults) {
+		if faults, err = s.removeStrays(ctx, faults); err != nil {
 			return s.advise(err)
 		}
 	}
@@ -91,12 +99,77 @@ func (a *app) repair(cmd *cobra.Command) error {
 		return err
 	}
 	if onlyStrays(faults) {
-		return s.strayed(faults)
+		return s.strayed()
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("%w: %s: it cannot be repaired: %w", sheaf.ErrCorrupt, s.where.Dir, faults[0])
 	}
 	return nil
+}
+
+// removeLost deletes chunks that the server keeps and does not find, so that they are found when they
+// are written again.
+func (s *session) removeLost(ctx context.Context) error {
+	if _, ok := s.backend.(backend.Inspector); !ok || s.reached == nil {
+		return nil
+	}
+	if err := s.openToWrite(ctx); err != nil {
+		return err
+	}
+	inspector, ok := s.backend.(backend.Inspector)
+	if !ok {
+		return nil
+	}
+	lost := s.reached.missing
+	for some := range slices.Chunk(s.reached.doubt, countBatch) {
+		list, err := unreachedOf(ctx, inspector, some)
+		if err != nil {
+			return err
+		}
+		lost = append(lost, list...)
+	}
+	return inspector.Remove(ctx, lost)
+}
+
+// unreachedOf are the chunks of ids with passages that no search by meaning finds, and few others.
+func unreachedOf(ctx context.Context, inspector backend.Inspector, ids []sheaf.ID) ([]sheaf.ID, error) {
+	n, err := inspector.Unreached(ctx, ids)
+	if n == 0 || err != nil || len(ids) < 8 {
+		return ids[:min(n*len(ids), len(ids))], err
+	}
+	first, err := unreachedOf(ctx, inspector, ids[:len(ids)/2])
+	if err != nil {
+		return nil, err
+	}
+	rest, err := unreachedOf(ctx, inspector, ids[len(ids)/2:])
+	return slices.Concat(first, rest), err
+}
+
+// removeStrays removes, when that is wanted, the documents that no file here brings back. It returns
+// the faults that are left.
+func (s *session) removeStrays(ctx context.Context, faults []error) ([]error, error) {
+	lost, err := s.strays(ctx)
+	if err != nil || len(lost.ours) == 0 {
+		return faults, err
+	}
+	what := fmt.Sprintf("a repair removes %s from %s: %s", terminal.Plural(len(lost.ours), "document", "documents"), s.target, lost.names(lost.ours))
+	if err := s.confirm(what, s.otherPlace()); err != nil {
+		return faults, err
+	}
+	if err := s.openToWrite(ctx); err != nil {
+		return faults, err
+	}
+	if err := s.backend.Delete(ctx, lost.ours); err != nil {
+		return faults, err
+	}
+	return s.faults(ctx)
+}
+
+// openToWrite opens the stores again, of an index that was only looked at.
+func (s *session) openToWrite(ctx context.Context) error {
+	s.close()
+	s.asIs = false
+	return s.openStores(ctx)
 }
 
 // remaking reports whether making the index again is not over.
@@ -442,8 +515,7 @@ func fileOf(root, path string) (string, bool) {
 
 // strangers is the error of a place that holds documents of another folder.
 func (s *session) strangers(what string) error {
-	return withHint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store", s.target, sheaf.ErrInvalid, what),
-		"when nobody searches there any more, empty it and fill it from here: %s", s.app.rebuildCommand())
+	return withHint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store", s.target, sheaf.ErrInvalid, what), "%s", s.otherPlace())
 }
 
 // anyChunk asks for chunks whatever they say.
@@ -463,7 +535,7 @@ func (s *session) noteStrays(ctx context.Context) error {
 	}
 	stats, err := r.Stats(ctx)
 	if err == nil && stats.Chunks > s.view.Chunks() {
-		s.notice("%s holds %s more than the documents here have, and counts words in them too: name another place for this folder in store, or, when nobody else searches there, empty and fill this one again: sheaf index --rebuild", s.target,
+		s.notice("%s holds %s more than the documents here have, and counts words in them too: sheaf check names them", s.target,
 			terminal.Plural(stats.Chunks-s.view.Chunks(), "chunk", "chunks"))
 	}
 	return err

@@ -100,6 +100,9 @@ type session struct {
 	// stopped is what a check says of a run that was stopped before its end, ""
 	// when none was.
 	stopped string
+	// foreign is what it says of documents of another folder, reached which chunks it found.
+	foreign string
+	reached *reach
 	// outdatedRead is what it says of documents that another version of the program read.
 	outdatedRead string
 	// locked says that this session makes the index again and keeps others

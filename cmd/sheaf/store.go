@@ -44,7 +44,15 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 		return nil, err
 	}
 	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
-	err = setIn(a.config, "store", err)
+	switch {
+	case a.elsewhere != "" && err != nil:
+		return nil, fmt.Errorf("%s: %w", a.elsewhere, err)
+	case a.elsewhere != "":
+	case err != nil:
+		return nil, setIn(a.config, "store", err)
+	case t.Named && a.config.Origin("store").Source == config.SourceUser:
+		return nil, setIn(a.config, "store", errOnePlace(t))
+	}
 	if want := a.config.BM25; err == nil && want != config.BM25Exact && want != countsAs(t.Kind) {
 		err = fmt.Errorf("%w: bm25: %s does not count as %s: leave that to the engine", sheaf.ErrUnsupported, t, want)
 	}
@@ -62,12 +70,22 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// rebuildCommand empties the store of a and fills it again.
+// rebuildCommand empties the store of a and fills it again. It asks before it removes what the files
+// cannot bring back.
 func (a *app) rebuildCommand() string {
-	if !a.elsewhere {
+	if a.elsewhere == "" {
 		return "sheaf index --rebuild"
 	}
 	return "SHEAF_STORE=" + terminal.ShellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
+}
+
+// repairCommand repairs the store of the session.
+func (s *session) repairCommand() string {
+	command := "sheaf check --repair --in " + terminal.ShellQuoted(s.where.Root)
+	if s.app.elsewhere == "" {
+		return command
+	}
+	return "SHEAF_STORE=" + terminal.ShellQuoted(s.app.config.Store.URL) + " " + command
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.
@@ -97,11 +115,11 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 		err = s.serverLost(err)
 	}
 	if errors.Is(err, backend.ErrMadeOtherwise) {
-		what := "fill it again from the files, when nobody else searches there: %s"
 		if s.first() {
-			what = "nothing here was written to it, so it may be another folder's: name another place for this one in store; or empty it and fill it from here, when nobody else searches there: %s"
+			err = withHint(err, "nothing here was written to it, so it may be another folder's: %s", s.otherPlace())
+		} else {
+			err = withHint(err, "fill it again from the files: %s", s.app.rebuildCommand())
 		}
-		err = withHint(err, what, s.app.rebuildCommand())
 	}
 	if err != nil {
 		return nil, storeError{err}
@@ -273,6 +291,8 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (i
 		return nil, nil
 	case !o.Remote():
 		return newBuiltIn()
+	case o.Model == "":
+		return nil, withHint(setIn(c, "embedder.url", sheaf.Invalidf("embedder.url is %s, and embedder.model is not set", o.URL)), "name the model: sheaf config set embedder.model NAME")
 	}
 	key, err := secret("embedder.", o.KeyEnv, o.KeyFile)
 	if err != nil {

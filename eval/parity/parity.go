@@ -3,6 +3,7 @@
 package parity
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -152,6 +153,8 @@ type Step struct {
 	Approximate bool
 	// Alike says that the other store counts lengths and idf as this one does.
 	Alike bool
+	// Shards is the number of parts of the store, each of which may count words by itself; 0 is not known.
+	Shards int
 	// Chosen says that the profile has it score what other branches or a first phase
 	// found, so that more or others are scored where those found others.
 	Chosen bool
@@ -189,8 +192,11 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 		} else if step.Chosen && (step.Meaning || g.ScoreShare <= near) {
 			out = append(out, "others are scored: what other branches or the first phase found is looked up here")
 		} else {
-			out = append(out, "the store finds others: analyzer, limits or documents that it lacks")
+			out = append(out, "the store finds others, and the rankings do not tell why")
 		}
+	}
+	if step.Words && g.ScoreShare > near && step.Shards > 1 {
+		out = append(out, shards(step))
 	}
 	switch {
 	case g.ScoreShare <= near:
@@ -200,17 +206,26 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	case step.Meaning:
 		out = append(out, "precision of vectors: similarities are summed in float32 or from rounded vectors")
 	case step.Alike:
-		out = append(out, "statistics: replaced chunks count until they are merged away")
+		out = append(out, "scores differ although both count lengths and idf alike; the rankings do not tell why")
 	case step.Store == "opensearch" || step.Store == "elasticsearch":
-		out = append(out, "length norm precision: Lucene keeps four bits of lengths above 39 terms; replaced chunks count until they are merged away")
+		out = append(out, "length norm precision: Lucene keeps four bits of lengths above 39 terms")
 	case step.Store == "weaviate":
 		out = append(out, "BM25 variant: Weaviate's idf counts all chunks, also those without the field")
 	case step.Store == "vespa":
 		out = append(out, "BM25 variant: Vespa's idf counts all chunks of a content node, also those without the field; average lengths are running ones")
 	default:
-		out = append(out, "BM25 variant")
+		out = append(out, "scores of words differ, and the rankings do not tell why")
 	}
 	return out
+}
+
+// shards says how the parts of a store count words.
+func shards(step Step) string {
+	switch step.Store {
+	case "opensearch", "elasticsearch":
+		return fmt.Sprintf("%d shards: their counts of words are added up for each search, replaced chunks that are not merged away included", step.Shards)
+	}
+	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
 // edge reports whether everything that only one ranking has stands, by its score,

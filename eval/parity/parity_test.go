@@ -110,9 +110,13 @@ func TestReasons(t *testing.T) {
 		{"other documents and counts", ranking("x", 3.0, "b", 2.1, "c", 1.0), parity.Step{Words: true, Chosen: true}, 2, "the store finds others"},
 		{"a graph", ranking("b", 2.0, "c", 1.0), parity.Step{Meaning: true, Approximate: true}, 1, "ANN recall"},
 		{"lengths", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch"}, 1, "length norm"},
-		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true}, 1, "replaced chunks count"},
+		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true}, 1, "do not tell why"},
 		{"idf", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate"}, 1, "idf counts all chunks"},
-		{"idf alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true}, 1, "replaced chunks count"},
+		{"idf alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true}, 1, "do not tell why"},
+		{"shards", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true, Shards: 3}, 2, "3 shards: each counts by itself"},
+		{"shards whose counts are added up", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Shards: 3}, 2, "3 shards: their counts of words are added up"},
+		{"shards of vectors", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Meaning: true, Store: "weaviate", Shards: 3}, 1, "precision of vectors"},
+		{"shards and the same order", ranking("a", 3.0000001, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Shards: 3}, 0, ""},
 		{"a failure", nil, parity.Step{Words: true, Failed: "unsupported"}, 1, "did not answer"},
 	} {
 		got := parity.Reasons(a, c.b, parity.Compare(a, c.b), c.step)

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,8 +32,9 @@ type endpoint struct {
 	most            int64 // bytes of an answer
 	client          *http.Client
 	sleep           func(context.Context, time.Duration) error
-	rest            *rest // what is known of the server; nil when nobody asks
-	resting         bool  // requests fail at once while the server is let rest
+	rest            *rest  // what is known of the server; nil when nobody asks
+	resting         bool   // requests fail at once while the server is let rest
+	hint            string // the address that was probably meant, if another one
 }
 
 // rest remembers for a while that a server did not answer. It is safe for
@@ -56,7 +58,7 @@ func (r *rest) known() error {
 	return nil
 }
 
-// learn records whether the server answered.
+// learn records that the server answered, or why it did not.
 func (r *rest) learn(fault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,6 +82,10 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 		return nil, fmt.Errorf("%w: the %skey has several lines or control characters: it must be one line", ErrConfig, what)
 	}
 	if !strings.HasSuffix(u.Path, path) {
+		if base := *u; !versioned(u.Path) {
+			base.Path = strings.TrimSuffix(u.Path, "/") + "/v1"
+			e.hint = base.String()
+		}
 		u.Path = strings.TrimSuffix(u.Path, "/") + path
 	}
 	e.url = u.String()
@@ -104,6 +110,14 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	return &e, nil
 }
 
+// versioned reports whether a part of a path is the version of an API, such as v1.
+func versioned(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool {
+		_, err := strconv.Atoi(strings.TrimPrefix(part, "v"))
+		return err == nil && part[0] == 'v'
+	})
+}
+
 // transport connects within limit; nil, the usual one, when that is 0.
 func transport(limit time.Duration) http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
@@ -124,7 +138,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and gives the answer to read, whose error is final.
+// post sends body and gives the answer to read, whose error is final. A request whose connection
+// the server closed is sent a second time whatever the number of attempts is.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.known(); err != nil {
@@ -134,10 +149,15 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	wait := 500 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		retry, err := e.try(ctx, body, read)
-		if err == nil || retry < 0 || attempt == e.attempts {
+		failed, _ := errors.AsType[*failedError](err)
+		closed := failed != nil && failed.closed
+		if err == nil || retry < 0 || attempt >= e.attempts && !(closed && attempt == 1) {
 			return err
 		}
 		pause := wait + rand.N(wait)
+		if closed && attempt == 1 {
+			pause = reconnectPause
+		}
 		if retry > 0 {
 			pause = retry
 		}
@@ -174,24 +194,28 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		data, err = io.ReadAll(io.LimitReader(resp.Body, e.most+1))
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	away := false // the server, as far as this request can tell
 	switch {
 	case err == nil:
 	case errors.Is(asked.Err(), context.Canceled):
 		return -1, e.fault("was not waited for: %w", asked.Err())
 	case ctx.Err() != nil:
-		err = e.fault("did not answer in time: %w", ctx.Err())
+		away, err = e.resting, &lateError{e.fault("did not answer in time: %w", ctx.Err())}
 	case resp != nil:
-		err = e.fault("broke off its answer: %w", err)
+		err = &failedError{e.fault("broke off its answer: %w", err), true}
+	case closes(err):
+		err = &failedError{e.fault("closed the connection without an answer"), true}
 	case untrusted:
-		err = e.fault("is not trusted: %w: is its certificate valid, and its authority among those that the system trusts? (SSL_CERT_FILE can name a file with the authority's, but not on macOS and Windows)", errors.Unwrap(err))
+		away, err = true, e.fault("is not trusted: %w: is its certificate valid, and its authority among those that the system trusts? (SSL_CERT_FILE can name a file with the authority's, but not on macOS and Windows)", errors.Unwrap(err))
 	default:
-		err = e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
+		away, err = true, e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
-	if e.rest != nil && asked.Err() == nil { // who gave up learned nothing
+	// A caller who gave up learned nothing, and one whose texts may be at fault only that the server was reached.
+	if e.rest != nil && asked.Err() == nil && (err == nil || away) {
 		e.rest.learn(err)
 	}
 	switch {
-	case untrusted:
+	case untrusted, errors.Is(err, context.DeadlineExceeded): // the same request takes as long again
 		return -1, err
 	case err != nil:
 		return 0, err
@@ -199,12 +223,18 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		return -1, e.fault("answered more than %d bytes", e.most)
 	case resp.StatusCode != http.StatusOK:
 		err := e.fault("%s", e.refusal(resp, data))
-		if tooMuch(resp.StatusCode, data) {
+		switch {
+		case tooMuch(resp.StatusCode, data):
 			return -1, &tooMuchError{err}
+		case broken(resp.StatusCode):
+			return retryAfter(resp), &failedError{err, false}
 		}
 		return retryAfter(resp), err
 	}
-	return -1, read(data)
+	if err := read(data); err != nil {
+		return -1, &failedError{err, false}
+	}
+	return -1, nil
 }
 
 // tooMuchError is a refusal of which the reason may be that there are too many
@@ -212,6 +242,38 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 type tooMuchError struct{ error }
 
 func (e *tooMuchError) Unwrap() error { return e.error }
+
+// failedError means that the server was reached and gave no usable answer: it may have failed on one
+// of the texts.
+type failedError struct {
+	error
+	closed bool // the connection, before the answer was complete
+}
+
+func (e *failedError) Unwrap() error { return e.error }
+
+// lateError means that no answer came in time: one of the texts may take the server too long.
+type lateError struct{ error }
+
+func (e *lateError) Unwrap() error { return e.error }
+
+// reconnectPause is the pause before the request of a closed connection is sent again.
+const reconnectPause = 50 * time.Millisecond
+
+// closes reports whether an error of a request is that the server, once reached, closed the connection.
+func closes(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
+}
+
+// broken reports whether a status may mean that the server failed on a text, or died of it behind a proxy.
+func broken(status int) bool {
+	switch status {
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
 
 // tooMuch reports whether an answer is such a refusal. llama.cpp and Ollama call a
 // text that is too long a fault of their own.
@@ -252,6 +314,10 @@ func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
 		return fmt.Sprintf("refused the key (%s): %s", resp.Status, message)
+	case code == http.StatusNotFound && e.hint != "":
+		return fmt.Sprintf("has no such address (%s): %s; set the url to %s", resp.Status, message, e.hint)
+	case code == http.StatusNotFound && e.model == "":
+		return fmt.Sprintf("has no such address (%s): %s", resp.Status, message)
 	case code == http.StatusNotFound:
 		return fmt.Sprintf("knows no model %q or no such address (%s): %s", e.model, resp.Status, message)
 	case code >= 300 && code < 400:

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,9 +52,9 @@ type Options struct {
 	// QueryTimeout, when it is above 0, bounds the request for a query, which
 	// is then tried once: a person waits for it, who has words without it.
 	QueryTimeout time.Duration
-	// Rest is for how long, after the server could not be reached or did not
-	// finish its answer in time, queries fail at once with the same error; 0 asks again
-	// every time. Passages are always tried.
+	// Rest is for how long queries fail at once with the same error, after the server could not be
+	// reached or did not answer a query in time; 0 asks again every time. Passages are always
+	// tried, and one that the server fails on makes no query wait.
 	Rest time.Duration
 	// ConnectTimeout bounds how long the client takes to connect, 0 is as long
 	// as a request.
@@ -131,8 +132,8 @@ func (e *Embedder) Model() string {
 // Dims implements inference.Embedder.
 func (e *Embedder) Dims() int { return e.o.Dims }
 
-// Embed implements inference.Embedder. A text that is longer than the server takes
-// gets the vector of its beginning. Errors wrap ErrUnavailable.
+// Embed implements inference.Embedder. A text that the server refuses or fails on, as on one that is
+// too long, gets the vector of its beginning. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == inference.Query {
@@ -162,26 +163,46 @@ func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts [
 // model: a server that refuses it has another reason.
 const shortest = 200
 
-// batch embeds texts: those that are too many for one request in halves, and the
-// beginning of one that is longer than the model reads, so that no text keeps
-// others from their vectors.
+// batch embeds texts. When the server refuses them together, or fails on them though it embeds a
+// plain word, batch asks for halves, and for the beginning of a single text. One text thus keeps
+// no others from their vectors. When they take too long, batch asks for each alone at once, since
+// every further try takes that long.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
-	if _, ok := errors.AsType[*tooMuchError](err); !ok {
+	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {
 		return vectors, err
 	}
-	if n := len(texts) / 2; n > 0 {
-		first, err := e.batch(ctx, at, texts[:n])
+	_, late := errors.AsType[*lateError](err)
+	if _, failed := errors.AsType[*failedError](err); late || failed {
+		if _, away := e.request(ctx, e.query, []string{"word"}); away != nil {
+			return nil, err
+		}
+		again := *at // the server is well: the first pauses were long enough
+		again.attempts = min(at.attempts, 2)
+		at = &again
+	} else if _, ok := errors.AsType[*tooMuchError](err); !ok {
+		return nil, err
+	}
+	if len(texts) == 1 {
+		n := utf8.RuneCountInString(texts[0]) / 2
+		if late {
+			n = shortest
+		}
+		return e.batch(ctx, at, []string{cutText(texts[0], n)})
+	}
+	size := (len(texts) + 1) / 2
+	if late {
+		size = 1
+	}
+	var out [][]float32
+	for part := range slices.Chunk(texts, size) {
+		vectors, err := e.batch(ctx, at, part)
 		if err != nil {
 			return nil, err
 		}
-		rest, err := e.batch(ctx, at, texts[n:])
-		return append(first, rest...), err
+		out = append(out, vectors...)
 	}
-	if n := utf8.RuneCountInString(texts[0]); n > shortest {
-		return e.batch(ctx, at, []string{cutText(texts[0], n/2)})
-	}
-	return nil, err
+	return out, nil
 }
 
 // request embeds one batch, again when the server is busy.
@@ -202,6 +223,20 @@ func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([
 	return vectors, nil
 }
 
+// errBase64 means that a vector is no list of numbers.
+var errBase64 = errors.New("sends vectors as base64 text; set encoding_format to float")
+
+// numbers is a vector as servers send it.
+type numbers []component
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *numbers) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return errBase64
+	}
+	return json.Unmarshal(text, (*[]component)(v))
+}
+
 // component is a number of a vector. Package json reads null as 0, and null is how
 // servers in C++ write NaN.
 type component float64
@@ -220,11 +255,14 @@ func (c *component) UnmarshalJSON(text []byte) error {
 func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	var answer struct {
 		Data []struct {
-			Index     *int        `json:"index"`
-			Embedding []component `json:"embedding"`
+			Index     *int    `json:"index"`
+			Embedding numbers `json:"embedding"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(data, &answer); err != nil {
+	switch err := json.Unmarshal(data, &answer); {
+	case errors.Is(err, errBase64):
+		return nil, e.at.fault("%w", err)
+	case err != nil:
 		return nil, e.at.fault("answered no JSON of embeddings: %v", err)
 	}
 	if len(answer.Data) != n {

@@ -5,6 +5,32 @@ free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(min(s.getsockname()[1], 65000))'
 }
 
+# free_ports N prints the first of N ports in a row, below 65,000, at which nobody listens: neither for
+# TCP nor for UDP, on no address of this machine.
+free_ports() {
+	python3 - "$1" <<'PYTHON'
+import random, socket, sys
+n = int(sys.argv[1])
+for _ in range(1000):
+    first = random.randrange(20000, 65000 - n)
+    held = []
+    try:
+        for port in range(first, first + n):
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                held.append(socket.socket(socket.AF_INET, kind))
+                held[-1].bind(("", port))
+        print(first)
+        break
+    except OSError:
+        pass
+    finally:
+        for s in held:
+            s.close()
+else:
+    sys.exit("there are no %d free ports in a row" % n)
+PYTHON
+}
+
 # running DIR [KEY] prints the address of the server that was started in DIR: one folder
 # holds one server. One that does not answer, or wants another key, is not started over.
 running() {

@@ -5,8 +5,8 @@
 #   scripts/servers/weaviate.sh stop DIR
 #
 # The server is built from its Go module, which takes some minutes the first time;
-# DIR keeps it. What it stores is thrown away when it stops. It takes six ports in a
-# row, from PORT on; two of them listen on every address, which it cannot be told
+# DIR keeps it. What it stores is thrown away when it stops. It takes six free
+# ports in a row, from PORT on when that is set; two of them listen on every address, which it cannot be told
 # not to do. With KEY set it lets only that key in, and asks for its rights.
 set -eu
 version=v1.35.2
@@ -23,7 +23,7 @@ start() {
 	[ -x "$dir/bin/weaviate-server" ] ||
 		GOBIN="$dir/bin" CGO_ENABLED=0 go install "github.com/weaviate/weaviate/cmd/weaviate-server@$version" >&2
 	rm -rf "$dir/data"
-	port=${PORT:-$(free_port)}
+	port=${PORT:-$(free_ports 6)}
 	access="AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true"
 	[ -z "${KEY:-}" ] || access="AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=false AUTHENTICATION_APIKEY_ENABLED=true AUTHENTICATION_APIKEY_ALLOWED_KEYS=$KEY \
 		AUTHENTICATION_APIKEY_USERS=tester AUTHORIZATION_ADMINLIST_ENABLED=true AUTHORIZATION_ADMINLIST_USERS=tester"

@@ -7,7 +7,8 @@
 //	weaviate://host:8080/Class
 //	vespa://host:8080/schema?config=host:19071
 //
-// For all but the first the scheme with "+https" speaks TLS. A part that is left
+// For all but the first the scheme with "+https" speaks TLS. Several hosts stand with commas between
+// them, as in opensearch://one:9200,two:9200/index: the next is asked when one does not answer. A part that is left
 // out takes a default: the index, schema or class one that is named after the
 // collection. Passwords and keys never stand in an address.
 package storeurl
@@ -55,9 +56,11 @@ type Secrets struct {
 type Target struct {
 	// Kind is one of Kinds.
 	Kind string
-	// Place is the schema, index or class.
+	// Place is the schema, index or class, and Named says that the address names it.
 	Place   string
-	url     *url.URL
+	Named   bool
+	url     *url.URL // with the first host
+	hosts   []string
 	secure  bool
 	options url.Values
 	secrets Secrets
@@ -78,6 +81,7 @@ var known = map[string][]string{
 // Parse reads an address. name is what the schema, index or class is called when
 // the address does not say: any text, of which letters and digits stay.
 func Parse(address, name string, secrets Secrets) (*Target, error) {
+	address, hosts := cutHosts(address)
 	u, err := url.Parse(address)
 	if err != nil || !strings.Contains(address, "://") { // without which the driver of PostgreSQL reads something else
 		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address), Kinds[0])
@@ -104,10 +108,15 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if options.Has("sslpassword") {
 		return nil, sheaf.Invalidf("store %q: the password of a certificate's key in the address: give it in PGSSLPASSWORD", bare.Redacted())
 	}
-	if u.Host == "" && kind != "postgres" {
+	if u.Host == "" && kind != "postgres" || slices.Contains(hosts, "") {
 		return nil, sheaf.Invalidf("store %q: no host", bare.Redacted())
 	}
-	t := &Target{Kind: kind, url: u, secure: secure, options: options, secrets: secrets}
+	for _, host := range hosts {
+		if one, err := url.Parse("http://" + host); err != nil || one.Host != host {
+			return nil, sheaf.Invalidf("store %q: host %q: must be a name or address, with a port or without", bare.Redacted(), host)
+		}
+	}
+	t := &Target{Kind: kind, url: u, hosts: hosts, secure: secure, options: options, secrets: secrets}
 	if kind != "postgres" {
 		for key := range t.options {
 			if !slices.Contains(known[kind], key) {
@@ -118,10 +127,48 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	} else {
 		t.Place = t.options.Get("schema")
 	}
-	if t.Place == "" {
+	if t.Named = t.Place != ""; !t.Named {
 		t.Place = t.defaultPlace(name)
 	}
-	return t, nil
+	return t, t.checkOptions()
+}
+
+// checkOptions refuses values of options that cannot be read.
+func (t *Target) checkOptions() error {
+	for _, key := range known[t.Kind] {
+		var err error
+		switch {
+		case key == "timeout":
+			_, err = t.timeout()
+		case key == "rls", key == "hybrid", key == "hnsw" && t.Kind != "postgres":
+			_, err = t.flag(key)
+		case slices.Contains([]string{"hnsw", "k1", "b", "shards", "replicas", "feeds"}, key):
+			_, err = t.number(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutHosts leaves the first of several hosts in an address, and returns them all; nil when there are
+// not several.
+func cutHosts(address string) (first string, hosts []string) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address, nil
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	start := strings.LastIndexByte(rest[:end], '@') + 1
+	hosts = strings.Split(rest[start:end], ",")
+	if len(hosts) < 2 {
+		return address, nil
+	}
+	return scheme + "://" + rest[:start] + hosts[0] + rest[end:], hosts
 }
 
 // withoutPassword is an address that cannot be read, without what may be secret.
@@ -168,15 +215,35 @@ func (t *Target) String() string {
 	return u.String()
 }
 
-// Named is the address of the same store under another name, its alias.
-func (t *Target) Named(alias string) (*Target, error) {
+// PlaceKind is what the store calls its Place.
+func (t *Target) PlaceKind() string {
+	switch t.Kind {
+	case "postgres", "vespa":
+		return "schema"
+	case "weaviate":
+		return "class"
+	}
+	return "index"
+}
+
+// Server is the address without its Place, for people.
+func (t *Target) Server() string {
+	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host}
+	if t.Kind == "postgres" {
+		u.Path = t.url.Path
+	}
+	return u.String()
+}
+
+// As is the address of the same store under another name, its alias.
+func (t *Target) As(alias string) (*Target, error) {
 	if t.Kind == "postgres" || t.Kind == "weaviate" {
 		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address", sheaf.ErrUnsupported, t)
 	}
 	other := *t
 	u := *t.url
 	u.Path = "/" + alias
-	other.url, other.Place = &u, alias
+	other.url, other.Place, other.Named = &u, alias, true
 	return &other, nil
 }
 
@@ -404,6 +471,9 @@ func (t *Target) Drop(ctx context.Context) error {
 func (t *Target) postgres() string {
 	u := *t.url
 	u.Scheme = "postgres"
+	if len(t.hosts) > 0 {
+		u.Host = strings.Join(t.hosts, ",") // which the driver reads
+	}
 	q := u.Query()
 	for _, key := range known["postgres"] {
 		q.Del(key)
@@ -453,6 +523,9 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 		}
 	}
 	o.Shards, o.Replicas = int(numbers["shards"]), int(numbers["replicas"])
+	if t.options.Has("replicas") && o.Replicas == 0 {
+		o.Replicas = elastic.NoReplicas
+	}
 	if o.K1, o.B, err = t.bm25(); err != nil {
 		return o, err
 	}
@@ -501,7 +574,10 @@ func (t *Target) client() (*http.Client, error) {
 			return nil, err
 		}
 	}
-	return &http.Client{Transport: transport}, nil
+	if len(t.hosts) == 0 {
+		return &http.Client{Transport: transport}, nil
+	}
+	return &http.Client{Transport: &httpstore.Hosts{Transport: transport, Hosts: t.hosts}}, nil
 }
 
 // certificates are what says who asks, if the secrets name it.

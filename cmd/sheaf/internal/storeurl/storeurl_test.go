@@ -85,13 +85,26 @@ func TestDriverAddress(t *testing.T) {
 		t.Errorf("%+v, %v", long, err)
 	}
 	for _, address := range []string{"postgres://h/d?hnsw=many", "opensearch://h/x?k1=-1", "opensearch://h/x?hnsw=perhaps", "opensearch://h/x?timeout=soon", "weaviate://h/X?b=x", "vespa://h/x?feeds=-1", "vespa://h/x?hnsw=7"} {
-		bad, err := Parse(address, "x", Secrets{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := bad.Open(t.Context(), nil, nil, Make); !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := Parse(address, "x", Secrets{}); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// TestHosts: several hosts in an address are all used, and each must be one.
+func TestHosts(t *testing.T) {
+	pg, err := Parse("postgres://me@one:5432,two/db?schema=notes", "x", Secrets{Key: "k"})
+	if err != nil || pg.postgres() != "postgres://me:k@one:5432,two/db" {
+		t.Errorf("%v, %v", pg, err)
+	}
+	for _, address := range []string{"opensearch://one:9200,/x", "opensearch://,one:9200/x", "opensearch://one:9200,two:many/x", "opensearch://one,t wo/x"} {
+		if _, err := Parse(address, "x", Secrets{}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	os, err := Parse("opensearch+https://me@one:9200,two:9200/notes?shards=3", "x", Secrets{})
+	if err != nil || os.base() != "https://one:9200" || os.Place != "notes" || len(os.hosts) != 2 || os.String() != "opensearch+https://one:9200/notes" {
+		t.Errorf("%+v, %v", os, err)
 	}
 }
 

@@ -1,0 +1,64 @@
+package httpstore
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// Hosts is a transport to a server that has several addresses. A request to the first of them goes to
+// the one that answered last, and to the next when that one gives no answer; requests to other hosts
+// go where they say. It is safe for concurrent use.
+type Hosts struct {
+	Transport *http.Transport
+	// Hosts are names or addresses with ports, at least one.
+	Hosts []string
+
+	last atomic.Int64 // index of the host that answered last
+}
+
+// RoundTrip implements http.RoundTripper. Requests here may be repeated: see the package.
+func (h *Hosts) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != h.Hosts[0] {
+		return h.Transport.RoundTrip(req)
+	}
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	first := int(h.last.Load())
+	var last error
+	for n := range h.Hosts {
+		i := (first + n) % len(h.Hosts)
+		one := req.Clone(req.Context())
+		one.URL.Host, one.Host = h.Hosts[i], ""
+		if req.GetBody != nil {
+			var err error
+			if one.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		resp, err := h.Transport.RoundTrip(one)
+		switch {
+		case err == nil && (n == len(h.Hosts)-1 || !proxyAway(resp.StatusCode)):
+			h.last.Store(int64(i))
+			return resp, nil
+		case err == nil:
+			_ = resp.Body.Close()
+			continue
+		case req.Context().Err() != nil:
+			return nil, err
+		}
+		last = err
+	}
+	return nil, fmt.Errorf("none of %s answers: %w", strings.Join(h.Hosts, ", "), last)
+}
+
+// proxyAway reports whether a proxy answered that the server behind it is away.
+func proxyAway(status int) bool {
+	return slices.Contains([]int{http.StatusBadGateway, http.StatusGatewayTimeout}, status)
+}
+
+// CloseIdleConnections is called by the client of the same method.
+func (h *Hosts) CloseIdleConnections() { h.Transport.CloseIdleConnections() }

@@ -128,14 +128,21 @@ func (p *Profile) MostWanted(set map[string]string) (int, error) {
 	return args.integer("max"), err
 }
 
-// DefaultLimit is how many results a query wants when nobody says; 0 when the
-// profile leaves that open.
-func (p *Profile) DefaultLimit() int {
-	args, err := p.limitBounds()
-	if args == nil || err != nil {
-		return 0 // errors were found when the profile was loaded
+// DefaultLimit is how many results a query with these parameters wants when it
+// does not say; 0 when the profile leaves that open, or a parameter is wrong.
+func (p *Profile) DefaultLimit(set map[string]string) int {
+	if p.limits == nil {
+		return 0
 	}
-	return args.integer("default")
+	v, err := p.values(Asked{Known: 1}.numbers(1), set)
+	if err != nil {
+		return 0
+	}
+	args, err := compute(p.limits.settings, v)
+	if err != nil {
+		return 0
+	}
+	return min(args.integer("default"), args.integer("max"))
 }
 
 // Scans reports whether the profile finds candidates in files and so needs no

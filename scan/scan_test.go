@@ -405,7 +405,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	if n := p.DefaultLimit(); n != 30 {
+	if n := p.DefaultLimit(nil); n != 30 {
 		t.Errorf("%d results by default", n)
 	}
 }

@@ -590,12 +590,14 @@ func (c *profileCache) reread() {
 	}
 }
 
-// usualLimit is how many results of a profile are wanted when nobody says.
-func usualLimit(p *profile.Profile) int { return cmp.Or(p.DefaultLimit(), DefaultLimit) }
+// usualLimit is how many results a request with these parameters wants when it does not say.
+func usualLimit(p *profile.Profile, set map[string]string) int {
+	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
+}
 
 // canRun is nil when a profile can run here as it is written.
 func (c *Collection) canRun(p *profile.Profile) error {
-	plan, err := p.Plan(usualLimit(p), nil)
+	plan, err := p.Plan(usualLimit(p, nil), nil)
 	if err != nil {
 		return err
 	}

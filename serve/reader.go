@@ -81,7 +81,8 @@ type SearchRequest struct {
 	// Profile names the ranking; "" is the collection's default.
 	Profile    string
 	Parameters map[string]string
-	// Limit is how many results a page has, 0 is DefaultLimit. Window is how
+	// Limit is how many results a page has; 0 is what the profile says, or
+	// DefaultLimit where it says nothing. Window is how
 	// many all pages have together, 0 is DefaultWindow; it is never below
 	// Limit, and with Explain never above MaxExplained. The ranking is made for the window, so that pages do not move
 	// against each other.
@@ -113,9 +114,9 @@ type SearchRequest struct {
 	label string
 }
 
-func (q *SearchRequest) normalize() error {
+func (q *SearchRequest) normalize(p *profile.Profile) error {
 	if q.Limit == 0 {
-		q.Limit = DefaultLimit
+		q.Limit = min(usualLimit(p, q.Parameters), MaxLimit)
 	}
 	if q.Window == 0 {
 		q.Window = max(DefaultWindow, q.Limit)
@@ -362,12 +363,12 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 
 // prepare reads a request: its query, its profile, its parameters.
 func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
-	if err := q.normalize(); err != nil {
-		return sheaf.Query{}, loadedProfile{}, err
-	}
 	p, err := r.c.load(q.Profile)
 	if err != nil {
 		return sheaf.Query{}, p, inField("profile", err)
+	}
+	if err := q.normalize(p.profile); err != nil {
+		return sheaf.Query{}, p, err
 	}
 	if err := q.boundWindow(p.profile); err != nil {
 		return sheaf.Query{}, p, inParameters(err)

@@ -222,7 +222,7 @@ func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Prof
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := p.Plan(usualLimit(c, p), parameters)
+	plan, err := p.Plan(usualLimit(c, p, parameters), parameters)
 	return p, plan, err
 }
 

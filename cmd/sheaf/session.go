@@ -419,9 +419,10 @@ func rounded(confidence *float64) *float64 {
 	return &c
 }
 
-// usualLimit is the limit in force: where nobody set one, that of the profile if it has one.
-func usualLimit(c *config.Config, p *profile.Profile) int {
-	if n := p.DefaultLimit(); n > 0 && c.Origin("limit").Source == config.SourceDefault {
+// usualLimit is the limit in force: where nobody set one, that of the profile with these
+// parameters if it has one.
+func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int {
+	if n := p.DefaultLimit(set); n > 0 && c.Origin("limit").Source == config.SourceDefault {
 		return n
 	}
 	return c.Limit
@@ -434,8 +435,8 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s.config.Limit = usualLimit(s.config, p)
 	parameters, err := parseSet(set, p)
+	s.config.Limit = usualLimit(s.config, p, parameters)
 	return p, parameters, err
 }
 

@@ -19,7 +19,7 @@ type SearchFields struct {
 type RankedFields struct {
 	Filter  string `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
 	Profile string `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
-	Limit   int    `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
+	Limit   int    `json:"limit" query:"limit" min:"1" max:"100" doc:"How many results a page has; left out, as many as the profile says: 20 for tree, 30 for tiered, 10 for the others."`
 	Window  int    `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
 }
 

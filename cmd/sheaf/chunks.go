@@ -60,7 +60,7 @@ names it.`,
 	f.String("boundary", "", "window: where windows may end: token, line or sentence")
 	f.Bool("large", false, "window: also make a large chunk of every four windows")
 	f.Bool("title-prefix", false, "window: leave room for the title, which is embedded with every window")
-	f.Bool("metadata-suffix", false, "window: leave room for the properties, which are embedded with every window then")
+	f.Bool("metadata-suffix", false, "window: leave room for the properties, which are embedded with every window and found in its text then")
 	f.Bool("github-slugs", false, "ignore {#id} in headings")
 	addWalkFlags(f)
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line, with --verify one in all (see doc/json.md)")

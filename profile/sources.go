@@ -13,11 +13,11 @@ var (
 		options: []option{
 			integer("default", "10", 1, MaxLimit, "how many are wanted when nobody says"),
 			integer("max", "10000", 1, MaxLimit, "the most that may be wanted")}}
-	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a candidate, and only the words of the query score. Without a model the query stands for itself", short: "variants",
+	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a candidate, and of words only those of the query score. Without a model the query stands for itself", short: "variants",
 		options: []option{
 			integer("variants", "3", 0, 10, "how many other ways to put it"),
 			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
-			flag("passage", "has the model invent an answer, which is embedded beside the query when vectors are searched (HyDE)"),
+			flag("passage", "has the model invent an answer (HyDE); when vectors are searched, the answer and the variants are embedded beside the query"),
 			flag("all_words", "all words of the query score, whichever of them the model finds to matter"),
 			number("when", "1", -1e12, 1e12, "0 asks no model")}}
 	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for in paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long as the query", short: "files",

@@ -638,9 +638,21 @@ func TestSignals(t *testing.T) {
 	if signals.SemanticScore == nil || signals.FinalScore != r.Hits[i].Score || signals.BaseScore == signals.FinalScore || signals.BaseScore > 2.0/61 {
 		t.Errorf("%+v", signals)
 	}
+	if signals.Engine != "rrf" {
+		t.Errorf("fused by %q", signals.Engine)
+	}
+	for weight, want := range map[string]string{"0": "fulltext", "1": "semantic"} {
+		r := ask(t, s, "oauth", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "semantic_weight": weight, "min_similarity": "0"}})
+		if got := search.SignalsOf(&r.Hits[0]).Engine; got != want {
+			t.Errorf("weight of meaning %s: found by %q, want %q", weight, got, want)
+		}
+	}
+	if r := ask(t, s, "tag:web", search.Options{Explain: true}); search.SignalsOf(&r.Hits[0]).Engine != "fulltext" {
+		t.Errorf("filters alone: %+v", search.SignalsOf(&r.Hits[0]))
+	}
 	text, err := json.Marshal(signals)
 	for _, name := range []string{"lexicalMatches", "field", "query", "weight", "semanticScore", "folderBoost", "documentCount", "totalDocsInFolder", "relevanceRatio", "boostFactor",
-		"graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore", "finalScore"} {
+		"engine", "graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore", "finalScore"} {
 		if err != nil || !strings.Contains(string(text), `"`+name+`":`) {
 			t.Errorf("%s is missing in %s", name, text)
 		}

@@ -252,10 +252,10 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 		return o
 	}
 	o.request.Vector.Vector = r.vector
-	if r.passage != nil {
+	for _, vector := range r.invented {
 		more := o.request
-		more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.passage, Candidates: b.Vector.Candidates}
-		o.more = []backend.Request{more}
+		more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: vector, Candidates: b.Vector.Candidates}
+		o.more = append(o.more, more)
 	}
 	return o
 }

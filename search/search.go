@@ -9,6 +9,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -335,9 +336,10 @@ type run struct {
 	// crowded is how many hits others of their documents left no room for, spread how many
 	// had room.
 	crowded, spread int
-	// vector is the query's; passage that of an invented answer. A search that widens
-	// another has them from that.
-	vector, passage []float32
+	// vector is the query's; invented are those of what a model made of it. A search that
+	// widens another has them from that.
+	vector   []float32
+	invented [][]float32
 	// written are the words as they are asked for: those of query are looked for in any case.
 	written sheaf.TextQuery
 	// alternatives are the parts of the query when it asks for any one of them.
@@ -435,13 +437,25 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	if alike := r.searcher.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
 	}
-	if r.expansion.Passage != "" && r.passage == nil {
-		var err error
-		if r.passage, err = r.searcher.vectorOf(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
-			r.failed("embedding the invented answer", fmt.Errorf("embed the invented answer: %w", err))
-		}
+	if r.invented == nil && plan.Expand != nil && plan.Expand.Passage {
+		r.embedInvented(ctx, retrieval)
 	}
 	return ctx.Err()
+}
+
+// embedInvented finds the vectors of the answer that a model invented, and of its other ways
+// to put the query.
+func (r *run) embedInvented(ctx, retrieval context.Context) {
+	texts := slices.Clone(r.expansion.Queries)
+	if r.expansion.Passage != "" {
+		texts = append(texts, r.expansion.Passage)
+	}
+	vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
+	backend.Together(retrieval, len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
+	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
+	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one tells enough
+		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
+	}
 }
 
 // NeedsVectors reports whether a plan has a branch that searches by meaning and

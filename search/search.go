@@ -414,7 +414,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	if r.searcher.Embed == nil {
-		r.note("no embedding model is in use: branches that search by meaning are left out")
+		r.note("searched by words only: no embedding model is in use")
 		return nil
 	}
 	if r.vector == nil {
@@ -429,7 +429,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 			return nil
 		}
 		if len(vector) == 0 {
-			r.note("the embedding model knows no word of the query: branches that search by meaning are left out")
+			r.note("searched by words only: the model knows none of them")
 			return nil
 		}
 		r.vector, r.tallied = vector, told

@@ -397,7 +397,7 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.seen(err)
 	state := &watchState{At: c.o.Now(), Err: err, Report: report, Stale: err}
 	if unread := report.Unread(); err == nil && len(unread) > 0 {
-		state.Stale = fmt.Errorf("nothing in the folder %s was looked at: %s", unread[0].Tree, unread[0].Detail)
+		state.Stale = fmt.Errorf("cannot read folder %s: %s", unread[0].Tree, unread[0].Detail)
 	}
 	if before := c.watching.Load(); before != nil {
 		state.Changed = before.Changed

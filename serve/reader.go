@@ -504,9 +504,9 @@ func (r *Reader) outdated() []string {
 	case w == nil || w.Stale == nil:
 		return nil
 	case r.guard.filter != nil, !tells(&r.grant):
-		return []string{"the index could not be brought up to date: the answer is as of the last time it was"}
+		return []string{"the index could not be updated; results come from the last indexing run"}
 	}
-	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Stale)}
+	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.Stale)}
 }
 
 // Finite replaces numbers that JSON cannot write by 0.

@@ -222,7 +222,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	real, err := filepath.EvalSymlinks(arg)
 	if err != nil {
-		return fmt.Errorf("open: %w", fileFault(err))
+		return fileFault("file or folder", err)
 	}
 	if real, err = filepath.Abs(real); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return fmt.Errorf("open: %w", fileFault(err))
+		return fileFault("file or folder", err)
 	}
 	if !info.IsDir() {
 		return r.named(real, info)

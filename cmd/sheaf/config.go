@@ -289,7 +289,7 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 			}
 			content, err := os.ReadFile(path)
 			if err != nil {
-				return fmt.Errorf("read configuration: %w", fileFault(err))
+				return fileFault("configuration file", err)
 			}
 			found, err := config.Sensitive(path, content)
 			if err != nil {

@@ -172,7 +172,7 @@ func (a *app) readQueries(file string) ([]string, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, fileFault(err)
+			return nil, fileFault("file", err)
 		}
 		defer f.Close()
 		in = f

@@ -61,7 +61,7 @@ type Searcher struct {
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
-	// Text is the text of a chunk, for Rerank to read: see [TextOf].
+	// Text is the text of a chunk, for Rerank and for suggestions to read: see [TextOf].
 	Text func(id sheaf.ID) (string, error)
 	// Scanner finds candidates in files, for profiles that want that; Backend
 	// and Facts may be nil for those. Expander puts queries in other words;
@@ -142,7 +142,8 @@ type Result struct {
 	Bare map[string]string
 	// Unmet say, when nothing was found, which values that the query's filter wants nothing
 	// has, and which values there are; of filters that ask for a value of a property, a tag,
-	// an extension, a folder or a file's name.
+	// an extension, a folder or a file's name. They also say which words of the query no chunk
+	// has, with words that are spelt like them.
 	Unmet []string
 	// Legs are the names of the branches that were fused, in the order of
 	// Hit.Legs.
@@ -272,6 +273,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 		return nil, err
 	}
 	r.unmet(retrieval)
+	r.misspelt(retrieval)
 	return r, nil
 }
 

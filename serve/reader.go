@@ -337,7 +337,8 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 }
 
 func (r *Reader) searcher(ctx context.Context) *search.Searcher {
-	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
+	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now,
+		Text: search.TextOf(r.guard, r.guard.text)}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 			return elsewhere(ctx, func() ([]float32, error) {
@@ -350,7 +351,6 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 		s.Rerank = func(ctx context.Context, query string, texts []string) ([]float64, error) {
 			return elsewhere(ctx, func() ([]float64, error) { return reranker.Rerank(ctx, query, texts) })
 		}
-		s.Text = search.TextOf(r.guard, r.guard.text)
 	}
 	if r.c.o.Scanner != nil {
 		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}

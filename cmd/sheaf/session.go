@@ -126,8 +126,11 @@ func (s *session) searcher() *search.Searcher {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.queryVector()}
 	}
 	searcher.Expander = s.expander
+	if s.view != nil {
+		searcher.Text = search.TextOf(s.view, s.view.Text)
+	}
 	if s.reranker != nil && s.view != nil {
-		searcher.Rerank, searcher.Text = s.reranker.Rerank, search.TextOf(s.view, s.view.Text)
+		searcher.Rerank = s.reranker.Rerank
 	}
 	searcher.Known, searcher.Analyzer, searcher.Confidence = s.known(), s.analyzer, s.confidence
 	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {

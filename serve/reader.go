@@ -78,6 +78,10 @@ type SearchRequest struct {
 	// Filter is more of the query language that holds filters only; "" for
 	// none.
 	Filter string
+	// Created and Updated are windows of time, START..END, and Sets the sets of documents
+	// that the query is narrowed to: see query.CreatedIn, query.UpdatedIn and query.InSets.
+	Created, Updated string
+	Sets             []string
 	// Profile names the ranking; "" is the collection's default.
 	Profile    string
 	Parameters map[string]string
@@ -322,6 +326,19 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 		return parsed, inField("filter", err)
 	}
 	parsed.Filter = both(parsed.Filter, filter)
+	created, err := query.CreatedIn(q.Created, r.c.now())
+	if err != nil {
+		return parsed, inField("created", err)
+	}
+	updated, err := query.UpdatedIn(q.Updated, r.c.now())
+	if err != nil {
+		return parsed, inField("updated", err)
+	}
+	sets, err := query.InSets(q.Sets)
+	if err != nil {
+		return parsed, inField("sets", err)
+	}
+	parsed.Filter = both(both(parsed.Filter, created), both(updated, sets))
 	return parsed, nil
 }
 

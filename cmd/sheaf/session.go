@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
@@ -324,6 +326,36 @@ type searchOptions struct {
 	alike bool
 	// columns are further flags of search.
 	columns columnOptions
+	narrow  narrowOptions
+}
+
+// narrowOptions are the flags that narrow a query by time and by sets of documents.
+type narrowOptions struct {
+	created, updated string
+	sets             []string
+}
+
+func addNarrowFlags(f *pflag.FlagSet, o *narrowOptions) {
+	f.StringVar(&o.created, "created", "", "documents created from START..END, as in 2024-05..2024-08; those without a date pass")
+	f.StringVar(&o.updated, "updated", "", "documents updated from START..END; those without a date count as 90 days old")
+	f.StringSliceVar(&o.sets, "sets", nil, "documents of any of these sets")
+}
+
+// filter is what the flags let through; nil when none is given.
+func (o *narrowOptions) filter(now time.Time) (sheaf.Filter, error) {
+	created, err := query.CreatedIn(o.created, now)
+	if err != nil {
+		return nil, fmt.Errorf("--created: %w", err)
+	}
+	updated, err := query.UpdatedIn(o.updated, now)
+	if err != nil {
+		return nil, fmt.Errorf("--updated: %w", err)
+	}
+	sets, err := query.InSets(o.sets)
+	if err != nil {
+		return nil, fmt.Errorf("--sets: %w", err)
+	}
+	return both(both(created, updated), sets), nil
 }
 
 // answer runs a query and makes what is shown of it.
@@ -334,7 +366,11 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	}
 	q.Limit = s.config.Limit // which is that of the profile only now
 	scope := s.scope()
-	q.Filter = both(q.Filter, scope)
+	narrow, err := o.narrow.filter(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	q.Filter = both(both(q.Filter, narrow), scope)
 	order, err := o.columns.order()
 	if err != nil {
 		return nil, err

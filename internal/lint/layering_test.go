@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	"eval/calibrate":           {},
 	"eval/knownitem":           {"root", "catalog", "analysis", "chunk"},
 	"eval/dataset":             {"root", "eval/metric", "rank/runfile", "internal/yamlfile"},
-	"onyx":                     {"root", "backend", "chunk", "profile", "search", "vfs"},
+	"onyx":                     {"root", "backend", "chunk", "profile", "query", "search", "vfs"},
 	"onyx/onyxtest":            {"root", "onyx", "internal/worked"},
 	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "internal/fold", "search", "vfs"},
 	"eval":                     {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},

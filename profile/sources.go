@@ -26,7 +26,8 @@ var (
 			integer("chunk_chars", "6000", 100, 100_000, "the most characters of a section"),
 			number("memory_mb", "100", 1, 1000, "megabytes for sections that are remembered (35 %) and for the index (65 %)"),
 			integer("max_vectors", "1000", 1, 100_000, "how many sections get vectors, when vectors are searched"),
-			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list hundreds would be found by everything")}}
+			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list hundreds would be found by everything"),
+			integer("frontmatter_depth", "1", 1, 10, "how deep values in frontmatter are searched: 1 leaves out what lies in a list or map within a property")}}
 )
 
 // decodeSources reads them; a first phase of branches is no matter of theirs.
@@ -69,7 +70,8 @@ func (p *Profile) planSources(plan *Plan, v values) error {
 			return err
 		}
 		plan.Scan = &Scan{Files: args.integer("files"), ChunkChars: args.integer("chunk_chars"), MaxVectors: args.integer("max_vectors"), ListValues: args.integer("list_values"),
-			MemoryBytes: int64(args.number("memory_mb") * (1 << 20))}
+			FrontmatterDepth: args.integer("frontmatter_depth"),
+			MemoryBytes:      int64(args.number("memory_mb") * (1 << 20))}
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestSources(t *testing.T) {
 	if want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond}); *plan.Expand != want {
 		t.Errorf("expand %+v", plan.Expand)
 	}
-	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, ListValues: 10, MemoryBytes: 30 << 20}); *plan.Scan != want {
+	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, ListValues: 10, FrontmatterDepth: 1, MemoryBytes: 30 << 20}); *plan.Scan != want {
 		t.Errorf("scan %+v", plan.Scan)
 	}
 	if !p.Scans() || p.DefaultLimit(nil) != 7 {

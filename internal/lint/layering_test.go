@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"eval/dataset":             {"root", "eval/metric", "rank/runfile", "internal/yamlfile"},
 	"onyx":                     {"root", "backend", "chunk", "profile", "query", "search", "vfs"},
 	"onyx/onyxtest":            {"root", "onyx", "internal/worked"},
-	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "internal/fold", "search", "vfs"},
+	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "internal/fold", "internal/yamlfile", "search", "vfs"},
 	"eval":                     {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},
 	"eval/self":                {"root", "backend", "eval", "eval/dataset", "eval/knownitem", "eval/metric", "eval/stats"},
 	"eval/tune":                {"root", "eval", "eval/calibrate", "eval/stats"},

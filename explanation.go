@@ -18,7 +18,7 @@ const (
 	CombinePower      Combine = "power"      // p1 to the power of p2
 	CombineMax        Combine = "max"        // the largest part
 	CombineMin        Combine = "min"        // the smallest part
-	CombineRSS        Combine = "rss"        // the square root of the sum of squares
+	CombineRSS        Combine = "rss"        // the square root of the sum of squares, both with their sign
 	CombineLog        Combine = "log"        // the natural logarithm of p1
 	CombineLog2       Combine = "log2"       // the binary logarithm of p1
 	CombineLogistic   Combine = "logistic"   // 1 / (1 + e^-p1)
@@ -98,11 +98,11 @@ func (c Combine) apply(values []float64) (v float64, ok bool) {
 	case CombineMin:
 		v = slices.Min(values)
 	case CombineRSS:
-		v *= v
+		v = SignedSquare(v)
 		for _, x := range rest {
-			v += x * x
+			v += SignedSquare(x)
 		}
-		v = math.Sqrt(v)
+		v = SignedRoot(v)
 	case CombineLog:
 		v = math.Log(v)
 	case CombineLog2:
@@ -114,3 +114,9 @@ func (c Combine) apply(values []float64) (v float64, ok bool) {
 	}
 	return v, true
 }
+
+// SignedSquare is the square of x with the sign of x.
+func SignedSquare(x float64) float64 { return x * math.Abs(x) }
+
+// SignedRoot is the inverse of SignedSquare: the square root of the size of x, with the sign of x.
+func SignedRoot(x float64) float64 { return math.Copysign(math.Sqrt(math.Abs(x)), x) }

@@ -69,6 +69,16 @@ func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	return "", size
 }
 
+// Found returns what the options add to the text of every window of a document for the
+// search by words: the values of its properties, however long; "" without the option.
+func (o WindowOptions) Found(doc *sheaf.Document) string {
+	if !o.MetadataSuffix {
+		return ""
+	}
+	_, keyword := MetadataSuffix(documentMetadata(doc))
+	return keyword
+}
+
 // each yields the tokens of a text by the options' counter.
 func (o WindowOptions) each(text string, yield func(start, end int) bool) {
 	if o.Tokens == nil {

@@ -217,3 +217,34 @@ func TestMetadataSuffix(t *testing.T) {
 		}
 	}
 }
+
+// TestMetadataSuffixIsFoundInBody: windows with a metadata suffix are found by the values of
+// the properties in the field body alone, as profiles onyx-elastic and bench search. Nobody finds
+// who may see a document, and vectors are those of the text without these words.
+func TestMetadataSuffixIsFoundInBody(t *testing.T) {
+	long := strings.Repeat("flour and water ", 40)
+	for _, suffix := range []bool{false, true} {
+		w := newWorld(t)
+		w.o.Chunk = chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 60, Overlap: 10, MetadataSuffix: suffix}}
+		w.write("a.md", "---\ncolor: crimson\nplaces: [Oslo, Bergen]\naccess: [ann]\ntags: [hue]\n---\n"+long+"\n")
+		w.write("none.md", "crimson\n")
+		w.write("plain.md", "nothing to add\n")
+		w.run()
+		for query, all := range map[string]bool{"crimson": true, "Bergen": true, "ann": false, "hue": false, "color": false} {
+			hits, err := w.o.Backend.Retrieve(t.Context(), backend.Request{Limit: 100, Text: &backend.TextRequest{
+				Query: sheaf.Match{Text: query}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			windows := 0
+			for _, h := range hits {
+				if strings.HasPrefix(string(h.ID), "t:a.md#") {
+					windows++
+				}
+			}
+			if found := windows > 1; found != (all && suffix) {
+				t.Errorf("suffix %v: %q finds %d windows", suffix, query, windows)
+			}
+		}
+	}
+}

@@ -41,6 +41,22 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	return suffix
 }
 
+// addFound adds to the bodies of a document's chunks what words find at their end, when windows
+// are made so. The chunks have their vectors already, which have a suffix of their own.
+func (o *Options) addFound(doc *sheaf.Document, chunks []backend.Chunk) {
+	if o.Chunk.Chunker != "window" {
+		return
+	}
+	found := o.Chunk.Window.Found(doc)
+	for i := range chunks {
+		for j := range chunks[i].Fields {
+			if f := &chunks[i].Fields[j]; f.Name == sheaf.FieldBody {
+				f.Text += found
+			}
+		}
+	}
+}
+
 // passages are the texts of one chunk that are embedded, with suffix behind each.
 func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []string {
 	heading := strings.Join(c.Hierarchy, headingMark)

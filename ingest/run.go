@@ -465,6 +465,7 @@ func (r *runner) add(ctx context.Context, w backend.BulkWriter, j *job, doc *she
 		if err := r.vectors(ctx, j, doc, at, batch.Chunks, to); err != nil {
 			fault = err
 		}
+		r.o.addFound(doc, batch.Chunks)
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}

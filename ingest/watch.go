@@ -189,7 +189,7 @@ func (f *watched) add(path string, isDir bool) {
 		case errors.Is(err, fs.ErrPermission) && above:
 			return // the folder above tells when its rights change
 		case errors.Is(err, syscall.ENOSPC):
-			why = "there are more folders than it watches, on Linux fs.inotify.max_user_watches of them for all programs together"
+			why = "limit fs.inotify.max_user_watches"
 		default:
 			why = err.Error()
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/query"
 )
 
 // Names of the columns of a chunk, besides those of every document.
@@ -68,9 +69,6 @@ func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
 // maxValues bounds the values of one group.
 const maxValues = 65_536
 
-// assumedAge is how old a document without a time of update is taken to be.
-const assumedAge = 90 * 24 * time.Hour
-
 // Filter is the filter for requests at a time. A group with too many values, or a
 // window that ends before it starts, is sheaf.ErrInvalid.
 func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
@@ -109,7 +107,7 @@ func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 		add(f.Created.filter(columnCreated, true))
 	}
 	if f.Updated.set() {
-		add(f.Updated.filter(columnUpdated, f.Updated.includesUndated(now)))
+		add(f.Updated.filter(columnUpdated, query.MayBeUndated(f.Updated.Start, f.Updated.End, now)))
 	}
 	return all, nil
 }
@@ -168,13 +166,6 @@ func entityFilter(entities []string) sheaf.Filter {
 		any = append(any, is(columnEntities, sheaf.TextValue(e)))
 	}
 	return any
-}
-
-// includesUndated reports whether documents without a time of update may lie in
-// the window: they are taken to be 90 days old, so only when it is open to the
-// future and starts before that.
-func (w Window) includesUndated(now time.Time) bool {
-	return w.End.IsZero() && !w.Start.IsZero() && w.Start.Before(now.Add(-assumedAge))
 }
 
 func (w Window) filter(column string, undated bool) sheaf.Filter {

@@ -142,8 +142,9 @@ type Expand struct {
 type Scan struct {
 	// Files is the most files that are candidates, ChunkChars the most
 	// characters of a chunk, MaxVectors the most chunks that get vectors,
-	// ListValues the most values of one property that are searched.
-	Files, ChunkChars, MaxVectors, ListValues int
+	// ListValues the most values of one property that are searched, FrontmatterDepth
+	// how deep they may lie.
+	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
 	// MemoryBytes bounds what cut files and the index take.
 	MemoryBytes int64
 }

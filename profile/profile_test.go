@@ -59,7 +59,7 @@ var others = map[string]map[string]string{
 	"rrf":          {"method": "weighted_sum", "vector_weight": "0.3"},
 	"sheaf":        {"meaning": "0.5", "names": "0.2", "rerank": "30"},
 	"sonar":        {"multiplier": "2.5", "bm25_weight": "0.7", "decay": "0.5"},
-	"tiered":       {"semantic": "1", "semantic_weight": "0.3", "lexical_boosts": "0", "rrf_k": "20"},
+	"tiered":       {"semantic": "1", "semantic_weight": "0.3", "lexical_boosts": "0", "rrf_k": "20", "normalization": "tanh"},
 	"tree":         {"candidate_limit": "50", "cutoff_ratio": "0.3", "max_results": "7", "aggregation_threshold": "0.8", "min_matches": "2"},
 }
 

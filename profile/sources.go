@@ -13,11 +13,11 @@ var (
 		options: []option{
 			integer("default", "10", 1, MaxLimit, "how many are wanted when nobody says"),
 			integer("max", "10000", 1, MaxLimit, "the most that may be wanted")}}
-	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a candidate, and only the words of the query score. Without a model the query stands for itself", short: "variants",
+	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a candidate, and of words only those of the query score. Without a model the query stands for itself", short: "variants",
 		options: []option{
 			integer("variants", "3", 0, 10, "how many other ways to put it"),
 			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
-			flag("passage", "has the model invent an answer, which is embedded beside the query when vectors are searched (HyDE)"),
+			flag("passage", "has the model invent an answer (HyDE); when vectors are searched, the answer and the variants are embedded beside the query"),
 			flag("all_words", "all words of the query score, whichever of them the model finds to matter"),
 			number("when", "1", -1e12, 1e12, "0 asks no model")}}
 	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for in paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long as the query", short: "files",
@@ -26,7 +26,8 @@ var (
 			integer("chunk_chars", "6000", 100, 100_000, "the most characters of a section"),
 			number("memory_mb", "100", 1, 1000, "megabytes for sections that are remembered (35 %) and for the index (65 %)"),
 			integer("max_vectors", "1000", 1, 100_000, "how many sections get vectors, when vectors are searched"),
-			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list hundreds would be found by everything")}}
+			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list hundreds would be found by everything"),
+			integer("frontmatter_depth", "1", 1, 10, "how deep values in frontmatter are searched: 1 leaves out what lies in a list or map within a property")}}
 )
 
 // decodeSources reads them; a first phase of branches is no matter of theirs.
@@ -69,7 +70,8 @@ func (p *Profile) planSources(plan *Plan, v values) error {
 			return err
 		}
 		plan.Scan = &Scan{Files: args.integer("files"), ChunkChars: args.integer("chunk_chars"), MaxVectors: args.integer("max_vectors"), ListValues: args.integer("list_values"),
-			MemoryBytes: int64(args.number("memory_mb") * (1 << 20))}
+			FrontmatterDepth: args.integer("frontmatter_depth"),
+			MemoryBytes:      int64(args.number("memory_mb") * (1 << 20))}
 	}
 	return nil
 }
@@ -128,14 +130,21 @@ func (p *Profile) MostWanted(set map[string]string) (int, error) {
 	return args.integer("max"), err
 }
 
-// DefaultLimit is how many results a query wants when nobody says; 0 when the
-// profile leaves that open.
-func (p *Profile) DefaultLimit() int {
-	args, err := p.limitBounds()
-	if args == nil || err != nil {
-		return 0 // errors were found when the profile was loaded
+// DefaultLimit is how many results a query with these parameters wants when it
+// does not say; 0 when the profile leaves that open, or a parameter is wrong.
+func (p *Profile) DefaultLimit(set map[string]string) int {
+	if p.limits == nil {
+		return 0
 	}
-	return args.integer("default")
+	v, err := p.values(Asked{Known: 1}.numbers(1), set)
+	if err != nil {
+		return 0
+	}
+	args, err := compute(p.limits.settings, v)
+	if err != nil {
+		return 0
+	}
+	return min(args.integer("default"), args.integer("max"))
 }
 
 // Scans reports whether the profile finds candidates in files and so needs no

@@ -30,11 +30,11 @@ func TestSources(t *testing.T) {
 	if want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond}); *plan.Expand != want {
 		t.Errorf("expand %+v", plan.Expand)
 	}
-	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, ListValues: 10, MemoryBytes: 30 << 20}); *plan.Scan != want {
+	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, ListValues: 10, FrontmatterDepth: 1, MemoryBytes: 30 << 20}); *plan.Scan != want {
 		t.Errorf("scan %+v", plan.Scan)
 	}
-	if !p.Scans() || p.DefaultLimit() != 7 {
-		t.Errorf("scans %v, %d by default", p.Scans(), p.DefaultLimit())
+	if !p.Scans() || p.DefaultLimit(nil) != 7 {
+		t.Errorf("scans %v, %d by default", p.Scans(), p.DefaultLimit(nil))
 	}
 	if _, err := p.Plan(41, nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "limit is 41: profile p allows 1..40") {
 		t.Errorf("limit 41: %v", err)
@@ -55,7 +55,7 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 || plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit() != 0 {
+	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 || plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit(nil) != 0 {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }
@@ -176,6 +176,24 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 		}
 		if err := plan.CheckLimit(test.most + 1); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprint("ask for at most ", test.most)) {
 			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// TestDefaultLimitFollowsParameters: how many results a query wants by default follows the
+// parameters, as max_results of tree.
+func TestDefaultLimitFollowsParameters(t *testing.T) {
+	p, err := profile.Load("tree", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]int{"": 20, "7": 7, "50": 50, "50000": 10000, "x": 0} {
+		set := map[string]string{"max_results": value}
+		if value == "" {
+			set = nil
+		}
+		if got := p.DefaultLimit(set); got != want {
+			t.Errorf("max_results %q: %d results by default, want %d", value, got, want)
 		}
 	}
 }

@@ -28,7 +28,8 @@ const (
 	RRFPerDoc
 	// DecayedSum is s1 + Decay s2 + Decay^2 s3 + ..., M terms at most.
 	DecayedSum
-	// RSS is the square root of the sum of the squares of all scores.
+	// RSS is the square root of the sum of the squares of all scores. Squares
+	// and root keep the sign, so that a lower score never gives more.
 	RSS
 )
 
@@ -59,13 +60,16 @@ func (s Scoring) valid(stage string) error {
 	return nil
 }
 
-// Score is the score of scores, which must be in descending order and at
-// least one.
+// Score is the score of scores, which must be in descending order; 0 when there
+// are none.
 //
 // Example, scores 0.8, 0.6, 0.5, 0.4: MaxP 0.8; TopMSum with M 3 1.9;
 // DecayedSum with M 3 and Decay 0.95 0.8 + 0.57 + 0.45125 = 1.82125.
 func (s Scoring) Score(scores []float64) float64 {
-	top := scores[:min(s.M, len(scores))]
+	if len(scores) == 0 {
+		return 0
+	}
+	top := scores[:min(max(s.M, 0), len(scores))]
 	var sum float64
 	switch s.Method {
 	case TopMSum, TopMAvg:
@@ -87,9 +91,9 @@ func (s Scoring) Score(scores []float64) float64 {
 		}
 	case RSS:
 		for _, x := range scores {
-			sum += x * x
+			sum += sheaf.SignedSquare(x)
 		}
-		sum = math.Sqrt(sum)
+		sum = sheaf.SignedRoot(sum)
 	default:
 		sum = scores[0]
 	}

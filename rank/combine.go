@@ -24,7 +24,8 @@ const (
 	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above
 	// 0; 0 when there is none.
 	MeanHarmonic
-	// MeanRSS is the square root of the sum of (w x) squared.
+	// MeanRSS is the square root of the sum of (w x) squared. Squares and root
+	// keep the sign, so that a lower score never gives more.
 	MeanRSS
 )
 
@@ -173,7 +174,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 		case MeanSum, MeanArithmetic:
 			sum += w * x
 		case MeanRSS:
-			sum += w * x * w * x
+			sum += sheaf.SignedSquare(w * x)
 		case MeanGeometric:
 			if x > 0 {
 				sum += w * math.Log(x)
@@ -190,7 +191,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 	case MeanArithmetic:
 		return sum / total
 	case MeanRSS:
-		return math.Sqrt(sum)
+		return sheaf.SignedRoot(sum)
 	case MeanGeometric:
 		if weights == 0 {
 			return 0

@@ -101,7 +101,8 @@ type Fusion interface {
 	// in each of them in Legs. Constituents of hits that several legs found
 	// are those of all legs in turn, the leg with the best rank first. A
 	// score that is not finite is sheaf.ErrInvalid and names the leg, and so
-	// are negative weights and weights that sum to 0.
+	// are negative weights and weights that sum to 0. No leg gives an empty
+	// ranking.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 	// FuseTop returns the first n hits of what Fuse returns, and makes no others: it
 	// takes less time the fewer are wanted. Below 0 is 0.
@@ -257,9 +258,6 @@ const onlyWeightZero = "found only by legs of weight 0"
 
 // totalWeight checks the weights of legs and returns their sum.
 func totalWeight(stage string, legs []Leg) (float64, error) {
-	if len(legs) == 0 {
-		return 0, sheaf.Invalidf("%s: there is no leg to fuse", stage)
-	}
 	var total float64
 	for i := range legs {
 		w := legs[i].Weight
@@ -268,7 +266,7 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 		}
 		total += w
 	}
-	if total == 0 {
+	if total == 0 && len(legs) > 0 {
 		return 0, sheaf.Invalidf("%s: the weights of all legs are 0: at least one must be above 0", stage)
 	}
 	return total, nil

@@ -189,7 +189,7 @@ func TestScoresOfUnequalLegs(t *testing.T) {
 		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanGeometric}, "B 3.3636 A 3.0000 C 1.0000 D .0000"},
 		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanHarmonic}, "B 3.2000 A 3.0000 C 1.0000 D .0000"},
 		// B: root of 2 x 2 + 12 x 12.
-		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanRSS}, "B 12.1655 A 3.0000 D 3.0000 C 1.0000"},
+		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanRSS}, "B 12.1655 A 3.0000 C 1.0000 D -3.0000"},
 		// text: mean 2, sample deviation 1: A 1, B, as the mean, the highest as it is, C 0.001.
 		// vector: mean 1.5, sample deviation 3.5355: B 0.7071, D 0.001.
 		{rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic}, "B 1.2803 A .2500 D .0008 C .0003"},
@@ -232,7 +232,6 @@ func TestFuseRefuses(t *testing.T) {
 	}{
 		{"NaN", []rank.Leg{good, leg("vector of store x", 1, hit("b", math.NaN()))}, "vector of store x"},
 		{"infinity", []rank.Leg{leg("text of memory", 1, hit("b", math.Inf(1)))}, "text of memory"},
-		{"no leg", nil, "no leg"},
 		{"negative weight", []rank.Leg{leg("t", -1, hit("b", 1))}, "weight of t is -1"},
 		{"weight NaN", []rank.Leg{leg("t", math.NaN(), hit("b", 1))}, "weight of t"},
 		{"weights sum to 0", []rank.Leg{leg("t", 0, hit("b", 1)), leg("v", 0)}, "all legs are 0"},

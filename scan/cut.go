@@ -147,7 +147,7 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	}
 	var batch backend.Batch
 	for i, d := range docs {
-		batch.Chunks = append(batch.Chunks, d.entries(g.req.ListValues, i < embedded)...)
+		batch.Chunks = append(batch.Chunks, d.entries(&g.req, i < embedded)...)
 	}
 	err = g.store.Write(ctx, batch)
 	took("index")
@@ -169,7 +169,7 @@ func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) 
 			continue
 		}
 		refused[d] = true
-		for _, c := range d.entries(g.req.ListValues, false) {
+		for _, c := range d.entries(&g.req, false) {
 			of[c.ID] = d
 			batch.Chunks = append(batch.Chunks, c)
 		}
@@ -292,7 +292,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 		}
 		group.Go(func() error {
 			with := &loaded{document: d.document, text: d.text, embedded: model} // others may be reading d
-			entries := with.entries(g.req.ListValues, false)
+			entries := with.entries(&g.req, false)
 			if err := ingest.Embed(inner, g.o.Embedder, &with.doc, entries); err != nil {
 				if errors.Is(err, context.DeadlineExceeded) || !ingest.Answers(inner, g.o.Embedder) {
 					return err

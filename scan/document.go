@@ -11,6 +11,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/ingest"
+	"sheaf/search"
 )
 
 // document is a file that was cut, without its text. It does not change, and
@@ -85,8 +86,8 @@ func cloneAll(texts []string) {
 // fields of the note (title, path, aliases, tags, values of properties), the
 // heading that it stands under, and its text, which is a part of the document's;
 // with the vectors that there are, if they are asked for. Of a property, as many
-// values as listed are fields.
-func (d *loaded) entries(listed int, vectors bool) []backend.Chunk {
+// values are fields as the request lists, down to its depth.
+func (d *loaded) entries(req *search.ScanRequest, vectors bool) []backend.Chunk {
 	common := make([]backend.Field, 0, 5)
 	add := func(fields []backend.Field, name, text string) []backend.Field {
 		if text == "" {
@@ -98,7 +99,11 @@ func (d *loaded) entries(listed int, vectors bool) []backend.Chunk {
 	common = add(common, sheaf.FieldAliases, backend.JoinValues(d.doc.Aliases))
 	common = add(common, sheaf.FieldTags, backend.JoinValues(d.doc.Tags))
 	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.path, path.Ext(d.path)))
-	common = add(common, sheaf.FieldProperties, propertyText(&d.doc, listed))
+	properties := propertyText(&d.doc, req.ListValues)
+	if inner := nestedText(&d.doc, d.text, req.ListValues, req.FrontmatterDepth); inner != "" {
+		properties += "\n" + inner
+	}
+	common = add(common, sheaf.FieldProperties, properties)
 	entries := make([]backend.Chunk, len(d.doc.Chunks))
 	all := make([]backend.Field, 0, len(entries)*(len(common)+2))
 	for i := range entries {

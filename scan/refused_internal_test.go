@@ -80,7 +80,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		}
 		all := memory.New(a)
 		for _, d := range cut {
-			if err := all.Write(t.Context(), backend.Batch{Chunks: d.entries(10, false)}); err != nil {
+			if err := all.Write(t.Context(), backend.Batch{Chunks: d.entries(&search.ScanRequest{ListValues: 10}, false)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -113,6 +114,24 @@ func TestPropertiesAreReplicated(t *testing.T) {
 	for _, q := range []string{"author", "v11", "hidden", "null"} {
 		if got := ids(ask(t, s, q, search.Options{})); len(got) != 0 {
 			t.Errorf("%q finds %v", q, got)
+		}
+	}
+}
+
+// TestFrontmatterDepth: values in lists and maps within properties are found down to the depth
+// that the profile says, never their keys, nor what says who may see the note.
+func TestFrontmatterDepth(t *testing.T) {
+	front := "---\nauthor: &a {name: onyxname, places: [oslotown, [bergentown]]}\nmore: *a\nlist: [{of: deepmap}, plainvalue]\n" +
+		"empty: {x: null}\nquote: {text: |\n    blocktext\n  }\naccess: [[whoever]]\nloop: &l {self: *l}\n---\n"
+	front = strings.Replace(front, "quote: {text: |\n    blocktext\n  }\n", "quote:\n  text: |\n    blocktext\n", 1)
+	s := searcher(t, folder(t, map[string]string{"a.md": front + "# A\n\ntext\n", "b.md": "Nothing of that.\n"}))
+	found := map[string]int{"plainvalue": 1, "onyxname": 2, "oslotown": 2, "deepmap": 2, "blocktext": 2, "bergentown": 3, "name": 0, "of": 0, "whoever": 0, "null": 0, "self": 0}
+	for depth := 1; depth <= 4; depth++ {
+		for word, from := range found {
+			got := len(ids(ask(t, s, word, search.Options{Parameters: map[string]string{"frontmatter_depth": strconv.Itoa(depth)}})))
+			if (got > 0) != (from > 0 && depth >= from) {
+				t.Errorf("depth %d: %q finds %d, want it from depth %d on", depth, word, got, from)
+			}
 		}
 	}
 }
@@ -368,16 +387,28 @@ func TestBounds(t *testing.T) {
 	table := map[string]struct{ standard, least, most float64 }{
 		"semantic": {0, 0, 1}, "semantic_weight": {0.6, 0, 1}, "candidate_limit": {500, 10, 1000}, "rrf_k": {60, 1, 100}, "lexical_boosts": {1, 0, 1},
 		"chunk_chars": {6000, 100, 100_000}, "list_values": {10, 0, 1000}, "memory_mb": {100, 20, 1000}, "variants": {3, 0, 10}, "expansion_timeout": {5, 0.001, 60},
-		"min_similarity": {0.75, 0, 1}, "graph_candidates": {10, 2, 1000}, "graph_strength": {0.1, 0, 1}, "max_boost": {1.15, 1, 10},
+		"min_similarity": {0.75, 0, 1}, "graph_candidates": {10, 2, 1000}, "graph_strength": {0.1, 0, 1}, "max_boost": {1.15, 1, 10}, "frontmatter_depth": {1, 1, 10},
 	}
-	if len(p.Parameters) != len(table) {
-		t.Errorf("%d parameters, want %d", len(p.Parameters), len(table))
+	choices := map[string][]string{"normalization": {"minmax", "tanh"}} // the first is the default
+	if len(p.Parameters) != len(table)+len(choices) {
+		t.Errorf("%d parameters, want %d", len(p.Parameters), len(table)+len(choices))
 	}
 	set := func(name string, value any) error {
 		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), p, search.Options{Parameters: map[string]string{name: fmt.Sprint(value)}})
 		return err
 	}
 	for _, parameter := range p.Parameters {
+		if values := choices[parameter.Name]; values != nil {
+			for _, value := range values {
+				if err := set(parameter.Name, value); err != nil || parameter.Default != values[0] {
+					t.Errorf("%s=%s: %v, default %s", parameter.Name, value, err, parameter.Default)
+				}
+			}
+			if err := set(parameter.Name, "much"); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s=much: %v", parameter.Name, err)
+			}
+			continue
+		}
 		name, want := parameter.Name, table[parameter.Name]
 		if parameter.Default != fmt.Sprint(want.standard) || parameter.Min != want.least || parameter.Max != want.most {
 			t.Errorf("%s is %s within %v..%v, want %v", name, parameter.Default, parameter.Min, parameter.Max, want)
@@ -405,7 +436,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	if n := p.DefaultLimit(); n != 30 {
+	if n := p.DefaultLimit(nil); n != 30 {
 		t.Errorf("%d results by default", n)
 	}
 }
@@ -638,9 +669,21 @@ func TestSignals(t *testing.T) {
 	if signals.SemanticScore == nil || signals.FinalScore != r.Hits[i].Score || signals.BaseScore == signals.FinalScore || signals.BaseScore > 2.0/61 {
 		t.Errorf("%+v", signals)
 	}
+	if signals.Engine != "rrf" {
+		t.Errorf("fused by %q", signals.Engine)
+	}
+	for weight, want := range map[string]string{"0": "fulltext", "1": "semantic"} {
+		r := ask(t, s, "oauth", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "semantic_weight": weight, "min_similarity": "0"}})
+		if got := search.SignalsOf(&r.Hits[0]).Engine; got != want {
+			t.Errorf("weight of meaning %s: found by %q, want %q", weight, got, want)
+		}
+	}
+	if r := ask(t, s, "tag:web", search.Options{Explain: true}); search.SignalsOf(&r.Hits[0]).Engine != "fulltext" {
+		t.Errorf("filters alone: %+v", search.SignalsOf(&r.Hits[0]))
+	}
 	text, err := json.Marshal(signals)
 	for _, name := range []string{"lexicalMatches", "field", "query", "weight", "semanticScore", "folderBoost", "documentCount", "totalDocsInFolder", "relevanceRatio", "boostFactor",
-		"graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore", "finalScore"} {
+		"engine", "graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore", "finalScore"} {
 		if err != nil || !strings.Contains(string(text), `"`+name+`":`) {
 			t.Errorf("%s is missing in %s", name, text)
 		}

@@ -173,7 +173,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) erro
 			return ctx.Err()
 		}
 		if ctx.Err() != nil {
-			r.warn("time ran out before every branch scored what others found: what is missing counts as not found")
+			r.warn("timed out before all scores were complete; missing scores count as 0")
 			return nil
 		}
 		if err != nil {

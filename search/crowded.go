@@ -32,7 +32,7 @@ func (r *run) widened(ctx, retrieval context.Context, q sheaf.Query, asked profi
 		opt.Room = nil // the hits of this search are there
 		next := r.searcher.newRun(q, asked, opt, plan)
 		next.expansion, next.result.Expansion = r.expansion, r.result.Expansion
-		next.vector, next.passage = r.vector, r.passage
+		next.vector, next.invented = r.vector, r.invented
 		next.result.Facets, next.result.Took = r.result.Facets, r.result.Took
 		err = next.follow(ctx, retrieval)
 		switch {

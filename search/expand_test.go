@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -254,6 +255,68 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 	}
 	if len(without.Hits) == 0 {
 		t.Error("nothing found")
+	}
+}
+
+// TestVariantsAreEmbeddedWithTheAnswer: where a profile has the model invent an answer, the
+// other ways to put the query are searched by meaning too, each hit with its best score. Where
+// it does not, they only widen what is a candidate; a text that cannot be embedded costs a warning.
+func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
+	s := searcher(animals())
+	var mu sync.Mutex
+	var embedded []string
+	plain, refused := s.Embed, ""
+	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		mu.Lock()
+		embedded = append(embedded, text)
+		mu.Unlock()
+		if text == refused {
+			return nil, errors.New("too long")
+		}
+		return plain(ctx, text)
+	}
+	s.Expander, _ = model(t, func(_, _ string) string {
+		return `{"queries": ["a stone", "a cat sleeps"], "terms": [], "passage": "a dog barks"}`
+	})
+	branches := "branches: [{name: meaning, retrieve: vector, limit: 10}]\nfuse: {method: rrf, direct: true}\n"
+	scores := func(expand string) (map[sheaf.ID]float64, *search.Result) {
+		p, err := profile.Parse("p.yaml", []byte("name: p\nexpand: "+expand+"\n"+branches), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		embedded = nil
+		r := mustSearch(t, s, query("what purrs", 10), p, search.Options{})
+		out := map[sheaf.ID]float64{}
+		for _, h := range r.Hits {
+			out[h.ID] = h.Score
+		}
+		slices.Sort(embedded)
+		return out, r
+	}
+	alone, _ := scores("{variants: 2}")
+	if !slices.Equal(embedded, []string{"what purrs"}) {
+		t.Errorf("without an answer %q are embedded", embedded)
+	}
+	all, _ := scores("{variants: 2, passage: true}")
+	if !slices.Equal(embedded, []string{"a cat sleeps", "a dog barks", "a stone", "what purrs"}) {
+		t.Errorf("with an answer %q are embedded", embedded)
+	}
+	answer, _ := scores("{variants: 0, passage: true}")
+	raised := 0
+	for id, score := range all {
+		if score < answer[id] || score < alone[id] {
+			t.Errorf("%s: %v with variants, %v with the answer, %v by the query", id, score, answer[id], alone[id])
+		}
+		if score > answer[id] {
+			raised++
+		}
+	}
+	if raised == 0 {
+		t.Error("no hit is found better by a variant")
+	}
+	refused = "a stone"
+	if some, r := scores("{variants: 2, passage: true}"); len(some) != len(all) || !r.Degraded || len(r.Warnings) != 1 {
+		t.Errorf("%d hits, degraded %v, %q", len(some), r.Degraded, r.Warnings)
 	}
 }
 

@@ -216,17 +216,17 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 		b := &ph.Branches[i]
 		switch {
 		case b.Weight == 0 && b.Vector != nil && !means:
-			if r.query.Words != nil { // else there is nothing to mean
-				r.note("not searched by meaning, which weighs nothing for this query")
-			}
+			r.noteWordsOnly()
 			continue
 		case b.Weight == 0:
-			r.note("branch %s is left out: it weighs nothing for this query", b.Name)
+			r.note("branch %s is left out: its weight is 0", b.Name)
 			continue
 		case b.Vector != nil && r.vector == nil:
 			continue
 		case b.Text != nil && r.query.Words == nil:
-			r.note("the query has no words to match: branch %s is left out", b.Name)
+			if r.vector == nil && r.query.Filter == nil {
+				r.note("the query is empty")
+			}
 			continue
 		}
 		out = append(out, r.outcomeOf(b, within))
@@ -238,6 +238,17 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, errors.Join(r.failures...))
 	}
 	return nil, nil
+}
+
+// noteWordsOnly says why nothing is searched by meaning. A query of filters alone means nothing.
+func (r *run) noteWordsOnly() {
+	switch {
+	case meaning(r.query) == "":
+	case r.asked.Known == 0:
+		r.note("searched by words only: the model knows none of them")
+	default:
+		r.note("searched by words only: the weight of meaning is 0")
+	}
 }
 
 // outcomeOf is a branch with its requests.
@@ -252,10 +263,10 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 		return o
 	}
 	o.request.Vector.Vector = r.vector
-	if r.passage != nil {
+	for _, vector := range r.invented {
 		more := o.request
-		more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.passage, Candidates: b.Vector.Candidates}
-		o.more = []backend.Request{more}
+		more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: vector, Candidates: b.Vector.Candidates}
+		o.more = append(o.more, more)
 	}
 	return o
 }

@@ -50,6 +50,9 @@ type ScanRequest struct {
 	MaxVectors int
 	// ListValues is the most values of one property that are searched.
 	ListValues int
+	// FrontmatterDepth is how deep values of frontmatter are searched: 1 and less leaves
+	// out what lies in lists and maps within a property.
+	FrontmatterDepth int
 }
 
 // Scanned is what a scan found.
@@ -88,7 +91,7 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	}
 	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
 		Words: words, Answering: r.answering(plan), Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
-		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues}
+		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues, FrontmatterDepth: plan.Scan.FrontmatterDepth}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)
 	if err != nil {
 		return err

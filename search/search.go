@@ -9,6 +9,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ type Searcher struct {
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
-	// Text is the text of a chunk, for Rerank to read: see [TextOf].
+	// Text is the text of a chunk, for Rerank and for suggestions to read: see [TextOf].
 	Text func(id sheaf.ID) (string, error)
 	// Scanner finds candidates in files, for profiles that want that; Backend
 	// and Facts may be nil for those. Expander puts queries in other words;
@@ -141,7 +142,8 @@ type Result struct {
 	Bare map[string]string
 	// Unmet say, when nothing was found, which values that the query's filter wants nothing
 	// has, and which values there are; of filters that ask for a value of a property, a tag,
-	// an extension, a folder or a file's name.
+	// an extension, a folder or a file's name. They also say which words of the query no chunk
+	// has, with words that are spelt like them.
 	Unmet []string
 	// Legs are the names of the branches that were fused, in the order of
 	// Hit.Legs.
@@ -271,6 +273,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 		return nil, err
 	}
 	r.unmet(retrieval)
+	r.misspelt(retrieval)
 	return r, nil
 }
 
@@ -335,9 +338,10 @@ type run struct {
 	// crowded is how many hits others of their documents left no room for, spread how many
 	// had room.
 	crowded, spread int
-	// vector is the query's; passage that of an invented answer. A search that widens
-	// another has them from that.
-	vector, passage []float32
+	// vector is the query's; invented are those of what a model made of it. A search that
+	// widens another has them from that.
+	vector   []float32
+	invented [][]float32
 	// alternatives are the parts of the query when it asks for any one of them.
 	alternatives []sheaf.TextQuery
 	expansion    Expansion
@@ -408,7 +412,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	if r.searcher.Embed == nil {
-		r.note("no embedding model is in use: branches that search by meaning are left out")
+		r.note("searched by words only: no embedding model is in use")
 		return nil
 	}
 	if r.vector == nil {
@@ -423,7 +427,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 			return nil
 		}
 		if len(vector) == 0 {
-			r.note("the embedding model knows no word of the query: branches that search by meaning are left out")
+			r.note("searched by words only: the model knows none of them")
 			return nil
 		}
 		r.vector, r.tallied = vector, told
@@ -431,13 +435,25 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	if alike := r.searcher.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
 	}
-	if r.expansion.Passage != "" && r.passage == nil {
-		var err error
-		if r.passage, err = r.searcher.vectorOf(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
-			r.failed("embedding the invented answer", fmt.Errorf("embed the invented answer: %w", err))
-		}
+	if r.invented == nil && plan.Expand != nil && plan.Expand.Passage {
+		r.embedInvented(ctx, retrieval)
 	}
 	return ctx.Err()
+}
+
+// embedInvented finds the vectors of the answer that a model invented, and of its other ways
+// to put the query.
+func (r *run) embedInvented(ctx, retrieval context.Context) {
+	texts := slices.Clone(r.expansion.Queries)
+	if r.expansion.Passage != "" {
+		texts = append(texts, r.expansion.Passage)
+	}
+	vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
+	backend.Together(retrieval, len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
+	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
+	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one tells enough
+		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
+	}
 }
 
 // NeedsVectors reports whether a plan has a branch that searches by meaning and

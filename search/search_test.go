@@ -227,6 +227,26 @@ func TestWithoutAModel(t *testing.T) {
 	}
 }
 
+// TestNoteOfWordsOnly: a note says why nothing is searched by meaning; a query of filters
+// alone means nothing, and has no note.
+func TestNoteOfWordsOnly(t *testing.T) {
+	s := searcher(animals())
+	s.Known = func(string) float64 { return 0 }
+	for _, c := range []struct {
+		q    sheaf.Query
+		want []string
+	}{
+		{query("cat", 3), []string{"searched by words only: the model knows none of them"}},
+		{sheaf.Query{Filter: sheaf.Exists{Column: sheaf.ColumnPath}, Limit: 3}, nil},
+		{sheaf.Query{Text: "path:cats", Words: sheaf.Match{Text: "cats", Field: sheaf.FieldPath}, Limit: 3}, nil},
+		{sheaf.Query{Limit: 3}, []string{"the query is empty"}},
+	} {
+		if r := mustSearch(t, s, c.q, load(t, "sheaf"), search.Options{}); !slices.Equal(r.Notes, c.want) {
+			t.Errorf("%+v: notes %q, want %q", c.q, r.Notes, c.want)
+		}
+	}
+}
+
 // A branch of weight 0 does not run, and neither does the model for it.
 func TestWeightZero(t *testing.T) {
 	shelf := animals()
@@ -236,7 +256,7 @@ func TestWeightZero(t *testing.T) {
 	if shelf.requests.Load() != 1 || len(r.Legs) != 1 || r.Degraded {
 		t.Errorf("%d requests, legs %v", shelf.requests.Load(), r.Legs)
 	}
-	if want := []string{"not searched by meaning, which weighs nothing for this query"}; !slices.Equal(r.Notes, want) {
+	if want := []string{"searched by words only: the weight of meaning is 0"}; !slices.Equal(r.Notes, want) {
 		t.Errorf("notes %q, want %q", r.Notes, want)
 	}
 	shelf = animals()
@@ -297,7 +317,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 			return 0
 		}
 		r = mustSearch(t, searcher(shelf), query("cat tree", 3), narrow(t), search.Options{Timeout: 50 * time.Millisecond})
-		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "time ran out") }) {
+		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "timed out before all scores") }) {
 			t.Errorf("degraded %v, %d hits, warnings %q", r.Degraded, len(r.Hits), r.Warnings)
 		}
 		shelf.delay = func(req backend.Request) time.Duration {

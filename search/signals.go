@@ -6,6 +6,9 @@ import "sheaf"
 // wants them told: flat, one member a signal. They are what the explanation
 // holds, in other words.
 type Signals struct {
+	// Engine is what found the hit: fulltext or semantic where one branch counts,
+	// rrf where several were fused.
+	Engine           string         `json:"engine"`
 	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`
 	SemanticScore    *float64       `json:"semanticScore,omitempty"`
 	FolderBoost      *FolderSignal  `json:"folderBoost,omitempty"`
@@ -50,6 +53,14 @@ func SignalsOf(h *Hit) *Signals {
 	}
 	s := &Signals{BaseScore: h.Score, FinalScore: h.Score}
 	s.read(h.Explanation)
+	switch {
+	case len(h.Legs) > 1:
+		s.Engine = "rrf"
+	case s.SemanticScore != nil:
+		s.Engine = "semantic"
+	default:
+		s.Engine = "fulltext"
+	}
 	return s
 }
 

@@ -397,7 +397,7 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.seen(err)
 	state := &watchState{At: c.o.Now(), Err: err, Report: report, Stale: err}
 	if unread := report.Unread(); err == nil && len(unread) > 0 {
-		state.Stale = fmt.Errorf("nothing in the folder %s was looked at: %s", unread[0].Tree, unread[0].Detail)
+		state.Stale = fmt.Errorf("cannot read folder %s: %s", unread[0].Tree, unread[0].Detail)
 	}
 	if before := c.watching.Load(); before != nil {
 		state.Changed = before.Changed
@@ -590,12 +590,14 @@ func (c *profileCache) reread() {
 	}
 }
 
-// usualLimit is how many results of a profile are wanted when nobody says.
-func usualLimit(p *profile.Profile) int { return cmp.Or(p.DefaultLimit(), DefaultLimit) }
+// usualLimit is how many results a request with these parameters wants when it does not say.
+func usualLimit(p *profile.Profile, set map[string]string) int {
+	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
+}
 
 // canRun is nil when a profile can run here as it is written.
 func (c *Collection) canRun(p *profile.Profile) error {
-	plan, err := p.Plan(usualLimit(p), nil)
+	plan, err := p.Plan(usualLimit(p, nil), nil)
 	if err != nil {
 		return err
 	}

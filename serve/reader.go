@@ -78,10 +78,15 @@ type SearchRequest struct {
 	// Filter is more of the query language that holds filters only; "" for
 	// none.
 	Filter string
+	// Created and Updated are windows of time, START..END, and Sets the sets of documents
+	// that the query is narrowed to: see query.CreatedIn, query.UpdatedIn and query.InSets.
+	Created, Updated string
+	Sets             []string
 	// Profile names the ranking; "" is the collection's default.
 	Profile    string
 	Parameters map[string]string
-	// Limit is how many results a page has, 0 is DefaultLimit. Window is how
+	// Limit is how many results a page has; 0 is what the profile says, or
+	// DefaultLimit where it says nothing. Window is how
 	// many all pages have together, 0 is DefaultWindow; it is never below
 	// Limit, and with Explain never above MaxExplained. The ranking is made for the window, so that pages do not move
 	// against each other.
@@ -113,9 +118,9 @@ type SearchRequest struct {
 	label string
 }
 
-func (q *SearchRequest) normalize() error {
+func (q *SearchRequest) normalize(p *profile.Profile) error {
 	if q.Limit == 0 {
-		q.Limit = DefaultLimit
+		q.Limit = min(usualLimit(p, q.Parameters), MaxLimit)
 	}
 	if q.Window == 0 {
 		q.Window = max(DefaultWindow, q.Limit)
@@ -321,6 +326,19 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 		return parsed, inField("filter", err)
 	}
 	parsed.Filter = both(parsed.Filter, filter)
+	created, err := query.CreatedIn(q.Created, r.c.now())
+	if err != nil {
+		return parsed, inField("created", err)
+	}
+	updated, err := query.UpdatedIn(q.Updated, r.c.now())
+	if err != nil {
+		return parsed, inField("updated", err)
+	}
+	sets, err := query.InSets(q.Sets)
+	if err != nil {
+		return parsed, inField("sets", err)
+	}
+	parsed.Filter = both(both(parsed.Filter, created), both(updated, sets))
 	return parsed, nil
 }
 
@@ -336,7 +354,8 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 }
 
 func (r *Reader) searcher(ctx context.Context) *search.Searcher {
-	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
+	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now,
+		Text: search.TextOf(r.guard, r.guard.text)}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 			return elsewhere(ctx, func() ([]float32, error) {
@@ -349,7 +368,6 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 		s.Rerank = func(ctx context.Context, query string, texts []string) ([]float64, error) {
 			return elsewhere(ctx, func() ([]float64, error) { return reranker.Rerank(ctx, query, texts) })
 		}
-		s.Text = search.TextOf(r.guard, r.guard.text)
 	}
 	if r.c.o.Scanner != nil {
 		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}
@@ -362,12 +380,12 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 
 // prepare reads a request: its query, its profile, its parameters.
 func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
-	if err := q.normalize(); err != nil {
-		return sheaf.Query{}, loadedProfile{}, err
-	}
 	p, err := r.c.load(q.Profile)
 	if err != nil {
 		return sheaf.Query{}, p, inField("profile", err)
+	}
+	if err := q.normalize(p.profile); err != nil {
+		return sheaf.Query{}, p, err
 	}
 	if err := q.boundWindow(p.profile); err != nil {
 		return sheaf.Query{}, p, inParameters(err)
@@ -503,9 +521,9 @@ func (r *Reader) outdated() []string {
 	case w == nil || w.Stale == nil:
 		return nil
 	case r.guard.filter != nil, !tells(&r.grant):
-		return []string{"the index could not be brought up to date: the answer is as of the last time it was"}
+		return []string{"the index could not be updated; results come from the last indexing run"}
 	}
-	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Stale)}
+	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.Stale)}
 }
 
 // Finite replaces numbers that JSON cannot write by 0.

@@ -87,7 +87,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 		}
 	}
 	if len(in.Parameters) > 0 {
-		if _, err := base.Plan(usualLimit(base), in.Parameters); err != nil {
+		if _, err := base.Plan(usualLimit(base, in.Parameters), in.Parameters); err != nil {
 			return nil, inParameters(err)
 		}
 		for key, value := range in.Parameters {

@@ -434,7 +434,7 @@ func TestWarningsOfOldAnswers(t *testing.T) {
 	some := access.Unrestricted()
 	some.Baked = "ext:md"
 	a = find(t, reader(t, f, some), serve.SearchRequest{Text: "harbor"})
-	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) || !strings.Contains(a.Warnings[0], "as of the last time") {
+	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) || !strings.Contains(a.Warnings[0], "from the last indexing run") {
 		t.Errorf("to a caller from whom something is kept: %q", a.Warnings)
 	}
 }
@@ -452,10 +452,10 @@ func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
 		return find(t, reader(t, f, grant), serve.SearchRequest{Text: "harbor", Limit: 10}).Warnings
 	}
 	f.Index(t)
-	if told := of(access.Unrestricted()); len(told) != 1 || !strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "as of the last time") {
+	if told := of(access.Unrestricted()); len(told) != 1 || !strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
 		t.Errorf("who may do everything is told %q", told)
 	}
-	if told := of(access.Grant{Tenant: access.All, Access: []string{"ann"}}); len(told) != 1 || strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "as of the last time") {
+	if told := of(access.Grant{Tenant: access.All, Access: []string{"ann"}}); len(told) != 1 || strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
 		t.Errorf("a caller from whom something is kept is told %q", told)
 	}
 	if err := os.Remove(ignores); err != nil {

@@ -78,7 +78,7 @@ type Watching struct {
 	Error   string    `json:"error,omitempty" doc:"Why it failed."`
 	Embed   string    `json:"embed_error,omitempty" doc:"Why vectors are missing."`
 	Gone    []string  `json:"gone,omitempty" doc:"Folders that are not there, while others are, or whose disk is not mounted: what was indexed of them stays."`
-	Unseen  string    `json:"unseen,omitempty" doc:"Why the system does not tell of all changes: they are looked for again and again instead."`
+	Unseen  string    `json:"unseen,omitempty" doc:"Why the system does not report all changes: the others are checked every few seconds."`
 }
 
 // TaskCounts are the numbers of tasks by state.

@@ -24,7 +24,7 @@ func (a *app) aclCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "acl",
 		GroupID: groupOther,
-		Short:   "Look whether anybody gets to see what they may not",
+		Short:   "Check that nobody sees what they may not",
 	}
 	cmd.AddCommand(a.aclAuditCommand())
 	return cmd

@@ -231,35 +231,37 @@ func realFolder(dir string) (string, error) {
 	st, err := inTime(dir, os.Stat)
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable):
-		return "", withHint(fmt.Errorf("open folder: %w", err), "see whether the drive that it lies on is connected, or name another folder with --in")
+		return "", withHint(err, "check that its drive is connected, or name another folder with --in")
 	case err != nil:
-		return "", nearFile(fmt.Errorf("open folder: %w", fileFault(err)), dir)
+		return "", nearFile(fileFault("folder", err), dir)
 	case !st.IsDir():
 		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, terminal.ShellQuoted(filepath.Dir(dir)))
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return "", fmt.Errorf("open folder: %w", fileFault(err))
+		return "", fileFault("folder", err)
 	}
 	return filepath.Abs(real)
 }
 
-// fileFault gives an error of the file system its category.
-func fileFault(err error) error {
-	category := error(nil)
-	switch {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		category = sheaf.ErrNotFound
-	case errors.Is(err, os.ErrPermission):
-		category = sheaf.ErrUnavailable
-	default:
-		return err
-	}
+// fileFault gives an error of the file system its category and plain words. what is the
+// kind of thing that was to be opened, as in "folder".
+func fileFault(what string, err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) { // without the name of the call, which says nothing
-		return fmt.Errorf("%w: %s: %w", category, path.Path, path.Err)
+	named := errors.As(err, &path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		if named { // without the name of the call, which says nothing
+			err = fmt.Errorf("no such %s: %s", what, path.Path)
+		}
+		return sheaf.WithCategory(sheaf.ErrNotFound, err)
+	case errors.Is(err, fs.ErrPermission):
+		if named {
+			err = fmt.Errorf("%s %s: %w", what, path.Path, path.Err)
+		}
+		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	}
-	return fmt.Errorf("%w: %w", category, err)
+	return err
 }
 
 // nearFile adds to an error about a name that does not exist the nearest one

@@ -178,7 +178,7 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 	}
 	all, err := benchmark.FindPeers(folder)
 	if err != nil {
-		return nil, fmt.Errorf("find engines: %w", fileFault(err))
+		return nil, fmt.Errorf("find engines: %w", fileFault("folder", err))
 	}
 	if len(o.peers) == 0 {
 		return all, nil

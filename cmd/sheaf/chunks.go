@@ -60,7 +60,7 @@ names it.`,
 	f.String("boundary", "", "window: where windows may end: token, line or sentence")
 	f.Bool("large", false, "window: also make a large chunk of every four windows")
 	f.Bool("title-prefix", false, "window: leave room for the title, which is embedded with every window")
-	f.Bool("metadata-suffix", false, "window: leave room for the properties, which are embedded with every window then")
+	f.Bool("metadata-suffix", false, "window: leave room for the properties, which are embedded with every window and found in its text then")
 	f.Bool("github-slugs", false, "ignore {#id} in headings")
 	addWalkFlags(f)
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line, with --verify one in all (see doc/json.md)")
@@ -222,7 +222,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	real, err := filepath.EvalSymlinks(arg)
 	if err != nil {
-		return fmt.Errorf("open: %w", fileFault(err))
+		return fileFault("file or folder", err)
 	}
 	if real, err = filepath.Abs(real); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return fmt.Errorf("open: %w", fileFault(err))
+		return fileFault("file or folder", err)
 	}
 	if !info.IsDir() {
 		return r.named(real, info)

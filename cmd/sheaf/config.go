@@ -227,7 +227,7 @@ your own file, because all folders would fill that one place.`,
 func (a *app) writeSetting(file string, project bool, args []string) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read configuration: %w", fileFault(err))
+		return fileFault("configuration file", err)
 	}
 	if err := config.Set(file, args[0], args[1:]); err != nil || !project {
 		return err
@@ -238,7 +238,7 @@ func (a *app) writeSetting(file string, project bool, args []string) error {
 	}
 	after, err := os.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("read configuration: %w", fileFault(err))
+		return fileFault("configuration file", err)
 	}
 	if found, err := config.Sensitive(file, after); err != nil || len(found) == 0 {
 		return err
@@ -337,7 +337,7 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 			}
 			content, err := os.ReadFile(path)
 			if err != nil {
-				return fmt.Errorf("read configuration: %w", fileFault(err))
+				return fileFault("configuration file", err)
 			}
 			found, err := config.Sensitive(path, content)
 			if err != nil {

@@ -79,7 +79,7 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, "", fileFault(err)
+		return nil, "", fileFault("file", err)
 	}
 	defer file.Close()
 	st, err := file.Stat()

@@ -20,7 +20,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: groupIndex,
-		Short:   "Look at everything that searching here needs",
+		Short:   "Check everything that a search here needs",
 		Long: `Looks at the settings, the model, and the store of this folder's index: whether the
 server answers, its version and plug-ins, rights, analyzers, the dimensions of
 vectors, and its clock. What is wrong says what to do. Nothing is changed; on

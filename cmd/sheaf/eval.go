@@ -213,7 +213,7 @@ func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
 		return dataset.Notes(arg, "")
 	}
 	if _, err := os.Stat(arg); err != nil {
-		return nil, nearFile(fmt.Errorf("open data set: %w", fileFault(err)), arg)
+		return nil, nearFile(fileFault("data set", err), arg)
 	}
 	return dataset.BEIR(arg, o.split)
 }

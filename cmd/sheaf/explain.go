@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +40,11 @@ of the profile were another.`,
 			}
 			defer s.close()
 			q := s.parse(args[0])
-			q.Filter = both(q.Filter, s.scope())
+			narrow, err := o.narrow.filter(time.Now())
+			if err != nil {
+				return err
+			}
+			q.Filter = both(both(q.Filter, narrow), s.scope())
 			if whyNot != "" {
 				args = append(args, whyNot)
 			}
@@ -63,6 +68,7 @@ of the profile were another.`,
 	f.StringVar(&whyNot, "why-not", "", "say why this address is not among the results")
 	f.StringArrayVar(&change, "change", nil, "show what would move with this parameter")
 	f.StringArrayVar(&change, "what-if", nil, "the same as --change")
+	addNarrowFlags(f, &o.narrow)
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
 	return cmd

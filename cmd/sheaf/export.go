@@ -31,7 +31,7 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "export",
 		GroupID: groupOther,
-		Short:   "Write what one needs to make a store by hand",
+		Short:   "Write the files for creating a store by hand",
 		Long: `Writes what sheaf would make on a server for this folder, with its analyzer and the
 dimensions of its model, to the standard output, or into a folder for Vespa. No server
 is asked. A place that is
@@ -61,7 +61,7 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 			return err
 		}
 		if t.Kind == "elasticsearch" {
-			a.notice("Elasticsearch before 9.2 does not know one of the settings: for such a server take %q out", elastic.VectorsInSource)
+			a.notice("Elasticsearch before 9.2 refuses one setting; for such a server remove %q", elastic.VectorsInSource)
 		}
 		_, err = fmt.Fprint(a.stdout, text)
 		return err

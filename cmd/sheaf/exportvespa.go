@@ -71,7 +71,7 @@ func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []ba
 func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	var out vespa.TwoPhases
 	for _, keyword := range []string{"0", "1"} {
-		plan, err := p.Plan(max(p.DefaultLimit(), 10), map[string]string{"keyword": keyword})
+		plan, err := p.Plan(max(p.DefaultLimit(nil), 10), map[string]string{"keyword": keyword})
 		if err != nil {
 			return nil, fmt.Errorf("profile %s: %w: it has no two phases that Vespa ranks by itself: use onyx-vespa or a change of it: %w", p.Name, sheaf.ErrUnsupported, err)
 		}

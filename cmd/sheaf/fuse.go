@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/profile"
 	"sheaf/rank/runfile"
 )
@@ -104,7 +105,7 @@ func (a *app) readRuns(files []string) ([]*runfile.Run, error) {
 			return nil, err
 		}
 		if r.Repeated > 0 {
-			a.notice("%s: %d hits are there twice for one query: the better one counts", name, r.Repeated)
+			a.notice("%s: %s twice for one query; the better one counts", name, terminal.Plural(r.Repeated, "hit appears", "hits appear"))
 		}
 		runs = append(runs, r)
 	}
@@ -117,7 +118,7 @@ func (a *app) readRun(name string) (*runfile.Run, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fileFault(err)
+		return nil, fileFault("file", err)
 	}
 	defer f.Close()
 	return runfile.Read(name, f)

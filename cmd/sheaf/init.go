@@ -40,7 +40,7 @@ that came with a folder, from elsewhere or from its former place, is used once
 			case here:
 				where = inside
 				if err := trust().ApproveFolder(folder); err != nil {
-					return fileFault(err)
+					return fileFault("file", err)
 				}
 			case a.index == "" && inside.Exists && trust().FolderApproved(folder):
 				where = inside

@@ -24,7 +24,7 @@ func (a *app) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
 		GroupID: groupOther,
-		Short:   "Say who may ask a server, and what they see",
+		Short:   "Manage keys: who may use a server, and what they see",
 		Long: `Keys let callers of sheaf serve in. A key sees the documents of one tenant, or of
 none, that are public or that name somebody it is; documents that say nothing are
 private. A document says so in its frontmatter:
@@ -121,10 +121,10 @@ func (a *app) keyAddCommand() *cobra.Command {
 				out["key"] = secret
 				return a.printJSON(out)
 			}
-			a.notice("this is the only time that the key is shown")
+			a.notice("the key is shown only this once")
 			fmt.Fprintln(a.stdout, secret)
 			if g.May(access.ScopeSearch) && !slices.Contains(g.Access, access.All) {
-				a.notice("it sees documents that are public or name somebody it is; those that say nothing of access are private: --access '*' shows them too")
+				a.notice("this key finds public documents and documents whose access list names it; to include those without an access list: --access '*'")
 			}
 			return nil
 		},
@@ -267,7 +267,7 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 func (a *app) keyRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End a key at once, by its ID or name",
+		Short: "Revoke a key at once, by its ID or name",
 		Args:  arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return a.goodKeys(cmd, args), cobra.ShellCompDirectiveNoFileComp
@@ -285,7 +285,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			if a.json {
 				return a.printJSON(shownKey(&key))
 			}
-			a.notice("the key %s (%s) is good no more", key.ID, key.Name)
+			a.notice("key %s (%s) revoked", key.Name, key.ID)
 			return nil
 		},
 	}

@@ -143,7 +143,7 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 	if err != nil {
 		return err
 	}
-	out := &parityJSON{Schema: "sheaf.parity/1", Profile: p.Name, Limit: usualLimit(a.config, p), Queries: len(queries)}
+	out := &parityJSON{Schema: "sheaf.parity/1", Profile: p.Name, Limit: usualLimit(a.config, p, parameters), Queries: len(queries)}
 	asked := make([]*askedStore, len(stores))
 	for i, store := range stores {
 		if asked[i], err = a.askStore(cmd, store, stores, p, queries, search.Options{Parameters: parameters, Trace: true}); err != nil {
@@ -173,7 +173,7 @@ func (a *app) readQueries(file string) ([]string, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, fileFault(err)
+			return nil, fileFault("file", err)
 		}
 		defer f.Close()
 		in = f
@@ -306,7 +306,7 @@ func (s *askedStore) counted(way string) []answered {
 
 func (s *session) ask(ctx context.Context, text string, p *profile.Profile, o search.Options) (answered, error) {
 	q := s.parse(text)
-	q.Limit, q.Filter = usualLimit(s.config, p), both(q.Filter, s.scope())
+	q.Limit, q.Filter = usualLimit(s.config, p, o.Parameters), both(q.Filter, s.scope())
 	result, err := s.searcher().Search(ctx, q, p, o)
 	if err != nil {
 		return answered{}, fmt.Errorf("query %q on %s: %w", text, s.storeName(), err)

@@ -60,7 +60,7 @@ func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "pro
 func loadProfile(name string) (*profile.Profile, error) {
 	p, err := profile.Load(name, profile.In(profileFolder()))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, nearFile(fmt.Errorf("profile: %w", fileFault(err)), name)
+		return nil, nearFile(fileFault("profile", err), name)
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
 		// A name that is wrong is a mistake in the command, not a search
@@ -222,7 +222,7 @@ func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Prof
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := p.Plan(usualLimit(c, p), parameters)
+	plan, err := p.Plan(usualLimit(c, p, parameters), parameters)
 	return p, plan, err
 }
 

@@ -145,11 +145,11 @@ func (s *session) refresh(ctx context.Context) error {
 		if s.remaking() { // by that process: what was indexed last is gone
 			return s.refresh(ctx)
 		}
-		s.warn("%v: the answer is as of the last time it was indexed", err)
+		s.warn("%v; results come from the last indexing run", err)
 	case errors.Is(err, backend.ErrForbidden) && !must:
-		s.warn("%v: the answer is as of the last time it was indexed", err)
+		s.warn("%v; results come from the last indexing run", err)
 	case (vfs.Forbidden(err) || vfs.NoSpace(err)) && !must:
-		s.warn("the index cannot be written (%v): the answer is as of the last time it was indexed%s", err, s.byAnotherVersion())
+		s.warn("the index cannot be written (%v); results come from the last indexing run%s", err, s.byAnotherVersion())
 	default:
 		return fmt.Errorf("index %s: %w", s.where.Root, err)
 	}
@@ -393,7 +393,7 @@ func (s *session) noteGone(report *ingest.Report) {
 	}
 	for _, root := range report.Gone {
 		if !slices.Contains(s.gone, root) {
-			s.warn("the folder %s is not there, or its disk is not mounted: what was indexed of it stays, and is shown again when it is back; to leave it out: sheaf remove %s", root, terminal.ShellQuoted(root))
+			s.warn("the folder %s is missing, or its disk is not mounted; keeping its indexed documents until it is back; to leave it out: sheaf remove %s", root, terminal.ShellQuoted(root))
 		}
 	}
 	s.gone = report.Gone
@@ -403,17 +403,17 @@ func (s *session) noteGone(report *ingest.Report) {
 // where that is nothing there seem to be no documents.
 func (s *session) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	for _, k := range report.Unread() {
-		s.warn("nothing in the folder %s was looked at (%s): what was indexed of it stays", cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), s.where.Root), k.Detail)
+		s.warn("cannot read folder %s (%s); keeping its indexed documents", cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), s.where.Root), k.Detail)
 	}
 }
 
-// noteUnseen tells, once until it is over, that a watch is not told of all changes.
+// noteUnseen says, once until it is over, that the system does not report all changes to a watch.
 func (s *session) noteUnseen(report *ingest.Report) {
 	if report == nil {
 		return
 	}
 	if report.Unseen != "" && s.unseen == "" {
-		s.notice("the system does not tell of all changes (%s): they are looked for again and again, and may be found later than a second after they were saved", report.Unseen)
+		s.notice("the system reports changes in some folders only (%s); the others are checked every few seconds", report.Unseen)
 	}
 	s.unseen = report.Unseen
 }
@@ -426,7 +426,7 @@ func (s *session) noteMoved() {
 		return
 	}
 	if now, err := realFolder(s.in); err == nil && now != s.folder {
-		s.warn("%s leads to %s now, and the folder %s is kept up to date still: to change over, end this and start it again", s.in, now, s.folder)
+		s.warn("%s now leads to %s; still watching %s. To watch the new folder, restart", s.in, now, s.folder)
 	}
 }
 
@@ -440,7 +440,7 @@ func foldersExist(trees []catalog.Tree) error {
 		case errors.Is(err, fs.ErrPermission):
 			return withHint(fmt.Errorf("%w: the folder %s cannot be read: %w", sheaf.ErrUnavailable, t.Root, fs.ErrPermission), "make it readable for you, or name another with --in")
 		case err != nil:
-			return fmt.Errorf("the folder to index: %w", fileFault(err))
+			return fileFault("folder", err)
 		}
 	}
 	return nil

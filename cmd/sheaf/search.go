@@ -61,6 +61,7 @@ func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
 	f.StringArrayVar(&o.set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
 	f.StringArrayVar(&o.terms, "term", nil, "a further word that scores like those of the query")
+	addNarrowFlags(f, &o.narrow)
 	f.BoolVar(&o.explain, "explain", false, "say where each score comes from")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	f.BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
@@ -129,8 +131,11 @@ func (s *session) searcher() *search.Searcher {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.queryVector()}
 	}
 	searcher.Expander = s.expander
+	if s.view != nil {
+		searcher.Text = search.TextOf(s.view, s.view.Text)
+	}
 	if s.reranker != nil && s.view != nil {
-		searcher.Rerank, searcher.Text = s.reranker.Rerank, search.TextOf(s.view, s.view.Text)
+		searcher.Rerank = s.reranker.Rerank
 	}
 	searcher.Known, searcher.Analyzer, searcher.Confidence = s.known(), s.analyzer, s.confidence
 	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
@@ -324,6 +329,36 @@ type searchOptions struct {
 	alike bool
 	// columns are further flags of search.
 	columns columnOptions
+	narrow  narrowOptions
+}
+
+// narrowOptions are the flags that narrow a query by time and by sets of documents.
+type narrowOptions struct {
+	created, updated string
+	sets             []string
+}
+
+func addNarrowFlags(f *pflag.FlagSet, o *narrowOptions) {
+	f.StringVar(&o.created, "created", "", "documents created from START..END, as in 2024-05..2024-08; those without a date pass")
+	f.StringVar(&o.updated, "updated", "", "documents updated from START..END; those without a date count as 90 days old")
+	f.StringSliceVar(&o.sets, "sets", nil, "documents of any of these sets")
+}
+
+// filter is what the flags let through; nil when none is given.
+func (o *narrowOptions) filter(now time.Time) (sheaf.Filter, error) {
+	created, err := query.CreatedIn(o.created, now)
+	if err != nil {
+		return nil, fmt.Errorf("--created: %w", err)
+	}
+	updated, err := query.UpdatedIn(o.updated, now)
+	if err != nil {
+		return nil, fmt.Errorf("--updated: %w", err)
+	}
+	sets, err := query.InSets(o.sets)
+	if err != nil {
+		return nil, fmt.Errorf("--sets: %w", err)
+	}
+	return both(both(created, updated), sets), nil
 }
 
 // answer runs a query and makes what is shown of it.
@@ -334,7 +369,11 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	}
 	q.Limit = s.config.Limit // which is that of the profile only now
 	scope := s.scope()
-	q.Filter = both(q.Filter, scope)
+	narrow, err := o.narrow.filter(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	q.Filter = both(both(q.Filter, narrow), scope)
 	order, err := o.columns.order()
 	if err != nil {
 		return nil, err
@@ -422,9 +461,10 @@ func rounded(confidence *float64) *float64 {
 	return &c
 }
 
-// usualLimit is the limit in force: where nobody set one, that of the profile if it has one.
-func usualLimit(c *config.Config, p *profile.Profile) int {
-	if n := p.DefaultLimit(); n > 0 && c.Origin("limit").Source == config.SourceDefault {
+// usualLimit is the limit in force: where nobody set one, that of the profile with these
+// parameters if it has one.
+func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int {
+	if n := p.DefaultLimit(set); n > 0 && c.Origin("limit").Source == config.SourceDefault {
 		return n
 	}
 	return c.Limit
@@ -437,8 +477,8 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s.config.Limit = usualLimit(s.config, p)
 	parameters, err := parseSet(set, p)
+	s.config.Limit = usualLimit(s.config, p, parameters)
 	return p, parameters, err
 }
 

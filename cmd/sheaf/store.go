@@ -370,7 +370,7 @@ func secret(settings, env, file string) (string, error) {
 	}
 	key, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("%skey_file: %w", settings, fileFault(err))
+		return "", fmt.Errorf("%skey_file: %w", settings, fileFault("file", err))
 	}
 	text := strings.TrimSpace(string(key))
 	return text, oneLine(text, settings+"key_file: "+file)

@@ -3,6 +3,8 @@
 package onyxtest
 
 import (
+	"bytes"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -48,19 +50,32 @@ type written struct {
 		Projects, Personas, Nodes []int
 		Created, Updated          *int64
 	}
-	Filters struct {
-		ACL           *[]string
-		Hidden        bool `json:"include_hidden"`
-		Tenant        *string
-		Sources, Tags []string
-		Sets          []string
-		ForcedSets    []string `json:"forced_sets"`
-		Persona       *int
-		Nodes         []int
-		Documents     []sheaf.ID `json:"doc_ids"`
-		Created       window     `json:"created_range"`
-		Updated       window     `json:"updated_range"`
-	}
+	Filters filters
+}
+
+// filters are the filters of a case as they are written.
+type filters struct {
+	ACL           *[]string
+	Hidden        bool `json:"include_hidden"`
+	Tenant        *string
+	Sources, Tags []string
+	Sets          []string
+	ForcedSets    []string `json:"forced_sets"`
+	Persona       *int
+	Project       *int
+	Nodes         []int
+	Documents     []sheaf.ID `json:"doc_ids"`
+	Created       window     `json:"created_range"`
+	Updated       window     `json:"updated_range"`
+}
+
+// UnmarshalJSON refuses a filter with an unknown name: a case without one of its filters
+// would test something else.
+func (f *filters) UnmarshalJSON(text []byte) error {
+	type plain filters
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(f))
 }
 
 func (in *written) filtered() Filtered {
@@ -75,6 +90,9 @@ func (in *written) filtered() Filtered {
 	}
 	if f.Persona != nil {
 		out.Filters.Personas = []int{*f.Persona}
+	}
+	if f.Project != nil {
+		out.Filters.Projects = []int{*f.Project}
 	}
 	for _, id := range f.Documents {
 		out.Filters.Documents = append(out.Filters.Documents, "t:"+id)

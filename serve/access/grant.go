@@ -86,7 +86,7 @@ func (g *Grant) SeesAll() bool {
 	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == "" && g.Tree == "" && g.Folder == ""
 }
 
-// Ended reports whether the grant is good no more.
+// Ended reports whether the grant has expired.
 func (g *Grant) Ended(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
 
 // maxEntries bounds the lists of a grant.

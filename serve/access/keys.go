@@ -30,7 +30,7 @@ type Key struct {
 	ID      string    `json:"id"`
 	Hash    string    `json:"hash"` // hexadecimal
 	Created time.Time `json:"created"`
-	// Revoked says that the key is good no more; it is kept so that a list
+	// Revoked says that the key is no longer valid; it is kept so that a list
 	// tells of it.
 	Revoked time.Time `json:"revoked,omitzero"`
 	Grant
@@ -149,7 +149,7 @@ func (k *Keys) List() ([]Key, error) {
 
 // ErrKey says that a secret is none of a good key: unknown, revoked or expired;
 // it does not say which. It wraps sheaf.ErrNotFound.
-var ErrKey = fmt.Errorf("%w: the key is not known, or good no more", sheaf.ErrNotFound)
+var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
 
 // Find is the key of a secret, or [ErrKey]. The time it takes does not tell how
 // near a wrong secret is.

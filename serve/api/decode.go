@@ -124,7 +124,7 @@ func (p *parser) value(at string, depth int) (any, bool) {
 		return token, true
 	}
 	if depth == maxDepth {
-		p.out.add(fault{Pointer: at}, "it nests deeper than %d", maxDepth)
+		p.out.add(fault{Pointer: at}, "nested deeper than %d", maxDepth)
 		return nil, false
 	}
 	if delim == '[' {
@@ -158,7 +158,7 @@ func (p *parser) object(at string, depth int) (any, bool) {
 			seen = map[string]bool{}
 		}
 		if seen[name] {
-			p.out.add(fault{Pointer: pointer(at, name)}, "the name is there twice")
+			p.out.add(fault{Pointer: pointer(at, name)}, "the name appears twice")
 			return nil, false
 		}
 		seen[name] = true
@@ -184,7 +184,7 @@ func (p *parser) broken(at string, err error) {
 		p.out.add(fault{Pointer: at}, "the JSON ends too early")
 		return
 	}
-	p.out.add(fault{Pointer: at}, "it is no JSON at byte %d: %v", p.d.InputOffset(), err)
+	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
 }
 
 // pointer is the JSON pointer of a member.

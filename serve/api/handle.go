@@ -247,7 +247,7 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 	case keyed:
 		key, err := a.o.Keys.Find(secret)
 		if errors.Is(err, access.ErrKey) {
-			return grant, "", problem("not-authenticated", "the key is not known, or good no more")
+			return grant, "", problem("not-authenticated", "the key is unknown, expired or revoked")
 		}
 		if err != nil {
 			return grant, "", keysUnread(err)
@@ -324,7 +324,7 @@ const (
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := serve.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {
-		return nil, problem("too-large", "it holds %d values: must hold at most %d, so send it in parts", n, most)
+		return nil, problem("too-large", "%d values are too many: must hold at most %d, so send it in parts", n, most)
 	}
 	if share := n * valueBytes; share > smallValues {
 		ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Patience)

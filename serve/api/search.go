@@ -17,10 +17,13 @@ type SearchFields struct {
 
 // RankedFields are what decides a ranking, whatever is looked for.
 type RankedFields struct {
-	Filter  string `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
-	Profile string `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
-	Limit   int    `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
-	Window  int    `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
+	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
+	Created string   `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in this window, START..END; both days are included, and either may be missing. Documents without the property created pass."`
+	Updated string   `json:"updated" query:"updated" maxLength:"100" pattern:"@line" example:"2024-05.." doc:"Only documents updated in this window, START..END, by their properties updated, modified and lastmod. Documents without these are taken to be 90 days old: they pass a window that starts before that and has no end."`
+	Sets    []string `json:"sets" query:"sets" maxItems:"100" unique:"true" maxLength:"1000" pattern:"@line" doc:"Only documents of any of these sets. They narrow what is found, and never widen it."`
+	Profile string   `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
+	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" doc:"How many results a page has; left out, as many as the profile says: 20 for tree, 30 for tiered, 10 for the others."`
+	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
 }
 
 // AnswerFields are what the answer of a search may be asked for, whatever is looked for.
@@ -45,7 +48,7 @@ func (f *AnswerFields) request(parameters map[string]Setting) serve.SearchReques
 }
 
 func (f *RankedFields) request(parameters map[string]Setting) serve.SearchRequest {
-	return serve.SearchRequest{Filter: f.Filter, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window}
+	return serve.SearchRequest{Filter: f.Filter, Created: f.Created, Updated: f.Updated, Sets: f.Sets, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window}
 }
 
 // AskedBody is what a body may ask of a search.

@@ -18,9 +18,9 @@ import (
 )
 
 var (
-	errJSON   = errors.New("it is no JSON, or nests too deep")
+	errJSON   = errors.New("not valid JSON, or nested too deeply")
 	errMethod = errors.New("method not found")
-	errValues = fmt.Errorf("it holds too many values: must hold at most %d", maxValues)
+	errValues = fmt.Errorf("too many values: must hold at most %d", maxValues)
 	errList   = errors.New("a list of messages: send one message at a time, a line or a request each (lists were removed from the protocol with version 2025-06-18)")
 )
 
@@ -49,7 +49,7 @@ func check(text []byte) error {
 		return err
 	}
 	if name, ok := jsonname.Twice(text, jsonname.Exact); ok {
-		return fmt.Errorf("%.100q: the name is there twice", name)
+		return fmt.Errorf("%.100q: the name appears twice", name)
 	}
 	id, identified := members["id"]
 	switch {

@@ -21,7 +21,7 @@ type searchIn struct {
 	Query      string   `json:"query" jsonschema:"what to look for: words, or the query language: \"phrase\", -word, OR, tag:name, title:word, path:folder/, after:2024-05, prefix*"`
 	Collection string   `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
 	Filter     string   `json:"filter,omitempty" jsonschema:"more of the query language that holds filters only, such as path:guides/ tag:howto prop.status:done"`
-	Limit      int      `json:"limit,omitempty" jsonschema:"most results, 1 to 100; 10 when left out"`
+	Limit      int      `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
 	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
 	Bodies     bool     `json:"bodies,omitempty" jsonschema:"give results their texts instead of snippets, as many as fit a budget of 8000 tokens, or that of budget"`
 	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
@@ -89,7 +89,7 @@ func (s settings) texts() (map[string]string, error) {
 type similarIn struct {
 	ID         string `json:"id" jsonschema:"the passage: an id, path, path#heading or path:line"`
 	Collection string `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; 10 when left out"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
 	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
 	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
 }
@@ -112,7 +112,7 @@ type contextIn struct {
 	ID         string `json:"id,omitempty" jsonschema:"instead of text: a document of the collection, by id or path"`
 	Name       string `json:"name,omitempty" jsonschema:"the name of the file that the text is from, which says how to read it; notes.md when left out"`
 	Collection string `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; 10 when left out"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
 	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
 	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
 }

@@ -93,7 +93,7 @@ func TestPageKey(t *testing.T) {
 	if _, err := keys.Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
-	step(t, ctx, "a key that is good no more", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.getElementById("key-fault").textContent.includes("good no more")`), chromedp.KeyEvent(kb.Escape), closed)
+	step(t, ctx, "an invalid key", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.getElementById("key-fault").textContent.includes("expired or revoked")`), chromedp.KeyEvent(kb.Escape), closed)
 	again := secret(t, keys, "bob", access.ScopeSearch)
 	step(t, ctx, "forget it", chromedp.Click("#another"), asked, give(again), until(`document.querySelectorAll("#results > li").length > 2`),
 		chromedp.Click("#another"), chromedp.Click("#forget"), until(`!document.querySelector("#results > li") && sessionStorage.getItem("sheaf-key") === null`))

@@ -26,7 +26,7 @@ func TestPageKeyEnds(t *testing.T) {
 		n++
 		next := secret(t, keys, fmt.Sprint("key ", n), access.ScopeSearch)
 		step(t, ctx, what, do...)
-		step(t, ctx, what+": another key", until(`document.querySelector("#login[open]") && document.getElementById("key-fault").textContent.includes("good no more")`), shoot("key-ends"),
+		step(t, ctx, what+": another key", until(`document.querySelector("#login[open]") && document.getElementById("key-fault").textContent.includes("expired or revoked")`), shoot("key-ends"),
 			chromedp.SendKeys("#key", next+"\n"), closed, until(`sessionStorage.getItem("sheaf-key") === `+quote(next)))
 	}
 	// Letters that follow one another in a moment are not interrupted by the question.
@@ -71,7 +71,7 @@ func TestPageKeyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t, ctx, "none is given", chromedp.Click(`a[data-view="search"]`), chromedp.WaitVisible("#login"), chromedp.Evaluate(`document.querySelector("#login button[value='']").click()`, nil), closed,
-		until(`document.getElementById("notes").textContent.includes("good no more") && document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
+		until(`document.getElementById("notes").textContent.includes("expired or revoked") && document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
 }
 
 // TestLabBeside: a profile that fails does not keep the one beside it from moving, and

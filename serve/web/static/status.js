@@ -33,7 +33,7 @@ export async function show(main, s, page, signal, again) {
   page.count(st.recall?.measuring ? "Recall is being measured." : measuring ? "Recall was measured." : "");
   measuring = Boolean(st.recall?.measuring);
   page.notes([unwell, st.watch?.error && `the last look for changes failed: ${st.watch.error}`,
-    ...(st.watch?.gone ?? []).map((folder) => `the folder ${folder} is not there, or its disk is not mounted: what was indexed of it stays`)].filter(Boolean));
+    ...(st.watch?.gone ?? []).map((folder) => `the folder ${folder} is missing, or its disk is not mounted; keeping its indexed documents`)].filter(Boolean));
   const parts = Object.entries(st.bytes).sort((a, b) => b[1] - a[1]);
   const whole = Boolean(st.chunker); // else nothing is indexed yet, or what a key may see is all that is told
   const sections = [

@@ -203,7 +203,7 @@ var keys = []Key{
 		Help:  "chunker window: count the title, which is embedded with every window, in its size",
 		field: func(v *Values) any { return &v.Chunk.WindowTitlePrefix }},
 	{Name: "chunk.window_metadata_suffix", Kind: KindBool, Default: "false",
-		Help:  "chunker window: embed the properties with every window, and count them in its size",
+		Help:  "chunker window: embed the properties with every window, count them in its size, and find every window by their values",
 		field: func(v *Values) any { return &v.Chunk.WindowMetadataSuffix }},
 	{Name: "chunk.github_slugs", Kind: KindBool, Default: "false",
 		Help:  "ignore the {#id} that authors give to headings",

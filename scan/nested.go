@@ -1,0 +1,108 @@
+package scan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"sheaf"
+	"sheaf/ingest"
+	"sheaf/internal/yamlfile"
+)
+
+// nestedLimits bound the frontmatter whose nested values are read.
+var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
+
+// nestedText is the values of YAML frontmatter that lie in lists and maps within properties, down
+// to a depth, of each list as many as listed. At depth 1 there are none: those are the values of
+// the properties themselves. Keys are no values, and aliases are not expanded.
+func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
+	span := doc.Frontmatter
+	if depth < 2 || span.Len() == 0 || doc.FrontmatterText || !strings.HasPrefix(text[span.Start:span.End], "---") {
+		return ""
+	}
+	file, err := yamlfile.Parse(text[span.Start:span.End], nestedLimits)
+	if err != nil || len(file.Docs) == 0 {
+		return ""
+	}
+	n := nested{listed: listed, depth: depth}
+	for _, property := range mapValues(file.Docs[0].Body) {
+		if ingest.IsText(property.Key.GetToken().Value) {
+			n.collect(property.Value, 1)
+		}
+	}
+	return strings.Join(n.values, "\n")
+}
+
+type nested struct {
+	listed, depth int
+	values        []string
+}
+
+// collect adds the values in a node, which lies at a level. A map is one level, and so is a list
+// in a list.
+func (n *nested) collect(node ast.Node, level int) {
+	if level > n.depth {
+		return
+	}
+	node = bare(node)
+	if list, ok := node.(*ast.SequenceNode); ok {
+		for i, item := range list.Values {
+			if i == n.listed {
+				return
+			}
+			item = bare(item)
+			if _, within := item.(*ast.SequenceNode); within {
+				n.collect(item, level+1)
+			} else {
+				n.collect(item, level)
+			}
+		}
+		return
+	}
+	values := mapValues(node)
+	if values == nil {
+		n.add(node, level)
+	}
+	for _, v := range values {
+		n.collect(v.Value, level+1)
+	}
+}
+
+// add adds a value that lies within a property.
+func (n *nested) add(node ast.Node, level int) {
+	if _, null := node.(*ast.NullNode); null || level < 2 {
+		return
+	}
+	if literal, ok := node.(*ast.LiteralNode); ok {
+		n.values = append(n.values, literal.Value.Value)
+	} else if scalar, ok := node.(ast.ScalarNode); ok {
+		n.values = append(n.values, fmt.Sprint(scalar.GetValue()))
+	}
+}
+
+// bare is a node without its anchor and tag.
+func bare(node ast.Node) ast.Node {
+	for {
+		switch n := node.(type) {
+		case *ast.AnchorNode:
+			node = n.Value
+		case *ast.TagNode:
+			node = n.Value
+		default:
+			return node
+		}
+	}
+}
+
+// mapValues are the keys and values of a map; none of another node.
+func mapValues(node ast.Node) []*ast.MappingValueNode {
+	switch n := bare(node).(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/internal/suggest"
+)
+
+const (
+	// mostMisspelt is how many words of a query are looked into, for each of which the store is
+	// asked once.
+	mostMisspelt = 3
+	// leastMisspelt is the least number of letters of a word that may be a typing error, and
+	// mostEdited the number from which it may have two.
+	leastMisspelt, mostEdited = 4, 6
+	// likeIt is how many chunks with words like it are read for the word that was meant.
+	likeIt = 3
+)
+
+// misspelt adds to Result.Unmet the words of the query that no chunk has, each with a word
+// that is spelt like it. It counts words only where nothing was found, or where the ranking
+// counted them already.
+func (r *run) misspelt(ctx context.Context) {
+	if r.query.Words == nil || r.opt.Order != nil || len(r.result.Hits) > 0 && !r.weighed {
+		return
+	}
+	w, err := r.worth(ctx)
+	if r.short(err); err != nil || w == nil {
+		return
+	}
+	looked := 0
+	for _, p := range w.parts {
+		_, plain := p.query.(sheaf.Match)
+		if !plain || p.chunks > 0 || !mayBeMisspelt(p.text) || r.isCompound(p.text) {
+			continue
+		}
+		if looked++; looked > mostMisspelt {
+			return
+		}
+		r.misspeltWord(ctx, p.text)
+	}
+}
+
+// mayBeMisspelt reports whether a word is made of letters, of a script that writes words apart,
+// and long enough for a typing error in it to be told from another word.
+func mayBeMisspelt(word string) bool {
+	return utf8.RuneCountInString(word) >= leastMisspelt && !strings.ContainsFunc(word, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsMark(c) ||
+			unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	})
+}
+
+// misspeltWord says what is spelt like a word that no chunk has.
+func (r *run) misspeltWord(ctx context.Context, word string) {
+	like := sheaf.Fuzzy{Text: word, Distance: 1}
+	if utf8.RuneCountInString(word) >= mostEdited {
+		like.Distance = 2
+	}
+	filter := r.query.Filter
+	if r.opt.Scope != nil {
+		filter = r.opt.Scope
+		if r.query.Filter != nil {
+			filter = sheaf.And{r.opt.Scope, r.query.Filter}
+		}
+	}
+	text := backend.TextRequest{Query: like, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
+	hits, err := r.searcher.Backend.Retrieve(ctx, backend.Request{Limit: likeIt, Filter: filter, Text: &text})
+	if r.short(err); err != nil || len(hits) == 0 {
+		return
+	}
+	said := fmt.Sprintf("nothing has the word %q", short(word))
+	if near := suggest.Nearest(word, r.wordsOf(hits)); near != "" {
+		r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; did you mean %q?", said, near))
+		return
+	}
+	r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; to find words like it: %s~", said, word))
+}
+
+// wordsOf are the words of the titles, tags and texts of hits.
+func (r *run) wordsOf(hits sheaf.Ranking) []string {
+	var words []string
+	add := func(text string) {
+		words = append(words, strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsMark(c) })...)
+	}
+	for _, h := range hits {
+		if c, ok := Part(r.facts, h.ID); ok {
+			add(strings.Join(c.Hierarchy, " "))
+			add(strings.Join(c.Tags, " "))
+		}
+		if r.searcher.Text == nil {
+			continue
+		}
+		if text, err := r.searcher.Text(h.ID); err == nil {
+			add(text)
+		}
+	}
+	return words
+}

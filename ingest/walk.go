@@ -54,6 +54,7 @@ const (
 	ReasonLink        = "symbolic link"
 	ReasonSpecial     = "not a regular file"
 	ReasonChanging    = "kept changing"
+	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
 	ReasonEmpty       = "empty" // of bytes, or of all but white space
 	// Those of a file or folder that a rule leaves out, and of a folder that
@@ -343,9 +344,27 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			w.byRule(out, path, ReasonIgnored, f, r)
 			continue
 		}
+		if real := offloaded(name); real != "" && w.document(dir.path+real, real) && !listed(entries, real) {
+			if _, r := w.ignoredBy(dir.ignores, dir.path+real, real, false); r == nil {
+				skip(dir.path+real, ReasonCloud, "a cloud drive keeps it; open it once to get it back")
+				out.unread = append(out.unread, dir.path+real)
+			}
+			continue
+		}
 		w.file(list, e, info, path, mode, out, skip)
 	}
 	return folders
+}
+
+// offloaded is the name of the file that iCloud took off this disk and left a placeholder
+// of the given name for; "" for another file.
+func offloaded(placeholder string) string {
+	name, cloud := strings.CutSuffix(placeholder, ".icloud")
+	name, hidden := strings.CutPrefix(name, ".")
+	if !cloud || !hidden {
+		return ""
+	}
+	return name
 }
 
 // isIndex reports whether a folder is an index: every run that writes one changes its

@@ -10,7 +10,7 @@ const (
 	ColumnFile   = "file"   // text, one: the last part of the path
 	ColumnFolder = "folder" // text, list: every folder above, "a", "a/b"; "" for the top
 	ColumnTag    = "tag"    // text, list: lower case, letters composed; "a/b" is also present as "a"
-	ColumnDate   = "date"   // date, one: see Dated
+	ColumnDate   = "date"   // date, one: see Dated; as the clock of its writer shows it, see Clock
 	ColumnDepth  = "depth"  // number, one: the chunk's depth
 	ColumnDoc    = "doc"    // text, one: the document's ID
 	ColumnTenant = "tenant" // text, one: the tenant that it belongs to
@@ -26,6 +26,10 @@ const AccessPublic = "public"
 // name. Names compare without regard to case; those of documents have their letters
 // composed (NFC).
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
+
+// WrittenColumn is the column that holds the numbers of the property called name as the
+// document writes them, as texts, where one of them is not in the usual form: 000032.
+func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 
 // Columns gives a filter what it needs to know about one chunk.
 type Columns interface {

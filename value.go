@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"regexp"
 	"strconv"
 	"time"
 )
@@ -38,7 +39,9 @@ func (k Kind) String() string {
 // ==; the zero Value is no value at all.
 type Value struct {
 	Kind Kind
-	// Text is set for KindText.
+	// Text is the text of KindText. Of a number and a date it is how the document writes
+	// it, "" for the usual form: 000032, 12.10, or a time in another zone than UTC.
+	// Columns of stores hold numbers and dates without it.
 	Text string
 	// Number is the number for KindNumber, milliseconds since 1970 in UTC
 	// for KindDate, and 0 or 1 for KindBool. Never NaN.
@@ -56,9 +59,48 @@ func NumberValue(f float64) Value {
 	return Value{Kind: KindNumber, Number: f + 0} // +0 turns -0 into 0
 }
 
+// WrittenNumber is a number value that a document writes as s.
+func WrittenNumber(f float64, s string) Value {
+	v := NumberValue(f)
+	if v.Kind == KindNumber && s != v.String() {
+		v.Text = s
+	}
+	return v
+}
+
 // DateValue is a date value, to the millisecond.
 func DateValue(t time.Time) Value {
 	return Value{Kind: KindDate, Number: float64(t.UnixMilli())}
+}
+
+// WrittenDate is a date value that keeps the zone of t.
+func WrittenDate(t time.Time) Value {
+	v := DateValue(t)
+	if _, offset := t.Zone(); offset != 0 {
+		v.Text = t.Format(time.RFC3339)
+	}
+	return v
+}
+
+// Clock is t as the clock shows it in its zone, in UTC: 23:30-08:00 is 23:30. Filters compare
+// dates so, which makes the day of a date the same for every reader.
+func Clock(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+// Plain is v as columns hold it: a number without the way in which it is written, a date as
+// the clock of its zone shows it (see [Clock]).
+func (v Value) Plain() Value {
+	switch {
+	case v.Kind == KindText || v.Text == "":
+		return v
+	case v.Kind == KindDate:
+		if t, err := time.Parse(time.RFC3339, v.Text); err == nil {
+			return DateValue(Clock(t))
+		}
+	}
+	v.Text = ""
+	return v
 }
 
 // BoolValue is a truth value.
@@ -92,13 +134,17 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.Number, w.Number)
 }
 
-// String writes v for people: the text itself, the shortest form of a number,
-// a date as 2006-01-02 (with a time of day only when it has one), true, false.
+// String writes v for people: the text itself, a number as it is written, a date as
+// 2006-01-02 (with a time of day only when it has one), true, false.
 func (v Value) String() string {
-	switch v.Kind {
-	case KindText:
+	if v.Text != "" {
 		return v.Text
+	}
+	switch v.Kind {
 	case KindNumber:
+		if size := math.Abs(v.Number); size < 1e21 && (size >= 1e-6 || size == 0) {
+			return strconv.FormatFloat(v.Number, 'f', -1, 64)
+		}
 		return strconv.FormatFloat(v.Number, 'g', -1, 64)
 	case KindDate:
 		t := v.Time()
@@ -112,11 +158,21 @@ func (v Value) String() string {
 	return ""
 }
 
+// isDecimal matches the numbers that JSON can write as a document does: 12.10, not 007 or 1e3.
+var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+
 // MarshalJSON writes texts and dates as strings, numbers and truth values as
-// themselves, and no value (or an infinite number) as null.
+// themselves, and no value (or an infinite number) as null. A number that JSON cannot
+// write as the document does is a string: "000032".
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {
 	case KindNumber:
+		switch {
+		case isDecimal.MatchString(v.Text):
+			return []byte(v.Text), nil
+		case v.Text != "":
+			return json.Marshal(v.Text)
+		}
 		if math.IsInf(v.Number, 0) {
 			return []byte("null"), nil
 		}

@@ -40,10 +40,16 @@ func encodeRecord(r *Record) []byte {
 		e.byte(flag)
 		e.uint(len(p.Values))
 		for _, v := range p.Values {
-			e.byte(byte(v.Kind))
-			if v.Kind == sheaf.KindText {
+			switch {
+			case v.Kind == sheaf.KindText:
+				e.byte(byte(v.Kind))
 				e.str(v.Text)
-			} else {
+			case v.Text != "":
+				e.byte(byte(v.Kind) | writtenFlag)
+				e.f64(v.Number)
+				e.str(v.Text)
+			default:
+				e.byte(byte(v.Kind))
 				e.f64(v.Number)
 			}
 		}
@@ -251,16 +257,22 @@ func decodeAbove(d *decoder, r *Record) {
 	decodeRest(d, r)
 }
 
+// writtenFlag marks the kind of a number or date that is followed by the way in which the
+// document writes it.
+const writtenFlag = 0x80
+
 func decodeProperties(d *decoder, doc *sheaf.Document) {
 	n := d.count(3)
 	for range n {
 		p := sheaf.Property{Name: d.str(), List: d.byte() == 1}
 		for range d.count(2) {
-			v := sheaf.Value{Kind: sheaf.Kind(d.byte())}
-			if v.Kind == sheaf.KindText {
-				v.Text = d.str()
-			} else {
+			kind := d.byte()
+			v := sheaf.Value{Kind: sheaf.Kind(kind &^ writtenFlag)}
+			if v.Kind != sheaf.KindText {
 				v.Number = d.f64()
+			}
+			if v.Kind == sheaf.KindText || kind&writtenFlag != 0 {
+				v.Text = d.str()
 			}
 			p.Values = append(p.Values, v)
 		}

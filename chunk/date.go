@@ -32,20 +32,39 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// slashedLayouts are ways in which blogs write dates that are no dates to YAML.
-var slashedLayouts = [...]string{"2006/1/2", "2006/1/2 15:04:05", "2006/1/2 15:04"}
+// namedLayouts are ways in which blogs, mails and people write dates that are no dates to
+// YAML. Dates with slashes and the year last are not here: 1/5/2024 is of January or of May.
+var namedLayouts = [...]string{
+	"2006/1/2", "2006/1/2 15:04:05", "2006/1/2 15:04", "2006/1/2 15:04:05 -0700", "2006/1/2 15:04 -0700", "2006.1.2", "2.1.2006", "2.1.2006 15:04",
+	"2 Jan 2006", "2 January 2006", "Jan 2 2006", "January 2 2006", "2. January 2006",
+	time.RFC1123Z, "Mon 2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -0700",
+}
 
 // dateOf is the date that a value is, or a text that says one, also with slashes behind the
-// year, or a link to the note of a day, as "[[2024-05-31]]".
+// year or the name of the month, or a link to the note of a day, as "[[2024-05-31]]". It has
+// the zone that the value names, or UTC.
 func dateOf(v sheaf.Value) (time.Time, bool) {
-	if v = Linked(v); v.Kind == sheaf.KindDate {
+	switch v = Linked(v); v.Kind {
+	case sheaf.KindDate:
+		if t, err := time.Parse(time.RFC3339, v.Text); err == nil {
+			return t, true
+		}
 		return v.Time(), true
-	}
-	if v.Kind != sheaf.KindText {
+	case sheaf.KindNumber: // 20240531
+		if t, ok := dateInName(v.String()); ok && len(v.String()) == len("20060102") {
+			return t, true
+		}
+		return time.Time{}, false
+	case sheaf.KindText:
+	default:
 		return time.Time{}, false
 	}
-	for _, layout := range slashedLayouts {
-		if t, err := time.Parse(layout, v.Text); err == nil {
+	if len(v.Text) > maxDateBytes {
+		return time.Time{}, false
+	}
+	text := strings.Join(strings.Fields(strings.ReplaceAll(v.Text, ",", " ")), " ")
+	for _, layout := range namedLayouts {
+		if t, err := time.Parse(strings.ReplaceAll(layout, ",", ""), text); err == nil && Writable(t) {
 			return t, true
 		}
 	}

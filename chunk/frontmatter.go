@@ -169,8 +169,10 @@ func (f *frontmatter) take(entries []yamlEntry) {
 			f.aliases = f.appendNames(f.aliases, e, ",", "")
 		case "tags", "tag":
 			f.tags = f.appendNames(f.tags, e, ", ", "#")
-		case "date":
-			f.checkDate(e)
+		default:
+			if slices.Contains(dateProperties[:], strings.ToLower(e.key)) {
+				f.checkDate(e)
+			}
 		}
 		p := sheaf.Property{Name: showable(e.key), List: e.list}
 		for _, s := range e.values {
@@ -232,8 +234,8 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 	v := e.values[0].value()
 	const most = 40 // bytes; more are prose
-	if _, ok := dateOf(v); v.Kind == sheaf.KindText && !ok && len(v.Text) <= most && strings.ContainsAny(v.Text, "0123456789") {
-		f.warn(e.line, "%q is %q, which is no date that can be read: write it as 2024-05-31", showable(e.key), v.Text)
+	if _, ok := dateOf(v); (v.Kind == sheaf.KindText || v.Kind == sheaf.KindNumber) && !ok && len(v.String()) <= most && strings.ContainsAny(v.String(), "0123456789") {
+		f.warn(e.line, "%q is %q, which is no date that can be read: write it as 2024-05-31", showable(e.key), v.String())
 	}
 }
 

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +24,19 @@ func plainValue(s string) sheaf.Value {
 	}
 	if c := s[0]; isDigit(c) || c == '-' || c == '+' || c == '.' {
 		if t, ok := parseDate(s); ok {
-			return sheaf.DateValue(t)
+			return sheaf.WrittenDate(t)
 		}
 		if n, ok := parseNumber(s); ok {
-			return sheaf.NumberValue(n)
+			return sheaf.WrittenNumber(n, s)
 		}
+	}
+	return sheaf.TextValue(s)
+}
+
+// Number is the number that a document writes as s, or a text where that is none.
+func Number(s string) sheaf.Value {
+	if n, ok := parseNumber(s); ok {
+		return sheaf.WrittenNumber(n, s)
 	}
 	return sheaf.TextValue(s)
 }
@@ -48,7 +57,13 @@ func Linked(v sheaf.Value) sheaf.Value {
 	return sheaf.TextValue(name)
 }
 
+// maxNumberBytes is the longest text that is a number: of more digits nobody compares sizes.
+const maxNumberBytes = 400
+
 func parseNumber(s string) (float64, bool) {
+	if len(s) > maxNumberBytes {
+		return 0, false
+	}
 	if strings.ContainsAny(s, "_xXpP") && !strings.HasPrefix(s, "0x") {
 		return 0, false
 	}
@@ -62,12 +77,6 @@ func parseNumber(s string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// dateLayouts are the ways in which YAML and people write dates.
-var dateLayouts = [...]string{
-	"2006-01-02", time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
-	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 -07:00", "2006-01-02 15:04:05Z07:00",
-}
-
 // Writable reports whether a time can be written as RFC 3339 and JSON write one, in UTC:
 // years have four digits there.
 func Writable(t time.Time) bool {
@@ -75,15 +84,74 @@ func Writable(t time.Time) bool {
 	return year >= 0 && year <= 9999
 }
 
-// parseDate reads a date or a time that is [Writable]; without a zone it is UTC.
+// written matches a date as YAML and people write one: 2024-1-5, with a time of day and a zone
+// behind it, as in 2018-11-20 16:33 +0100 or 2001-12-14t21:59:43.10-5.
+var written = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)` +
+	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?[ \t]*([AaPp][Mm])?` +
+	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?)?$`)
+
+// maxDateBytes is the longest text that is a date.
+const maxDateBytes = 64
+
+// parseDate reads a date or a time that is [Writable], in the zone that it names; without
+// one it is UTC. A leap second is the second before it.
 func parseDate(s string) (time.Time, bool) {
-	if len(s) < len("2006-01-02") || s[4] != '-' || s[7] != '-' {
+	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
 		return time.Time{}, false
 	}
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), Writable(t)
+	m := written.FindStringSubmatch(s)
+	if m == nil {
+		return time.Time{}, false
+	}
+	number := func(i int) int {
+		n, _ := strconv.Atoi(m[i])
+		return n
+	}
+	hour, minute, second, half := number(4), number(5), number(6), strings.ToLower(m[8])
+	if half != "" {
+		if hour < 1 || hour > 12 {
+			return time.Time{}, false
+		}
+		if hour %= 12; half == "pm" {
+			hour += 12
 		}
 	}
-	return time.Time{}, false
+	if second == 60 && minute == 59 {
+		second = 59
+	}
+	if hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, false
+	}
+	zone, ok := parseZone(m[9])
+	if !ok {
+		return time.Time{}, false
+	}
+	nanos, _ := strconv.Atoi((m[7] + "000000000")[:9])
+	t := time.Date(number(1), time.Month(number(2)), number(3), hour, minute, second, nanos, zone)
+	if t.Day() != number(3) || int(t.Month()) != number(2) { // else there is no such day
+		return time.Time{}, false
+	}
+	return t, Writable(t)
+}
+
+// parseZone reads Z, -5, +0100 or +01:00.
+func parseZone(s string) (*time.Location, bool) {
+	if s == "" || s[0] != '+' && s[0] != '-' {
+		return time.UTC, true
+	}
+	digits := strings.Replace(s[1:], ":", "", 1)
+	hours, minutes := digits, "0"
+	if len(digits) > 2 {
+		hours, minutes = digits[:len(digits)-2], digits[len(digits)-2:]
+	}
+	h, _ := strconv.Atoi(hours)
+	m, _ := strconv.Atoi(minutes)
+	offset := (h*60 + m) * 60
+	if s[0] == '-' {
+		offset = -offset
+	}
+	if offset == 0 {
+		return time.UTC, true
+	}
+	return time.FixedZone("", offset), h < 24 && m < 60
 }

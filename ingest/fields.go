@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"sheaf"
 	"sheaf/backend"
@@ -140,7 +141,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		{Name: columnExtension, Values: []sheaf.Value{text(strings.TrimPrefix(strings.ToLower(path.Ext(doc.Path)), "."))}},
 	}
 	if !date.Time.IsZero() {
-		columns = append(columns, backend.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(date.Time)}})
+		columns = append(columns, backend.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(sheaf.Clock(inZone(doc, date)))}})
 	}
 	var tags distinct.List[sheaf.Value]
 	for _, tag := range doc.Tags {
@@ -158,24 +159,53 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.Values})
 	}
 	columns = append(columns, accessColumns(doc)...)
-	properties := map[string]*distinct.List[sheaf.Value]{} // by their columns, as names may be the same but for how they are written
+	written, unusual := map[string]*distinct.List[sheaf.Value]{}, map[string]bool{} // numbers, by their columns
+	properties := map[string]*distinct.List[sheaf.Value]{}                          // by their columns, as names may be the same but for how they are written
 	for _, p := range doc.Properties {
 		name := PropertyColumn(p.Name)
 		if properties[name] == nil {
 			properties[name] = &distinct.List[sheaf.Value]{}
 		}
 		for _, v := range p.Values {
-			if v = chunk.Linked(v); v.Kind == sheaf.KindText {
+			v = chunk.Linked(v)
+			switch v.Kind {
+			case sheaf.KindText:
 				v.Text = fold.Text(v.Text)
+			case sheaf.KindNumber:
+				other := sheaf.WrittenColumn(fold.Text(p.Name))
+				if written[other] == nil {
+					written[other] = &distinct.List[sheaf.Value]{}
+				}
+				written[other].Add(text(v.String()))
+				unusual[other] = unusual[other] || v.Text != ""
 			}
-			properties[name].Add(v)
+			properties[name].Add(v.Plain())
 		}
 	}
 	for name, p := range properties {
 		columns = append(columns, backend.Column{Name: name, Values: p.Values})
 	}
+	for name, p := range written {
+		if unusual[name] {
+			columns = append(columns, backend.Column{Name: name, Values: p.Values})
+		}
+	}
 	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
 	return columns
+}
+
+// inZone is the date of a document in the zone of its writer: the one that the document names,
+// UTC where it names none, and for the time of a file that of this machine.
+func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
+	switch date.Source {
+	case sheaf.DateFrontmatter:
+		if again := chunk.DateOf(doc, date.Time); again.Time.UnixMilli() == date.Time.UnixMilli() {
+			return again.Time
+		}
+	case sheaf.DateModified:
+		return date.Time.Local()
+	}
+	return date.Time.UTC()
 }
 
 // Names of the properties, in any case, that say who may see a document. Their

@@ -67,11 +67,9 @@ func skipOf(err error) *catalog.Skip {
 	return &catalog.Skip{Reason: ReasonUnreadable, Detail: reasonOf(err)}
 }
 
-// Text is the text of a file's content as [Run] reads it: UTF-16 with a byte
-// order mark becomes UTF-8; ok is false for what is no text.
+// Text is the text of a file's content as [Run] reads it: that of another encoding becomes
+// UTF-8; ok is false for what is no text.
 func Text(content []byte) (text []byte, ok bool) {
-	if text, ok := decodeUTF16(content); ok {
-		return text, true
-	}
-	return content, !isBinary(content)
+	text, _, ok = decode(content)
+	return text, ok
 }

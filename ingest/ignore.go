@@ -10,6 +10,7 @@ type ignoreRule struct {
 	line     int    // from 1
 	text     string // of the line
 	pattern  string
+	ending   string // the plain characters that end the pattern: every match ends with them
 	negated  bool
 	dirOnly  bool
 	anchored bool // matched against the path from the file's folder, not the name
@@ -18,7 +19,10 @@ type ignoreRule struct {
 // ignoreFile is the rules of one file, which lies in folder base ("" for the
 // top, else ending with a slash). name is what people know it by.
 type ignoreFile struct {
-	base  string
+	base string
+	// lead is the path from the file's folder down to the top, for a file above the
+	// top: "" for another file, else ending with a slash.
+	lead  string
 	name  string
 	rules []ignoreRule
 }
@@ -48,12 +52,17 @@ func parseIgnore(base, name, content string) ignoreFile {
 			r.anchored = true
 			r.pattern = strings.TrimPrefix(r.pattern, "/")
 		}
+		r.ending = r.pattern[len(strings.TrimRightFunc(r.pattern, isPlain)):]
 		if r.pattern != "" {
 			f.rules = append(f.rules, r)
 		}
 	}
 	return f
 }
+
+// isPlain reports whether a character means only itself in a pattern. A slash may stand for
+// nothing, behind stars.
+func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
 // trimUnescapedSpaces drops spaces at the end that no backslash precedes.
 func trimUnescapedSpaces(s string) string {
@@ -74,6 +83,7 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	if !ok {
 		return nil
 	}
+	relative = f.lead + relative
 	for i := len(f.rules) - 1; i >= 0; i-- {
 		r := &f.rules[i]
 		if r.dirOnly && !isDir {
@@ -83,7 +93,7 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 		if r.anchored {
 			subject = relative
 		}
-		if wildmatch(r.pattern, subject) {
+		if strings.HasSuffix(subject, r.ending) && wildmatch(r.pattern, subject) {
 			return r
 		}
 	}
@@ -102,10 +112,7 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 // is no slash, '*' any number of those, "**" between slashes, or more of them, any number of
 // folders, '\' takes the next character as it is.
 func wildmatch(pattern, s string) bool {
-	m := matcher{pattern: pattern, s: s}
-	if strings.Count(pattern, "*") > manyStars {
-		m.failed = map[[2]int]bool{}
-	}
+	m := matcher{pattern: pattern, s: s, remembers: strings.Count(pattern, "*") > manyStars}
 	return m.match(0, 0)
 }
 
@@ -115,7 +122,8 @@ const manyStars = 3
 
 type matcher struct {
 	pattern, s string
-	failed     map[[2]int]bool // nil when it is not worth it
+	remembers  bool // whether failed is worth it
+	failed     map[[2]int]bool
 }
 
 // match matches pattern[p:] with s[i:].
@@ -124,7 +132,10 @@ func (m *matcher) match(p, i int) bool {
 		return false
 	}
 	ok := m.try(p, i)
-	if !ok && m.failed != nil {
+	if !ok && m.remembers {
+		if m.failed == nil {
+			m.failed = map[[2]int]bool{}
+		}
 		m.failed[[2]int{p, i}] = true
 	}
 	return ok

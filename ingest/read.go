@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"regexp"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 	"unsafe"
 
 	"sheaf/catalog"
@@ -39,8 +36,9 @@ type content struct {
 	// modified is the time of the file, or that with which a text was given; zero for none.
 	modified time.Time
 	// decoded says that data is not what the file holds, but its text in
-	// UTF-8.
+	// UTF-8; note is about the encoding.
 	decoded bool
+	note    string
 }
 
 // read reads a file whole and makes sure that it did not change meanwhile.
@@ -131,7 +129,11 @@ func isBinary(data []byte) bool {
 	for _, c := range head[i:] {
 		control += int(controls[c])
 	}
-	return control*10 > len(head) || control*50 > len(head) && invalidBytes(head)*5 > len(head)
+	if control*50 <= len(head) {
+		return false
+	}
+	invalid, _ := invalidBytes(head)
+	return control*10 > len(head) || invalid*5 > len(head)
 }
 
 // signatures begin files of formats that may look like text further on. Those
@@ -153,18 +155,6 @@ func hasSignature(data []byte) bool {
 	return pdfSignature.Match(data[:min(len(data), 16)])
 }
 
-// invalidBytes counts the bytes that are no UTF-8.
-func invalidBytes(data []byte) (n int) {
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		if r == utf8.RuneError && size == 1 {
-			n++
-		}
-		data = data[size:]
-	}
-	return n
-}
-
 // controls is 1 for bytes that no text holds.
 var controls = func() (t [256]uint8) {
 	for c := range ' ' {
@@ -174,53 +164,3 @@ var controls = func() (t [256]uint8) {
 	}
 	return t
 }()
-
-// decodeUTF16 turns UTF-16 with a byte order mark into UTF-8; ok is false when
-// data is something else.
-func decodeUTF16(data []byte) (text []byte, ok bool) {
-	var order binary.ByteOrder
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		order = binary.LittleEndian
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	default:
-		return nil, false
-	}
-	data = data[2:]
-	text = make([]byte, 0, len(data))
-	for len(data) >= 2 {
-		r := rune(order.Uint16(data))
-		data = data[2:]
-		if utf16.IsSurrogate(r) {
-			low := rune(0)
-			if len(data) >= 2 {
-				low = rune(order.Uint16(data))
-			}
-			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-				data = data[2:]
-			}
-		}
-		text = utf8.AppendRune(text, r)
-	}
-	return text, true
-}
-
-// notes are warnings about a file's encoding.
-func (c *content) notes() []string {
-	switch {
-	case c.decoded:
-		return []string{"UTF-16: its text is kept in the index as UTF-8"}
-	case !utf8.Valid(c.data):
-		at := 0
-		for at < len(c.data) {
-			r, size := utf8.DecodeRune(c.data[at:])
-			if r == utf8.RuneError && size == 1 {
-				break
-			}
-			at += size
-		}
-		return []string{fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are no part of words", at)}
-	}
-	return nil
-}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -525,9 +526,11 @@ func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reaso
 	if j.given != nil && len(j.given.Chunks) > 0 {
 		return j.given.cut(j.doc), c.data, ""
 	}
-	if text, ok := decodeUTF16(c.data); ok {
-		c.data, c.decoded = text, true
-	} else if j.given == nil && isBinary(c.data) {
+	switch text, note, ok := decode(c.data); {
+	case ok:
+		c.decoded, c.note = !sameBytes(text, c.data), note
+		c.data = text
+	case j.given == nil:
 		return doc, nil, ReasonBinary
 	}
 	chunker, err := chunk.For(j.path, r.o.Chunk)
@@ -538,10 +541,15 @@ func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reaso
 	if j.given == nil && len(doc.Chunks) == 0 {
 		return doc, nil, ReasonEmpty
 	}
-	for _, note := range c.notes() {
-		doc.Warnings = append(doc.Warnings, sheaf.Warning{Message: note})
+	if c.note != "" {
+		doc.Warnings = append(doc.Warnings, sheaf.Warning{Message: c.note})
 	}
 	return doc, c.data, ""
+}
+
+// sameBytes reports whether two slices are one memory.
+func sameBytes(a, b []byte) bool {
+	return unsafe.SliceData(a) == unsafe.SliceData(b) && len(a) == len(b)
 }
 
 // errNoModel is why vectors are missing that a run with a model adds.

@@ -26,7 +26,7 @@ func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 
 // Sample is the beginnings, of at most size bytes each, of at most n documents
 // that are spread evenly over the folder, as [Run] would read them, each ended by
-// a line feed: UTF-16 becomes UTF-8, other invalid bytes spaces. What cannot be
+// a line feed: other encodings become UTF-8, and invalid bytes spaces. What cannot be
 // read or is no text is passed over.
 func (w *Walk) Sample(n, size int) string {
 	var sample strings.Builder

@@ -48,7 +48,7 @@ func TestSample(t *testing.T) {
 		}
 		return walk.Sample(n, size)
 	}
-	if got := sample(10, 100); got != "one two\nwide\n" {
+	if got := sample(10, 100); got != "oneÿtwo\nwide\n" {
 		t.Errorf("%q", got)
 	}
 	if got := sample(0, 100) + sample(10, 0); got != "\n\n" {

@@ -54,6 +54,7 @@ const (
 	ReasonLink        = "symbolic link"
 	ReasonSpecial     = "not a regular file"
 	ReasonChanging    = "kept changing"
+	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
 	ReasonEmpty       = "empty" // of bytes, or of all but white space
 	// Those of a file or folder that a rule leaves out, and of a folder that
@@ -343,9 +344,27 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			w.byRule(out, path, ReasonIgnored, f, r)
 			continue
 		}
+		if real := offloaded(name); real != "" && w.document(dir.path+real, real) && !listed(entries, real) {
+			if _, r := w.ignoredBy(dir.ignores, dir.path+real, real, false); r == nil {
+				skip(dir.path+real, ReasonCloud, "a cloud drive keeps it; open it once to get it back")
+				out.unread = append(out.unread, dir.path+real)
+			}
+			continue
+		}
 		w.file(list, e, info, path, mode, out, skip)
 	}
 	return folders
+}
+
+// offloaded is the name of the file that iCloud took off this disk and left a placeholder
+// of the given name for; "" for another file.
+func offloaded(placeholder string) string {
+	name, cloud := strings.CutSuffix(placeholder, ".icloud")
+	name, hidden := strings.CutPrefix(name, ".")
+	if !cloud || !hidden {
+		return ""
+	}
+	return name
 }
 
 // isIndex reports whether a folder is an index: every run that writes one changes its
@@ -653,13 +672,12 @@ func isAbsent(name string) bool {
 }
 
 // outerIgnores are the ignore files above root, up to the top of the repository
-// that it lies in, and that repository's own excludes. Their rules are turned
-// into ones relative to root where they can say something about it. from are the names of
+// that it lies in, and that repository's own excludes. from are the names of
 // all of them, there or not. err says that one cannot be read, or that it is not known
 // where the repository begins; what nobody may look for there is no repository, and what
 // nobody may look for in it are no excludes.
 func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
-	suffix := ""
+	lead := "" // from the folder that is looked at down to root
 	take := func(name string) {
 		from = append(from, name)
 		content, fault := readIgnore(name)
@@ -667,7 +685,9 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 			err = fmt.Errorf("the ignore file %s: %s", above(root, name), reasonOf(fault))
 		}
 		if fault == nil {
-			ignores = append([]ignoreFile{inside(parseIgnore("", name, content), suffix)}, ignores...)
+			f := parseIgnore("", name, content)
+			f.lead = lead
+			ignores = append([]ignoreFile{f}, ignores...)
 		}
 	}
 	for dir := root; ; {
@@ -686,7 +706,7 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 		if parent == dir {
 			return nil, nil, nil // no repository
 		}
-		suffix = filepath.Base(dir) + "/" + suffix
+		lead = filepath.Base(dir) + "/" + lead
 		for _, own := range slices.Backward(ignoreNames[:]) {
 			take(filepath.Join(parent, own))
 		}
@@ -701,26 +721,6 @@ func above(root, name string) string {
 		return filepath.Base(name)
 	}
 	return filepath.ToSlash(at)
-}
-
-// inside are the rules of a file in a folder above as they hold in the folder
-// that suffix leads down to.
-func inside(f ignoreFile, suffix string) ignoreFile {
-	if suffix == "" {
-		return f
-	}
-	out := ignoreFile{name: f.name}
-	for _, r := range f.rules {
-		if r.anchored && !strings.HasPrefix(r.pattern, "**/") {
-			rest, ok := strings.CutPrefix(r.pattern, suffix)
-			if !ok {
-				continue
-			}
-			r.pattern = rest
-		}
-		out.rules = append(out.rules, r)
-	}
-	return out
 }
 
 // reasonOf is an error without the path, which stands beside it.

@@ -46,8 +46,8 @@ type Options struct {
 	// Spellings tells how the collection writes a path, the beginning of one or a file's
 	// name that it has only in other case; nil when nobody knows.
 	Spellings func(written string) []string
-	// Now is the time against which 7d and yesterday are counted; its
-	// location is that of the dates. Zero is the current time in UTC.
+	// Now is the time against which 7d and yesterday are counted; its location says
+	// which day it is. Zero is the current time in UTC.
 	Now time.Time
 	// Limit is copied to the query.
 	Limit int

@@ -201,7 +201,15 @@ func (p *parser) property(name string, t token) part {
 		if stem == "" {
 			return part{filter: sheaf.Exists{Column: column}, strict: true}
 		}
-		return part{filter: sheaf.HasPrefix{Column: column, Prefix: fold.Text(stem)}, strict: true}
+		begins := sheaf.HasPrefix{Column: column, Prefix: fold.Text(stem)}
+		if !strings.ContainsAny(stem[:1], "0123456789+-.") {
+			return part{filter: begins, strict: true}
+		}
+		any := sheaf.Or{begins}
+		for _, s := range cases(stem) {
+			any = append(any, sheaf.HasPrefix{Column: sheaf.WrittenColumn(name), Prefix: s})
+		}
+		return part{filter: any, strict: true}
 	}
 	op, value := comparison(text)
 	if linked := wikilink.Name(value); linked != "" {
@@ -226,7 +234,7 @@ func (p *parser) property(name string, t token) part {
 	}
 	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(fold.Text(value))}}}
 	if isNumber {
-		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.NumberValue(number)}})
+		any = append(any, writtenSo(name, value, number))
 	}
 	if b, err := strconv.ParseBool(strings.ToLower(value)); err == nil && len(value) > 1 {
 		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.BoolValue(b)}})
@@ -238,6 +246,30 @@ func (p *parser) property(name string, t token) part {
 		return part{filter: any[0], strict: true}
 	}
 	return part{filter: any, strict: true}
+}
+
+// writtenSo lets numbers of a property through that are written so: 12.10 is not 12.1.
+func writtenSo(name, value string, number float64) sheaf.Filter {
+	written := sheaf.In{Column: sheaf.WrittenColumn(name)}
+	for _, s := range cases(value) {
+		written.Values = append(written.Values, sheaf.TextValue(s))
+	}
+	if sheaf.WrittenNumber(number, value).Text != "" {
+		return written
+	}
+	usual := sheaf.In{Column: sheaf.PropertyColumn(name), Values: []sheaf.Value{sheaf.NumberValue(number)}}
+	return sheaf.Or{written, sheaf.And{usual, sheaf.Not{Filter: sheaf.Exists{Column: written.Column}}}}
+}
+
+// cases are a text as it is, in small letters and in capitals, each once.
+func cases(s string) []string {
+	out := []string{s}
+	for _, other := range [...]string{strings.ToLower(s), strings.ToUpper(s)} {
+		if !slices.Contains(out, other) {
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 // comparison cuts the signs <, > and = from the value behind them.
@@ -262,6 +294,9 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 // date reads before:, after:, on: and date:, the last two with a comparison too.
 // After includes the day itself.
 func (p *parser) date(t token) part {
+	if t.field == "date" && t.text == "*" && t.kind != tokenPhrase {
+		return part{filter: sheaf.Exists{Column: sheaf.ColumnDate}, strict: true}
+	}
 	op, value := "", t.text
 	if t.field == "on" || t.field == "date" {
 		op, value = comparison(t.text)
@@ -292,9 +327,10 @@ func (p *parser) date(t token) part {
 	return part{filter: r, strict: true}
 }
 
-// dates reads a year, a month, a day, or a time ago, as a half-open range.
+// dates reads a year, a month, a day, or a time ago, as a half-open range. Days are those of
+// clocks, in UTC whatever the zone of now: see [sheaf.Clock].
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch strings.ToLower(s) {
 	case "today":
 		return today, today.AddDate(0, 0, 1), true
@@ -318,8 +354,8 @@ func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	for _, l := range []struct {
 		layout              string
 		years, months, days int
-	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/01/02", 0, 0, 1}} {
-		if t, err := time.ParseInLocation(l.layout, s, now.Location()); err == nil && t.Year() > 0 {
+	}{{"2006-1-2", 0, 0, 1}, {"2006-1", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/1/2", 0, 0, 1}} {
+		if t, err := time.Parse(l.layout, s); err == nil && t.Year() > 0 {
 			return t, t.AddDate(l.years, l.months, l.days), true
 		}
 	}

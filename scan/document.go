@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"path"
 	"reflect"
 	"strings"
@@ -41,7 +42,7 @@ type loaded struct {
 // newLoaded is a file as chunker cuts it.
 func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) *loaded {
 	detach(&doc)
-	d := &document{key: key, path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw), decoded: len(text) != len(raw), doc: doc}
+	d := &document{key: key, path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw), decoded: !bytes.Equal(text, raw), doc: doc}
 	d.date = chunk.DateOf(&d.doc, f.ModTime)
 	d.columns = ingest.ChunkColumns(ingest.Columns(&d.doc, d.date), 1) // pieces have one depth
 	return &loaded{document: d, text: string(text)}

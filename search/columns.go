@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/chunk"
 	"sheaf/profile"
 )
 
@@ -82,9 +84,51 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	if !ok {
 		return fmt.Errorf("facets: the store cannot count them: %w", sheaf.ErrUnsupported)
 	}
-	var err error
-	r.result.Facets, err = faceter.Facets(ctx, r.matches(plan), r.opt.Facets, maxFacetValues)
-	return err
+	columns := slices.Clone(r.opt.Facets)
+	for _, column := range r.opt.Facets {
+		if name, is := strings.CutPrefix(column, sheaf.PropertyColumn("")); is {
+			columns = append(columns, sheaf.WrittenColumn(name))
+		}
+	}
+	all, err := faceter.Facets(ctx, r.matches(plan), columns, maxFacetValues)
+	if err != nil {
+		return err
+	}
+	facets, written := all[:len(r.opt.Facets)], all[len(r.opt.Facets):]
+	for i := range facets {
+		if strings.HasPrefix(facets[i].Column, sheaf.PropertyColumn("")) {
+			facets[i] = asWritten(facets[i], written[0])
+			written = written[1:]
+		}
+	}
+	r.result.Facets = facets
+	return nil
+}
+
+// asWritten counts the numbers of a property as documents write them, where they do not write
+// them in the usual form.
+func asWritten(facet, written backend.Facet) backend.Facet {
+	if len(written.Values) == 0 {
+		return facet
+	}
+	counts := make(map[sheaf.Value]int, len(facet.Values)+len(written.Values))
+	for _, v := range facet.Values {
+		counts[v.Value] = v.Chunks
+	}
+	distinct := facet.Distinct
+	for _, v := range written.Values {
+		number := chunk.Number(v.Value.Text)
+		usual := sheaf.Value{Kind: number.Kind, Number: number.Number}
+		if counts[usual] -= v.Chunks; counts[usual] <= 0 {
+			delete(counts, usual)
+			distinct--
+		}
+		counts[number] += v.Chunks
+		distinct++
+	}
+	out := backend.NewFacet(facet.Column, counts, maxFacetValues)
+	out.Distinct = max(distinct, len(out.Values))
+	return out
 }
 
 // countMatches counts what the query matches, when that was asked for: what count and

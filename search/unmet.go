@@ -132,7 +132,11 @@ func (w want) unmet(there backend.Facet, scope string) string {
 		return said + ", or any other"
 	}
 	name := strings.TrimSuffix(w.value, "*")
-	if near := suggest.Nearest(name, values); near != "" && utf8.RuneCountInString(name) >= leastMeant {
+	nearest := suggest.NearestValue
+	if w.column == sheaf.ColumnFolder || w.column == sheaf.ColumnFile {
+		nearest = suggest.Nearest
+	}
+	if near := nearest(name, values); near != "" && utf8.RuneCountInString(name) >= leastMeant {
 		return said + fmt.Sprintf("; did you mean %q?", short(near))
 	}
 	told := values[:min(len(values), mostTold)]

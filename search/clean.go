@@ -26,7 +26,10 @@ type cleaner struct {
 	columns int
 	space   bool // a space is due before the next character
 	ranges  []sheaf.Span
-	first   int // where the first range begins in text
+	weights []float64 // what each term of matches counts
+	terms   uint64    // those of ranges
+	most    float64   // what the rarest of them counts
+	rarest  int       // where the first range of that term begins in text
 
 	fence  fence
 	code   int          // the end of the last code span
@@ -129,8 +132,9 @@ func (c *cleaner) matchAhead() bool {
 		return false
 	}
 	m := c.matches[0]
-	if len(c.ranges) == 0 {
-		c.first = c.pos
+	c.terms |= 1 << m.term
+	if w := c.weights[m.term]; len(c.ranges) == 0 || w > c.most*(1+1e-9) {
+		c.most, c.rarest = w, c.pos
 	}
 	start := -1
 	for c.pos < m.end {

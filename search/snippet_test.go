@@ -17,11 +17,16 @@ import (
 
 func highlighter(t testing.TB, q sheaf.TextQuery) *search.Highlighter {
 	t.Helper()
+	return highlighterFor(t, q, nil)
+}
+
+func highlighterFor(t testing.TB, q sheaf.TextQuery, rarity func(string) float64) *search.Highlighter {
+	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return search.NewHighlighter(a, q, nil)
+	return search.NewHighlighter(a, q, rarity)
 }
 
 // marked writes a snippet with its matches in brackets.

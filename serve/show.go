@@ -260,8 +260,9 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 	return nil
 }
 
-// BestSnippet is that of the first span with a phrase of the query, if it has any, else
-// of the first with a match, else of the first with text; at is its place in content.
+// BestSnippet is the snippet of the span that shows most of the query: all words of a
+// phrase before single words, then the words that tell most. Of equal spans the first
+// counts. at is the place in content of the rarest word shown.
 func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
 	snippet, at, _ = bestSnippet(nil, h, content, spans)
 	snippet.Matches = slices.Clone(snippet.Matches)
@@ -273,7 +274,7 @@ func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (sni
 func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int, _ []byte) {
 	at = spans[0].Start
 	from := len(written)
-	best, last, worth := 0, 0, 0
+	best, last, worth := 0, 0, -1.0
 	for i, span := range spans {
 		if span.End > len(content) || span.Start > span.End {
 			continue
@@ -281,7 +282,7 @@ func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []
 		s := h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth) // which does not keep it
 		last = i
 		w := worthOf(&s)
-		if w <= worth {
+		if w <= worth*(1+1e-9) {
 			continue
 		}
 		written = append(written[:from], s.Text...)
@@ -290,7 +291,7 @@ func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []
 		}
 		best, worth, snippet, at = i, w, s, span.Start+s.At
 		snippet.Text = stringOf(written[from:])
-		if worth == mostWorth {
+		if s.Phrase && h.Full(&s) {
 			break
 		}
 	}
@@ -301,20 +302,18 @@ func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []
 	return snippet, at, written
 }
 
-// mostWorth is the worth of a snippet that none is better than.
-const mostWorth = 3
-
-// worthOf tells snippets with more of what was asked for from others.
-func worthOf(s *search.Snippet) int {
-	switch {
-	case len(s.Matches) > 0 && s.Phrase:
-		return mostWorth
-	case len(s.Matches) > 0:
-		return 2
-	case s.Text != "":
-		return 1
+// worthOf is what a snippet shows of the query: more is better. A snippet with text is
+// worth more than none, and a whole phrase more than any words.
+func worthOf(s *search.Snippet) float64 {
+	const text, phrase = 1e-6, 1e6
+	w := s.Worth
+	if s.Text != "" {
+		w += text
 	}
-	return 0
+	if len(s.Matches) > 0 && s.Phrase {
+		w += phrase
+	}
+	return w
 }
 
 // goesOn reports whether content goes on with the same paragraph behind end: passages end

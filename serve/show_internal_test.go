@@ -58,7 +58,8 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		{"a word of the phrase asked for alone too", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "lock"}, sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
 		{"beside a beginning", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Prefix{Text: "loc"}, sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
 		{"beside a fuzzy word", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Phrase{Text: "lock is no longer"}, sheaf.Fuzzy{Text: "lock", Distance: 1}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
-		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
+		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "A [lock] is no longer [strictly] required."},
+		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
 	} {
 		h := search.NewHighlighter(a, c.query, nil)
 		got, at := BestSnippet(h, []byte(content), c.spans)

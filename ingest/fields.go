@@ -87,11 +87,7 @@ func titlesAbove(c *sheaf.Chunk) string {
 
 // bodyText is the text of a chunk that is indexed.
 func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
-	before, after := chunk.IndexedText(doc, c, content)
-	if after == "" {
-		return before
-	}
-	return before + after
+	return chunk.IndexedText(doc, c, content).Text
 }
 
 // pathWords is a path without its extension.

@@ -117,14 +117,10 @@ func (d *loaded) entries(listed int, vectors bool) []backend.Chunk {
 	return entries
 }
 
-// body is the text of a piece without frontmatter, which only a document of
-// nothing else has in a piece; what YAML made nothing of stays.
+// body is the text of a piece that is indexed. Only a document of nothing else has a
+// piece with frontmatter.
 func (d *document) body(c *sheaf.Chunk, text string) string {
-	from := c.Body.Start
-	if front := d.doc.Frontmatter; front.Len() > 0 && !d.doc.FrontmatterText {
-		from = min(max(from, front.End), c.Body.End)
-	}
-	return text[from:c.Body.End]
+	return chunk.IndexedText(&d.doc, c, text).Text
 }
 
 // propertyText is the values of the frontmatter that are no fields of their own,

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/chunk"
 )
 
 // Bounds of the work that one snippet takes, however long the text.
@@ -67,7 +68,13 @@ func (h *Highlighter) Snippet(text string, width int) Snippet {
 // Cut is Snippet in memory of h: its text and matches are there until h is used again or
 // released.
 func (h *Highlighter) Cut(text string, width int) Snippet {
-	width = max(width, 20)
+	left := chunk.WithoutPayloads(text)
+	s := h.cut(left.Text, max(width, 20))
+	s.At = left.At(s.At)
+	return s
+}
+
+func (h *Highlighter) cut(text string, width int) Snippet {
 	matches := h.find(text, width)
 	if len(matches) == 0 {
 		return h.clip(text, skipSpace(text), nil, width)

@@ -53,6 +53,7 @@ func (s *entries) entry(c *sheaf.Chunk) backend.Chunk {
 		columns = ChunkColumns(s.columns, c.Depth)
 		s.atDepth[c.Depth] = columns
 	}
+	columns = WithFields(columns, s.doc.FieldsOf(c.Position))
 	e := backend.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]backend.Field, 0, usualFields)}
 	e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
 	e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
@@ -154,8 +155,18 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.Values})
 	}
 	columns = append(columns, accessColumns(doc)...)
+	columns = append(columns, propertyColumns(doc.Properties)...)
+	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	return columns
+}
+
+// propertyColumns are the columns of properties, in no order.
+func propertyColumns(of []sheaf.Property) (columns []backend.Column) {
 	properties := map[string]*distinct.List[sheaf.Value]{} // by their columns, as names may be the same but for how they are written
-	for _, p := range doc.Properties {
+	for _, p := range of {
+		if len(p.Values) == 0 {
+			continue
+		}
 		name := PropertyColumn(p.Name)
 		if properties[name] == nil {
 			properties[name] = &distinct.List[sheaf.Value]{}
@@ -170,8 +181,34 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	for name, p := range properties {
 		columns = append(columns, backend.Column{Name: name, Values: p.Values})
 	}
-	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
 	return columns
+}
+
+// WithFields are the columns of a document with the fields of one of its chunks, whose
+// values come before those of the document. Columns are sorted by name.
+func WithFields(columns []backend.Column, fields []sheaf.Field) []backend.Column {
+	if len(fields) == 0 {
+		return columns
+	}
+	properties := make([]sheaf.Property, len(fields))
+	for i, f := range fields {
+		properties[i] = sheaf.Property{Name: f.Name, Values: []sheaf.Value{f.Value}}
+	}
+	own := propertyColumns(properties)
+	for _, c := range columns {
+		i := slices.IndexFunc(own, func(o backend.Column) bool { return o.Name == c.Name })
+		if i < 0 {
+			own = append(own, c)
+			continue
+		}
+		var both distinct.List[sheaf.Value]
+		for _, v := range slices.Concat(own[i].Values, c.Values) {
+			both.Add(v)
+		}
+		own[i].Values = both.Values
+	}
+	slices.SortFunc(own, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	return own
 }
 
 // Names of the properties, in any case, that say who may see a document. Their

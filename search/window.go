@@ -154,6 +154,12 @@ func (h *Highlighter) clip(text string, start int, matches []match, width int) S
 	return s
 }
 
+// Plain is the beginning of a Markdown text as a reader sees it, about width columns wide.
+func Plain(text string, width int) string {
+	h := &Highlighter{}
+	return h.clip(text, skipSpace(text), nil, width).Text
+}
+
 // wordEnd is the end of the last whole word of out: its last space, unless
 // that would drop more than a third.
 func wordEnd(out []byte) int {

@@ -299,7 +299,68 @@ func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []
 		span := spans[best]
 		snippet.Matches = h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth).Matches
 	}
+	return underHeading(h, snippet, content, at, written, from)
+}
+
+// Bounds of the heading row that is shown before a row of a table.
+const (
+	headingReach   = 64 << 10 // how far above the row it may stand
+	headingColumns = 100
+)
+
+// underHeading puts the heading row of a table before a snippet from a row below it, whose
+// cells say little without. The snippet is what was written from a byte on.
+func underHeading(h *search.Highlighter, snippet search.Snippet, content []byte, at int, written []byte, from int) (search.Snippet, int, []byte) {
+	row := headingRow(content, at)
+	if row.Len() == 0 {
+		return snippet, at, written
+	}
+	heading := search.Plain(stringOf(content[row.Start:row.End]), headingColumns)
+	if heading == "" || strings.Contains(snippet.Text, heading) {
+		return snippet, at, written
+	}
+	text, before := snippet.Text, heading+" … "
+	text = strings.TrimPrefix(text, "…")
+	cut := len(snippet.Text) - len(text)
+	text = before + text
+	matches := slices.Clone(snippet.Matches)
+	for i := range matches {
+		matches[i].Start += len(before) - cut
+		matches[i].End += len(before) - cut
+	}
+	snippet.Matches = matches
+	written = append(written[:from], text...)
+	snippet.Text = stringOf(written[from:])
 	return snippet, at, written
+}
+
+// headingRow is the heading row of the table that has the byte at in a row below it; empty
+// when none has.
+func headingRow(content []byte, at int) sheaf.Span {
+	line := func(at int) sheaf.Span { // that holds a byte
+		from := bytes.LastIndexByte(content[:at], '\n') + 1
+		end := bytes.IndexByte(content[at:], '\n')
+		if end < 0 {
+			end = len(content) - at
+		}
+		return sheaf.Span{Start: from, End: at + end}
+	}
+	here := line(at)
+	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
+		text := bytes.TrimSpace(content[row.Start:row.End])
+		if bytes.IndexByte(text, '|') < 0 {
+			return sheaf.Span{}
+		}
+		above := line(row.Start - 1)
+		if row != here && chunk.DelimiterRow(stringOf(text)) {
+			if bytes.IndexByte(content[above.Start:above.End], '|') < 0 {
+				return sheaf.Span{}
+			}
+			return above
+		}
+		row = above
+	}
+	return sheaf.Span{}
 }
 
 // worthOf is what a snippet shows of the query: more is better. A snippet with text is

@@ -10,7 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sheaf"
-	"sheaf/chunk"
 	"sheaf/serve"
 	"sheaf/serve/address"
 )
@@ -190,35 +189,20 @@ func find(r *serve.Reader, text string) (address.Target, error) {
 // read is what an address led to, with its neighbors.
 func read(ctx context.Context, r *serve.Reader, t address.Target, o serve.GetOptions) (*serve.Part, error) {
 	o.Line, o.Lines = t.Line, t.Count
-	return readable(r.Get(ctx, t.Chunk.ID, o))
+	return serve.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
 // named is what the name of a result leads to.
 func named(ctx context.Context, r *serve.Reader, name sheaf.ID) (*serve.Part, error) {
 	p, err := r.Get(ctx, name, serve.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {
-		return readable(p, err)
+		return serve.Readable(p, err)
 	}
 	t, err := find(r, string(name))
 	if err != nil {
 		return nil, err
 	}
 	return read(ctx, r, t, serve.GetOptions{})
-}
-
-// readable takes the data, such as pictures in base64, out of the texts of a passage and its
-// neighbors: an assistant pays for each character and can read none of it.
-func readable(p *serve.Part, err error) (*serve.Part, error) {
-	if err != nil {
-		return nil, err
-	}
-	p.Text = chunk.Readable(p.Text)
-	for _, near := range [][]serve.Part{p.Before, p.After} {
-		for i := range near {
-			near[i].Text = chunk.Readable(near[i].Text)
-		}
-	}
-	return p, nil
 }
 
 // takeBetween adds a passage between its neighbors. The budget goes to the passage

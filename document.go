@@ -2,6 +2,7 @@ package sheaf
 
 import (
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -122,6 +123,10 @@ type Document struct {
 	// Warnings are faults of the file that did not stop it from being
 	// indexed, with line numbers.
 	Warnings []Warning
+	// Fields are the properties that stand in the text of chunks, in the order of the
+	// chunks. A document from the catalog has none: they are columns of the index only.
+	// Properties has each of their names, without values unless frontmatter has some.
+	Fields []Field `json:"-"`
 	// Chunks are in pre-order; Chunks[i].Position == i, except for large
 	// windows, which follow the windows they are made of. A document with
 	// no text has none.
@@ -332,6 +337,24 @@ type Property struct {
 	Name   string
 	List   bool
 	Values []Value
+}
+
+// Field is a property that stands in the text of a chunk.
+type Field struct {
+	Position int // of the chunk
+	Name     string
+	Value    Value
+}
+
+// FieldsOf are the fields of the chunk at a position.
+func (d *Document) FieldsOf(position int) []Field {
+	if len(d.Fields) == 0 {
+		return nil
+	}
+	find := func(position int) int {
+		return sort.Search(len(d.Fields), func(i int) bool { return d.Fields[i].Position >= position })
+	}
+	return d.Fields[find(position):find(position+1)]
 }
 
 // Warning is a fault in a file that did not stop it from being used.

@@ -9,6 +9,7 @@ package chunk
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -196,14 +197,20 @@ func shortened(title string) string {
 // empty reports whether the file holds white space only.
 func (s *source) empty() bool { return blankText(s.src[s.start:]) }
 
-// IndexedText is the text of a chunk that is indexed, in up to two parts of
-// content: its body without the frontmatter, whose values are fields instead.
-// Frontmatter that gave nothing stays.
-func IndexedText[T string | []byte](doc *sheaf.Document, c *sheaf.Chunk, content T) (before, after T) {
-	body := c.Body
-	front := doc.Frontmatter
-	if front.Len() == 0 || doc.FrontmatterText || front.End <= body.Start || front.Start >= body.End {
-		return content[body.Start:body.End], after
+// IndexedText is the text of a chunk that is indexed: its body without what is no text
+// of it. That is the frontmatter, whose values are fields instead, unless it gave
+// nothing; and data, such as a picture in base64.
+func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
+	body, front := c.Body, doc.Frontmatter
+	parts := payloadsOf(content, body)
+	if front.Len() > 0 && !doc.FrontmatterText && front.End > body.Start && front.Start < body.End {
+		at := sheaf.Span{Start: max(front.Start-body.Start, 0), End: min(front.End, body.End) - body.Start}
+		parts = slices.DeleteFunc(parts, func(p sheaf.Span) bool { return p.Start < at.End && at.Start < p.End })
+		i := 0
+		for i < len(parts) && parts[i].Start < at.Start {
+			i++
+		}
+		parts = slices.Insert(parts, i, at)
 	}
-	return content[body.Start:max(body.Start, front.Start)], content[min(body.End, front.End):body.End]
+	return without(content[body.Start:body.End], parts)
 }

@@ -29,6 +29,7 @@ func (s *source) distribute() {
 			seen[strings.ToLower(tag)] = len(chunks)
 		}
 	}
+	s.distributeFields()
 	holders := holders{chunks: chunks}
 	for _, link := range found.links {
 		from, to := holders.of(link.Span)

@@ -118,6 +118,9 @@ func documentMetadata(doc *sheaf.Document) []Metadata {
 		if IsFieldProperty(p.Name) || IsAccessProperty(p.Name) {
 			continue
 		}
+		if len(p.Values) == 0 {
+			continue
+		}
 		m := Metadata{Name: p.Name}
 		for _, v := range p.Values {
 			m.Values = append(m.Values, v.String())

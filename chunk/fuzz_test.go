@@ -64,7 +64,7 @@ func FuzzChunk(f *testing.F) {
 				t.Fatalf("%s: %v", k.Name(), err)
 			}
 			for i := range doc.Chunks {
-				chunk.IndexedText(&doc, &doc.Chunks[i], content)
+				chunk.IndexedText(&doc, &doc.Chunks[i], string(content))
 				for _, l := range doc.Chunks[i].Links {
 					if l.Span.Start < 0 || l.Span.End > len(content) || l.Span.Start >= l.Span.End {
 						t.Fatalf("%s: link %+v of %d bytes", k.Name(), l, len(content))

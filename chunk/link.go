@@ -135,7 +135,7 @@ func (f *finder) close(i int) int {
 	} else {
 		f.brackets.linked()
 	}
-	address, fragment, _ := strings.Cut(target, "#")
+	address, fragment, _ := strings.Cut(withoutPayload(target), "#")
 	f.out.links = append(f.out.links, sheaf.Link{
 		Kind: kind, Target: percentDecode(address), Fragment: percentDecode(fragment), Text: plainLinkText(text),
 		Span: sheaf.Span{Start: f.base + k.at, End: f.base + end},

@@ -129,24 +129,17 @@ var startsPool = sync.Pool{New: func() any { return new([]int) }}
 
 // Span is where passage n of a chunk lies in content, the text of its document.
 func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n int) sheaf.Span {
-	before, after := IndexedText(doc, c, content)
-	text := before
-	if len(after) > 0 {
-		text = slices.Concat(before, after)
-	}
+	left := IndexedText(doc, c, unsafe.String(unsafe.SliceData(content), len(content)))
+	text := left.Text
 	starts := startsPool.Get().(*[]int)
 	defer startsPool.Put(starts)
-	*starts = appendStarts((*starts)[:0], unsafe.String(unsafe.SliceData(text), len(text)), max(n, 0)*p.Stride+p.Words)
+	*starts = appendStarts((*starts)[:0], text, max(n, 0)*p.Stride+p.Words)
 	w := p.Window(*starts, len(text), n)
 	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
 		w.End--
 	}
-	skipped := c.Body.Len() - len(text) // the frontmatter between the parts
-	at := func(i int) int {
-		if i < len(before) || len(after) == 0 {
-			return c.Body.Start + i
-		}
-		return c.Body.Start + skipped + i
+	if w.End == w.Start {
+		return sheaf.Span{Start: c.Body.Start + left.At(w.Start), End: c.Body.Start + left.At(w.Start)}
 	}
-	return sheaf.Span{Start: at(w.Start), End: max(at(w.Start), at(w.End))}
+	return sheaf.Span{Start: c.Body.Start + left.At(w.Start), End: c.Body.Start + left.At(w.End-1) + 1}
 }

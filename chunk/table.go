@@ -19,6 +19,10 @@ func (s *scanner) tableStart(rest string) bool {
 	return true
 }
 
+// DelimiterRow reports whether a line stands between the heading row of a table and the
+// others, as in "| --- | :-: |".
+func DelimiterRow(line string) bool { return delimiterRow(line) > 0 }
+
 // delimiterRow is the number of cells of a row such as "| :--- | ---: |", or 0.
 func delimiterRow(s string) int {
 	cells, marked := 0, false

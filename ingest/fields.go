@@ -54,6 +54,7 @@ func (s *entries) entry(c *sheaf.Chunk) backend.Chunk {
 		columns = ChunkColumns(s.columns, c.Depth)
 		s.atDepth[c.Depth] = columns
 	}
+	columns = WithFields(columns, s.doc.FieldsOf(c.Position))
 	e := backend.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]backend.Field, 0, usualFields)}
 	e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
 	e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
@@ -88,11 +89,7 @@ func titlesAbove(c *sheaf.Chunk) string {
 
 // bodyText is the text of a chunk that is indexed.
 func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
-	before, after := chunk.IndexedText(doc, c, content)
-	if after == "" {
-		return before
-	}
-	return before + after
+	return chunk.IndexedText(doc, c, content).Text
 }
 
 // pathWords is a path without its extension.
@@ -159,9 +156,21 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.Values})
 	}
 	columns = append(columns, accessColumns(doc)...)
-	written, unusual := map[string]*distinct.List[sheaf.Value]{}, map[string]bool{} // numbers, by their columns
-	properties := map[string]*distinct.List[sheaf.Value]{}                          // by their columns, as names may be the same but for how they are written
-	for _, p := range doc.Properties {
+	columns = append(columns, propertyColumns(doc.Properties)...)
+	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	return columns
+}
+
+// propertyColumns are the columns of properties, in no order.
+func propertyColumns(of []sheaf.Property) (columns []backend.Column) {
+	// The values by their columns: names may differ only in how they are written.
+	properties := map[string]*distinct.List[sheaf.Value]{}
+	// Numbers as they are written, by their columns.
+	written, unusual := map[string]*distinct.List[sheaf.Value]{}, map[string]bool{}
+	for _, p := range of {
+		if len(p.Values) == 0 {
+			continue
+		}
 		name := PropertyColumn(p.Name)
 		if properties[name] == nil {
 			properties[name] = &distinct.List[sheaf.Value]{}
@@ -176,7 +185,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 				if written[other] == nil {
 					written[other] = &distinct.List[sheaf.Value]{}
 				}
-				written[other].Add(text(v.String()))
+				written[other].Add(sheaf.TextValue(v.String()))
 				unusual[other] = unusual[other] || v.Text != ""
 			}
 			properties[name].Add(v.Plain())
@@ -190,8 +199,34 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 			columns = append(columns, backend.Column{Name: name, Values: p.Values})
 		}
 	}
-	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
 	return columns
+}
+
+// WithFields are the columns of a document with the fields of one of its chunks, whose
+// values come before those of the document. Columns are sorted by name.
+func WithFields(columns []backend.Column, fields []sheaf.Field) []backend.Column {
+	if len(fields) == 0 {
+		return columns
+	}
+	properties := make([]sheaf.Property, len(fields))
+	for i, f := range fields {
+		properties[i] = sheaf.Property{Name: f.Name, Values: []sheaf.Value{f.Value}}
+	}
+	own := propertyColumns(properties)
+	for _, c := range columns {
+		i := slices.IndexFunc(own, func(o backend.Column) bool { return o.Name == c.Name })
+		if i < 0 {
+			own = append(own, c)
+			continue
+		}
+		var both distinct.List[sheaf.Value]
+		for _, v := range slices.Concat(own[i].Values, c.Values) {
+			both.Add(v)
+		}
+		own[i].Values = both.Values
+	}
+	slices.SortFunc(own, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	return own
 }
 
 // inZone is the date of a document in the zone of its writer: the one that the document names,

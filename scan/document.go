@@ -60,6 +60,13 @@ func detach(doc *sheaf.Document) {
 			p.Values[i].Text = strings.Clone(p.Values[i].Text)
 		}
 	}
+	for i := range doc.Properties {
+		doc.Properties[i].Name = strings.Clone(doc.Properties[i].Name)
+	}
+	for i := range doc.Fields {
+		f := &doc.Fields[i]
+		f.Name, f.Value.Text = strings.Clone(f.Name), strings.Clone(f.Value.Text)
+	}
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
 		c.Title = title
@@ -115,7 +122,7 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []backend.Chunk 
 			all = add(all, sheaf.FieldHierarchy, c.Hierarchy[len(c.Hierarchy)-1])
 		}
 		all = add(all, sheaf.FieldBody, d.body(c, d.text))
-		entries[i] = backend.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)], Columns: d.columns}
+		entries[i] = backend.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)], Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}
 		if vectors && d.vectors != nil {
 			entries[i].Vectors = d.vectors[i]
 		}
@@ -123,14 +130,10 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []backend.Chunk 
 	return entries
 }
 
-// body is the text of a piece without frontmatter, which only a document of
-// nothing else has in a piece; what YAML made nothing of stays.
+// body is the text of a piece that is indexed. Only a document of nothing else has a
+// piece with frontmatter.
 func (d *document) body(c *sheaf.Chunk, text string) string {
-	from := c.Body.Start
-	if front := d.doc.Frontmatter; front.Len() > 0 && !d.doc.FrontmatterText {
-		from = min(max(from, front.End), c.Body.End)
-	}
-	return text[from:c.Body.End]
+	return chunk.IndexedText(&d.doc, c, text).Text
 }
 
 // propertyText is the values of the frontmatter that are no fields of their own,
@@ -148,16 +151,27 @@ func propertyText(doc *sheaf.Document, listed int) string {
 	return backend.JoinValues(parts)
 }
 
-// passes reports whether the filter lets the document's chunks through, which
-// have one and the same columns.
+// passes reports whether the filter lets a chunk of the document through.
 func (d *document) passes(filter sheaf.Filter) bool {
-	return filter == nil || len(d.doc.Chunks) > 0 && filter.Match(&backend.Chunk{Columns: d.columns})
+	if filter == nil {
+		return true
+	}
+	for i := range d.doc.Chunks {
+		if filter.Match(&backend.Chunk{Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}) {
+			return true
+		}
+		if len(d.doc.Fields) == 0 {
+			break // the others have the same columns
+		}
+	}
+	return false
 }
 
 // Sizes of what is counted in a bound of memory.
 var (
 	chunkBytes = int64(reflect.TypeFor[sheaf.Chunk]().Size())
 	linkBytes  = int64(reflect.TypeFor[sheaf.Link]().Size())
+	fieldBytes = int64(reflect.TypeFor[sheaf.Field]().Size())
 	valueBytes = int64(reflect.TypeFor[sheaf.Value]().Size())
 )
 
@@ -178,6 +192,9 @@ func (d *document) memory() int64 {
 		for _, v := range p.Values {
 			n += 2 * (valueBytes + int64(len(v.Text)))
 		}
+	}
+	for i := range d.doc.Fields {
+		n += 2 * (fieldBytes + int64(len(d.doc.Fields[i].Name)+len(d.doc.Fields[i].Value.Text)))
 	}
 	n += chunkBytes * int64(cap(d.doc.Chunks)-len(d.doc.Chunks))
 	for i := range d.doc.Chunks {

@@ -36,8 +36,7 @@ func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
 			File: catalog.FileState{Size: int64(len(text)), Hash: catalog.HashOf([]byte(text))}})
 		for i := range doc.Chunks {
 			ch := &doc.Chunks[i]
-			before, after := chunk.IndexedText(&doc, ch, []byte(text))
-			store.store(*ch, string(before)+string(after))
+			store.store(*ch, chunk.IndexedText(&doc, ch, text).Text)
 		}
 	}
 	if err := c.Update(context.Background(), update); err != nil {

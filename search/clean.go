@@ -26,7 +26,10 @@ type cleaner struct {
 	columns int
 	space   bool // a space is due before the next character
 	ranges  []sheaf.Span
-	first   int // where the first range begins in text
+	weights []float64 // what each term of matches counts
+	terms   uint64    // those of ranges
+	most    float64   // what the rarest of them counts
+	rarest  int       // where the first range of that term begins in text
 
 	fence  fence
 	code   int          // the end of the last code span
@@ -129,8 +132,9 @@ func (c *cleaner) matchAhead() bool {
 		return false
 	}
 	m := c.matches[0]
-	if len(c.ranges) == 0 {
-		c.first = c.pos
+	c.terms |= 1 << m.term
+	if w := c.weights[m.term]; len(c.ranges) == 0 || w > c.most*(1+1e-9) {
+		c.most, c.rarest = w, c.pos
 	}
 	start := -1
 	for c.pos < m.end {
@@ -400,8 +404,8 @@ func (c *cleaner) mark() bool {
 			return c.skip(2)
 		}
 	case '!':
-		if strings.HasPrefix(rest, "![") {
-			return c.skip(1)
+		if strings.HasPrefix(rest, "![") && !c.targetAhead(rest[1:]) {
+			return c.picture(rest) || c.skip(1)
 		}
 	case '[':
 		if label := linkLabel(c.text, c.pos); label.End > 0 && c.skip(1) {
@@ -414,7 +418,7 @@ func (c *cleaner) mark() bool {
 		if strings.HasPrefix(rest, "[[") {
 			return (c.pos == 0 || c.text[c.pos-1] != '!') && c.skip(wikiTarget(rest)) || c.skip(2)
 		}
-		if linkAhead(rest) {
+		if linkAhead(rest) && !c.targetAhead(rest) {
 			return c.skip(1)
 		}
 	case ']':
@@ -458,6 +462,42 @@ func (c *cleaner) mark() bool {
 				}
 			}
 			return true
+		}
+	}
+	return false
+}
+
+// targetAhead reports whether a match stands in the target or the title of the link that
+// begins here: then the link is shown as it is written, not one half of it.
+func (c *cleaner) targetAhead(rest string) bool {
+	rest = rest[:min(len(rest), linkReach)]
+	i := strings.Index(rest, "](")
+	if i < 0 || !linkAhead(rest) {
+		return false
+	}
+	from := c.pos + strings.Index(c.text[c.pos:], "](")
+	to := from + linkTarget(rest[i:])
+	for _, m := range c.matches {
+		if m.start >= to {
+			return false
+		}
+		if m.end > from {
+			return true
+		}
+	}
+	return false
+}
+
+// picture drops a picture whose address was taken out, since it is data, with its text.
+func (c *cleaner) picture(rest string) bool {
+	rest = rest[:min(len(rest), linkReach)]
+	end := strings.IndexByte(rest, ']')
+	if end < 0 {
+		return false
+	}
+	for _, empty := range []string{"]()", "](<>)"} {
+		if strings.HasPrefix(rest[end:], empty) {
+			return c.skip(end + len(empty))
 		}
 	}
 	return false
@@ -590,11 +630,8 @@ func inTarget(text string, i int) bool {
 	if at := strings.LastIndex(before, "[["); at >= 0 && at+wikiTarget(text[i-len(before)+at:]) > len(before) {
 		return at == 0 || before[at-1] != '!'
 	}
-	if cut := strings.LastIndexAny(before, " \t\r\n"); cut >= 0 {
-		before = before[cut+1:]
-	}
 	at := strings.LastIndex(before, "](")
-	return at >= 0 && strings.Count(before[at:], "(") > strings.Count(before[at:], ")")
+	return at >= 0 && at+linkTarget(text[i-len(before)+at:]) > len(before)
 }
 
 // markupReach bounds how far the end of a tag or comment is looked for.

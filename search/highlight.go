@@ -45,7 +45,9 @@ type Highlighter struct {
 	shortest [256]uint8
 	others   *analysis.Sieve
 	// typed are the words as typed, for looking far ahead.
-	typed []string
+	typed []typedWord
+	// full is what all words of the query tell together.
+	full float64
 	// compared remembers what words of texts matched that are compared with
 	// those of a fuzzy query, which takes long.
 	compared map[string][]wordMatch
@@ -69,6 +71,12 @@ const metWords = 128
 type metWord struct {
 	raw      string
 	from, to int32
+}
+
+// typedWord is a word of the query and what it tells.
+type typedWord struct {
+	text string
+	told float64
 }
 
 type expandedWord struct {
@@ -178,7 +186,15 @@ func (h *Highlighter) dropCommon() {
 			delete(h.index, term)
 		}
 	}
+	for i := range h.weight {
+		if h.told[i] >= least*best || h.phrase[i] {
+			h.full += h.weight[i]
+		}
+	}
 }
+
+// Full reports whether a snippet holds every word of the query that tells much.
+func (h *Highlighter) Full(s *Snippet) bool { return s.Worth >= h.full*(1-1e-9) }
 
 func (h *Highlighter) collect(query sheaf.TextQuery) {
 	switch q := query.(type) {
@@ -225,7 +241,7 @@ func (h *Highlighter) addWords(text string, phrase bool) {
 			h.addTerm(t, told, share, phrase)
 		}
 		if len(tokens) > 0 && len(h.typed) < snippetJumpWords {
-			h.typed = append(h.typed, raw)
+			h.typed = append(h.typed, typedWord{raw, told})
 		}
 		return true
 	})
@@ -298,7 +314,7 @@ func (h *Highlighter) addExpanded(list *[]expandedWord, pieces []analysis.Piece,
 		*list = append(*list, expandedWord{folded: p.Text, distance: distance, term: len(h.weight)})
 		h.addWeight(1, 1, true)
 		if len(h.typed) < snippetJumpWords {
-			h.typed = append(h.typed, p.Text)
+			h.typed = append(h.typed, typedWord{p.Text, 1})
 		}
 	}
 }

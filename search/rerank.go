@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sheaf"
+	"sheaf/chunk"
 	"sheaf/profile"
 	"sheaf/rank"
 )
@@ -26,7 +27,7 @@ func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(i
 		if c.Body.End > len(text) {
 			return "", fmt.Errorf("%w: %s has become shorter", sheaf.ErrNotFound, c.Doc)
 		}
-		return string(text[c.Body.Start:c.Body.End]), nil
+		return chunk.Readable(string(text[c.Body.Start:c.Body.End])), nil
 	}
 }
 

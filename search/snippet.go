@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/chunk"
 )
 
 // Bounds of the work that one snippet takes, however long the text.
@@ -35,9 +36,11 @@ type Snippet struct {
 	// Matches are the ranges of Text that match words of the query, in
 	// order, not overlapping.
 	Matches []sheaf.Span
-	// At is the offset, in the text that was given, of the first match in
-	// the snippet, or of the snippet's beginning when it has none.
+	// At is the offset, in the given text, of the rarest match in the snippet,
+	// or of the snippet's beginning when the snippet has no match.
 	At int
+	// Worth is what the words in Matches tell together, each word once.
+	Worth float64
 	// Phrase says that there are matches, and among them all words of one of the query's
 	// phrases when it has any.
 	Phrase bool
@@ -65,11 +68,18 @@ func (h *Highlighter) Snippet(text string, width int) Snippet {
 // Cut is Snippet in memory of h: its text and matches are there until h is used again or
 // released.
 func (h *Highlighter) Cut(text string, width int) Snippet {
-	width = max(width, 20)
+	left := chunk.WithoutPayloads(text)
+	s := h.cut(left.Text, max(width, 20))
+	s.At = left.At(s.At)
+	return s
+}
+
+func (h *Highlighter) cut(text string, width int) Snippet {
 	matches := h.find(text, width)
 	if len(matches) == 0 {
 		return h.clip(text, skipSpace(text), nil, width)
 	}
+	h.weigh(matches)
 	if columns(text, 0, len(text), width) <= width {
 		s := h.clip(text, skipSpace(text), matches, width)
 		s.Phrase = h.holdsPhrase(matches)
@@ -86,13 +96,19 @@ func (h *Highlighter) Cut(text string, width int) Snippet {
 	return s
 }
 
-// find returns the matches of the beginning of text or, when there is none,
-// of the neighborhood of the first place that seems to hold one.
+// find returns the matches of the beginning of text. When the beginning lacks a
+// word that tells more than those it has, find returns the matches around the
+// first place behind that seems to hold the word.
 func (h *Highlighter) find(text string, width int) []match {
 	if len(h.weight) == 0 {
 		return nil
 	}
 	matches := h.scan(text, 0, min(len(text), snippetScanBytes), width)
+	if len(text) > snippetScanBytes {
+		if at := h.ahead(text, matches); at >= 0 {
+			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+snippetJumpBytes)), width)
+		}
+	}
 	target := func(m match) bool { return inTarget(text, m.start) }
 	if slices.ContainsFunc(matches, target) {
 		h.shown = slices.DeleteFunc(append(h.shown[:0], matches...), target)
@@ -103,22 +119,30 @@ func (h *Highlighter) find(text string, width int) []match {
 			}
 		}
 	}
-	if len(matches) > 0 || len(text) <= snippetScanBytes {
-		return matches
+	return matches
+}
+
+// ahead is the first place behind the beginning of text that seems to hold the
+// rarest word, of those that tell more than matches do; -1 without such a place.
+func (h *Highlighter) ahead(text string, matches []match) int {
+	most := 0.0
+	for _, m := range matches {
+		most = max(most, h.weight[m.term])
 	}
 	at := -1
 	rest := text[snippetScanBytes:]
 	for _, word := range h.typed {
-		for _, form := range []string{word, strings.ToLower(word), strings.ToUpper(word), title(word)} {
-			if i := strings.Index(rest, form); i >= 0 {
-				at, rest = snippetScanBytes+i, rest[:i]
+		if word.told <= most {
+			continue
+		}
+		behind := rest
+		for _, form := range []string{word.text, strings.ToLower(word.text), strings.ToUpper(word.text), title(word.text)} {
+			if i := strings.Index(behind, form); i >= 0 {
+				at, behind, most = snippetScanBytes+i, behind[:i], word.told
 			}
 		}
 	}
-	if at < 0 {
-		return nil
-	}
-	return h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+snippetJumpBytes)), width)
+	return at
 }
 
 func title(word string) string {

@@ -17,11 +17,16 @@ import (
 
 func highlighter(t testing.TB, q sheaf.TextQuery) *search.Highlighter {
 	t.Helper()
+	return highlighterFor(t, q, nil)
+}
+
+func highlighterFor(t testing.TB, q sheaf.TextQuery, rarity func(string) float64) *search.Highlighter {
+	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return search.NewHighlighter(a, q, nil)
+	return search.NewHighlighter(a, q, rarity)
 }
 
 // marked writes a snippet with its matches in brackets.
@@ -56,6 +61,16 @@ func TestSnippet(t *testing.T) {
 		{"a character of a run that is composed otherwise", sheaf.Match{Text: "국"}, "a \u1112\u1161\u11ab\u1100\u116e\u11a8 b", "a \u1112\u1161\u11ab<\u1100\u116e\u11a8> b"},
 		{"a word of a run that is composed otherwise", sheaf.Match{Text: "ภาษา"}, "ที่น้ำภาษาน้ำ", "ที่น้ำ<ภาษา>น้ำ"},
 		{"pieces of a run, one behind a vowel sign", sheaf.Match{Text: "កម្ពុជា"}, "នៅកម្ពុជា", "នៅ<កម្ពុជា>"},
+		{"a picture", sheaf.Match{Text: "oryx"}, "See ![alt oryx](pic.png \"title kudu\") there.", "See alt <oryx> there."},
+		{"the title of a picture", sheaf.Match{Text: "kudu"}, "See ![alt oryx](pic.png \"title kudu\") there.", "See ![alt oryx](pic.png \"title <kudu>\") there."},
+		{"the file of a picture", sheaf.Match{Text: "kudu"}, "See ![alt oryx](kudu.png) there.", "See ![alt oryx](<kudu>.png) there."},
+		{"the title of a link", sheaf.Match{Text: "kudu"}, "See [the oryx](a.md 'title kudu') there.", "See [the oryx](a.md 'title <kudu>') there."},
+		{"text and title", sheaf.Match{Text: "oryx kudu"}, "See ![alt oryx](pic.png \"title kudu\") there.", "See alt <oryx> there."},
+		{"a picture in a link", sheaf.Match{Text: "there"}, "See [![alt oryx](pic.png)](a.md) there.", "See alt oryx <there>."},
+		{"a picture as data", sheaf.Match{Text: "port"}, "The port is grey. ![r](data:image/png;base64,iVBORw0KGgo=)", "The <port> is grey."},
+		{"a word of a picture as data", sheaf.Match{Text: "router"}, "Grey. ![the router](data:image/png;base64,iVBORw0KGgo=)", "Grey. the <router>"},
+		{"a picture of HTML as data", sheaf.Match{Text: "port"}, "The port <img src=\"data:image/png;base64,iVBORw0KGgo=\"> is grey.", "The <port> is grey."},
+		{"a definition as data", sheaf.Match{Text: "port"}, "The port is grey.\n\n[r]: data:image/png;base64,iVBORw0KGgo=\n", "The <port> is grey."},
 		{"no match", sheaf.Match{Text: "zebra"}, "  One.\n\nTwo.", "One. Two."},
 		{"no query", nil, "One.", "One."},
 		{"empty", sheaf.Match{Text: "zebra"}, "", ""},
@@ -80,7 +95,7 @@ func TestSnippet(t *testing.T) {
 		{"match inside the target of a wiki link stays", sheaf.Match{Text: "vault"}, "See [[My vault|here]].", "See My <vault> here."},
 		{"but not beside others, either", sheaf.Match{Text: "vault"}, "See [[My vault|here]], the vault.", "See here, the <vault>."},
 		{"identifiers of headings", sheaf.Match{Text: "keys"}, "## Set keys {#set-keys}\n\nA {#set} `{#b}`.\n\n> ### 键 {/*keys*/} ##\n\n# {#x} y\n\nkeys {#z}\n", "Set <keys> A {#set} `{#b}`. 键 ## {#x} y <keys> {#z}"},
-		{"match inside a target stays", sheaf.Match{Text: "example"}, "see [here](https://example.org/x)", "see here](https://<example>.org/x)"},
+		{"match inside a target stays", sheaf.Match{Text: "example"}, "see [here](https://example.org/x)", "see [here](https://<example>.org/x)"},
 		{"but not beside others", sheaf.Match{Text: "example"}, "an example: [here](https://example.org/x)", "an <example>: here"},
 		{"links by reference", sheaf.Match{Text: "pool"}, "# pool [![Doc][doc-img]][doc] [![CI](https://e.org/ci.svg)][ci]\n\nSee [all leaks][leaks], [the policy][], [more]\nof x[a][b], [1][2], [3][a]int.\n\n[doc]: https://e.org/pool\n[pool]: <x.svg> \"Title\"\n[^1]: A note.\n[Ann]: so it is",
 			"<pool> Doc CI See all leaks, the policy, [more] of x[a][b], [1][2], [3][a]int. A note. [Ann]: so it is"},

@@ -14,16 +14,7 @@ import (
 // term counts its weight, less when the text is full of it; a term met again
 // counts a little; neighbors in the text count more.
 func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
-	h.weights = append(h.weights[:0], h.weight...)
-	h.counts = slices.Grow(h.counts[:0], len(h.weight))[:len(h.weight)]
 	weight, counts := h.weights, h.counts
-	clear(counts)
-	for _, m := range matches {
-		counts[m.term]++
-	}
-	for i, n := range counts {
-		weight[i] /= 1 + math.Log(float64(max(n, 1)))
-	}
 	clear(counts)
 	const again, adjacent, adjacentColumns = 0.1, 0.3, 2
 	near := func(i int) float64 {
@@ -67,6 +58,20 @@ func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
 		}
 	}
 	return first, last
+}
+
+// weigh sets what each term counts in a text with these matches: less, the more
+// often the text has the term.
+func (h *Highlighter) weigh(matches []match) {
+	h.weights = append(h.weights[:0], h.weight...)
+	h.counts = slices.Grow(h.counts[:0], len(h.weight))[:len(h.weight)]
+	clear(h.counts)
+	for _, m := range matches {
+		h.counts[m.term]++
+	}
+	for i, n := range h.counts {
+		h.weights[i] /= 1 + math.Log(float64(max(n, 1)))
+	}
 }
 
 // snippetStart steps back from at, by at most lead columns, to the beginning
@@ -115,7 +120,7 @@ func skipSpace(text string) int {
 // clip cleans text from start on until width columns are full, and carries
 // the matches over.
 func (h *Highlighter) clip(text string, start int, matches []match, width int) Snippet {
-	c := cleaner{text: text, pos: start, width: width, matches: matches, out: h.out[:0], ranges: h.spans[:0]}
+	c := cleaner{text: text, pos: start, width: width, matches: matches, weights: h.weights, out: h.out[:0], ranges: h.spans[:0]}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
 		c.out = append(c.out, "…"...)
@@ -139,9 +144,20 @@ func (h *Highlighter) clip(text string, start int, matches []match, width int) S
 	s.Text = unsafe.String(unsafe.SliceData(kept), len(kept))
 	h.out, h.spans = kept, c.ranges
 	if len(s.Matches) > 0 {
-		s.At = c.first
+		s.At = c.rarest
+		for i, w := range h.weight {
+			if c.terms>>i&1 != 0 {
+				s.Worth += w
+			}
+		}
 	}
 	return s
+}
+
+// Plain is the beginning of a Markdown text as a reader sees it, about width columns wide.
+func Plain(text string, width int) string {
+	h := &Highlighter{}
+	return h.clip(text, skipSpace(text), nil, width).Text
 }
 
 // wordEnd is the end of the last whole word of out: its last space, unless

@@ -392,3 +392,18 @@ func SalientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 	}
 	return text
 }
+
+// Readable takes the data, such as pictures in base64, out of the texts of a part and its
+// neighbors: an assistant pays for each character and can read none of it. Lines stay lines.
+func Readable(p *Part, err error) (*Part, error) {
+	if err != nil {
+		return nil, err
+	}
+	p.Text = chunk.Readable(p.Text)
+	for _, near := range [][]Part{p.Before, p.After} {
+		for i := range near {
+			near[i].Text = chunk.Readable(near[i].Text)
+		}
+	}
+	return p, nil
+}

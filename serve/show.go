@@ -260,8 +260,9 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 	return nil
 }
 
-// BestSnippet is that of the first span with a phrase of the query, if it has any, else
-// of the first with a match, else of the first with text; at is its place in content.
+// BestSnippet is the snippet of the span that shows most of the query: all words of a
+// phrase before single words, then the words that tell most. Of equal spans the first
+// counts. at is the place in content of the rarest word shown.
 func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
 	snippet, at, _ = bestSnippet(nil, h, content, spans)
 	snippet.Matches = slices.Clone(snippet.Matches)
@@ -273,7 +274,7 @@ func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (sni
 func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int, _ []byte) {
 	at = spans[0].Start
 	from := len(written)
-	best, last, worth := 0, 0, 0
+	best, last, worth := 0, 0, -1.0
 	for i, span := range spans {
 		if span.End > len(content) || span.Start > span.End {
 			continue
@@ -281,7 +282,7 @@ func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []
 		s := h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth) // which does not keep it
 		last = i
 		w := worthOf(&s)
-		if w <= worth {
+		if w <= worth*(1+1e-9) {
 			continue
 		}
 		written = append(written[:from], s.Text...)
@@ -290,7 +291,7 @@ func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []
 		}
 		best, worth, snippet, at = i, w, s, span.Start+s.At
 		snippet.Text = stringOf(written[from:])
-		if worth == mostWorth {
+		if s.Phrase && h.Full(&s) {
 			break
 		}
 	}
@@ -298,23 +299,82 @@ func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []
 		span := spans[best]
 		snippet.Matches = h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth).Matches
 	}
+	return underHeading(h, snippet, content, at, written, from)
+}
+
+// Bounds of the heading row that is shown before a row of a table.
+const (
+	headingReach   = 64 << 10 // how far above the row it may stand
+	headingColumns = 100
+)
+
+// underHeading puts the heading row of a table before a snippet from a row below it, whose
+// cells say little without. The snippet is what was written from a byte on.
+func underHeading(h *search.Highlighter, snippet search.Snippet, content []byte, at int, written []byte, from int) (search.Snippet, int, []byte) {
+	row := headingRow(content, at)
+	if row.Len() == 0 {
+		return snippet, at, written
+	}
+	heading := search.Plain(stringOf(content[row.Start:row.End]), headingColumns)
+	if heading == "" || strings.Contains(snippet.Text, heading) {
+		return snippet, at, written
+	}
+	text, before := snippet.Text, heading+" … "
+	text = strings.TrimPrefix(text, "…")
+	cut := len(snippet.Text) - len(text)
+	text = before + text
+	matches := slices.Clone(snippet.Matches)
+	for i := range matches {
+		matches[i].Start += len(before) - cut
+		matches[i].End += len(before) - cut
+	}
+	snippet.Matches = matches
+	written = append(written[:from], text...)
+	snippet.Text = stringOf(written[from:])
 	return snippet, at, written
 }
 
-// mostWorth is the worth of a snippet that none is better than.
-const mostWorth = 3
-
-// worthOf tells snippets with more of what was asked for from others.
-func worthOf(s *search.Snippet) int {
-	switch {
-	case len(s.Matches) > 0 && s.Phrase:
-		return mostWorth
-	case len(s.Matches) > 0:
-		return 2
-	case s.Text != "":
-		return 1
+// headingRow is the heading row of the table that has the byte at in a row below it; empty
+// when none has.
+func headingRow(content []byte, at int) sheaf.Span {
+	line := func(at int) sheaf.Span { // that holds a byte
+		from := bytes.LastIndexByte(content[:at], '\n') + 1
+		end := bytes.IndexByte(content[at:], '\n')
+		if end < 0 {
+			end = len(content) - at
+		}
+		return sheaf.Span{Start: from, End: at + end}
 	}
-	return 0
+	here := line(at)
+	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
+		text := bytes.TrimSpace(content[row.Start:row.End])
+		if bytes.IndexByte(text, '|') < 0 {
+			return sheaf.Span{}
+		}
+		above := line(row.Start - 1)
+		if row != here && chunk.DelimiterRow(stringOf(text)) {
+			if bytes.IndexByte(content[above.Start:above.End], '|') < 0 {
+				return sheaf.Span{}
+			}
+			return above
+		}
+		row = above
+	}
+	return sheaf.Span{}
+}
+
+// worthOf is what a snippet shows of the query: more is better. A snippet with text is
+// worth more than none, and a whole phrase more than any words.
+func worthOf(s *search.Snippet) float64 {
+	const text, phrase = 1e-6, 1e6
+	w := s.Worth
+	if s.Text != "" {
+		w += text
+	}
+	if len(s.Matches) > 0 && s.Phrase {
+		w += phrase
+	}
+	return w
 }
 
 // goesOn reports whether content goes on with the same paragraph behind end: passages end

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,7 +59,8 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		{"a word of the phrase asked for alone too", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "lock"}, sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
 		{"beside a beginning", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Prefix{Text: "loc"}, sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
 		{"beside a fuzzy word", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Phrase{Text: "lock is no longer"}, sheaf.Fuzzy{Text: "lock", Distance: 1}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
-		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
+		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "A [lock] is no longer [strictly] required."},
+		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
 	} {
 		h := search.NewHighlighter(a, c.query, nil)
 		got, at := BestSnippet(h, []byte(content), c.spans)
@@ -72,6 +74,42 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		}
 		if len(got.Matches) > 0 && !strings.HasPrefix(content[at:], got.Text[got.Matches[0].Start:got.Matches[0].End]) {
 			t.Errorf("%s: the place %d is not that of its first match", c.what, at)
+		}
+		h.Release()
+	}
+}
+
+// TestHeadingRowOfTable: a row of a table is shown under the row that names its columns.
+func TestHeadingRowOfTable(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := ""
+	for i := range 40 {
+		rows += fmt.Sprintf("| host%d | Frankfurt am Main, second floor | k3s |\n", i)
+	}
+	for _, c := range []struct{ name, content, query, want string }{
+		{"far below", "Who runs what.\n\n| name | region | runs on |\n|---|---|---|\n" + rows + "| zebra | Amsterdam | k8s |\n", "zebra", "name region runs on … "},
+		{"Windows line ends", strings.ReplaceAll("| name | region | runs on |\n|---|---|---|\n"+rows+"| zebra | Amsterdam | k8s |\n", "\n", "\r\n"), "zebra", "name region runs on … "},
+		{"without outer bars", "name | region\n---|---\n" + strings.ReplaceAll(rows, "| host", "host") + "zebra | x\n", "zebra", "name region … "},
+		{"in a short table", "| name | region |\n|---|---|\n| zebra | Amsterdam |\n", "zebra", "name region zebra"},
+		{"the heading row itself", "| zebra | region |\n|---|---|\n" + rows, "zebra", "zebra region host0"},
+		{"no table", strings.ReplaceAll(rows, "|", ",") + "zebra here\n", "zebra", ""},
+		{"below a table", "| name | region |\n|---|---|\n" + rows + "\nThe zebra | here.\n", "zebra", ""},
+	} {
+		h := search.NewHighlighter(a, sheaf.Match{Text: c.query}, nil)
+		got, at := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: len(c.content)}})
+		if c.want == "" && strings.Contains(got.Text, "region") || !strings.HasPrefix(got.Text, c.want) {
+			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
+		}
+		for _, m := range got.Matches {
+			if got.Text[m.Start:m.End] != "zebra" {
+				t.Errorf("%s: %q is marked in %q", c.name, got.Text[m.Start:m.End], got.Text)
+			}
+		}
+		if len(got.Matches) == 0 || !strings.HasPrefix(c.content[at:], "zebra") {
+			t.Errorf("%s: the matches are %v, the place is %d", c.name, got.Matches, at)
 		}
 		h.Release()
 	}

@@ -31,8 +31,7 @@ func (m *maker) bodies(ctx context.Context, doc *sheaf.Document, text []byte) er
 		if len(c.Members) > 0 {
 			continue
 		}
-		before, after := chunk.IndexedText(doc, c, text)
-		sentences := m.sentences(string(before) + string(after))
+		sentences := m.sentences(chunk.IndexedText(doc, c, string(text)).Text)
 		if len(sentences) == 0 {
 			continue
 		}

@@ -127,7 +127,7 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 		switch {
 		case a.fragment != "":
 			if c, ok := Heading(&doc, a.fragment); ok {
-				return Target{Doc: doc, Chunk: c}, nil
+				return r.place(doc, c, a.fragment), nil
 			}
 		case a.line > 0:
 			content, err := r.Read(doc.ID)
@@ -177,10 +177,27 @@ func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 			if _, holds := Heading(&doc, fragment); fragment != "" && c.ID == doc.ID && !holds {
 				return Target{}, &doc
 			}
-			return Target{Doc: doc, Chunk: c}, nil
+			return r.place(doc, c, fragment), nil
 		}
 	}
 	return Target{}, nil
+}
+
+// place is what a fragment names in a chunk: the lines of a block, else the chunk.
+func (r *Resolver) place(doc sheaf.Document, c sheaf.Chunk, fragment string) Target {
+	t := Target{Doc: doc, Chunk: c}
+	name, block := strings.CutPrefix(fragment, "^")
+	if !block {
+		return t
+	}
+	content, err := r.Read(doc.ID)
+	if err != nil || c.Span.End > len(content) {
+		return t
+	}
+	if first, last, ok := chunk.BlockLines(string(content), name); ok {
+		t.Line, t.Count = first, last-first+1
+	}
+	return t
 }
 
 func (r *Resolver) document(path string) (sheaf.Document, bool) {

@@ -189,14 +189,14 @@ func find(r *serve.Reader, text string) (address.Target, error) {
 // read is what an address led to, with its neighbors.
 func read(ctx context.Context, r *serve.Reader, t address.Target, o serve.GetOptions) (*serve.Part, error) {
 	o.Line, o.Lines = t.Line, t.Count
-	return r.Get(ctx, t.Chunk.ID, o)
+	return serve.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
 // named is what the name of a result leads to.
 func named(ctx context.Context, r *serve.Reader, name sheaf.ID) (*serve.Part, error) {
 	p, err := r.Get(ctx, name, serve.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {
-		return p, err
+		return serve.Readable(p, err)
 	}
 	t, err := find(r, string(name))
 	if err != nil {

@@ -113,6 +113,27 @@ type answer struct {
 	Notes     []string
 }
 
+// TestDataAsText: an answer holds nothing of a picture that stands in a note as base64 text.
+func TestDataAsText(t *testing.T) {
+	picture := strings.Repeat("iVBORw0KGgo9AQz/7", 500)
+	f := servetest.Open(t, map[string]string{"r.md": "# Router\n\nThe uplink is grey. ![r](data:image/png;base64," + picture + ")\n\n<img src=\"data:image/png;base64," + picture + "\">\n\nLast line.\n"}, nil)
+	s := connectOver(t, f, access.Unrestricted())
+	for tool, arguments := range map[string]map[string]any{
+		"get":       {"id": "notes:r.md"},
+		"multi_get": {"ids": []string{"notes:r.md"}},
+		"search":    {"query": "uplink", "budget": 4000},
+	} {
+		text := call(t, s, tool, arguments, nil)
+		if !strings.Contains(text, "uplink") || !strings.Contains(text, "Last line.") || strings.Contains(text, "iVBORw0KGgo9") {
+			t.Errorf("%s answers %.300q", tool, text)
+		}
+	}
+	read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "sheaf://notes/notes:r.md"})
+	if err == nil && strings.Contains(read.Contents[0].Text, "iVBORw0KGgo9") {
+		t.Errorf("the resource is %.300q", read.Contents[0].Text)
+	}
+}
+
 // TestTools: what every tool answers.
 func TestTools(t *testing.T) {
 	s := connect(t, access.Unrestricted())

@@ -1,0 +1,252 @@
+package chunk
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// Properties of a section that its tasks fill.
+const (
+	// PropertyTask says how far the tasks of a section are: TaskOpen, TaskStarted and so on.
+	// A task that was started is open too.
+	PropertyTask = "task"
+	// PropertyDue is when they are due.
+	PropertyDue = "due"
+
+	TaskOpen      = "open"
+	TaskStarted   = "started"
+	TaskDone      = "done"
+	TaskCancelled = "cancelled"
+)
+
+// Limits of the fields of a text.
+const (
+	maxFieldName  = 60
+	maxFieldValue = 1000
+	maxFields     = 10_000 // of a document
+)
+
+// field is a property that stands in the text.
+type field struct {
+	span
+	name  string
+	value sheaf.Value
+}
+
+// fields are the properties that stand in the text, in order: "name:: value" as a line, in a
+// list too, "[name:: value]" and "(name:: value)" anywhere, and what tasks say.
+func (s *scanner) fields() []field {
+	r := fieldReader{src: s.src}
+	for _, run := range s.text {
+		if len(r.out) >= maxFields {
+			break
+		}
+		r.line(run)
+	}
+	return r.out
+}
+
+type fieldReader struct {
+	src string
+	out []field
+}
+
+func (r *fieldReader) add(at int, name string, v sheaf.Value) {
+	if v != (sheaf.Value{}) {
+		r.out = append(r.out, field{span{at, at + 1}, showable(name), v})
+	}
+}
+
+func (r *fieldReader) line(run textRun) {
+	text, base := r.src[run.start:run.end], run.start
+	if state, rest := task(text); state != "" && !run.more && inList(r.src, base) {
+		r.add(base, PropertyTask, sheaf.TextValue(state))
+		if state == TaskStarted {
+			r.add(base, PropertyTask, sheaf.TextValue(TaskOpen))
+		}
+		if day := dueDay(rest); day != "" {
+			r.add(base, PropertyDue, plainValue(day))
+		}
+		base += len(text) - len(rest)
+		text = rest
+	}
+	if !strings.Contains(text, "::") {
+		return
+	}
+	if name, value, ok := cutField(text, true); ok {
+		r.add(base, name, fieldValue(value))
+		return
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '`':
+			n := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+			if end := strings.Index(text[i+n:], text[i:i+n]); end >= 0 {
+				i += n + end + n - 1
+			} else {
+				i += n - 1
+			}
+		case '[', '(':
+			inside := text[i+1 : min(len(text), i+1+maxFieldName+maxFieldValue)]
+			if strings.HasPrefix(inside, "[") || strings.IndexByte(inside[:min(len(inside), maxFieldName+2)], ':') < 0 {
+				continue
+			}
+			end := closing(inside, text[i])
+			if end < 0 {
+				continue
+			}
+			if name, value, ok := cutField(inside[:end], false); ok {
+				r.add(base+i, name, fieldValue(value))
+				i += 1 + end
+			}
+		}
+	}
+}
+
+// closing is where the bracket ends whose content text begins with; -1 when it does not.
+func closing(text string, opening byte) int {
+	shut, depth := byte(')'), 1
+	if opening == '[' {
+		shut = ']'
+	}
+	for i := range len(text) {
+		switch text[i] {
+		case opening:
+			depth++
+		case shut:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// cutField reads "name:: value". As a line of its own it has a space behind the colons, as
+// names of programs do not, and its name may be bold.
+func cutField(text string, line bool) (name, value string, ok bool) {
+	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
+	if at < 1 {
+		return "", "", false
+	}
+	name, value = text[:at], text[at+len("::"):]
+	if line {
+		if value == "" || value[0] != ' ' && value[0] != '\t' {
+			return "", "", false
+		}
+		name = strings.Trim(name, "*_")
+	}
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	first, _ := utf8.DecodeRuneInString(name)
+	other := strings.ContainsFunc(name, func(c rune) bool {
+		return c < utf8.RuneSelf && !isWordByte(byte(c)) && c != '_' && c != '-' && c != ' ' && c != '/'
+	})
+	if name == "" || other || unicode.IsDigit(first) || IsAccessProperty(name) || IsFieldProperty(name) || strings.HasPrefix(value, ":") {
+		return "", "", false
+	}
+	return name, value, true
+}
+
+// fieldValue is the value of a field as frontmatter would have it.
+func fieldValue(text string) sheaf.Value {
+	if len(text) > maxFieldValue {
+		return sheaf.Value{}
+	}
+	if n := len(text); n > 1 && text[0] == '"' && text[n-1] == '"' {
+		return sheaf.TextValue(showable(text[1 : n-1]))
+	}
+	if i := strings.LastIndexByte(text, '^'); i > 0 && text[i-1] == ' ' && strings.IndexByte(text[i:], ' ') < 0 {
+		text = strings.TrimSpace(text[:i]) // the name of a block
+	}
+	return plainValue(showable(text))
+}
+
+// task says how far a task is, and what it says; "" for what is none.
+func task(text string) (state, rest string) {
+	if len(text) < len("[ ]") || text[0] != '[' {
+		return "", text
+	}
+	_, size := utf8.DecodeRuneInString(text[1:])
+	mark, rest := text[1:1+size], text[1+size:]
+	rest, ok := strings.CutPrefix(rest, "]")
+	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		return "", text
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	switch mark {
+	case " ":
+		return TaskOpen, rest
+	case "x", "X":
+		return TaskDone, rest
+	case "/":
+		return TaskStarted, rest
+	case "-":
+		return TaskCancelled, rest
+	case "]", "[", "^":
+		return "", text
+	}
+	return TaskOpen, rest // a mark of the writer's own, such as one for what is important
+}
+
+// inList reports whether the mark of a list item stands before byte i.
+func inList(src string, i int) bool {
+	for i > 0 && (src[i-1] == ' ' || src[i-1] == '\t') {
+		i--
+	}
+	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
+}
+
+// dueDay is the day behind the sign or the word that tasks have for it: 📅 2026-03-01,
+// @due(2026-03-01), due: 2026-03-01; "" without one.
+func dueDay(text string) string {
+	for _, sign := range [...]string{"📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"} {
+		_, rest, ok := strings.Cut(text, sign)
+		if !ok {
+			continue
+		}
+		if sign == "due:2" {
+			rest = "2" + rest
+		}
+		rest = strings.TrimLeft(rest, " \ufe0f")
+		end := strings.IndexFunc(rest, func(c rune) bool { return c != '-' && (c < '0' || c > '9') })
+		if end < 0 {
+			end = len(rest)
+		}
+		if v := plainValue(rest[:end]); v.Kind == sheaf.KindDate {
+			return rest[:end]
+		}
+	}
+	return ""
+}
+
+// distributeFields gives the fields of the text to the chunks that they stand in. The document
+// knows their names.
+func (s *source) distributeFields() {
+	found := s.scan.fields()
+	if len(found) == 0 {
+		return
+	}
+	declared := map[string]bool{}
+	for _, p := range s.doc.Properties {
+		declared[strings.ToLower(p.Name)] = true
+	}
+	holders := holders{chunks: s.doc.Chunks}
+	for _, f := range found {
+		key := strings.ToLower(f.name)
+		if !declared[key] {
+			declared[key] = true
+			s.doc.Properties = append(s.doc.Properties, sheaf.Property{Name: f.name})
+		}
+		from, to := holders.of(sheaf.Span{Start: f.start, End: f.end})
+		for i := from; i < to; i++ {
+			s.doc.Fields = append(s.doc.Fields, sheaf.Field{Position: i, Name: f.name, Value: f.value})
+		}
+	}
+	slices.SortStableFunc(s.doc.Fields, func(a, b sheaf.Field) int { return a.Position - b.Position })
+}

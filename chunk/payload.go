@@ -1,0 +1,265 @@
+package chunk
+
+import (
+	"strings"
+
+	"sheaf"
+)
+
+// Sizes of data that stands as text.
+const (
+	// leastPayload is from how many characters on text of base64 is data, wherever it stands.
+	leastPayload = 200
+	// leastRow is how long each row but the last is, where base64 goes on in the next line.
+	leastRow = 40
+)
+
+// base64Byte are the bytes of base64, in both alphabets, and of percent-encoding.
+var base64Byte = func() (set [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%") {
+		set[c] = true
+	}
+	return set
+}()
+
+// AppendPayloads appends the parts of text that are data and no words, in order: the
+// addresses "data:image/png;base64,…" with everything they hold, and long runs of base64.
+// A definition of a label that leads to data is such a part as a whole.
+func AppendPayloads(parts []sheaf.Span, text string) []sheaf.Span {
+	if len(text) < len("data:a/b,") {
+		return parts
+	}
+	from := 0
+	next := dataAddress(text, 0)
+	for {
+		end := len(text)
+		if next.End > 0 {
+			end = next.Start
+		}
+		parts = appendRuns(parts, text, from, end)
+		if next.End == 0 {
+			return parts
+		}
+		parts = append(parts, next)
+		from = next.End
+		next = dataAddress(text, from)
+	}
+}
+
+// appendRuns appends the long runs of base64 in text[from:to]. Each row of them holds one of
+// the bytes it looks at.
+func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
+	for i := from + leastRow - 1; i < to; i += leastRow {
+		if !base64Byte[text[i]] {
+			continue
+		}
+		start := i
+		for start > from && base64Byte[text[start-1]] {
+			start--
+		}
+		end := rowsEnd(text[:to], start)
+		if end-start >= leastPayload && mixed(text[start:end]) {
+			parts = append(parts, sheaf.Span{Start: start, End: end})
+		}
+		i, from = max(i, end), max(from, end)
+	}
+	return parts
+}
+
+// rowsEnd is the end of the base64 that begins at byte start, with the rows below it.
+func rowsEnd(text string, start int) int {
+	for {
+		end := start
+		for end < len(text) && base64Byte[text[end]] {
+			end++
+		}
+		if end-start < leastRow {
+			return end
+		}
+		row := end
+		for row < len(text) && (text[row] == '\r' || text[row] == ' ') {
+			row++
+		}
+		if row == len(text) || text[row] != '\n' {
+			return end
+		}
+		for row++; row < len(text) && (text[row] == ' ' || text[row] == '\t' || text[row] == '>'); {
+			row++
+		}
+		last := row
+		for last < len(text) && base64Byte[text[last]] {
+			last++
+		}
+		if last == row || last < len(text) && strings.IndexByte("\r\n\"')>", text[last]) < 0 {
+			return end
+		}
+		if last-row < leastRow && !mixed(text[row:last]) && text[last-1] != '=' {
+			return end // a word, such as a heading's
+		}
+		start = row
+	}
+}
+
+// mixed reports whether text holds capital and small letters and digits, as data does.
+func mixed(text string) bool {
+	const enough = 4096
+	var upper, lower, digit, marks int
+	text = text[:min(len(text), enough)]
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= 'A' && c <= 'Z':
+			upper++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case isDigit(c):
+			digit++
+		case c == '/' || c == '-' || c == '_' || c == '%':
+			marks++
+		}
+	}
+	return upper > 0 && lower > 0 && digit > 0 && marks*8 < len(text) // else a path of many names
+}
+
+// dataAddress is the first address of data in text at or after byte from; zero without one.
+func dataAddress(text string, from int) sheaf.Span {
+	const scheme = "data:"
+	const longestLabel = 1000
+	for least := from; ; {
+		colon := strings.IndexByte(text[from:], ':')
+		if colon < 0 {
+			return sheaf.Span{}
+		}
+		from += colon + 1
+		start := from - len(scheme)
+		if start < least || !strings.EqualFold(text[start:from], scheme) || start > 0 && isWordByte(text[start-1]) {
+			continue
+		}
+		end := dataEnd(text, from)
+		if end == 0 {
+			continue
+		}
+		at := sheaf.Span{Start: start, End: end}
+		line := max(least, start-longestLabel)
+		line += strings.LastIndexAny(text[line:start], "\r\n") + 1
+		if before := strings.TrimRight(strings.TrimRight(text[line:start], "<"), " \t"); strings.HasPrefix(before, "[") && strings.HasSuffix(before, "]:") {
+			at.Start = line
+			if at.End < len(text) && text[at.End] == '>' {
+				at.End++
+			}
+		}
+		return at
+	}
+}
+
+// dataEnd is the end of the address of data whose media type begins at byte i; 0 when
+// none begins there.
+func dataEnd(text string, i int) int {
+	const longest = 200 // of media type and parameters
+	head := text[i:min(len(text), i+longest)]
+	comma := strings.IndexByte(head, ',')
+	if comma < 0 || strings.ContainsAny(head[:comma], " \t\r\n()<>`") {
+		return 0
+	}
+	kind, parameters, _ := strings.Cut(head[:comma], ";")
+	based := strings.HasSuffix(strings.ToLower(parameters), "base64")
+	if !based && !strings.Contains(kind, "/") {
+		return 0
+	}
+	i += comma + 1
+	if based {
+		return rowsEnd(text, i)
+	}
+	for i < len(text) && text[i] > ' ' && strings.IndexByte("\"')>`", text[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// Readable is text without the data that stands in it, for readers who pay by the word: "…"
+// stands for the data, and lines stay lines.
+func Readable(text string) string {
+	parts := AppendPayloads(nil, text)
+	if len(parts) == 0 {
+		return text
+	}
+	var b strings.Builder
+	from := 0
+	for _, p := range parts {
+		b.WriteString(text[from:p.Start])
+		b.WriteString("…")
+		for range strings.Count(text[p.Start:p.End], "\n") {
+			b.WriteByte('\n')
+		}
+		from = p.End
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// withoutPayload is the target of a link; of data only the beginning.
+func withoutPayload(target string) string {
+	if len(target) < len("data:") || !strings.EqualFold(target[:len("data:")], "data:") {
+		return target
+	}
+	if at := dataAddress(target, 0); at.Start == 0 && at.End > 0 {
+		kind, _, _ := strings.Cut(target, ",")
+		return kind + ","
+	}
+	return target
+}
+
+// payloadsOf are the data in a part of content, as they stand in it. The part may begin or
+// end within data.
+func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
+	const around = 2 * leastPayload
+	from := max(0, of.Start-around)
+	parts := AppendPayloads(nil, content[from:min(len(content), of.End+around)])
+	inside := parts[:0]
+	for _, p := range parts {
+		p = sheaf.Span{Start: max(p.Start+from-of.Start, 0), End: min(p.End+from, of.End) - of.Start}
+		if p.Start < p.End {
+			inside = append(inside, p)
+		}
+	}
+	return inside
+}
+
+// Left is a text without some of its parts.
+type Left struct {
+	Text string
+	// cut are the parts, in order, as they stand in the whole text.
+	cut []sheaf.Span
+}
+
+// WithoutPayloads is text without the data that stands in it.
+func WithoutPayloads(text string) Left { return without(text, AppendPayloads(nil, text)) }
+
+// without is text without parts, which are in order and do not overlap.
+func without(text string, parts []sheaf.Span) Left {
+	if len(parts) == 0 {
+		return Left{Text: text}
+	}
+	size := len(text)
+	for _, p := range parts {
+		size -= p.Len()
+	}
+	left := make([]byte, 0, size)
+	from := 0
+	for _, p := range parts {
+		left = append(left, text[from:p.Start]...)
+		from = p.End
+	}
+	left = append(left, text[from:]...)
+	return Left{string(left), parts}
+}
+
+// At is where byte i of Text stands in the whole text.
+func (l Left) At(i int) int {
+	for _, p := range l.cut {
+		if i < p.Start || i == p.Start && i == len(l.Text) {
+			break
+		}
+		i += p.Len()
+	}
+	return i
+}

@@ -30,6 +30,8 @@ func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:
 		return dst
+	case isLetter(raw[0]) && isPlain(raw): // as most words are
+		return a.word(dst, raw, 0, 0, len(raw))
 	case isDense(raw):
 		dst, _ = runTerms(dst, raw, false)
 		return dst

@@ -336,7 +336,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 }
 
 func (r *Reader) searcher(ctx context.Context) *search.Searcher {
-	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
+	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Shared: r.c.o.Distant && r.guard.filter == nil, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 			return elsewhere(ctx, func() ([]float32, error) {

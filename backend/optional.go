@@ -226,6 +226,13 @@ type Sharded interface {
 	Shards() int
 }
 
+// Mover is met by backends whose name others can give to another store.
+type Mover interface {
+	// Moved says that the name stands for a store now that was made otherwise, and the backend keeps to
+	// the one before; nil when it does not.
+	Moved() error
+}
+
 // Switcher is met by backends that can be reached by a second name.
 type Switcher interface {
 	// Alias gives the store a second name, and takes it from whatever has it,

@@ -424,9 +424,17 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
 		rest := slices.DeleteFunc(slices.Clone(ranking[i+1:]), unknown)
+		r.tellStrange()
 		return append(ranking[:i:i], rest...)
 	}
 	return ranking
+}
+
+// tellStrange notes that hits were left out which only another writer of the store knows.
+func (r *run) tellStrange() {
+	if r.searcher.Shared {
+		r.note("%s finds documents that are not known here, and hits of them are left out: another server or folder writes there", r.searcher.storeName())
+	}
 }
 
 // learnSimilarity notes the raw scores of vector branches, which are cosines.

@@ -39,6 +39,9 @@ type Searcher struct {
 	// catalog, it is a snapshot as old as the store's state or newer. When it
 	// has a method Err() error, the fault that it tells degrades the result.
 	Facts rank.Facts
+	// Shared says that others may write to the backend: an answer then notes that hits were left out
+	// because Facts do not know them.
+	Shared bool
 	// Embed gives the vector of a query, of unit length and of the dimension
 	// of the index. Nil when no model is configured: branches that need
 	// vectors are left out then.

@@ -442,6 +442,15 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Moved says that the name of the store stands for another one now, and the collection keeps to the one
+// before; nil when it does not.
+func (c *Collection) Moved() error {
+	if m, ok := c.o.Backend.(backend.Mover); ok {
+		return m.Moved()
+	}
+	return nil
+}
+
 // Coming reports whether the collection cannot be asked now, and may be before long, so that
 // waiting a while is worth it: not while its index is gone.
 func (c *Collection) Coming(ctx context.Context) bool {

@@ -354,8 +354,12 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 }
 
 func (r *Reader) searcher(ctx context.Context) *search.Searcher {
-	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now,
-		Text: search.TextOf(r.guard, r.guard.text)}
+	o := &r.c.o
+	s := &search.Searcher{
+		Backend: r.guard.searched(), Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,
+		Embed: o.Embed, Known: o.Known, Analyzer: o.Analyzer, Confidence: o.Confidence, Now: r.c.now,
+		Text: search.TextOf(r.guard, r.guard.text),
+	}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 			return elsewhere(ctx, func() ([]float32, error) {

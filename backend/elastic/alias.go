@@ -22,13 +22,13 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	}
 	defer stop()
 	var actions []any
-	for _, suffix := range []string{"", "-terms"} {
-		own, err := s.behind(ctx, s.o.Index+suffix)
+	for suffix, from := range map[string]string{"": s.index(), "-terms": s.terms()} {
+		own, err := s.behind(ctx, from)
 		if err != nil {
 			return err
 		}
 		if len(own) != 1 {
-			return s.several(s.o.Index+suffix, len(own))
+			return s.several(from, len(own))
 		}
 		others, err := s.behind(ctx, name+suffix)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
@@ -70,7 +70,7 @@ func (s *Store) several(name string, n int) error {
 // index. Without the index or its dictionary it is sheaf.ErrNotFound: many a server would
 // make one of its own out of what is written.
 func (s *Store) whose(ctx context.Context) error {
-	names, err := s.behind(ctx, s.o.Index+","+s.o.Index+"-terms")
+	names, err := s.behind(ctx, s.index()+","+s.terms())
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	var lines [][]byte
 	size := 0
 	flush := func() error {
-		err := s.actions(ctx, s.o.Index+"-terms", lines, func(_ int, r acted) error {
+		err := s.actions(ctx, s.terms(), lines, func(_ int, r acted) error {
 			if r.Status >= 300 && r.Status != http.StatusConflict {
 				return s.fault(sheaf.ErrUnavailable, "the dictionary takes no terms: status %d: %s", r.Status, r.Error)
 			}
@@ -57,7 +57,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	if err := flush(); err != nil {
 		return err
 	}
-	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_refresh", nil, nil); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.index()+"-terms/_refresh", nil, nil); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -86,7 +86,7 @@ func (s *Store) grow(ctx context.Context, e textplan.Expand) ([]grown, error) {
 		}
 	}
 	var found answer
-	err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_search", object{
+	err := s.client.Call(ctx, "POST", "/"+s.index()+"-terms/_search", object{
 		"size": maxTerms, "_source": false, "docvalue_fields": []string{"t"}, "sort": []string{"t"},
 		"query": object{"bool": object{"filter": object{"bool": object{"should": parts}}}},
 	}, &found)

@@ -113,9 +113,13 @@ type Store struct {
 	mu       sync.Mutex
 	known    map[string]bool // terms that are in the dictionary
 	behindUs string          // the index that the name stood for when they were learned
-	vectors  map[string]backend.VectorField
-	flat     map[string]bool // vector fields that Elasticsearch itself compares one by one
-	clauses  atomic.Int64    // the most that a query may have
+	moved    error           // why the index is not the one that the name stands for now
+	asked    time.Time       // when the server was asked what the name stands for
+
+	place   atomic.Pointer[place] // nil until the index is found
+	vectors map[string]backend.VectorField
+	flat    map[string]bool // vector fields that Elasticsearch itself compares one by one
+	clauses atomic.Int64    // the most that a query may have
 
 	serverIs, indexIs atomic.Int64 // the versions of server and index, 100*major + minor; 0 where they are not known
 	shards            atomic.Int64 // of the index, or unknownShards
@@ -131,6 +135,7 @@ var _ interface {
 	backend.Selective
 	backend.Reporter
 	backend.Sharded
+	backend.Mover
 } = (*Store)(nil)
 
 // object is a JSON object that is sent.
@@ -152,7 +157,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, s.pin(ctx)
 }
 
 // prepare fills in defaults and refuses what no server could take.
@@ -200,7 +205,7 @@ func plainName(s string) bool {
 
 // fault is an error of this store.
 func (s *Store) fault(category error, format string, args ...any) error {
-	return fmt.Errorf("%s %s: %w: %s", s.o.Dialect, s.o.Index, category, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s %s: %w: %s", s.o.Dialect, s.index(), category, fmt.Sprintf(format, args...))
 }
 
 // Close implements [backend.Backend].
@@ -214,7 +219,7 @@ func (s *Store) Health(ctx context.Context) error {
 	}
 	defer stop()
 	var health struct{ Status string }
-	if err := s.client.Call(ctx, "GET", "/_cluster/health/"+s.o.Index, nil, &health); err != nil {
+	if err := s.client.Call(ctx, "GET", "/_cluster/health/"+s.index(), nil, &health); err != nil {
 		return err
 	}
 	if health.Status == "red" {
@@ -231,6 +236,7 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 		return backend.Stats{}, err
 	}
 	defer stop()
+	s.follow(ctx)
 	var found struct {
 		All struct {
 			Primaries struct {
@@ -246,7 +252,7 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 			}
 		} `json:"_all"`
 	}
-	if err := s.client.Call(ctx, "GET", "/"+s.o.Index+"/_stats/store,docs,indexing", nil, &found); err != nil {
+	if err := s.client.Call(ctx, "GET", "/"+s.index()+"/_stats/store,docs,indexing", nil, &found); err != nil {
 		return backend.Stats{}, err
 	}
 	p := found.All.Primaries

@@ -318,6 +318,7 @@ func testAlias(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	go func() {
 		defer close(done)
 		for n := range 10 {
+			time.Sleep(300 * time.Millisecond)
 			if err := versions[(n+1)%2].Alias(context.Background(), named.Index); err != nil {
 				t.Error(err)
 			}
@@ -336,6 +337,9 @@ func testAlias(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		}
 		seen[n] = true
 	}
+	for deadline := time.Now().Add(10 * time.Second); backendtest.Hits(t, b, "shared") != 3 && time.Now().Before(deadline); { // it follows within a second
+		time.Sleep(50 * time.Millisecond)
+	}
 	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Prefix{Text: "onlya"}))
 	if err != nil || len(r) != 3 {
 		t.Errorf("a prefix through the alias: %d found, %v", len(r), err)
@@ -346,6 +350,57 @@ func testAlias(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	if err := versions[0].Alias(t.Context(), s.New(t).Index+"/_all"); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a name that is none: %v", err)
 	}
+}
+
+// TestAliasOfAnotherModel: a store that is open keeps to its index when the alias moves to one that was
+// made otherwise: it reads and writes the old one, says so, and leaves the other alone. It goes on well
+// when the alias comes back.
+func TestAliasOfAnotherModel(t *testing.T) {
+	each(t, func(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+		german := backendtest.Analyzer(t, "de")
+		first, second := s.New(t), s.New(t)
+		second.Analyzer = german
+		old, other := s.Open(t, first).(*elastic.Store), s.Open(t, second).(*elastic.Store)
+		defer old.Close()
+		defer other.Close()
+		if err := errors.Join(old.Write(t.Context(), backendtest.One("t:old", "shared")), other.Write(t.Context(), backendtest.One("t:new", "shared other")), old.Alias(t.Context(), first.Index+"-alias")); err != nil {
+			t.Fatal(err)
+		}
+		named := first
+		named.Index += "-alias"
+		b := s.Open(t, named).(*elastic.Store)
+		defer b.Close()
+		if err := other.Alias(t.Context(), named.Index); err != nil {
+			t.Fatal(err)
+		}
+		moved := func(want bool) {
+			t.Helper()
+			deadline := time.Now().Add(10 * time.Second)
+			for (b.Moved() != nil) != want && time.Now().Before(deadline) {
+				time.Sleep(100 * time.Millisecond)
+				if n := backendtest.Hits(t, b, "shared"); n != 1 && n != 2 {
+					t.Fatalf("%d found", n)
+				}
+			}
+			if err := b.Moved(); (err != nil) != want || want && !strings.Contains(err.Error(), "which was made otherwise") {
+				t.Errorf("moved: %v", err)
+			}
+		}
+		moved(true)
+		if err := b.Write(t.Context(), backendtest.One("t:later", "shared")); err != nil {
+			t.Error(err)
+		}
+		if n := backendtest.Hits(t, b, "shared"); n != 2 {
+			t.Errorf("%d found in the old index", n)
+		}
+		if n := backendtest.Hits(t, other, "shared"); n != 1 {
+			t.Errorf("%d found in the other index: it was written to", n)
+		}
+		if err := old.Alias(t.Context(), named.Index); err != nil {
+			t.Fatal(err)
+		}
+		moved(false)
+	})
 }
 
 // TestUnfitServer: a server without the plug-in for vectors, or of a version that knows

@@ -25,11 +25,11 @@ func (s *Store) Empty(ctx context.Context) error {
 				Index map[string]any `json:"index"`
 			} `json:"settings"`
 		}
-		if err := s.client.Call(ctx, "GET", "/"+s.o.Index, nil, &found); err != nil {
+		if err := s.client.Call(ctx, "GET", "/"+s.index(), nil, &found); err != nil {
 			return err
 		}
 		if len(found) != 1 {
-			return s.several(s.o.Index, len(found))
+			return s.several(s.index(), len(found))
 		}
 		for name, index := range found {
 			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // which the server gives

@@ -112,7 +112,7 @@ func (s *Store) examineClock(ctx context.Context) backend.Finding {
 // examineMaking makes an index like ours and removes it.
 func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 	out := backend.Finding{Check: "rights and analyzers", Found: "an index can be made"}
-	probe := fmt.Sprintf("%s-probe-%d", s.o.Index, time.Now().UnixNano())
+	probe := fmt.Sprintf("%s-probe-%d", s.index(), time.Now().UnixNano())
 	fields := s.o.Vectors
 	if len(fields) == 0 {
 		fields = []backend.VectorField{{Name: backend.VectorBody, Dims: 8}}
@@ -127,7 +127,7 @@ func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 }
 
 func (s *Store) examineIndex(ctx context.Context) backend.Finding {
-	out := backend.Finding{Check: "index " + s.o.Index, Found: "not made yet"}
+	out := backend.Finding{Check: "index " + s.index(), Found: "not made yet"}
 	err := s.ourDictionary(ctx)
 	gone := errors.Is(err, sheaf.ErrNotFound)
 	if err == nil || gone || errors.Is(err, backend.ErrForbidden) {
@@ -137,7 +137,7 @@ func (s *Store) examineIndex(ctx context.Context) backend.Finding {
 		err = s.examineBlocks(ctx)
 	}
 	if err == nil && gone {
-		out.Found, out.Err = "", s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf index --rebuild makes it again", s.o.Index)
+		out.Found, out.Err = "", s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf index --rebuild makes it again", s.index())
 		return out
 	}
 	switch {
@@ -155,7 +155,7 @@ func (s *Store) examineIndex(ctx context.Context) backend.Finding {
 // dictionary: the server itself blocks an index when its disk is nearly full.
 func (s *Store) examineBlocks(ctx context.Context) error {
 	var found map[string]struct{ Settings map[string]string }
-	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.o.Index, s.o.Index), nil, &found)
+	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.index(), s.index()), nil, &found)
 	if errors.Is(err, sheaf.ErrInvalid) {
 		return nil // without the right to ask, writing will tell
 	}

@@ -45,7 +45,7 @@ func (s *Store) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 		}
 	}
 	var found answer
-	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", body, &found); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_search", body, &found); err != nil {
 		if errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, backend.ErrForbidden) && !errors.Is(err, backend.ErrKeptOut) {
 			err = s.fault(sheaf.ErrUnsupported, "the server does not join these branches, as OpenSearch does with the plug-in neural-search, by weighted ranks from version 3 on: %v", err)
 		}

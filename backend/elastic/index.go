@@ -48,7 +48,7 @@ func (s *Store) complete(ctx context.Context) error {
 	err := s.ourDictionary(ctx)
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound):
-		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.o.Index)
+		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.index())
 	case errors.Is(err, backend.ErrForbidden):
 		return nil // who may not ask is told of that when words are completed or written
 	}
@@ -155,10 +155,10 @@ func (s *Store) create(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := made(s.make(ctx, s.o.Index, m)); err != nil {
+	if err := made(s.make(ctx, s.index(), m)); err != nil {
 		return err
 	}
-	return made(s.client.Call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil))
+	return made(s.client.Call(ctx, "PUT", "/"+s.terms(), s.dictionary(), nil))
 }
 
 // The shards and replicas of a new index in a cluster of several nodes.
@@ -328,7 +328,7 @@ func (s *Store) compare(m meta) error {
 	for _, have := range m.Vectors {
 		for _, want := range s.o.Vectors {
 			if err := have.Same(want, "index"); err != nil {
-				return fmt.Errorf("%s %s: %w", s.o.Dialect, s.o.Index, err)
+				return fmt.Errorf("%s %s: %w", s.o.Dialect, s.index(), err)
 			}
 		}
 	}
@@ -344,7 +344,7 @@ func (s *Store) addVectors(ctx context.Context, v backend.VectorField) error {
 	}
 	s.mu.Unlock()
 	m.Vectors = append(m.Vectors, v)
-	err := s.client.Call(ctx, "PUT", "/"+s.o.Index+"/_mapping", object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
+	err := s.client.Call(ctx, "PUT", "/"+s.index()+"/_mapping", object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
 	if err != nil {
 		return fmt.Errorf("add vector field %q of %d dimensions: %w", v.Name, v.Dims, err)
 	}

@@ -52,7 +52,7 @@ func (d *described) index() (m meta, ours bool) {
 
 // ourIndex describes the index, or is sheaf.ErrInvalid when it is somebody else's.
 func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
-	d, err := s.describe(ctx, s.o.Index)
+	d, err := s.describe(ctx, s.index())
 	if err != nil {
 		return d, meta{}, err
 	}
@@ -66,10 +66,10 @@ func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 // ourDictionary is sheaf.ErrNotFound when there is no dictionary, and sheaf.ErrInvalid when
 // somebody else's index has its name.
 func (s *Store) ourDictionary(ctx context.Context) error {
-	name := s.o.Index + "-terms"
+	name := s.terms()
 	d, err := s.describe(ctx, name)
 	if err == nil && !d.isDictionary() {
-		err = s.fault(sheaf.ErrInvalid, "the index %s was not made by this program as its dictionary: name another index than %s", name, s.o.Index)
+		err = s.fault(sheaf.ErrInvalid, "the index %s was not made by this program as its dictionary: name another index than %s", name, s.index())
 	}
 	return err
 }

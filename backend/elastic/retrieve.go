@@ -20,6 +20,7 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 		return nil, err
 	}
 	defer stop()
+	s.follow(ctx)
 	query, err := s.query(ctx, &req)
 	if err != nil || query == nil {
 		return nil, err
@@ -101,6 +102,7 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 		return 0, err
 	}
 	defer stop()
+	s.follow(ctx)
 	query, err := s.matching(ctx, req)
 	if err != nil || query == nil {
 		return 0, err
@@ -114,7 +116,7 @@ func (s *Store) count(ctx context.Context, query object) (int, error) {
 		Count  *int
 		Shards struct{ Failed int } `json:"_shards"`
 	}
-	err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &said)
+	err := s.client.Call(ctx, "POST", "/"+s.index()+"/_count", object{"query": query}, &said)
 	switch {
 	case err != nil:
 		return 0, err

@@ -54,7 +54,7 @@ func (s *Store) page(ctx context.Context, query object) ([]json.RawMessage, erro
 	}
 	defer stop()
 	var found answer
-	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_search", query, &found); err != nil {
 		return nil, err
 	}
 	if err := s.whole(&found); err != nil {

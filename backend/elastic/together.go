@@ -63,6 +63,7 @@ func (s *Store) together(ctx context.Context, reqs []backend.Request, search fun
 		return err
 	}
 	defer stop()
+	s.follow(ctx)
 	var lines []byte
 	var asked []int
 	for i := range reqs {

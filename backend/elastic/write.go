@@ -41,6 +41,7 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 		return err
 	}
 	return s.calls.Write(ctx, func(ctx context.Context) error {
+		s.follow(ctx)
 		if err := s.whose(ctx); err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 	if len(gone) > 0 {
 		// What a write that broke off left, of whatever process, is not found, and so not
 		// removed, before it shows. Where everything does, this is one request that does nothing.
-		if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil); err != nil {
+		if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 			return err
 		}
 	}
@@ -121,7 +122,7 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 			return err
 		}
 	}
-	return s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil)
+	return s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil)
 }
 
 // newFields are the vector fields of chunks that the index does not have yet.
@@ -285,7 +286,7 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 				query["search_after"] = after
 			}
 			var found answer
-			if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
+			if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_search", query, &found); err != nil {
 				return nil, err
 			}
 			if err := s.whole(&found); err != nil {
@@ -332,7 +333,7 @@ func (b *bulk) reject(doc sheaf.ID, because error) {
 
 // send sends actions. Those that the server refuses count against their document.
 func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
-	return b.s.actions(ctx, b.s.o.Index, lines, func(i int, result acted) error {
+	return b.s.actions(ctx, b.s.index(), lines, func(i int, result acted) error {
 		switch {
 		case result.Status < 300, docs[i] == "" && result.Status == http.StatusNotFound:
 		case docs[i] == "":
@@ -407,7 +408,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 
 // retract removes what was written of documents of which a part was rejected.
 func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error {
-	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err
 	}
 	out, ctx := s.bulk(ctx, map[sheaf.ID]error{})

@@ -35,6 +35,11 @@ const copyStateName = "copy.json"
 // documents.
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.with("--from", from).open(cmd, openOptions{})
+	var refused storeError
+	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
+		return withHint(fmt.Errorf("--from: %w: nothing is known here of the documents in %s, which this folder did not fill", sheaf.ErrNotFound, from),
+			"leave --from out: the files are read then")
+	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"sheaf"
 	"sheaf/ingest"
 	"sheaf/vfs"
 )
@@ -19,6 +20,10 @@ var errGrown = errors.New("the language of the index is another one now")
 // damagedRest is how long an index that was to be mended is served as it is: a disk may be at
 // fault, or full.
 const damagedRest = time.Minute
+
+// refusedRest is how long an index that was served and cannot be opened again is left alone between two
+// tries: somebody may have given its store to an index of other settings.
+const refusedRest = 30 * time.Second
 
 // reopening runs what opens the index and works until the command ends, and again when
 // another process has made the index anew in another way meanwhile, it has grown out of
@@ -36,8 +41,14 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil
 		}
-		if !anew && !busy && !damaged && !errors.Is(err, errGrown) || ctx.Err() != nil {
+		var store storeError
+		refused := again && err != nil && (errors.As(err, &store) || errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrUnavailable))
+		if !anew && !busy && !damaged && !refused && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
+		}
+		if refused && !anew && !busy && !damaged { // it was served before, and may be again
+			a.notice("%v: it is tried again every %v", err, refusedRest)
+			began = time.Now().Add(refusedRest - reopenStep)
 		}
 		if o.damaged = damaged || busy && o.damaged; damaged {
 			a.mended = time.Now()

@@ -35,11 +35,13 @@ type serveOptions struct {
 	origins []string
 	noKeys  bool
 	noWatch bool
-	shared  bool
-	running int
-	front   *front // once it listens
-	pace    *pace  // nil when GOGC says how much garbage there may be
-	spared  int    // processors that Go's scheduler was told of beside the machine's own
+	// readOnly leaves everything as it is: the index, the store and the folder of the index.
+	readOnly bool
+	shared   bool
+	running  int
+	front    *front // once it listens
+	pace     *pace  // nil when GOGC says how much garbage there may be
+	spared   int    // processors that Go's scheduler was told of beside the machine's own
 }
 
 // defaultAddr is where sheaf serve listens.
@@ -70,6 +72,7 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 	f.BoolVar(&o.noKeys, "without-keys", false, "let other machines in although there are no keys: everybody who can reach the address reads everything")
 	f.BoolVar(&o.shared, "shared-statistics", false, "let keys that see a part search by words in a store that counts how rare words are in all documents only: scores tell whether hidden ones hold a word")
 	f.BoolVar(&o.noWatch, "no-watch", false, "do not look for changed files")
+	f.BoolVar(&o.readOnly, "read-only", false, "write nothing: serve the index as it is, take no documents, and keep no answers to repeated requests")
 	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for as many as processors")
 	f.StringP("profile", "p", "", "ranking profile when a request names none (see: sheaf profile list)")
 	addIndexFlags(f)
@@ -114,13 +117,18 @@ func (o *serveOptions) spare(n int) {
 // again: who asks meanwhile is told that it is not there for now. The first time it makes the
 // front.
 func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits api.Limits, loopback bool) error {
+	if o.readOnly {
+		open, o.noWatch = openOptions{asIs: true}, true
+	}
 	s, err := a.open(cmd, open)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if err := vfs.Sweep(s.where.Dir, vfs.UnfinishedAge); err != nil {
-		s.notice("what a process left that was killed is not removed: %v", err)
+	if !o.readOnly {
+		if err := vfs.Sweep(s.where.Dir, vfs.UnfinishedAge); err != nil {
+			s.notice("what a process left that was killed is not removed: %v", err)
+		}
 	}
 	keys, err := s.keys()
 	if err != nil {
@@ -163,8 +171,12 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		return err
 	}
 	defer func() { _ = door.Close() }() // it holds nothing that could be lost
+	answers := filepath.Join(s.where.Dir, collection.AnswersName)
+	if o.readOnly {
+		answers = ""
+	}
 	handler, err := api.New(api.Options{
-		Collections: []*serve.Collection{door}, Keys: keys, Answers: filepath.Join(s.where.Dir, collection.AnswersName), Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
+		Collections: []*serve.Collection{door}, Keys: keys, Answers: answers, Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
 		RRF: api.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 	})
@@ -175,12 +187,14 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	if err := mountDoors(handler, door, slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
 		return err
 	}
-	door.WillWork()
+	if !o.readOnly {
+		door.WillWork()
+	}
 	if !o.noWatch {
 		door.WillWatch()
 	}
 	s.noteReading(!o.noWatch)
-	if o.noWatch && s.view.Chunks() == 0 {
+	if o.noWatch && !o.readOnly && s.view.Chunks() == 0 {
 		s.notice("nothing is indexed, and with --no-watch the server looks for no files: sheaf index makes the index, and it is searched at once")
 	}
 	if o.front.exchange(handler); first {
@@ -206,6 +220,9 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *serve.Coll
 		return err
 	})
 	group.Go(func() error {
+		if o.readOnly {
+			return nil
+		}
 		err := door.Work(ctx)
 		if vfs.Forbidden(err) && !writable(s.where.Dir) {
 			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)

@@ -459,3 +459,48 @@ func TestIndexMendsGiven(t *testing.T) {
 	inAnotherProcess(t, "search", "--in", folder, "--index", index, "giraffes")
 	inAnotherProcess(t, "check", "--in", folder, "--index", index)
 }
+
+// TestServeReadOnly: a server that only reads answers, takes no documents, and leaves every file of the
+// index as it is, also when a file of the folder changes.
+func TestServeWritesNothing(t *testing.T) {
+	write, folder, _, index := notesFor(t)
+	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	files := func() string {
+		var out strings.Builder
+		err := filepath.WalkDir(index, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			fmt.Fprintln(&out, path, info.Size(), info.ModTime().UnixNano())
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	before := files()
+	t.Run("serve", func(t *testing.T) {
+		address := serving(t, folder, index, "--read-only")
+		write(folder, "b.md", "# B\n\nbears\n")
+		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, address+"/v1/documents/api:x.md", strings.NewReader(`{"text":"# X"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", "once")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode < 400 {
+			t.Errorf("a document is taken: %s", resp.Status)
+		}
+	})
+	if after := files(); after != before {
+		t.Errorf("before\n%s\nafter\n%s", before, after)
+	}
+}

@@ -126,7 +126,7 @@ func (s *session) storeInErrors() string {
 }
 
 func (s *session) searcher() *search.Searcher {
-	searcher := &search.Searcher{Backend: s.backend, Store: s.storeInErrors(), Facts: s.view, Embed: s.embedQuery()}
+	searcher := &search.Searcher{Backend: s.backend, Store: s.storeInErrors(), Shared: s.target != nil, Facts: s.view, Embed: s.embedQuery()}
 	if s.scanner != nil {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.queryVector()}
 	}

@@ -230,17 +230,20 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	}
 	grant, _, err := c.api.signedOn(c.request)
 	known := err == nil && grant.May(access.ScopeSearch)
+	admin := known && grant.May(access.ScopeAdmin)
 	var b bytes.Buffer
 	var faults []error
 	for _, collection := range c.api.o.Collections {
 		if err := collection.Ready(ctx); err != nil {
 			faults = append(faults, err)
+		} else if moved := collection.Moved(); moved != nil && admin {
+			fmt.Fprintf(&b, "[!] %s: %v\n", collection.Name(), moved)
 		} else if verbose && known {
 			b.WriteString("[+] " + collection.Name() + " ok\n")
 		}
 	}
 	switch err := errors.Join(faults...); {
-	case err != nil && known && grant.May(access.ScopeAdmin):
+	case err != nil && admin:
 		return nil, problem("unavailable", "%v", err)
 	case err != nil: // why may name a store or a file
 		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin is told why", len(faults), len(c.api.o.Collections))

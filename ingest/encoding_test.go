@@ -15,7 +15,9 @@ import (
 
 // TestTextThatIsNotUTF8: text in older encodings and in UTF-16 is read with its letters.
 func TestTextThatIsNotUTF8(t *testing.T) {
-	wide := func(order unicode.Endianness, mark unicode.BOMPolicy) encoding.Encoding { return unicode.UTF16(order, mark) }
+	wide := func(order unicode.Endianness, mark unicode.BOMPolicy) encoding.Encoding {
+		return unicode.UTF16(order, mark)
+	}
 	russian := "# Заметка\n\nСъешь же ещё этих мягких французских булок, да выпей чаю.\n"
 	german := "# Budget\n\nDer Schlüssel zum Büroraum fehlt: Größe, Straße, Maß.\n"
 	for name, c := range map[string]struct {

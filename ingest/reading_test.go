@@ -441,6 +441,7 @@ var readAs = map[int]string{
 	4: "87e3e40d44bed6d3", // "[[text](address)]" is a Markdown link, "@/" and a question mark are read in links
 	5: "700fb87af459e0d6", // lists of attributes are taken off headings and hold no tags, HTML anchors are places, "[[1]](#a)" is a Markdown link
 	6: "700fb87af459e0d6", // a date in a year before 0 or behind 9999 is none, which none of these texts has; dates that came with a text
+	7: "700fb87af459e0d6", // dates and numbers as they are written, older encodings, values of maps in frontmatter, rules of Markdown at the beginning
 }
 
 // TestReading: how texts are read is what ingest.Reading stands for. When this fails, documents

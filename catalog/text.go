@@ -86,6 +86,11 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 // room is asked for memory as long as the text; nil is none.
 func readSource(source vfs.FS, name string, recorded *FileState, room func() []byte) (text []byte, same bool, err error) {
 	f, err := source.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, fault := source.Stat(Placeholder(name)); fault == nil {
+			return nil, false, fmt.Errorf("%s: %w: a cloud drive took it off this disk", name, ErrUnread)
+		}
+	}
 	if err != nil {
 		return nil, false, stale(name, err)
 	}
@@ -117,6 +122,11 @@ func readSource(source vfs.FS, name string, recorded *FileState, room func() []b
 		return text, false, nil
 	}
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
+}
+
+// Placeholder is the name of the file that iCloud leaves for one that it took off the disk.
+func Placeholder(name string) string {
+	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".icloud")
 }
 
 // stale says of a file that could not be read that it is not what was indexed, or that nobody

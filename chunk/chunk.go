@@ -139,8 +139,13 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 		return s
 	}
 	begin := s.start
-	if front, ok := findFrontmatter(s.src, s.start); ok {
+	front, ok := findFrontmatter(s.src, s.start)
+	if ok {
 		front.read(s.src)
+	}
+	if ok && front.isRule(s.src) {
+		// The lines of dashes are rules of Markdown, with text between them.
+	} else if ok {
 		s.front, begin = front, front.whole.end
 		s.doc.Frontmatter = sheaf.Span{Start: front.whole.start, End: front.whole.end}
 		s.doc.FrontmatterText = front.useless

@@ -109,6 +109,15 @@ func (f *frontmatter) read(src string) {
 	f.findLinks(src, entries)
 }
 
+// isRule reports whether the block is text between two rules of Markdown: an empty line is
+// first in it, and it has no keys.
+func (f *frontmatter) isRule(src string) bool {
+	inner := src[f.inner.start:f.inner.end]
+	all := linesFrom(inner, 0)
+	first, ok := all.next()
+	return ok && f.useless && len(f.properties) == 0 && blank(inner[first.start:first.end])
+}
+
 // yamlEntry is one key of the frontmatter with its scalar values.
 type yamlEntry struct {
 	key    string

@@ -33,14 +33,6 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// Number is the number that a document writes as s, or a text where that is none.
-func Number(s string) sheaf.Value {
-	if n, ok := parseNumber(s); ok {
-		return sheaf.WrittenNumber(n, s)
-	}
-	return sheaf.TextValue(s)
-}
-
 // Linked is what a property's value says that is a wiki link to a note and nothing else:
 // the date or number that the note is called, or its name. Another value says itself.
 func Linked(v sheaf.Value) sheaf.Value {

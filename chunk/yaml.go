@@ -93,12 +93,55 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 			}
 		}
 		entries = append(entries, e)
+		if e.nested && !IsAccessProperty(e.key) {
+			entries = r.below(entries, e.key, v.Value, 1)
+		}
 	}
 	own := slices.ContainsFunc(entries, func(e yamlEntry) bool { return strings.EqualFold(e.key, merged.key) })
 	if merged.line > 0 && !own { // what is merged is not read, but whose it is must not be lost
 		entries = append(entries, merged)
 	}
 	return entries, nil
+}
+
+// maxBelow is how deep maps in maps are read.
+const maxBelow = 8
+
+// below adds the scalars, and the lists of scalars, of a map in the frontmatter: place of the
+// map meta is meta.place.
+func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
+	var values []*ast.MappingValueNode
+	switch n := r.bare(n).(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	}
+	for _, v := range values {
+		if isMerge(v) || depth > maxBelow || len(entries) > 2*maxProperties {
+			continue
+		}
+		t := r.key(v)
+		e := yamlEntry{key: prefix + "." + t.Value, line: t.Position.Line + 1}
+		node := r.bare(v.Value)
+		if list, ok := node.(*ast.SequenceNode); ok {
+			e.list = true
+			for _, item := range list.Values {
+				if s, ok := r.scalar(r.bare(item)); ok {
+					e.values = append(e.values, s)
+				}
+			}
+		} else if s, ok := r.scalar(node); ok {
+			e.values = append(e.values, s)
+		} else {
+			entries = r.below(entries, e.key, v.Value, depth+1)
+			continue
+		}
+		if len(e.values) > 0 {
+			entries = append(entries, e)
+		}
+	}
+	return entries
 }
 
 // key is the token of a key, behind its "?", anchor and tag.

@@ -106,6 +106,7 @@ type Report struct {
 	ByRule    []catalog.Skip `json:"by_rule,omitempty"`
 	AllByRule int            `json:"all_by_rule,omitempty"`
 	Warnings  []FileWarning  `json:"warnings,omitempty"`
+	Warned    int            `json:"-"` // documents with warnings
 	Took      time.Duration  `json:"took_ns"`
 	// Waiting are the documents that are to be indexed or removed, in order;
 	// only [Scan] lists them.

@@ -617,6 +617,9 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 		r.report.Added++
 	}
 	r.report.Chunks += chunks
+	if len(doc.Warnings) > 0 {
+		r.report.Warned++
+	}
 	for _, warning := range doc.Warnings {
 		if len(r.report.Warnings) < maxWarnings {
 			r.report.Warnings = append(r.report.Warnings, FileWarning{j.doc, warning.Line, warning.Message})

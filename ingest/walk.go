@@ -356,8 +356,8 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	return folders
 }
 
-// offloaded is the name of the file that iCloud took off this disk and left a placeholder
-// of the given name for; "" for another file.
+// offloaded is the name of the file for which iCloud left a placeholder of the given name; ""
+// for another file. See [catalog.Placeholder].
 func offloaded(placeholder string) string {
 	name, cloud := strings.CutSuffix(placeholder, ".icloud")
 	name, hidden := strings.CutPrefix(name, ".")

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/chunk"
 	"sheaf/profile"
 )
 
@@ -105,6 +105,16 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
+// writtenNumber is the number that a document writes as s: decimal, or as 0x1F.
+func writtenNumber(s string) sheaf.Value {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		whole, _ := strconv.ParseInt(s, 0, 64)
+		n = float64(whole)
+	}
+	return sheaf.WrittenNumber(n, s)
+}
+
 // asWritten counts the numbers of a property as documents write them, where they do not write
 // them in the usual form.
 func asWritten(facet, written backend.Facet) backend.Facet {
@@ -117,7 +127,7 @@ func asWritten(facet, written backend.Facet) backend.Facet {
 	}
 	distinct := facet.Distinct
 	for _, v := range written.Values {
-		number := chunk.Number(v.Value.Text)
+		number := writtenNumber(v.Value.Text)
 		usual := sheaf.Value{Kind: number.Kind, Number: number.Number}
 		if counts[usual] -= v.Chunks; counts[usual] <= 0 {
 			delete(counts, usual)

@@ -465,6 +465,9 @@ func (s *session) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		s.warn("vectors are missing for %s: %s", terminal.Plural(report.Pending, "document", "documents"), report.EmbedError)
 	}
+	if n := report.Warned; n > 0 {
+		s.warn("%s; to list them: sheaf status --all", terminal.Plural(n, "file that was indexed has warnings", "files that were indexed have warnings"))
+	}
 	if s.json || s.jsonl || !fresh && report.Took < time.Second || !report.Changes() {
 		return
 	}

@@ -20,7 +20,7 @@ func TestFields(t *testing.T) {
 		{"in a list", "- status:: waiting\n  - owner:: Ann\n1. cost:: 3\n", "status=waiting owner=Ann cost=3"},
 		{"in a quote", "> status:: waiting\n", "status=waiting"},
 		{"in square brackets", "It is [due:: 2026-03-01] then.\n", "due=2026-03-01"},
-		{"in round brackets", "It is (cost:: 12.50) now, (cost::3) later.\n", "cost=12.5 cost=3"},
+		{"in round brackets", "It is (cost:: 12.50) now, (cost::3) later.\n", "cost=12.50 cost=3"},
 		{"brackets in brackets", "[owner:: [[Ann|the boss]]] and (seen:: at (noon))\n", "owner=[[Ann|the boss]] seen=at (noon)"},
 		{"in a table", "| a | b |\n|---|---|\n| (cost:: 2) | x |\n", "cost=2"},
 		{"Windows line ends", "status:: waiting\r\nowner:: Ann\r\n", "status=waiting owner=Ann"},

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -36,8 +37,12 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 }
 
 // IsText reports whether the values of the property called name are text to
-// search, and neither a field of their own nor who may see the document.
-func IsText(name string) bool { return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(name) }
+// search, and neither a field of their own nor who may see the document. Values in a map
+// belong to the property that holds the map.
+func IsText(name string) bool {
+	property, _, _ := strings.Cut(name, ".")
+	return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(property)
+}
 
 // Embed gives the entries of one document their vectors: passages of the text,
 // each under the titles above it, and the title.

@@ -137,11 +137,12 @@ func (d *document) body(c *sheaf.Chunk, text string) string {
 }
 
 // propertyText is the values of the frontmatter that are no fields of their own,
-// of each property the first ones, as many as listed.
+// of each property the first ones, as many as listed. A name with a dot is of a value in a
+// map: [nestedText] reads those.
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {
-		if !ingest.IsText(p.Name) {
+		if !ingest.IsText(p.Name) || strings.Contains(p.Name, ".") {
 			continue
 		}
 		for _, v := range p.Values[:min(listed, len(p.Values))] {

@@ -393,7 +393,7 @@ func (s *session) noteGone(report *ingest.Report) {
 	}
 	for _, root := range report.Gone {
 		if !slices.Contains(s.gone, root) {
-			s.warn("the folder %s is missing, or its disk is not mounted; keeping its indexed documents until it is back; to leave it out: sheaf remove %s", root, terminal.ShellQuoted(root))
+			s.warn("the folder %s is missing, or its disk is not mounted; keeping its indexed documents until it is back", root)
 		}
 	}
 	s.gone = report.Gone

@@ -96,24 +96,22 @@ func normalize(v []float32) bool {
 }
 
 // Known returns the share of text, in [0,1], that the model knows; 0 of a text without a piece. The English table
-// knows Latin words or parts of at least two letters, the other one the pieces that training saw.
+// knows Latin words or parts of at least two letters. Of the pieces with a letter, the other table knows those that
+// training saw, except for single letters of ASCII.
 func (e *Encoder) Known(text string) float64 {
 	e.one.reset(text)
 	table := e.table(&e.one)
 	p := e.part(&e.one, table)
-	if len(p.pieces) == 0 {
-		return 0
-	}
-	known := len(p.pieces) - p.unseen
+	known, all := p.kinds[word], len(p.pieces)-p.kinds[sign]
 	if table == englishTable {
-		known = 0
+		known, all = 0, len(p.pieces)
 		for _, id := range p.pieces {
 			if e.model.vocab.isWord(id) {
 				known++
 			}
 		}
 	}
-	return float64(known) / float64(len(p.pieces))
+	return float64(known) / float64(max(1, all))
 }
 
 // isWord reports whether a piece is ASCII, longer than one character, and not a

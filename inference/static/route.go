@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -24,9 +25,9 @@ type block struct {
 // part is what one table makes of a block.
 type part struct {
 	pieces  []int32
-	read    int // bytes of the block
-	english int // the sum of the pieces' language numbers: above 0 of English
-	unseen  int // pieces whose vectors training did not change
+	read    int           // bytes of the block
+	english int           // the sum of the pieces' language numbers: above 0 of English
+	kinds   [word + 1]int // how many pieces of the other table are of each kind
 }
 
 func (b *block) reset(text string) {
@@ -53,10 +54,10 @@ func (e *Encoder) read(b *block, table, end int) {
 	case text == "":
 	case table == othersTable:
 		p.pieces = e.segmenter.Encode(p.pieces, text)
-		numbers, seen := e.others.english, e.others.seen
+		numbers := e.others.english
 		for _, id := range p.pieces[first:] {
 			p.english += int(int8(numbers[id]))
-			p.unseen += int(^seen[id>>3] >> (id & 7) & 1)
+			p.kinds[e.others.kind(id)]++
 		}
 	default:
 		p.pieces = e.tokenizer.Encode(p.pieces, text)
@@ -100,30 +101,50 @@ func (e *Encoder) clearlyEnglish(text []*block) bool {
 }
 
 // table returns the table that reads a text, which is given in blocks. A text goes through the English table when its
-// pieces occur more often in English than in other languages, or when training saw no more than half of them.
+// pieces do not occur much more often in other languages than in English, when training saw no more than half of them, or when it
+// has no word: numbers, signs and single letters are of no language.
 func (e *Encoder) table(text ...*block) int {
-	if e.others == nil || e.clearlyEnglish(text) {
+	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
 		return englishTable
 	}
-	english, pieces, unseen := 0, 0, 0
+	english, pieces, unknown := 0, 0, 0
 	for _, b := range text {
 		p := e.part(b, othersTable)
-		english, pieces, unseen = english+p.english, pieces+len(p.pieces), unseen+p.unseen
+		english, pieces, unknown = english+p.english, pieces+len(p.pieces), unknown+p.kinds[unseen]
 	}
-	if english > 0 || 2*unseen >= pieces {
+	if english > -max(favor, favorPiece*(pieces-favorFrom)) || 2*unknown >= pieces {
 		return englishTable
 	}
 	return othersTable
 }
 
+// hasWord reports whether a block has two letters side by side, or anything outside ASCII.
+func hasWord(b *block) bool {
+	if b.foreign > 0 {
+		return true
+	}
+	letters := 0
+	for i := range len(b.text) {
+		if c := b.text[i] | 0x20; c < 'a' || c > 'z' {
+			letters = 0
+		} else if letters++; letters == 2 {
+			return true
+		}
+	}
+	return false
+}
+
 // Language numbers are 8 times the logarithm of how much more often a piece occurs in English. The numbers below are
 // of the same unit; doc/languages.md says how often the choice is right.
 const (
-	mostForeign = 4  // an English text has at most one byte of so many outside ASCII
-	clearPiece  = 1  // a clearly English text has more than this a piece,
-	clearText   = 60 // and this
-	beginning   = 48 // bytes that show of most other texts that they are not English,
-	doubt       = 16 // with a sum below minus this
+	// In doubt, a text is English: short ones are names and titles, long ones code and lists of links. Names and code
+	// of other languages lose little by it.
+	favor, favorPiece, favorFrom = 8, 2, 30
+	mostForeign                  = 4  // an English text has at most one byte of so many outside ASCII
+	clearPiece                   = 1  // a clearly English text has more than this a piece,
+	clearText                    = 60 // and this
+	beginning                    = 48 // bytes that show of most other texts that they are not English,
+	doubt                        = 16 // with a sum below minus this
 )
 
 // add adds the rows of pieces to dst, weight times each.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"unicode"
 )
 
 // UnigramPiece is a piece of a [Unigram] with what belongs to it.
@@ -69,7 +70,7 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 		binary.LittleEndian.PutUint32(out[len(unigramMagic)+4*i:], n)
 	}
 	copy(out[unigramHeaderBytes-nameBytes:], name)
-	scale, seen, english := []byte{}, make([]byte, (len(pieces)+7)/8), make([]byte, len(pieces))
+	scale, kinds, english := []byte{}, make([]byte, (len(pieces)+3)/4), make([]byte, len(pieces))
 	rows := make([]byte, 0, len(pieces)*dims/2)
 	for i, p := range pieces {
 		if len(p.Row) != dims {
@@ -87,11 +88,11 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 		}
 		english[i] = byte(p.English)
 		if p.Seen {
-			seen[i>>3] |= 1 << (i & 7)
+			kinds[i>>2] |= byte(kindOf(p.Text)) << (i & 3 * 2)
 		}
 	}
 	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown), pieces: len(pieces), english: english})
-	for _, part := range [][]byte{nodes, fine, scale, seen, english, first, rows} {
+	for _, part := range [][]byte{nodes, fine, scale, kinds, english, first, rows} {
 		out = append(out, part...)
 		for len(out)%4 != 0 {
 			out = append(out, 0)
@@ -100,6 +101,18 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
 	_, err = w.Write(out)
 	return err
+}
+
+// kindOf returns the kind of a piece that training saw.
+func kindOf(text string) kind {
+	text = strings.TrimPrefix(text, wordMark)
+	switch {
+	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }):
+		return sign
+	case len(text) == 1:
+		return letter
+	}
+	return word
 }
 
 // languageNumbers returns for each piece of v the sum of the language numbers of the pieces of u in it.

@@ -101,8 +101,8 @@ func (e *Encoder) clearlyEnglish(text []*block) bool {
 }
 
 // table returns the table that reads a text, which is given in blocks. A text goes through the English table when its
-// pieces do not occur much more often in other languages than in English, when training saw no more than half of them, or when it
-// has no word: numbers, signs and single letters are of no language.
+// pieces do not occur much more often in other languages than in English, when training saw no more than half of them,
+// or when it has no word: numbers, signs and single letters are of no language.
 func (e *Encoder) table(text ...*block) int {
 	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
 		return englishTable

@@ -70,7 +70,9 @@ func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 		}
 		var b [recentBytes]byte
 		copy(b[:], text[start:i])
-		word := [3]uint64{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
+		word := [3]uint64{
+			binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:]),
+		}
 		const odd = 0x9e3779b97f4a7c15
 		r := &s.recent[(((word[0]*odd^word[1])*odd^word[2])*odd)>>(64-segmentBits)]
 		if r.word == word {

@@ -28,7 +28,8 @@ type Unigram struct {
 }
 
 // A file of a Unigram, all numbers little endian: the magic, the numbers below, the name padded to nameBytes, then
-// nodes, fine, scale, kinds, english, first and rows, each begun at a multiple of 4, and the CRC-32C of everything before it.
+// nodes, fine, scale, kinds, english, first and rows, each begun at a multiple of 4, and the CRC-32C of everything
+// before it.
 const (
 	unigramMagic       = "SHEAFUNI"
 	unigramVersion     = 1
@@ -49,8 +50,8 @@ func OpenUnigram(data []byte) (*Unigram, error) {
 		return nil, fmt.Errorf("%w: format version %d: this program reads version %d", ErrCorrupt, n[0], unigramVersion)
 	}
 	dims, pieces, nodes, first := int(n[1]), int(n[2]), int(n[3]), int(n[6])
-	if dims < 32 || dims > 1<<14 || dims%32 != 0 || pieces < 1 || pieces > mostPieces || nodes < 256 || nodes > mostNodes ||
-		nodes%256 != 0 || int(n[4]) >= pieces || first > 1<<24 {
+	if dims < 32 || dims > 1<<14 || dims%32 != 0 || pieces < 1 || pieces > mostPieces ||
+		nodes < 256 || nodes > mostNodes || nodes%256 != 0 || int(n[4]) >= pieces || first > 1<<24 {
 		return nil, fmt.Errorf("%w: lengths out of range: %d dims, %d pieces, %d nodes", ErrCorrupt, dims, pieces, nodes)
 	}
 	pos := unigramHeaderBytes
@@ -70,7 +71,8 @@ func OpenUnigram(data []byte) (*Unigram, error) {
 		nodes: take(4 * nodes),
 	}
 	u.fine = take(pieces)
-	u.scale, u.kinds, u.english, u.first, u.rows = take(4*pieces), take((pieces+3)/4), take(pieces), take(first), take(pieces*dims/2)
+	u.scale, u.kinds, u.english = take(4*pieces), take((pieces+3)/4), take(pieces)
+	u.first, u.rows = take(first), take(pieces*dims/2)
 	if u.rows == nil || pos != len(data)-4 {
 		return nil, fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(data))
 	}

@@ -66,7 +66,9 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	}
 	out := append([]byte(unigramMagic), make([]byte, unigramHeaderBytes-len(unigramMagic))...)
 	dearest := uint32(math.Round((unseenPenalty - lowest) * unit))
-	for i, n := range []uint32{unigramVersion, uint32(dims), uint32(len(pieces)), uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len()), 0} {
+	for i, n := range []uint32{
+		unigramVersion, uint32(dims), uint32(len(pieces)), uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len()), 0,
+	} {
 		binary.LittleEndian.PutUint32(out[len(unigramMagic)+4*i:], n)
 	}
 	copy(out[unigramHeaderBytes-nameBytes:], name)
@@ -91,7 +93,8 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 			kinds[i>>2] |= byte(kindOf(p.Text)) << (i & 3 * 2)
 		}
 	}
-	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown), pieces: len(pieces), english: english})
+	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown),
+		pieces: len(pieces), english: english})
 	for _, part := range [][]byte{nodes, fine, scale, kinds, english, first, rows} {
 		out = append(out, part...)
 		for len(out)%4 != 0 {

@@ -1,6 +1,7 @@
 package static
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -112,10 +113,27 @@ func (e *Encoder) table(text ...*block) int {
 		p := e.part(b, othersTable)
 		english, pieces, unknown = english+p.english, pieces+len(p.pieces), unknown+p.kinds[unseen]
 	}
-	if english > -max(favor, favorPiece*(pieces-favorFrom)) || 2*unknown >= pieces {
+	if english > -max(favor, favorPiece*(pieces-favorFrom)) || 2*unknown >= pieces ||
+		english > -favorWords && e.wholeWords(text) {
 		return englishTable
 	}
 	return othersTable
+}
+
+// wholeWords reports whether all words of a text are pieces of the English table.
+func (e *Encoder) wholeWords(text []*block) bool {
+	v := e.model.vocab
+	for _, b := range text {
+		if b.foreign > 0 {
+			return false
+		}
+		for _, id := range e.part(b, englishTable).pieces {
+			if id == v.unknown || bytes.HasPrefix(v.piece(id), []byte(continuation)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // hasWord reports whether a block has two letters side by side, or anything outside ASCII.
@@ -140,6 +158,7 @@ const (
 	// In doubt, a text is English: short ones are names and titles, long ones code and lists of links. Names and code
 	// of other languages lose little by it.
 	favor, favorPiece, favorFrom = 8, 2, 30
+	favorWords                   = 32 // of texts whose words are all pieces of the English table
 	mostForeign                  = 4  // an English text has at most one byte of so many outside ASCII
 	clearPiece                   = 1  // a clearly English text has more than this a piece,
 	clearText                    = 60 // and this

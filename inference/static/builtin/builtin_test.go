@@ -106,7 +106,7 @@ func TestEnglishIsAsBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
-		"How do I delete a file?", "delete", "The café on the corner — everybody’s favorite — serves “good” coffee.", "kubectl get pods --all-namespaces", "x", "2023-04-05", "",
+		"How do I delete a file?", "delete", "undo a commit", "undo", "The café on the corner — everybody’s favorite — serves “good” coffee.", "kubectl get pods --all-namespaces", "x", "2023-04-05", "",
 		"func main() {\n\tfmt.Println(\"hello, world\")\n}\n", "# Release notes\n\nThe server now restarts after a crash.",
 		strings.Repeat("A long text about the configuration of a search engine. ", 50),
 	} {

@@ -126,11 +126,14 @@ func LevelOf(confidence float64) Level {
 // has none, whatever its name. Callers share the result and must not change it. Package
 // eval/confidence fitted it; doc/quality.md names the command and the folders.
 func ShippedCalibration(p *profile.Profile, model string) *Calibration {
-	if model != "sheaf-en-1" || !p.IsDefault() {
+	if !slices.Contains(calibrated, model) || !p.IsDefault() {
 		return nil
 	}
 	return &shipped
 }
+
+// calibrated are the versions of the built-in model for which the calibration holds. They read English alike.
+var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
 	Right:    calibrate.Logistic{Bias: -2.68, Weights: []float64{1.13, -0.25, 1.58, 5.29, -2.38, 0.33, -2.09}},

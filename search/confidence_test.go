@@ -465,7 +465,7 @@ func TestConfidenceIsOfOnePipeline(t *testing.T) {
 		{"other stages", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nthen: [{top: limit}]\n"), false},
 		{"another profile", load(t, "rrf"), false},
 	} {
-		if got := search.ShippedCalibration(c.p, "sheaf-en-1"); (got != nil) != c.want || got != nil && !got.Valid() {
+		if got := search.ShippedCalibration(c.p, "sheaf-ml-1"); (got != nil) != c.want || got != nil && !got.Valid() {
 			t.Errorf("%s: calibration %v, want %v", c.what, got, c.want)
 		}
 		if got := search.ShippedCalibration(c.p, "another model"); got != nil {

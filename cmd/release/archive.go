@@ -79,15 +79,19 @@ func makeShare(ctx context.Context, src source, dir string, binaries []string) (
 			return nil, err
 		}
 	}
-	model, err := os.ReadFile("inference/static/english/NOTICE.md")
-	if err != nil {
-		return nil, err
+	var parts []byte
+	for _, model := range []string{"english", "builtin"} {
+		text, err := os.ReadFile("inference/static/" + model + "/NOTICE.md")
+		if err != nil {
+			return nil, err
+		}
+		parts = append(append(parts, text...), '\n')
 	}
 	linked, err := notice(ctx, binaries)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(share, "NOTICE.md"), slices.Concat(model, []byte("\n"), linked), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(share, "NOTICE.md"), append(parts, linked...), 0o644); err != nil {
 		return nil, err
 	}
 	return readFiles(share)

@@ -3,7 +3,6 @@ package main
 import (
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/inference"
 )
 
 // configuredChunker is how the settings want documents to be cut. Windows are
@@ -20,10 +19,11 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 		return o, nil
 	}
 	e, err := newBuiltIn()
-	if t, ok := e.(inference.Tokenizer); ok {
-		o.Window.Tokens, o.Window.TokensName = t.Pieces, e.Model()
+	if err != nil {
+		return o, err
 	}
-	return o, err
+	o.Window.Tokens, o.Window.TokensName = e.Pieces, e.Tokens()
+	return o, nil
 }
 
 // newChunker is how documents are cut from now on; what windows of an endpoint's
@@ -35,12 +35,11 @@ func (a *app) newChunker() (chunk.Options, error) {
 	return configuredChunker(a.config)
 }
 
-// modelTokens are the tokens of the model of this name, nil when it is not in this
-// program.
+// modelTokens are the tokens of this name, nil when they are not those of the
+// built-in model.
 func modelTokens(model string) chunk.Tokens {
-	e, err := newBuiltIn()
-	if t, ok := e.(inference.Tokenizer); ok && err == nil && e.Model() == model {
-		return t.Pieces
+	if e, err := newBuiltIn(); err == nil && e.Tokens() == model {
+		return e.Pieces
 	}
 	return nil
 }

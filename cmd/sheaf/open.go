@@ -22,6 +22,8 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
+	"sheaf/inference/static"
+	"sheaf/inference/static/builtin"
 	"sheaf/inference/static/english"
 	"sheaf/ingest"
 	"sheaf/vfs"
@@ -427,12 +429,20 @@ func (s *session) openEmbedder(ctx context.Context) error {
 		s.warn("%v: words alone are searched", err)
 	case err != nil:
 		return err
-	case vectors && (e == nil || builtIn(e) && (!english.Made(made) || s.target != nil && made != e.Model())):
+	case vectors && (e == nil || builtIn(e) && !builtin.Made(made)):
 		s.warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what is configured: sheaf index --rebuild", made)
 	case e == nil:
+	case vectors && builtIn(e) && s.target != nil && made != e.Model():
+		s.embedder, err = builtInOf(made)
+		if s.embedder == nil && err == nil {
+			s.warn("the index was made with the model %s, which is not in this program: words alone are searched; to use %s: sheaf index --rebuild", made, e.Model())
+		} else if err == nil {
+			s.notice("the index was made with the model %s, which is used; to use %s: sheaf index --rebuild", made, e.Model())
+		}
+		return err
 	case builtIn(e) && !empty && made != e.Model():
 		s.outdated = fmt.Errorf("the index has %s, and the built-in model is now %s", describeModel(made), e.Model())
-	case vectors && english.Made(made) && e.Model() != made:
+	case vectors && builtin.Made(made) && e.Model() != made:
 		s.notice("the index was made with the built-in model, which is used; to use %s: sheaf index --rebuild", e.Model())
 		s.embedder, err = builtInOf(made)
 		return err
@@ -446,18 +456,23 @@ func (s *session) openEmbedder(ctx context.Context) error {
 }
 
 func builtIn(e inference.Embedder) bool {
-	_, ok := e.(*english.Embedder)
+	_, ok := e.(*static.Embedder)
 	return ok
 }
 
-// builtInOf is the built-in model when its name is made; nil when an index was
-// made with another version of it.
+// builtInOf returns the built-in model of this name, or nil when the program does not have it. The English table is
+// a model of its own: earlier versions of the program used it for all texts.
 func builtInOf(made string) (inference.Embedder, error) {
-	e, err := newBuiltIn()
-	if err != nil || e.Model() != made {
-		return nil, err
+	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
+		e, err := open()
+		if err != nil {
+			return nil, damagedModel(err)
+		}
+		if e.Model() == made {
+			return e, nil
+		}
 	}
-	return e, nil
+	return nil, nil
 }
 
 func describeModel(made string) string {

@@ -13,6 +13,7 @@ import (
 	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/inference/static/builtin"
 	"sheaf/ingest"
 	"sheaf/serve"
 )
@@ -68,6 +69,7 @@ type statusJSON struct {
 	Language         string           `json:"language"`
 	LanguageDetected bool             `json:"language_detected"`
 	Model            string           `json:"model"`
+	ModelLanguages   []string         `json:"model_languages"`
 	Dims             int              `json:"dims"`
 	Pending          pendingJSON      `json:"pending"`
 	Skipped          []skipJSON       `json:"skipped"`
@@ -117,8 +119,9 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		Schema: "sheaf.status/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees),
 		Documents: s.view.Docs(), Chunks: s.view.Chunks(), SourceBytes: s.view.SourceBytes(), Parts: map[string]int64{"catalog": s.view.DiskBytes()},
 		Chunker: settings.Chunker, Analyzer: settings.Analyzer, Language: settings.Language, LanguageDetected: settings.LanguageDetected,
-		Model: settings.Embedder, Dims: settings.Dims, Notes: []string{},
+		Model: settings.Embedder, Dims: settings.Dims, Notes: []string{}, ModelLanguages: []string{},
 	}
+	out.ModelLanguages = append(out.ModelLanguages, builtin.LanguagesOf(out.Model)...)
 	out.Tuned = s.tunedProfiles()
 	skipped, err := s.view.Skipped()
 	if err != nil {
@@ -185,6 +188,9 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	model := "none: only words are searched"
 	if out.Model != "" {
 		model = fmt.Sprintf("%s, %d dimensions, %s", out.Model, out.Dims, terminal.Plural(out.Vectors, "vector", "vectors"))
+		if n := len(out.ModelLanguages); n > 0 {
+			model += fmt.Sprintf(", knows %s", terminal.Plural(n, "language", "languages"))
+		}
 	}
 	rows := [][]string{}
 	for _, t := range out.Trees {

@@ -20,7 +20,8 @@ import (
 	"sheaf/engine/bm25"
 	"sheaf/inference"
 	"sheaf/inference/openai"
-	"sheaf/inference/static/english"
+	"sheaf/inference/static"
+	"sheaf/inference/static/builtin"
 	"sheaf/search"
 )
 
@@ -315,12 +316,16 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (i
 	return e, nil
 }
 
-func newBuiltIn() (inference.Embedder, error) {
-	e, err := english.New()
+func newBuiltIn() (*static.Embedder, error) {
+	e, err := builtin.New()
 	if err != nil {
-		return nil, fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
+		return nil, damagedModel(err)
 	}
 	return e, nil
+}
+
+func damagedModel(err error) error {
+	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
 }
 
 // newExpander is the chat model that the settings name; nil for none.

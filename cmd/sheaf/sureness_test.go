@@ -99,7 +99,7 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 		if got := said("another model"); got != fmt.Sprint(none) {
 			t.Errorf("step %d: of another model it says %s", i, got)
 		}
-		if got, want := s.confidenceWith(p, "sheaf-en-1"), search.ShippedCalibration(p, "sheaf-en-1"); got == nil || got != want {
+		if got, want := s.confidenceWith(p, "sheaf-ml-1"), search.ShippedCalibration(p, "sheaf-ml-1"); got == nil || got != want {
 			t.Errorf("step %d: of the built-in model it says %+v, not %+v", i, got, want)
 		}
 	}
@@ -125,18 +125,18 @@ func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
 		c    *confidenceJSON
 		bias float64 // 0 for the shipped calibration
 	}{
-		{of(1, 0.2, 0.1, "sheaf-en-1"), 0}, // nothing is there to forget
-		{of(2, 0.1, 0.2, "sheaf-en-1"), 2},
+		{of(1, 0.2, 0.1, "sheaf-ml-1"), 0}, // nothing is there to forget
+		{of(2, 0.1, 0.2, "sheaf-ml-1"), 2},
 		{of(3, 0.2, 0.1, "another model"), 2},
-		{of(4, 0.2, 0.1, "sheaf-en-1"), 0},
-		{of(5, 0.2, 0.2, "sheaf-en-1"), 0}, // as good is not better
-		{of(6, 0.2, math.NaN(), "sheaf-en-1"), 6},
+		{of(4, 0.2, 0.1, "sheaf-ml-1"), 0},
+		{of(5, 0.2, 0.2, "sheaf-ml-1"), 0}, // as good is not better
+		{of(6, 0.2, math.NaN(), "sheaf-ml-1"), 6},
 	} {
 		if err := s.keepConfidence(step.c); err != nil {
 			t.Fatal(err)
 		}
-		got := s.confidenceWith(p, "sheaf-en-1")
-		if shipped := got == search.ShippedCalibration(p, "sheaf-en-1"); shipped != (step.bias == 0) || !shipped && got.Right.Bias != step.bias {
+		got := s.confidenceWith(p, "sheaf-ml-1")
+		if shipped := got == search.ShippedCalibration(p, "sheaf-ml-1"); shipped != (step.bias == 0) || !shipped && got.Right.Bias != step.bias {
 			t.Errorf("step %d: %+v, want the calibration %v", i, got, step.bias)
 		}
 	}

@@ -151,7 +151,7 @@ func faults(t *testing.T, c *search.Calibration) []string {
 // high, another subject is not answerable, and neither is a number or a name that no
 // document has.
 func TestShipped(t *testing.T) {
-	c := search.ShippedCalibration(load(t, "sheaf"), "sheaf-en-1")
+	c := search.ShippedCalibration(load(t, "sheaf"), "sheaf-ml-1")
 	if c == nil || !c.Valid() {
 		t.Fatalf("the shipped calibration is %+v", c)
 	}

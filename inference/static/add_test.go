@@ -27,3 +27,42 @@ func TestAddRowTwins(t *testing.T) {
 		}
 	}
 }
+
+// TestAddHalvesTwins: the kernel and plain Go give the same bits, for every length that rows may have.
+func TestAddHalvesTwins(t *testing.T) {
+	const seed = 8
+	random := rand.New(rand.NewPCG(seed, seed))
+	for n := 0; n <= 512; n += 32 {
+		row, a := make([]byte, n/2), make([]float32, n)
+		for i := range row {
+			row[i] = byte(random.Uint32())
+		}
+		for i := range a {
+			a[i] = random.Float32() - 0.5
+		}
+		b := append([]float32(nil), a...)
+		scale := random.Float32() / 100
+		addHalves(a, row, scale)
+		addHalvesPlain(b, row, scale)
+		for i := range a {
+			half := int(row[i/32*16+i%16] >> (i / 16 % 2 * 4) & 15)
+			if want := b[i]; math.Float32bits(a[i]) != math.Float32bits(want) || half > 15 {
+				t.Fatalf("seed %d, length %d: number %d is %v, plain Go gives %v", seed, n, i, a[i], want)
+			}
+		}
+	}
+}
+
+func BenchmarkAddHalves(b *testing.B) {
+	dst, row := make([]float32, 256), make([]byte, 128)
+	for b.Loop() {
+		addHalves(dst, row, 0.01)
+	}
+}
+
+func BenchmarkAddRow(b *testing.B) {
+	dst, row := make([]float32, 256), make([]byte, 256)
+	for b.Loop() {
+		addRow(dst, row, 0.01)
+	}
+}

@@ -1,33 +1,46 @@
 package static
 
 import (
-	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 )
 
-// Encoder turns texts into vectors with a model. Not safe for concurrent use;
-// making one is cheap.
+// Encoder turns texts into vectors with a model, and texts in other languages than English with a second table when
+// it has one. Not safe for concurrent use; making one is cheap.
 type Encoder struct {
 	model     *Model
 	tokenizer *Tokenizer
+	others    *Unigram // may be nil
+	segmenter *Segmenter
+	one       block
 	pieces    []int32
-	sums      []float32 // of Windows
+	windows
 }
 
-// NewEncoder returns an encoder for m.
+// NewEncoder returns an encoder for m alone.
 func NewEncoder(m *Model) *Encoder {
 	return &Encoder{model: m, tokenizer: NewTokenizer(m.vocab)}
+}
+
+// NewPairEncoder returns an encoder that reads English with m and other languages with others. Both have the same
+// dimensions, and others was written for the vocabulary of m.
+func NewPairEncoder(m *Model, others *Unigram) (*Encoder, error) {
+	if m.dims != others.dims || m.vocab.numbered != len(others.first) {
+		return nil, fmt.Errorf("%w: table %s does not belong to the model %s", ErrCorrupt, others.name, m.name)
+	}
+	e := NewEncoder(m)
+	e.others, e.segmenter = others, NewSegmenter(others)
+	return e, nil
 }
 
 // Embed writes the vector of text to dst, which has the model's dims: unit
 // length, or all zeros when text has no piece; then it returns false.
 func (e *Encoder) Embed(dst []float32, text string) bool {
-	e.pieces = e.tokenizer.Encode(e.pieces[:0], text)
+	e.one.reset(text)
+	table := e.table(&e.one)
 	clear(dst)
-	for _, id := range e.pieces {
-		e.add(dst, id)
-	}
+	e.add(dst, table, e.part(&e.one, table).pieces, 1)
 	return normalize(dst)
 }
 
@@ -39,16 +52,20 @@ func (e *Encoder) Pieces(text string, yield func(start, end int) bool) {
 // EmbedWeighted is [Encoder.Embed] with a weight, 0 or more, for every word of
 // text; words are what white space separates.
 func (e *Encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
+	e.one.reset(text)
+	table := e.table(&e.one)
 	clear(dst)
 	for word := range strings.FieldsSeq(text) {
 		w := float32(weight(word))
 		if w == 0 {
 			continue
 		}
-		e.pieces = e.tokenizer.Encode(e.pieces[:0], word)
-		for _, id := range e.pieces {
-			e.addScaled(dst, id, w)
+		if table == othersTable {
+			e.pieces = e.segmenter.Encode(e.pieces[:0], word)
+		} else {
+			e.pieces = e.tokenizer.Encode(e.pieces[:0], word)
 		}
+		e.add(dst, table, e.pieces, w)
 	}
 	return normalize(dst)
 }
@@ -78,32 +95,23 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// Known is the share of text, in [0,1], that the model knows: pieces that are
-// Latin words or parts of at least two letters, over all pieces; 0 of a text
-// without a piece. A model made for one language says little about a text of
-// which it knows little.
+// Known returns the share of text, in [0,1], that the model knows; 0 of a text without a piece. The English table
+// knows Latin words or parts of at least two letters. Of the pieces with a letter, the other table knows those that
+// training saw, except for single letters of ASCII.
 func (e *Encoder) Known(text string) float64 {
-	e.pieces = e.tokenizer.Encode(e.pieces[:0], text)
-	if len(e.pieces) == 0 {
-		return 0
-	}
-	understood := 0
-	for _, id := range e.pieces {
-		if e.model.vocab.isWord(id) {
-			understood++
+	e.one.reset(text)
+	table := e.table(&e.one)
+	p := e.part(&e.one, table)
+	known, all := p.kinds[word], len(p.pieces)-p.kinds[sign]
+	if table == englishTable {
+		known, all = 0, len(p.pieces)
+		for _, id := range p.pieces {
+			if e.model.vocab.isWord(id) {
+				known++
+			}
 		}
 	}
-	return float64(understood) / float64(len(e.pieces))
-}
-
-// add adds the vector of one piece to dst.
-func (e *Encoder) add(dst []float32, id int32) { e.addScaled(dst, id, 1) }
-
-func (e *Encoder) addScaled(dst []float32, id int32, weight float32) {
-	m := e.model
-	scale := weight * math.Float32frombits(binary.LittleEndian.Uint32(m.scale[4*id:]))
-	row := m.rows[int(id)*m.dims:][:m.dims]
-	addRow(dst[:len(row)], row, scale)
+	return float64(known) / float64(max(1, all))
 }
 
 // isWord reports whether a piece is ASCII, longer than one character, and not a

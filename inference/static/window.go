@@ -1,5 +1,13 @@
 package static
 
+// windows is what [Encoder.Windows] needs room for.
+type windows struct {
+	blocks []block
+	sums   []float32 // [blocks][tables][dims]
+	summed []bool    // [blocks][tables]
+	window []*block
+}
+
 // Windows writes the vectors of the windows of a text to dst, one after another,
 // each of the model's dims and of unit length under the heading. Window i begins at
 // word i x stride and has at most size words; starts are where the words begin, and
@@ -14,14 +22,10 @@ func (e *Encoder) Windows(dst []float32, heading, body string, starts []int, siz
 	block := gcd(size, stride)
 	perWindow, perStride := size/block, stride/block
 	blocks := (len(starts) + block - 1) / block
-	// The sums of the last blocks, block b in place b mod perWindow, and that
-	// of the heading behind them.
-	if need := (perWindow + 1) * dims; cap(e.sums) < need {
-		e.sums = make([]float32, need)
-	}
-	sums := e.sums[:(perWindow+1)*dims]
-	title := sums[perWindow*dims:]
-	e.sum(title, heading)
+	// The last blocks, block b in place b mod perWindow, and the heading behind them.
+	e.resize(perWindow + 1)
+	title := perWindow
+	e.begin(title, heading)
 	next := 0
 	for i := range len(dst) / dims {
 		first := i * perStride
@@ -34,12 +38,17 @@ func (e *Encoder) Windows(dst []float32, heading, body string, starts []int, siz
 			if end := (next + 1) * block; end < len(starts) {
 				to = starts[end]
 			}
-			e.sum(sums[next%perWindow*dims:][:dims], body[from:to])
+			e.begin(next%perWindow, body[from:to])
 		}
-		v := dst[i*dims:][:dims]
-		copy(v, title)
+		e.window = append(e.window[:0], &e.blocks[title])
 		for b := first; b < last; b++ {
-			for j, x := range sums[b%perWindow*dims:][:dims] {
+			e.window = append(e.window, &e.blocks[b%perWindow])
+		}
+		table := e.table(e.window...)
+		v := dst[i*dims:][:dims]
+		copy(v, e.sum(title, table))
+		for b := first; b < last; b++ {
+			for j, x := range e.sum(b%perWindow, table) {
 				v[j] += x
 			}
 		}
@@ -48,13 +57,33 @@ func (e *Encoder) Windows(dst []float32, heading, body string, starts []int, siz
 	return len(dst) / dims
 }
 
-// sum writes the sum of the vectors of the pieces of text to dst.
-func (e *Encoder) sum(dst []float32, text string) {
-	clear(dst)
-	e.pieces = e.tokenizer.Encode(e.pieces[:0], text)
-	for _, id := range e.pieces {
-		e.add(dst, id)
+// resize makes room for n blocks.
+func (w *windows) resize(n int) {
+	for len(w.blocks) < n {
+		w.blocks = append(w.blocks, block{})
+		w.summed = append(w.summed, make([]bool, tables)...)
 	}
+}
+
+// begin puts a text into a place for blocks.
+func (w *windows) begin(place int, text string) {
+	w.blocks[place].reset(text)
+	clear(w.summed[place*tables:][:tables])
+}
+
+// sum returns the sum of the vectors that a table has for the pieces of a block.
+func (e *Encoder) sum(place, table int) []float32 {
+	i, dims := place*tables+table, e.model.dims
+	if need := len(e.summed) * dims; len(e.sums) < need {
+		e.sums = append(e.sums, make([]float32, need-len(e.sums))...)
+	}
+	sum := e.sums[i*dims:][:dims]
+	if !e.summed[i] {
+		e.summed[i] = true
+		clear(sum)
+		e.add(sum, table, e.part(&e.blocks[place], table).pieces, 1)
+	}
+	return sum
 }
 
 func gcd(a, b int) int {

@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"backend/...":              {"root", "backend", "backend/columnword", "backend/httpstore", "backend/textplan", "analysis"},
 	"inference/...":            {"inference"},
 	"inference/static/english": {"inference", "inference/static"},
+	"inference/static/builtin": {"inference", "inference/static", "inference/static/english"},
 	"search":                   {"root", "rank", "profile", "backend", "inference", "catalog", "chunk", "analysis", "eval/calibrate", "query", "internal/attributes", "internal/distinct", "internal/edits", "internal/suggest", "internal/wikilink"},
 	"ingest":                   {"root", "chunk", "catalog", "backend", "inference", "internal/distinct", "internal/fold", "vfs"},
 	"eval/stats":               {},

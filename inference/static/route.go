@@ -1,0 +1,191 @@
+package static
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// The tables of an [Encoder].
+const (
+	englishTable = iota
+	othersTable
+	tables
+)
+
+// block is a text that is read by the table that suits it, or a part of such a text.
+type block struct {
+	text    string
+	foreign int // bytes outside ASCII
+	parts   [tables]part
+}
+
+// part is what one table makes of a block.
+type part struct {
+	pieces  []int32
+	read    int           // bytes of the block
+	english int           // the sum of the pieces' language numbers: above 0 of English
+	kinds   [word + 1]int // how many pieces of the other table are of each kind
+}
+
+func (b *block) reset(text string) {
+	b.text, b.foreign = text, foreignBytes(text)
+	for i := range b.parts {
+		p := &b.parts[i]
+		*p = part{pieces: p.pieces[:0]}
+	}
+}
+
+// part returns what a table makes of a block.
+func (e *Encoder) part(b *block, table int) *part {
+	p := &b.parts[table]
+	e.read(b, table, len(b.text))
+	return p
+}
+
+// read reads a block up to byte end, where white space stands, or to its end.
+func (e *Encoder) read(b *block, table, end int) {
+	p := &b.parts[table]
+	text, first := b.text[p.read:end], len(p.pieces)
+	p.read = end
+	switch {
+	case text == "":
+	case table == othersTable:
+		p.pieces = e.segmenter.Encode(p.pieces, text)
+		numbers := e.others.english
+		for _, id := range p.pieces[first:] {
+			p.english += int(int8(numbers[id]))
+			p.kinds[e.others.kind(id)]++
+		}
+	default:
+		p.pieces = e.tokenizer.Encode(p.pieces, text)
+		if e.others != nil {
+			numbers, sum := e.others.first, 0
+			for _, id := range p.pieces[first:] {
+				sum += int(int8(numbers[id]))
+			}
+			p.english += sum
+		}
+	}
+}
+
+// clearlyEnglish reports whether the pieces of the English table alone show that a text is in English. It reads no
+// more than the beginning of most other texts.
+func (e *Encoder) clearlyEnglish(text []*block) bool {
+	size, foreign := 0, 0
+	for _, b := range text {
+		size, foreign = size+len(b.text), foreign+b.foreign
+	}
+	if foreign*mostForeign > size {
+		return false
+	}
+	english, pieces := 0, 0
+	for _, b := range text {
+		p := &b.parts[englishTable]
+		if p.read == 0 && len(b.text) > 2*beginning {
+			if n := strings.IndexByte(b.text[beginning:], ' '); n >= 0 {
+				if e.read(b, englishTable, beginning+n); english+p.english < -doubt {
+					return false
+				}
+			}
+		}
+		e.part(b, englishTable)
+		english, pieces = english+p.english, pieces+len(p.pieces)
+		if english < -doubt && pieces > beginning/4 {
+			return false
+		}
+	}
+	return english > clearPiece*pieces+clearText
+}
+
+// table returns the table that reads a text, which is given in blocks. A text goes through the English table when its
+// pieces do not occur much more often in other languages than in English, when training saw no more than half of them,
+// or when it has no word: numbers, signs and single letters are of no language.
+func (e *Encoder) table(text ...*block) int {
+	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
+		return englishTable
+	}
+	english, pieces, unknown := 0, 0, 0
+	for _, b := range text {
+		p := e.part(b, othersTable)
+		english, pieces, unknown = english+p.english, pieces+len(p.pieces), unknown+p.kinds[unseen]
+	}
+	if english > -max(favor, favorPiece*(pieces-favorFrom)) || 2*unknown >= pieces ||
+		english > -favorWords && e.wholeWords(text) {
+		return englishTable
+	}
+	return othersTable
+}
+
+// wholeWords reports whether all words of a text are pieces of the English table.
+func (e *Encoder) wholeWords(text []*block) bool {
+	v := e.model.vocab
+	for _, b := range text {
+		if b.foreign > 0 {
+			return false
+		}
+		for _, id := range e.part(b, englishTable).pieces {
+			if id == v.unknown || bytes.HasPrefix(v.piece(id), []byte(continuation)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// hasWord reports whether a block has two letters side by side, or anything outside ASCII.
+func hasWord(b *block) bool {
+	if b.foreign > 0 {
+		return true
+	}
+	letters := 0
+	for i := range len(b.text) {
+		if c := b.text[i] | 0x20; c < 'a' || c > 'z' {
+			letters = 0
+		} else if letters++; letters == 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// Language numbers are 8 times the logarithm of how much more often a piece occurs in English. The numbers below are
+// of the same unit; doc/languages.md says how often the choice is right.
+const (
+	// In doubt, a text is English: short ones are names and titles, long ones code and lists of links. Names and code
+	// of other languages lose little by it.
+	favor, favorPiece, favorFrom = 8, 2, 30
+	favorWords                   = 32 // of texts whose words are all pieces of the English table
+	mostForeign                  = 4  // an English text has at most one byte of so many outside ASCII
+	clearPiece                   = 1  // a clearly English text has more than this a piece,
+	clearText                    = 60 // and this
+	beginning                    = 48 // bytes that show of most other texts that they are not English,
+	doubt                        = 16 // with a sum below minus this
+)
+
+// add adds the rows of pieces to dst, weight times each.
+func (e *Encoder) add(dst []float32, table int, pieces []int32, weight float32) {
+	scales, rows, add, size := e.model.scale, e.model.rows, addRow, e.model.dims
+	if table == othersTable {
+		scales, rows, add, size = e.others.scale, e.others.rows, addHalves, e.others.dims/2
+	}
+	for _, id := range pieces {
+		scale := weight * math.Float32frombits(binary.LittleEndian.Uint32(scales[4*id:]))
+		add(dst, rows[int(id)*size:][:size], scale)
+	}
+}
+
+// foreignBytes counts the bytes of text outside ASCII.
+func foreignBytes(text string) int {
+	n := 0
+	for ; len(text) >= 8; text = text[8:] {
+		n += bits.OnesCount64(load64(text) & 0x8080808080808080)
+	}
+	for i := range len(text) {
+		n += int(text[i] >> 7)
+	}
+	return n
+}

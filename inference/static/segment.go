@@ -1,0 +1,325 @@
+package static
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018): NFKC, lower case, "▁" before
+// every word, and of all ways to cut a word the one with the least cost. Not safe for concurrent use. It allocates
+// for its first text; later texts, of any length, need nothing more.
+type Segmenter struct {
+	table   *Unigram
+	word    []byte // normalized, with its mark
+	inside  bool   // the word goes on after its first mostWord bytes
+	cells   []cell
+	normal  norm.Iter
+	folds   []fold        // of the characters below foldedBlocks, and behind them of those from 0xFF00 to 0xFFFF
+	several [][]byte      // what NFKC makes of characters that become several
+	recent  []recentPiece // the words cut last, each where its hash puts it
+}
+
+// cell is the best way to reach a byte of a word.
+type cell struct {
+	cost  uint64
+	piece uint32
+	size  uint32 // of the piece, in bytes
+}
+
+// recentPiece is a short word as it is written, and its pieces.
+type recentPiece struct {
+	word   [3]uint64
+	pieces [mostRecent]int32
+	count  int32
+}
+
+const (
+	wordMark     = "▁"
+	mostWord     = 8 << 10 // longer words are cut there
+	blockToFold  = 4 << 10 // how much of a long word is normalized at a time
+	mostRecent   = 5
+	recentBytes  = 24
+	segmentBits  = 13
+	unreached    = 1<<64 - 1
+	foldedBlocks = 0x3200
+)
+
+// NewSegmenter returns a segmenter for u.
+func NewSegmenter(u *Unigram) *Segmenter { return &Segmenter{table: u} }
+
+// Encode appends the numbers of the pieces of text to dst. Bytes that are not UTF-8 are dropped. Unknown characters
+// that follow each other are one piece.
+func (s *Segmenter) Encode(dst []int32, text string) []int32 {
+	s.start()
+	for i := 0; i < len(text); {
+		if blank[text[i]] {
+			i++
+			continue
+		}
+		start := i
+		for i++; i < len(text) && !blank[text[i]]; i++ {
+		}
+		if i-start > recentBytes || text[i-1] == 0 {
+			dst = s.cut(dst, text[start:i])
+			continue
+		}
+		var b [recentBytes]byte
+		copy(b[:], text[start:i])
+		word := [3]uint64{
+			binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:]),
+		}
+		const odd = 0x9e3779b97f4a7c15
+		r := &s.recent[(((word[0]*odd^word[1])*odd^word[2])*odd)>>(64-segmentBits)]
+		if r.word == word {
+			dst = append(dst, r.pieces[:r.count]...)
+			continue
+		}
+		before := len(dst)
+		dst = s.cut(dst, text[start:i])
+		if n := len(dst) - before; n <= mostRecent {
+			r.word, r.count = word, int32(n)
+			copy(r.pieces[:], dst[before:])
+		}
+	}
+	return dst
+}
+
+// start makes what the first text needs.
+func (s *Segmenter) start() {
+	if s.folds == nil {
+		s.folds = make([]fold, foldedBlocks+0x100)
+		s.recent = make([]recentPiece, 1<<segmentBits)
+		s.word = make([]byte, 0, mostWord+utf8.UTFMax)
+		s.cells = make([]cell, mostWord+utf8.UTFMax+1)
+	}
+}
+
+// goesOn appends the pieces of a text that goes on a word.
+func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
+	s.start()
+	s.word, s.inside = s.word[:0], true
+	return s.flush(s.block(dst, text))
+}
+
+// blank are the bytes of white space in ASCII.
+var blank = [256]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
+
+// cut appends the pieces of a text without white space of ASCII.
+func (s *Segmenter) cut(dst []int32, raw string) []int32 {
+	s.word, s.inside = append(s.word[:0], wordMark...), false
+	for len(raw) > 0 {
+		n := len(raw)
+		if n > blockToFold {
+			for n = blockToFold; n < len(raw) && !utf8.RuneStart(raw[n]) && n < blockToFold+utf8.UTFMax; n++ {
+			}
+			if n < len(raw) {
+				n += norm.NFKC.NextBoundaryInString(raw[n:], true)
+			}
+		}
+		dst = s.block(dst, raw[:n])
+		raw = raw[n:]
+	}
+	return s.flush(dst)
+}
+
+// block adds a text that begins and ends where normalization may. Most characters are folded one by one; where
+// normalization has to see several together, it gets the stretch between two others.
+func (s *Segmenter) block(dst []int32, raw string) []int32 {
+	// The last character that begins a stretch is raw[start:], and was written to word[at:]; class is the
+	// combining class of the last one.
+	start, at, class := 0, len(s.word), uint8(0)
+	for i := 0; i < len(raw); {
+		if c := raw[i]; c < utf8.RuneSelf {
+			if c-'A' < 26 {
+				c += 'a' - 'A'
+			}
+			start, at, class = i, len(s.word), 0
+			s.word = append(s.word, c)
+			if i++; len(s.word) >= mostWord {
+				dst = s.flush(dst)
+				s.inside, start, at = true, i, 0
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(raw[i:])
+		f := s.fold(r)
+		if f&foldTogether != 0 || f.class() != 0 && f.class() < class {
+			for i += n; i < len(raw) && raw[i] >= utf8.RuneSelf; i += n {
+				r, n = utf8.DecodeRuneInString(raw[i:])
+				if f := s.fold(r); f&(foldTogether|foldInside) == 0 {
+					break
+				}
+			}
+			s.word = s.word[:at]
+			for s.normal.InitString(norm.NFKC, raw[start:i]); !s.normal.Done(); {
+				dst = s.lower(dst, s.normal.Next())
+			}
+			start, at, class = i, len(s.word), 0
+			continue
+		}
+		if f&foldInside == 0 {
+			start, at = i, len(s.word)
+		}
+		class = f.class()
+		i += n
+		switch {
+		case r == utf8.RuneError && n == 1:
+		case f&foldSeveral != 0:
+			dst = s.lower(dst, s.several[f.rune()])
+		default:
+			dst = s.character(dst, f.rune())
+		}
+		if len(s.word) < at { // a word ended
+			start, at = i, len(s.word)
+		}
+	}
+	return dst
+}
+
+// lower adds normalized text.
+func (s *Segmenter) lower(dst []int32, text []byte) []int32 {
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		text = text[n:]
+		switch {
+		case r == utf8.RuneError && n == 1:
+		case r == 'İ': // the only character with two in lower case
+			dst = s.character(s.character(dst, 'i'), 0x307)
+		default:
+			dst = s.character(dst, unicode.ToLower(r))
+		}
+	}
+	return dst
+}
+
+// character adds one that is normalized, in lower case.
+func (s *Segmenter) character(dst []int32, r rune) []int32 {
+	switch {
+	case r == '▁' || unicode.IsSpace(r):
+		dst = s.flush(dst)
+		s.word = append(s.word, wordMark...)
+		return dst
+	case len(s.word) >= mostWord:
+		dst = s.flush(dst)
+		s.inside = true
+	}
+	s.word = utf8.AppendRune(s.word, r)
+	return dst
+}
+
+// fold says what NFKC and lower case make of one character: 0 when that is not known yet, else the rune and flags.
+type fold uint32
+
+const (
+	// foldTogether: normalization has to see it with its neighbors.
+	foldTogether fold = 1 << 31
+	// foldInside: it does not begin a stretch, but stays as it is where its combining class, in bits 16 to 23, is not
+	// lower than that of the character before it.
+	foldInside fold = 1 << 30
+	// foldSeveral: it becomes several characters; the rune is their place in Segmenter.several.
+	foldSeveral fold = 1 << 29
+	foldKnown   fold = 1 << 28
+)
+
+func (f fold) rune() rune   { return rune(f & 0xffff) }
+func (f fold) class() uint8 { return uint8(f >> 16) }
+
+func (s *Segmenter) fold(r rune) fold {
+	i := uint32(r)
+	switch {
+	case i < foldedBlocks:
+	case i >= 0xFF00 && i <= 0xFFFF:
+		i -= 0xFF00 - foldedBlocks
+	case i >= 0x3400 && i <= 0x9FFF || i >= 0xAC00 && i <= 0xD7A3:
+		return fold(r) | foldKnown
+	default:
+		return foldTogether
+	}
+	if s.folds[i] == 0 {
+		s.folds[i] = s.newFold(r)
+	}
+	return s.folds[i]
+}
+
+func (s *Segmenter) newFold(r rune) fold {
+	const form = norm.NFKC
+	text := form.String(string(r))
+	first, n := utf8.DecodeRuneInString(text)
+	begins := form.PropertiesString(string(r)).BoundaryBefore() && form.PropertiesString(text).BoundaryBefore()
+	last, _ := utf8.DecodeLastRuneInString(text)
+	f := foldKnown | fold(form.PropertiesString(string(last)).CCC())<<16
+	switch {
+	case !begins && form.QuickSpanString("a"+string(r)) == len("a"+string(r)) && unicode.ToLower(r) == r:
+		return f | foldInside | fold(r)
+	case !begins, n != len(text) && strings.Contains(text, " "):
+		return foldTogether
+	case n != len(text) || r == 'İ':
+		s.several = append(s.several, []byte(text))
+		return f | foldSeveral | fold(len(s.several)-1)
+	}
+	return f | fold(unicode.ToLower(first))
+}
+
+// flush appends the pieces of the word and empties it.
+func (s *Segmenter) flush(dst []int32) []int32 {
+	word := s.word
+	inside := s.inside
+	s.word, s.inside = s.word[:0], false
+	if len(word) == 0 || !inside && len(word) == len(wordMark) {
+		return dst
+	}
+	nodes, fine, cells := s.table.nodes, s.table.fine, s.cells[:len(word)+1]
+	for i := range cells {
+		cells[i].cost = unreached
+	}
+	cells[0].cost = 0
+	root := nodes.node(0)
+	for i := 0; i < len(word); {
+		whole := 1
+		if word[i] >= utf8.RuneSelf {
+			_, whole = utf8.DecodeRune(word[i:])
+		}
+		cost := cells[i].cost
+		single := false
+		node := root
+		for j := i; j < len(word); j++ {
+			base := node >> baseShift & (1<<baseBits - 1)
+			c := uint32(word[j])
+			if node = nodes.node(base ^ c); node&(leafBit|0xff) != c || c == 0 {
+				break
+			}
+			if node&hasLeaf == 0 {
+				continue
+			}
+			leaf := nodes.node(node >> baseShift & (1<<baseBits - 1))
+			piece := leaf >> costBits & (1<<pieceBits - 1)
+			if int(piece) >= len(fine) { // in a table that was not verified
+				break
+			}
+			single = single || j+1-i == whole
+			sum := cost + uint64(leaf&(1<<costBits-1)<<fineBits|uint32(fine[piece]))
+			if to := &cells[j+1]; sum < to.cost {
+				*to = cell{sum, piece, uint32(j + 1 - i)}
+			}
+		}
+		if sum, to := cost+s.table.dearest, &cells[i+whole]; !single && sum < to.cost {
+			*to = cell{sum, uint32(s.table.unknown), uint32(whole)}
+		}
+		i += whole
+	}
+	first := len(dst)
+	for i := uint32(len(word)); i > 0; i -= cells[i].size {
+		p := int32(cells[i].piece)
+		if p == s.table.unknown && len(dst) > first && dst[len(dst)-1] == p {
+			continue
+		}
+		dst = append(dst, p)
+	}
+	slices.Reverse(dst[first:])
+	return dst
+}

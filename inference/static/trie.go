@@ -1,0 +1,134 @@
+package static
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// trie is a double array (Aoe, 1989; with XOR as in Darts-clone): [nodes]uint32, little endian. The child of a node
+// by byte c is the node at base^c, if its label is c; the leaf of a node, where a piece ends, is at base^0. No two
+// nodes have the same base, so the label alone proves whose child a node is.
+//
+//	a node: label in bits 0 to 7, bit 8 set when it has a leaf, base in bits 9 to 30
+//	a leaf: bit 31 set, cost (without its fineBits) in bits 0 to 13, piece in bits 14 to 30
+//
+// Texts do not contain byte 0. The root is node 0.
+type trie []byte
+
+const (
+	leafBit   = 1 << 31
+	hasLeaf   = 1 << 8
+	baseShift = 9
+	baseBits  = 22
+	costBits  = 14
+	fineBits  = 8 // of a cost, which stand apart
+	pieceBits = 17
+)
+
+// node is node i; one that is out of range, in a table that was not verified, has no children.
+func (t trie) node(i uint32) uint32 {
+	if uint64(i)*4+4 > uint64(len(t)) {
+		return leafBit
+	}
+	return binary.LittleEndian.Uint32(t[4*i:])
+}
+
+// ending is a text with the piece and the cost of its leaf.
+type ending struct {
+	text  string
+	piece uint32
+	cost  uint32
+}
+
+// newTrie returns the trie of texts, which are not empty, differ and have no byte 0.
+func newTrie(texts []ending) (trie, error) {
+	texts = slices.Clone(texts)
+	slices.SortFunc(texts, func(a, b ending) int { return cmp.Compare(a.text, b.text) })
+	b := trieBuilder{bases: map[uint32]bool{}}
+	b.grow()
+	b.used[0] = true
+	if err := b.node(0, texts, 0); err != nil {
+		return nil, err
+	}
+	out := make(trie, 0, 4*len(b.nodes))
+	for _, n := range b.nodes {
+		out = binary.LittleEndian.AppendUint32(out, n)
+	}
+	return out, nil
+}
+
+type trieBuilder struct {
+	nodes []uint32
+	used  []bool
+	bases map[uint32]bool
+	open  int // places before it are not tried any more
+}
+
+func (b *trieBuilder) grow() {
+	b.nodes, b.used = append(b.nodes, make([]uint32, 256)...), append(b.used, make([]bool, 256)...)
+	// Places in old blocks that are still free fit next to nothing.
+	b.open = max(0, len(b.nodes)-16*256)
+}
+
+// node fills the node at place at, whose texts have the first depth bytes in common.
+func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
+	var labels []byte
+	for i, e := range texts {
+		switch {
+		case len(e.text) == depth && i > 0:
+			return fmt.Errorf("piece %q is there twice", e.text)
+		case len(e.text) == depth:
+			labels = append(labels, 0)
+		case e.text[depth] == 0:
+			return fmt.Errorf("piece %q has a zero byte", e.text)
+		case len(labels) == 0 || labels[len(labels)-1] != e.text[depth]:
+			labels = append(labels, e.text[depth])
+		}
+	}
+	base := b.place(labels)
+	if len(b.nodes) > mostNodes {
+		return fmt.Errorf("the pieces need more than %d nodes", mostNodes)
+	}
+	b.nodes[at] |= base << baseShift
+	for _, c := range labels {
+		b.used[base^uint32(c)] = true
+		b.nodes[base^uint32(c)] = uint32(c)
+	}
+	for len(texts) > 0 {
+		if e := texts[0]; len(e.text) == depth {
+			b.nodes[at] |= hasLeaf
+			b.nodes[base] = leafBit | e.piece<<costBits | e.cost
+			texts = texts[1:]
+			continue
+		}
+		c, n := texts[0].text[depth], 1
+		for n < len(texts) && texts[n].text[depth] == c {
+			n++
+		}
+		if err := b.node(base^uint32(c), texts[:n], depth+1); err != nil {
+			return err
+		}
+		texts = texts[n:]
+	}
+	return nil
+}
+
+// place is the first base that no node has and whose places for labels are free.
+func (b *trieBuilder) place(labels []byte) uint32 {
+	for i := b.open; ; i++ {
+		if i == len(b.nodes) {
+			b.grow()
+		}
+		if len(labels) == 0 {
+			return 0 // of a trie without texts
+		}
+		base := uint32(i) ^ uint32(labels[0])
+		if b.used[i] || b.bases[base] || slices.ContainsFunc(labels, func(c byte) bool { return b.used[base^uint32(c)] }) {
+			continue
+		}
+		b.bases[base] = true
+		return base
+	}
+}

@@ -1,0 +1,116 @@
+package static
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It is a view of
+// the bytes it was opened on, and builds nothing. Safe for concurrent use.
+type Unigram struct {
+	name    string
+	dims    int
+	pieces  int
+	unknown int32  // the piece of characters that no piece has
+	dearest uint64 // the cost of a character that no piece has
+	nodes   trie
+	fine    []byte // [pieces]: the lowest bits of their costs
+	scale   []byte // [pieces]float32, little endian
+	rows    []byte // [pieces][dims/2]: see addHalves
+	english []byte // [pieces]int8: above 0, the piece occurs more often in English than elsewhere
+	kinds   []byte // two bits a piece, the lowest first: its kind
+	// first has the language numbers of the pieces of the English table, by which clearly English texts are
+	// known without a look at this table.
+	first []byte // [pieces of the English table]int8
+	sum   uint32
+	all   []byte
+}
+
+// A file of a Unigram, all numbers little endian: the magic, the numbers below, the name padded to nameBytes, then
+// nodes, fine, scale, kinds, english, first and rows, each begun at a multiple of 4, and the CRC-32C of everything
+// before it.
+const (
+	unigramMagic       = "SHEAFUNI"
+	unigramVersion     = 1
+	unigramHeaderBytes = len(unigramMagic) + 8*4 + nameBytes
+)
+
+// OpenUnigram returns the table in data, which it keeps: data must not change. It checks that every length fits;
+// [Unigram.Verify] checks every byte. Errors wrap ErrCorrupt.
+func OpenUnigram(data []byte) (*Unigram, error) {
+	if len(data) < unigramHeaderBytes+4 || string(data[:len(unigramMagic)]) != unigramMagic {
+		return nil, fmt.Errorf("%w: it does not begin with %s", ErrCorrupt, unigramMagic)
+	}
+	var n [8]uint32
+	for i := range n {
+		n[i] = binary.LittleEndian.Uint32(data[len(unigramMagic)+4*i:])
+	}
+	if n[0] != unigramVersion {
+		return nil, fmt.Errorf("%w: format version %d: this program reads version %d", ErrCorrupt, n[0], unigramVersion)
+	}
+	dims, pieces, nodes, first := int(n[1]), int(n[2]), int(n[3]), int(n[6])
+	if dims < 32 || dims > 1<<14 || dims%32 != 0 || pieces < 1 || pieces > mostPieces ||
+		nodes < 256 || nodes > mostNodes || nodes%256 != 0 || int(n[4]) >= pieces || first > 1<<24 {
+		return nil, fmt.Errorf("%w: lengths out of range: %d dims, %d pieces, %d nodes", ErrCorrupt, dims, pieces, nodes)
+	}
+	pos := unigramHeaderBytes
+	take := func(size int) []byte {
+		if size > len(data)-4-pos {
+			pos = len(data)
+			return nil
+		}
+		part := data[pos : pos+size : pos+size]
+		pos += (size + 3) &^ 3
+		return part
+	}
+	u := &Unigram{
+		name: string(trimZeros(data[unigramHeaderBytes-nameBytes : unigramHeaderBytes])), all: data,
+		dims: dims, pieces: pieces, unknown: int32(n[4]), dearest: uint64(n[5]),
+		sum:   binary.LittleEndian.Uint32(data[len(data)-4:]),
+		nodes: take(4 * nodes),
+	}
+	u.fine = take(pieces)
+	u.scale, u.kinds, u.english = take(4*pieces), take((pieces+3)/4), take(pieces)
+	u.first, u.rows = take(first), take(pieces*dims/2)
+	if u.rows == nil || pos != len(data)-4 {
+		return nil, fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(data))
+	}
+	return u, nil
+}
+
+// Verify reads the whole table and returns an error that wraps ErrCorrupt when it is not what was written.
+func (u *Unigram) Verify() error {
+	if sum := crc32.Checksum(u.all[:len(u.all)-4], castagnoli); sum != u.sum {
+		return fmt.Errorf("%w: checksum is %08x, its bytes have %08x", ErrCorrupt, u.sum, sum)
+	}
+	return nil
+}
+
+// Name is the table's name with its version.
+func (u *Unigram) Name() string { return u.name }
+
+// Dims is the number of dimensions.
+func (u *Unigram) Dims() int { return u.dims }
+
+// Len is the number of pieces.
+func (u *Unigram) Len() int { return u.pieces }
+
+// kind is what a piece says of a text.
+type kind uint8
+
+const (
+	unseen kind = iota // nothing: training did not change its vector
+	sign               // it has no letter
+	letter             // one letter of ASCII: other alphabets need more pieces of one letter
+
+	word // a word, or a part of one
+)
+
+func (u *Unigram) kind(id int32) kind { return kind(u.kinds[id>>2] >> (id & 3 * 2) & 3) }
+
+// mostPieces and mostNodes are what a node has room for.
+const (
+	mostPieces = 1 << pieceBits
+	mostNodes  = 1 << baseBits
+)

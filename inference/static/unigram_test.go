@@ -1,0 +1,532 @@
+package static
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// sentences are in twelve languages, and mixed.
+var sentences = []string{
+	"The index remembers every document of the folder.", "Der Ordner enthält zwölf Dokumente über Straßenbäume.",
+	"Папка содержит двенадцать документов о поиске.", "Το ευρετήριο θυμάται κάθε έγγραφο του φακέλου.",
+	"يتذكر الفهرس كل مستند في المجلد.", "इंडेक्स फ़ोल्डर के हर दस्तावेज़ को याद रखता है।", "ดัชนีจำเอกสารทุกฉบับในโฟลเดอร์ได้ดี น้ำ",
+	"索引会记住文件夹中的每个文档。", "索引はフォルダーのすべての文書を覚えています。", "색인은 폴더의 모든 문서를 기억합니다.",
+	"Chỉ mục ghi nhớ mọi tài liệu trong thư mục.", "האינדקס זוכר כל מסמך בתיקייה.", "Dizin, klasördeki İstanbul belgelerini hatırlar.",
+	"ﬁle № ½ … e\u0301 \u1100\u1161\u11a8 ｶﾞ Ａ\u0301 \u00a0 a\u2581b ſ",
+}
+
+// words are a small table: pieces of the sentences with scores and rows by chance.
+func smallTable(t testing.TB) ([]UnigramPiece, []byte) {
+	t.Helper()
+	const seed = 5
+	random := rand.New(rand.NewPCG(seed, seed))
+	texts := map[string]bool{}
+	for _, s := range sentences {
+		for word := range strings.FieldsSeq(s) {
+			runes := []rune("▁" + lowered(word))
+			for i := range runes {
+				for j := i + 1; j <= min(len(runes), i+4); j++ {
+					if j == i+1 && random.IntN(8) > 0 || random.IntN(3) == 0 {
+						texts[string(runes[i:j])] = true
+					}
+				}
+			}
+		}
+	}
+	pieces := []UnigramPiece{{}, {}}
+	for _, text := range slices.Sorted(mapsKeys(texts)) {
+		p := UnigramPiece{Text: text, Score: -1 - 12*random.Float64()/float64(utf8.RuneCountInString(text)), English: -20, Seen: true}
+		if strings.ContainsFunc(text, func(r rune) bool { return r < 'ÿ' }) {
+			p.English = 10
+		}
+		pieces = append(pieces, p)
+	}
+	for i := range pieces {
+		pieces[i].Row = make([]float32, 32)
+		for j := range pieces[i].Row {
+			pieces[i].Row[j] = float32(random.NormFloat64())
+		}
+	}
+	var out bytes.Buffer
+	if err := WriteUnigram(&out, "small-1", pieces, 1, smallEnglish(t).vocab); err != nil {
+		t.Fatal(err)
+	}
+	return pieces, out.Bytes()
+}
+
+func mapsKeys(m map[string]bool) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// smallEnglish is an English table of 32 dimensions.
+func smallEnglish(t testing.TB) *Model {
+	t.Helper()
+	file, err := os.ReadFile("testdata/vocab.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := ParseVocabulary(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const seed = 6
+	random := rand.New(rand.NewPCG(seed, seed))
+	rows := make([][]float32, v.Len())
+	for i := range rows {
+		rows[i] = make([]float32, 32)
+		for j := range rows[i] {
+			rows[i][j] = float32(random.NormFloat64())
+		}
+	}
+	var out bytes.Buffer
+	if err := Write(&out, "small-en-1", v, rows); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func openSmall(t testing.TB) ([]UnigramPiece, *Unigram) {
+	t.Helper()
+	pieces, file := smallTable(t)
+	u, err := OpenUnigram(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pieces, u
+}
+
+// lowered is NFKC and then lower case, character by character.
+func lowered(text string) string {
+	text = strings.ReplaceAll(norm.NFKC.String(strings.ToValidUTF8(text, "")), "İ", "i\u0307")
+	return strings.Map(unicode.ToLower, text)
+}
+
+// slowPieces finds the pieces of text with floating point numbers and a map.
+func slowPieces(pieces []UnigramPiece, text string) []int32 {
+	numbers, lowest := map[string]int{}, 0.0
+	for i, p := range pieces {
+		if lowest = min(lowest, p.Score); p.Text != "" {
+			numbers[p.Text] = i
+		}
+	}
+	unit := (1<<22 - 1) / -lowest // sums of whole numbers are exact
+	var out []int32
+	for word := range strings.FieldsSeq(strings.ReplaceAll(lowered(text), "▁", " ")) {
+		runes := []rune("▁" + word)
+		best, from, piece := make([]float64, len(runes)+1), make([]int, len(runes)+1), make([]int, len(runes)+1)
+		for j := 1; j <= len(runes); j++ {
+			best[j] = math.Inf(-1)
+			for i := range j {
+				n, ok := numbers[string(runes[i:j])]
+				score := math.Round((lowest - unseenPenalty) * unit)
+				switch {
+				case ok:
+					score = math.Round(pieces[n].Score * unit)
+				case i == j-1:
+					n = 1
+				default:
+					continue
+				}
+				if s := best[i] + score; s > best[j] {
+					best[j], from[j], piece[j] = s, i, n
+				}
+			}
+		}
+		var back []int32
+		for j := len(runes); j > 0; j = from[j] {
+			if p := int32(piece[j]); p != 1 || len(back) == 0 || back[len(back)-1] != 1 {
+				back = append(back, p)
+			}
+		}
+		slices.Reverse(back)
+		out = append(out, back...)
+	}
+	return out
+}
+
+func TestSegmenterFindsTheBestPieces(t *testing.T) {
+	pieces, u := openSmall(t)
+	if err := u.Verify(); err != nil || u.Name() != "small-1" || u.Dims() != 32 || u.Len() != len(pieces) {
+		t.Fatalf("%s of %d pieces of %d dims: %v", u.Name(), u.Len(), u.Dims(), err)
+	}
+	s := NewSegmenter(u)
+	const seed = 9
+	random := rand.New(rand.NewPCG(seed, seed))
+	all := []rune(strings.Join(sentences, " "))
+	texts := append(slices.Clone(sentences), "", " ", "\x00", "a\x00", "ab\x00 ab", strings.Repeat("ж", 500), "\xff\xfea\xed\xa0\x80b")
+	for range 2000 {
+		var b strings.Builder
+		for range random.IntN(30) {
+			r := all[random.IntN(len(all))]
+			if random.IntN(20) == 0 {
+				r = rune(random.IntN(0x3300))
+			}
+			b.WriteRune(r)
+		}
+		texts = append(texts, b.String())
+	}
+	for range 2 { // the second time, short words are remembered
+		for _, text := range texts {
+			if got, want := s.Encode(nil, text), slowPieces(pieces, text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, want %v", text, names(pieces, got), names(pieces, want))
+			}
+		}
+	}
+}
+
+func names(pieces []UnigramPiece, ids []int32) []string {
+	var out []string
+	for _, id := range ids {
+		out = append(out, pieces[id].Text)
+	}
+	return out
+}
+
+// TestEveryCharacterIsFolded compares each character, alone and between others, with normalization of the whole text.
+func TestEveryCharacterIsFolded(t *testing.T) {
+	pieces, u := openSmall(t)
+	s := NewSegmenter(u)
+	folded := func(text string) string {
+		s.start()
+		s.word, s.inside = s.word[:0], true
+		s.block(nil, text)
+		return string(s.word)
+	}
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		if r >= 0xD800 && r < 0xE000 || r == '▁' {
+			continue
+		}
+		if r > 0xFFFF && !unicode.IsGraphic(r) && r%64 > 0 {
+			continue // unassigned planes
+		}
+		for _, text := range []string{string(r), "Ba" + string(r) + "\u0301\u0323c", "ก" + string(r) + "่ำ"} {
+			want := lowered(text)
+			if strings.ContainsFunc(want, unicode.IsSpace) {
+				if !slices.Equal(s.Encode(nil, text), slowPieces(pieces, text)) {
+					t.Errorf("%U in %q: not the pieces of its words", r, text)
+				}
+			} else if got := folded(text); got != want {
+				t.Errorf("%U in %q: %q, want %q", r, text, got, want)
+			}
+		}
+	}
+}
+
+// TestLongTexts: time and memory do not depend on where white space stands.
+func TestLongTexts(t *testing.T) {
+	_, u := openSmall(t)
+	e, err := NewPairEncoder(smallEnglish(t), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]float32, 32)
+	for name, text := range map[string]string{
+		"letters": strings.Repeat("ж", 1<<20), "marks": strings.Repeat("\u0301", 1<<20), "Han": strings.Repeat("索引会", 1<<18),
+		"jamo": strings.Repeat("\u1100\u1161\u11a8", 1<<18), "private": strings.Repeat("\ue000", 1<<20), "emoji": strings.Repeat("👩‍💻", 1<<17),
+		"bytes": strings.Repeat("\xe7\xb4", 1<<20), "scripts": strings.Repeat("aжαअกあ索ا한ג", 1<<16), "expanding": strings.Repeat("\ufdfa", 1<<16),
+	} {
+		began := time.Now()
+		e.Embed(dst, text)
+		pieces := cap(e.one.parts[englishTable].pieces) + cap(e.one.parts[othersTable].pieces)
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s: %d bytes took %v", name, len(text), took)
+		}
+		if held := cap(e.segmenter.word) + len(e.segmenter.cells); held > 1<<20 {
+			t.Errorf("%s: %d bytes are held beside %d pieces", name, held, pieces)
+		}
+	}
+}
+
+func TestSegmenterAllocatesNothing(t *testing.T) {
+	_, u := openSmall(t)
+	s := NewSegmenter(u)
+	text := strings.Join(sentences, " ")
+	var ids []int32
+	if n := testing.AllocsPerRun(10, func() { ids = s.Encode(ids[:0], text) }); n != 0 {
+		t.Errorf("%v allocations a text", n)
+	}
+}
+
+// TestTrie finds all of many texts, and nothing else.
+func TestTrie(t *testing.T) {
+	const seed = 3
+	random := rand.New(rand.NewPCG(seed, seed))
+	texts := map[string]ending{}
+	for i := range 5000 {
+		b := make([]byte, 1+random.IntN(6))
+		for j := range b {
+			b[j] = byte(1 + random.IntN(255))
+			if random.IntN(2) == 0 {
+				b[j] = "abc"[random.IntN(3)]
+			}
+		}
+		texts[string(b)] = ending{string(b), uint32(i), uint32(random.IntN(1 << costBits))}
+	}
+	var list []ending
+	for _, e := range texts {
+		list = append(list, e)
+	}
+	nodes, err := newTrie(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(list)
+	if again, err := newTrie(list); err != nil || !bytes.Equal(nodes, again) {
+		t.Error("another order of the texts made another trie")
+	}
+	find := func(text string) (uint32, bool) {
+		node := nodes.node(0)
+		for i := range len(text) {
+			c := uint32(text[i])
+			if node = nodes.node(node>>baseShift&(1<<baseBits-1) ^ c); node&(leafBit|0xff) != c {
+				return 0, false
+			}
+		}
+		return nodes.node(node >> baseShift & (1<<baseBits - 1)), node&hasLeaf != 0
+	}
+	for text, e := range texts {
+		if leaf, ok := find(text); !ok || leaf != leafBit|e.piece<<costBits|e.cost {
+			t.Fatalf("%q: leaf %x, %v", text, leaf, ok)
+		}
+		if other := text + "a"; texts[other].text == "" {
+			if _, ok := find(other); ok {
+				t.Fatalf("%q is found", other)
+			}
+		}
+	}
+	for say, list := range map[string][]ending{"there twice": {{text: "a"}, {text: "b"}, {text: "a"}}, "zero byte": {{text: "a\x00b"}}} {
+		if _, err := newTrie(list); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%v: %v, want %q", list, err, say)
+		}
+	}
+}
+
+// TestEveryFlipOfAUnigramIsSeen flips a bit of each byte in turn: opening or verifying must say so, and using the
+// table must not panic.
+func TestEveryFlipOfAUnigramIsSeen(t *testing.T) {
+	_, data := smallTable(t)
+	m := smallEnglish(t)
+	for i := range data {
+		if i > 4000 && i%7 > 0 {
+			continue
+		}
+		flipped := bytes.Clone(data)
+		flipped[i] ^= 1 << (i % 8)
+		u, err := OpenUnigram(flipped)
+		if err == nil {
+			if e, err := NewPairEncoder(m, u); err == nil {
+				e.Embed(make([]float32, m.Dims()), sentences[i%len(sentences)])
+			}
+			err = u.Verify()
+		}
+		if !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("byte %d flipped: %v", i, err)
+		}
+	}
+	for n := 0; n < len(data); n += 101 {
+		if _, err := OpenUnigram(data[:n]); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestWriteUnigramRefuses(t *testing.T) {
+	row := make([]float32, 32)
+	v := smallEnglish(t).vocab
+	for say, c := range map[string]struct {
+		name    string
+		pieces  []UnigramPiece
+		unknown int
+	}{
+		"1 to 40 bytes":          {"", []UnigramPiece{{Text: "a", Row: row}}, 0},
+		"is not one of its 1":    {"t", []UnigramPiece{{Text: "a", Row: row}}, 1},
+		"multiple of 32":         {"t", []UnigramPiece{{Text: "a", Row: row[:31]}}, 0},
+		"must be at most 0":      {"t", []UnigramPiece{{Text: "a", Row: row, Score: 1}}, 0},
+		"row 1 has 64 dims":      {"t", []UnigramPiece{{Text: "a", Row: row}, {Row: make([]float32, 64)}}, 0},
+		"there twice":            {"t", []UnigramPiece{{Text: "a", Row: row}, {Text: "a", Row: row}}, 0},
+		"row 0: it holds +Inf":   {"t", []UnigramPiece{{Text: "a", Row: slices.Repeat([]float32{float32(math.Inf(1))}, 32)}}, 0},
+		"for unknown characters": {"t", nil, 0},
+	} {
+		if err := WriteUnigram(&bytes.Buffer{}, c.name, c.pieces, c.unknown, v); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("got %v, want an error with %q", err, say)
+		}
+	}
+}
+
+// TestPair: English goes through the English table as if there were no other, and the rest through the other one.
+func TestPair(t *testing.T) {
+	pieces, u := openSmall(t)
+	m := smallEnglish(t)
+	pair, err := NewPairEncoder(m, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, got, want := NewEncoder(m), make([]float32, 32), make([]float32, 32)
+	for _, c := range []struct {
+		text    string
+		english bool
+	}{
+		{sentences[0], true}, {sentences[2], false}, {sentences[3], false}, {sentences[7], false}, {sentences[9], false}, {"", true},
+		{"\ue000\ue001", true}, // no piece was seen
+		{"4 ß", false}, {"x 2023-04-05 (y)", true},
+		{"The folder. " + sentences[2] + sentences[2], false}, {"索引 The index remembers the document", true},
+	} {
+		known := pair.Embed(got, c.text)
+		clear(want)
+		wanted := alone.Embed(want, c.text)
+		share := alone.Known(c.text)
+		if !c.english {
+			clear(want)
+			ids := slowPieces(pieces, c.text)
+			words, letters := 0, 0
+			for _, id := range ids {
+				step, levels, _ := quantize(pieces[id].Row)
+				for j, n := range levels {
+					want[j] += float32(step * float32(n))
+				}
+				if text := pieces[id].Text; kindOf(text) == word {
+					words++
+				} else if kindOf(text) == letter || !pieces[id].Seen {
+					letters++
+				}
+			}
+			wanted, share = normalize(want), float64(words)/float64(words+letters)
+		}
+		if known != wanted || !slices.Equal(got, want) {
+			t.Errorf("%q, English %v: %v, want %v", c.text, c.english, got, want)
+		}
+		if k := pair.Known(c.text); k != share {
+			t.Errorf("%q: known %v, want %v", c.text, k, share)
+		}
+		if pair.EmbedWeighted(want, c.text, func(string) float64 { return 1 }); !near(got, want) {
+			t.Errorf("%q: words of weight 1 give another vector", c.text)
+		}
+	}
+	small, err := ParseVocabulary([]byte("[UNK]\na\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewPairEncoder(&Model{vocab: small, dims: 32}, u); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a table for another vocabulary: %v", err)
+	}
+}
+
+func near(a, b []float32) bool {
+	for i := range a {
+		if math.Abs(float64(a[i]-b[i])) > 1e-4 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestKindOf(t *testing.T) {
+	for text, want := range map[string]kind{"▁": sign, "2023": sign, "▁a": letter, "z": letter, "ж": word, "ab": word, "की": word, "字": word, "の": word, "한": word, "a1": word, "": sign} {
+		if got := kindOf(text); got != want {
+			t.Errorf("%q is of kind %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TestPairWindows: each window has the vector of its text, in whatever language it is.
+func TestPairWindows(t *testing.T) {
+	_, u := openSmall(t)
+	e, err := NewPairEncoder(smallEnglish(t), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := strings.Join(sentences, " ") + " " + strings.Join(slices.Repeat(sentences[:1], 9), " ")
+	var starts []int
+	for i := range body {
+		if body[i] != ' ' && (i == 0 || body[i-1] == ' ') {
+			starts = append(starts, i)
+		}
+	}
+	const size, stride = 8, 6
+	dst, want := make([]float32, 32*len(starts)), make([]float32, 32)
+	n := e.Windows(dst, "Документ", body, starts, size, stride)
+	tables := map[int]int{}
+	for i := range n {
+		to := len(body)
+		if end := i*stride + size; end < len(starts) {
+			to = starts[end]
+		}
+		text := fmt.Sprintf("Документ\n%s", body[starts[i*stride]:to])
+		e.Embed(want, text)
+		if !near(dst[i*32:][:32], want) {
+			t.Errorf("window %d, %q, has another vector than its text", i, text)
+		}
+		tables[e.table(&e.one)]++
+	}
+	if len(tables) != 2 {
+		t.Errorf("windows by table: %v", tables)
+	}
+}
+
+func FuzzSegment(f *testing.F) {
+	for _, s := range sentences {
+		f.Add(s)
+	}
+	pieces, u := openSmall(f)
+	s, again := NewSegmenter(u), NewSegmenter(u)
+	e, err := NewPairEncoder(smallEnglish(f), u)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		ids := s.Encode(nil, text)
+		for _, id := range ids {
+			if id < 0 || int(id) >= len(pieces) {
+				t.Fatalf("piece %d does not exist", id)
+			}
+		}
+		if !slices.Equal(ids, again.Encode(nil, text)) {
+			t.Fatal("the same text gave other pieces")
+		}
+		// White space between two texts keeps them apart.
+		if both := s.Encode(nil, text+" "+text); !slices.Equal(both, append(slices.Clone(ids), ids...)) {
+			t.Fatal("two texts with a space between them are not the pieces of both")
+		}
+		a, b := make([]float32, 32), make([]float32, 32)
+		if e.Embed(a, text) != e.Embed(b, text) || !slices.Equal(a, b) {
+			t.Fatal("the same text gave two vectors")
+		}
+	})
+}
+
+func FuzzOpenUnigram(f *testing.F) {
+	_, file := smallTable(f)
+	f.Add(file)
+	m := smallEnglish(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		u, err := OpenUnigram(data)
+		if err != nil {
+			return
+		}
+		if e, err := NewPairEncoder(m, u); err == nil {
+			e.Embed(make([]float32, m.Dims()), sentences[2]+sentences[0])
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package static
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"strings"
+	"unicode"
+)
+
+// UnigramPiece is a piece of a [Unigram] with what belongs to it.
+type UnigramPiece struct {
+	// Text is the piece, "▁" before the first piece of a word; "" for a piece that no text has.
+	Text string
+	// Score is the logarithm of the piece's probability, at most 0.
+	Score float64
+	// English is above 0 when the piece occurs more often in English than in other languages.
+	English int8
+	// Seen says that training changed the vector.
+	Seen bool
+	// Row is the vector. Its length is a multiple of 32.
+	Row []float32
+}
+
+// unseenPenalty is how much lower than the lowest score that of an unknown character is, as in SentencePiece.
+const unseenPenalty = 10
+
+// WriteUnigram writes a table of this name (at most 40 bytes) that belongs to an English table with the vocabulary v.
+// Unknown is the number of the piece for unknown characters.
+func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, v *Vocabulary) error {
+	switch {
+	case len(name) == 0 || len(name) > nameBytes:
+		return fmt.Errorf("table name %q: must have 1 to %d bytes", name, nameBytes)
+	case unknown < 0 || unknown >= len(pieces):
+		return fmt.Errorf("table %s: piece %d for unknown characters is not one of its %d pieces", name, unknown, len(pieces))
+	case len(pieces) > mostPieces:
+		return fmt.Errorf("table %s: %d pieces: at most %d are allowed", name, len(pieces), mostPieces)
+	}
+	dims := len(pieces[0].Row)
+	if dims == 0 || dims%32 != 0 {
+		return fmt.Errorf("table %s: %d dimensions: must be a multiple of 32", name, dims)
+	}
+	lowest := 0.0
+	for _, p := range pieces {
+		lowest = min(lowest, p.Score)
+	}
+	// Costs are whole numbers, so that all machines choose the same pieces.
+	unit := float64(1<<(costBits+fineBits)-1) / max(1, -lowest)
+	var texts []ending
+	var fine []byte
+	for i, p := range pieces {
+		if p.Score > 0 || math.IsNaN(p.Score) {
+			return fmt.Errorf("table %s: piece %q has the score %v: must be at most 0", name, p.Text, p.Score)
+		}
+		cost := uint32(math.Round(-p.Score * unit))
+		fine = append(fine, byte(cost))
+		if p.Text != "" {
+			texts = append(texts, ending{p.Text, uint32(i), cost >> fineBits})
+		}
+	}
+	nodes, err := newTrie(texts)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", name, err)
+	}
+	out := append([]byte(unigramMagic), make([]byte, unigramHeaderBytes-len(unigramMagic))...)
+	dearest := uint32(math.Round((unseenPenalty - lowest) * unit))
+	for i, n := range []uint32{
+		unigramVersion, uint32(dims), uint32(len(pieces)), uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len()), 0,
+	} {
+		binary.LittleEndian.PutUint32(out[len(unigramMagic)+4*i:], n)
+	}
+	copy(out[unigramHeaderBytes-nameBytes:], name)
+	scale, kinds, english := []byte{}, make([]byte, (len(pieces)+3)/4), make([]byte, len(pieces))
+	rows := make([]byte, 0, len(pieces)*dims/2)
+	for i, p := range pieces {
+		if len(p.Row) != dims {
+			return fmt.Errorf("table %s: row %d has %d dims, the first has %d", name, i, len(p.Row), dims)
+		}
+		step, levels, err := quantize(p.Row)
+		if err != nil {
+			return fmt.Errorf("table %s: row %d: %w", name, i, err)
+		}
+		scale = binary.LittleEndian.AppendUint32(scale, math.Float32bits(step))
+		for b := 0; b < dims; b += 32 {
+			for j := b; j < b+16; j++ {
+				rows = append(rows, byte(levels[j]+8)|byte(levels[j+16]+8)<<4)
+			}
+		}
+		english[i] = byte(p.English)
+		if p.Seen {
+			kinds[i>>2] |= byte(kindOf(p.Text)) << (i & 3 * 2)
+		}
+	}
+	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown),
+		pieces: len(pieces), english: english})
+	for _, part := range [][]byte{nodes, fine, scale, kinds, english, first, rows} {
+		out = append(out, part...)
+		for len(out)%4 != 0 {
+			out = append(out, 0)
+		}
+	}
+	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
+	_, err = w.Write(out)
+	return err
+}
+
+// kindOf returns the kind of a piece that training saw.
+func kindOf(text string) kind {
+	text = strings.TrimPrefix(text, wordMark)
+	switch {
+	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }):
+		return sign
+	case len(text) == 1:
+		return letter
+	}
+	return word
+}
+
+// languageNumbers returns for each piece of v the sum of the language numbers of the pieces of u in it.
+func languageNumbers(v *Vocabulary, u *Unigram) []byte {
+	s, numbers := NewSegmenter(u), make([]byte, v.Len())
+	var pieces []int32
+	for id := range numbers {
+		text := string(v.piece(int32(id)))
+		rest, inside := strings.CutPrefix(text, continuation)
+		if inside && rest != "" {
+			pieces = s.goesOn(pieces[:0], rest)
+		} else {
+			pieces = s.Encode(pieces[:0], text)
+		}
+		sum := 0
+		for _, p := range pieces {
+			sum += int(int8(u.english[p]))
+		}
+		numbers[id] = byte(int8(max(-127, min(127, sum))))
+	}
+	return numbers
+}
+
+// quantize rounds row to levels of -8 to 7 times a step: of 41 steps, the one with the least squared error.
+func quantize(row []float32) (float32, []int8, error) {
+	largest := 0.0
+	for _, x := range row {
+		f := float64(x)
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return 0, nil, fmt.Errorf("it holds %v", x)
+		}
+		largest = max(largest, math.Abs(f))
+	}
+	best, levels, least := float32(0), make([]int8, len(row)), math.Inf(1)
+	if largest == 0 {
+		return 0, levels, nil
+	}
+	for i := range 41 {
+		step := float32(largest / 7.5 * (1 - float64(i)/80))
+		failure := 0.0
+		for _, x := range row {
+			e := float64(x) - float64(float64(step)*level(x, step))
+			failure += float64(e * e)
+		}
+		if failure < least {
+			best, least = step, failure
+		}
+	}
+	for i, x := range row {
+		levels[i] = int8(level(x, best))
+	}
+	return best, levels, nil
+}
+
+func level(x, step float32) float64 {
+	return max(-8, min(7, math.RoundToEven(float64(x)/float64(step))))
+}

@@ -51,7 +51,10 @@ def frequencies(l):
     if name not in wordfreq.available_languages('small') or l == 'sr':
         return []
     size = 'large' if name in wordfreq.available_languages('large') else 'small'
-    return sorted(wordfreq.get_frequency_dict(name, size).items(), key=lambda x: (-x[1], x[0]))
+    found = wordfreq.get_frequency_dict(name, size).items()
+    if l == 'el':  # the list folds the final sigma
+        found = [(re.sub('σ$', 'ς', w), f) for w, f in found]
+    return sorted(found, key=lambda x: (-x[1], x[0]))
 
 
 def probabilities(tokenizer, pieces):

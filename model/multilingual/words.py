@@ -9,7 +9,7 @@ import numpy as np
 import e5, use, vocab
 
 RD = os.environ['RD']
-ENGLISH, OTHER, DIMENSIONS = 50000, 25000, 256
+ENGLISH, OTHER, DIMENSIONS = 40000, 15000, 256
 # In this order, so that a run that stops early has the most useful languages.
 LANGUAGES = ('el hi th ar tr ru zh vi es de ro ja ko uk fr it pt pl he fa nl cs sv id hu bg da fi nb ca sk hr sl '
              'lt lv bn ta ur fil ms').split()
@@ -22,6 +22,10 @@ def words(l, n):
     accents = re.compile('[\u0900-\u0e7f]')  # vowel signs of these scripts are no letters for re
     ok = lambda w: WORD.fullmatch(w) or accents.search(w) and not re.search(r'[\d_]', w)
     found = [w for w, _ in vocab.frequencies(l) if ok(w) and (len(w) > 1 or short)]
+    if l == 'en':
+        other = [dict(vocab.frequencies(x)) for x in ('de', 'es', 'fr', 'it', 'nl', 'pt')]
+        mine = dict(vocab.frequencies('en'))
+        found = [w for w in found if mine[w] > .01 * max(o.get(w, 0) for o in other)]
     return found[:n]
 
 
@@ -100,5 +104,5 @@ if __name__ == '__main__':
                     out.write(json.dumps({'l': l, 'q': q, 'b': ' '.join(near), 'c': round(float(v[0]), 3)},
                                          ensure_ascii=False) + '\n')
         os.rename(path + '.part', path)
-        some = [(w[i], english[best[i, 0]], round(float(value[i, 0]), 2)) for i in (700, 2500, 6000, 12000) if i < len(w)]
+        some = [(str(w[i]), str(english[best[i, 0]]), round(float(value[i, 0]), 2)) for i in (700, 2500, 6000, 12000) if i < len(w)]
         print(l, kept, 'of', len(w), some, '%.0f s' % (time.process_time() - start), flush=True)

@@ -14,8 +14,8 @@ SEEN = 3  # texts of training that a piece must be in
 
 
 def seen():
-    x = sp.load_npz(RD + '/pairs/x.npz')
-    return np.bincount(x.indices, minlength=x.shape[1]) >= SEEN
+    x = sp.vstack([sp.load_npz('%s/pairs/%s.npz' % (RD, n)) for n in ('x', 'dictionary_x', 'h', 'b')])
+    return np.bincount(x.tocsr().indices, minlength=x.shape[1]) >= SEEN
 
 
 if __name__ == '__main__':

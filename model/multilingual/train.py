@@ -3,7 +3,8 @@
 A batch is 512 pairs: the similarities between a text and the English of all pairs
 shall be those that the English table gives, and a text shall lie where its English
 lies. Every eighth batch is headings and the texts under them, in one language.
-Rows move by Adam, only those of the batch. usage: train.py STEPS SEED OUT.npy [key=value...]
+Rows move by Adam, only those of the batch.
+usage: train.py START.npy STEPS SEED OUT.npy [dictionary] [key=value...]
 """
 import os, sys, time
 import numpy as np
@@ -57,10 +58,16 @@ def shares(language, kind, usable, weight, temper):
     return np.cumsum(w / w.sum())
 
 
-def train(rows, steps, seed, rate=.06, temperature=.07, batch=512, every=8, temper=.35, **weight):
+def train(rows, steps, seed, dictionary=False, rate=.06, temperature=.07, batch=512, every=8,
+          temper=.35, **weight):
     rows, r, en = rows.copy(), np.random.default_rng(seed), tables.english().rows
     x, y, h, b = (sp.load_npz('%s/pairs/%s.npz' % (RD, n)) for n in 'xyhb')
-    names = np.load(RD + '/pairs/names.npz')
+    names = dict(np.load(RD + '/pairs/names.npz'))
+    if dictionary:
+        more = np.load(RD + '/pairs/dictionary.npz')
+        load = lambda n: sp.load_npz('%s/pairs/dictionary_%s.npz' % (RD, n))
+        x, y = sp.vstack([x, load('x')]).tocsr(), sp.vstack([y, load('y')]).tocsr()
+        names.update({k: np.concatenate([names[k], more[k]]) for k in ('l', 'kind')})
     full = lambda a: np.diff(a.indptr) > 0
     Y = forward(y, en)[0].astype(np.float32)
     chance = shares(names['l'], names['kind'], full(x) & full(y), {**WEIGHT, **weight}, temper)
@@ -96,6 +103,6 @@ def train(rows, steps, seed, rate=.06, temperature=.07, batch=512, every=8, temp
 
 
 if __name__ == '__main__':
-    steps, seed, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    options = {k: float(v) for k, v in (a.split('=') for a in sys.argv[4:])}
-    np.save(out, train(np.load(RD + '/start.npy'), steps, seed, **options))
+    start, steps, seed, out = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    options = {k: float(v) for k, v in (a.split('=') for a in sys.argv[5:] if '=' in a)}
+    np.save(out, train(np.load(start), steps, seed, 'dictionary' in sys.argv, **options))

@@ -95,4 +95,4 @@ if __name__ == '__main__':
         a, b = (sum(len(e.ids) for e in t.encode_batch(sample[l], add_special_tokens=False)) for t in (whole, cut))
         w = [x for x, _ in frequencies(l)[:8000]]
         c, d = (sum(len(e.ids) for e in t.encode_batch(w, add_special_tokens=False)) for t in (whole, cut))
-        print(l, 'texts %d -> %d (+%.1f %%) words +%.1f %%' % (a, b, 100 * (b / max(a, 1) - 1), 100 * (d / max(c, 1) - 1)))
+        print(l, 'pieces of texts %+.1f %%, of words %+.1f %%' % (100 * (b / max(a, 1) - 1), 100 * (d / max(c, 1) - 1)))

@@ -104,5 +104,5 @@ if __name__ == '__main__':
                     out.write(json.dumps({'l': l, 'q': q, 'b': ' '.join(near), 'c': round(float(v[0]), 3)},
                                          ensure_ascii=False) + '\n')
         os.rename(path + '.part', path)
-        some = [(str(w[i]), str(english[best[i, 0]]), round(float(value[i, 0]), 2)) for i in (700, 2500, 6000, 12000) if i < len(w)]
+        some = [(str(w[i]), str(english[best[i, 0]]), round(float(value[i, 0]), 2)) for i in range(700, len(w), 3000)]
         print(l, kept, 'of', len(w), some, '%.0f s' % (time.process_time() - start), flush=True)

@@ -6,7 +6,7 @@ DATA    folder with collections in BEIR layout: anchors-react-ja, cmrc2018-zh
 XQUAD   folder with the files xquad.LANGUAGE.json (CC BY-SA 4.0, by name from GitHub)
 RULES   folder with bm25.py, a plain BM25
 """
-import json, os, sys
+import gzip, json, os, sys
 import numpy as np
 import scipy.sparse as sp
 import route, tables
@@ -25,7 +25,10 @@ def xquad(l):
 
 def collection(name):
     folder = os.environ['DATA'] + '/' + name
-    lines = lambda f: [json.loads(x) for x in open(folder + '/' + f, encoding='utf-8')]
+
+    def lines(f):
+        open_ = open if os.path.exists(folder + '/' + f) else gzip.open
+        return [json.loads(x) for x in open_(folder + '/' + f + ('.gz' if open_ is gzip.open else ''), 'rt')]
     docs, queries = lines('corpus.jsonl'), {q['_id']: q['text'] for q in lines('queries.jsonl')}
     place, right = {d['_id']: i for i, d in enumerate(docs)}, {}
     for line in list(open(folder + '/qrels/test.tsv'))[1:]:

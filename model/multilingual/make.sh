@@ -56,8 +56,14 @@ done
 "$python" "$here/words.py"
 [ -f "$RD/start.npy" ] || "$python" "$here/start.py"
 [ -f "$RD/pairs/names.npz" ] || "$python" "$here/pairs.py"
+[ -f "$RD/pairs/dictionary.npz" ] || "$python" "$here/dictionary.py"
 for seed in 1 2 3; do
-	[ -f "$RD/seed$seed.npy" ] || "$python" "$here/train.py" 10000 $seed "$RD/seed$seed.npy"
+	[ -f "$RD/first$seed.npy" ] || "$python" "$here/train.py" "$RD/start.npy" 3000 $seed "$RD/first$seed.npy" dictionary
 done
-"$python" "$here/mean.py" "$RD/table.npy" "$RD/seed1.npy" "$RD/seed2.npy" "$RD/seed3.npy"
+"$python" "$here/mean.py" "$RD/first.npy" "$RD/first1.npy" "$RD/first2.npy" "$RD/first3.npy"
+for seed in 4 5 6; do
+	[ -f "$RD/last$seed.npy" ] ||
+		"$python" "$here/train.py" "$RD/first.npy" 1500 $seed "$RD/last$seed.npy" dictionary rate=.03
+done
+"$python" "$here/mean.py" "$RD/table.npy" "$RD/last4.npy" "$RD/last5.npy" "$RD/last6.npy"
 "$python" "$here/export.py" "$RD/table.npy"

@@ -61,9 +61,13 @@ for seed in 1 2 3; do
 	[ -f "$RD/first$seed.npy" ] || "$python" "$here/train.py" "$RD/start.npy" 3000 $seed "$RD/first$seed.npy" dictionary
 done
 "$python" "$here/mean.py" "$RD/first.npy" "$RD/first1.npy" "$RD/first2.npy" "$RD/first3.npy"
-for seed in 4 5 6; do
-	[ -f "$RD/last$seed.npy" ] ||
-		"$python" "$here/train.py" "$RD/first.npy" 1500 $seed "$RD/last$seed.npy" dictionary rate=.03
+from=first
+for round in 1 2 3; do # each starts at the mean of the one before
+	for seed in 1 2 3; do
+		[ -f "$RD/round$round-$seed.npy" ] || "$python" "$here/train.py" "$RD/$from.npy" 1500 $((3 * round + seed)) \
+			"$RD/round$round-$seed.npy" dictionary rate=.03
+	done
+	from=round$round
+	"$python" "$here/mean.py" "$RD/$from.npy" "$RD/$from-1.npy" "$RD/$from-2.npy" "$RD/$from-3.npy"
 done
-"$python" "$here/mean.py" "$RD/table.npy" "$RD/last4.npy" "$RD/last5.npy" "$RD/last6.npy"
-"$python" "$here/export.py" "$RD/table.npy"
+"$python" "$here/export.py" "$RD/$from.npy"

@@ -24,10 +24,11 @@ const (
 )
 
 // misspelt adds to Result.Unmet the words of the query that no chunk has, each with a word
-// that is spelt like it. It counts words only where nothing was found, or where the ranking
-// counted them already.
+// that is spelt like it. It looks only where nothing was found, or nothing that is likely to
+// answer the query: looking through the dictionary takes longer than most searches.
 func (r *run) misspelt(ctx context.Context) {
-	if r.query.Words == nil || r.opt.Order != nil || len(r.result.Hits) > 0 && !r.weighed {
+	answerable := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
+	if r.query.Words == nil || r.opt.Order != nil || answerable {
 		return
 	}
 	w, err := r.worth(ctx)

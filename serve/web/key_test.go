@@ -80,8 +80,8 @@ func TestPageKey(t *testing.T) {
 	step(t, ctx, "a letter asks no more", chromedp.SendKeys("#query", "s"), until(`document.title.startsWith("commits")`),
 		chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector("dialog[open]") === null), 100))`, nil), closed)
 	step(t, ctx, "the button asks", chromedp.Click("#another"), asked)
-	step(t, ctx, "a wrong key", give("sheaf_wrong"), until(`document.getElementById("key-fault").textContent.includes("not known")`), until(`document.getElementById("key").value === ""`), shoot("key-wrong"))
-	step(t, ctx, "one with signs that no header can hold", give("sheaf_wrong\u200b✓"), until(`!document.getElementById("notes").textContent.includes("does not answer")`), asked, until(`document.getElementById("key-fault").textContent.includes("not known")`), until(`document.getElementById("key").value === ""`))
+	step(t, ctx, "a wrong key", give("sheaf_wrong"), until(`document.getElementById("key-fault").textContent.includes("unknown")`), until(`document.getElementById("key").value === ""`), shoot("key-wrong"))
+	step(t, ctx, "one with signs that no header can hold", give("sheaf_wrong\u200b✓"), until(`!document.getElementById("notes").textContent.includes("does not answer")`), asked, until(`document.getElementById("key-fault").textContent.includes("unknown")`), until(`document.getElementById("key").value === ""`))
 	step(t, ctx, "an empty one is none", chromedp.SendKeys("#key", "\n"), until(`document.querySelector("dialog[open]")`))
 	step(t, ctx, "Escape ends it", chromedp.KeyEvent(kb.Escape), closed, until(`sessionStorage.getItem("sheaf-key") === null`))
 

@@ -25,7 +25,7 @@ import (
 // A word with hyphens is the words between them; its whole is kept as well when it looks
 // like a name: when it has a digit or two words with capitals (Get-Item, utf-8). What a
 // hyphen at the end of a line cuts is found joined too, at the places of its first and its
-// last part: the hyphen of infor-mation is none of the word, that of long-term is.
+// last part: the hyphen of infor-mation does not belong to the word, that of long-term does.
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:
@@ -144,7 +144,7 @@ func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 }
 
 // hyphenIn is where the part of a word from byte from on ends, and where the next one begins:
-// both at the end when there is none. cut says that a line ends between them.
+// both are the end when there is no next part. cut reports whether a line ends between them.
 func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	soft := strings.ContainsAny(raw[from:], "\r\n")
 	for i, r := range raw[from:] {

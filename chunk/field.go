@@ -167,7 +167,7 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
-// task says how far a task is, and what it says; "" for what is none.
+// task returns the state of a task and its text; "" for a line that is not a task.
 func task(text string) (state, rest string) {
 	if len(text) < len("[ ]") || text[0] != '[' {
 		return "", text

@@ -17,7 +17,7 @@ func (s *Store) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 	if err := req.Validate(); err != nil {
 		return out, err
 	}
-	if s.severalShards() { // of which a hybrid query cannot add up the counts: its answer is nonsense then
+	if s.severalShards() { // a hybrid query cannot add up the counts of several shards, so its scores would be wrong
 		return out, s.fault(sheaf.ErrUnsupported, "fuse: the index has several shards, each of which would count words by itself")
 	}
 	ctx, stop, err := s.calls.Begin(ctx)

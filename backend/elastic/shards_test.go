@@ -53,10 +53,10 @@ func testShards(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		}
 		again := o
 		again.Shards, again.Replicas = 0, 0
-		b = s.Open(t, again) // whoever opens it later knows only what the server tells
+		b = s.Open(t, again) // a store that is opened later asks the server for the number of shards
 		defer b.Close()
 		if n := b.(backend.Sharded).Shards(); n != shards {
-			t.Errorf("%d shards are told as %d", shards, n)
+			t.Errorf("the index has %d shards, the store says %d", shards, n)
 		}
 		for _, req := range reqs {
 			alone[i] = append(alone[i], must(b.Retrieve(t.Context(), req)))

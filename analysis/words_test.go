@@ -221,8 +221,8 @@ func TestZeroWidthCharacters(t *testing.T) {
 	}
 }
 
-// TestOtherHyphens: hyphens of all kinds make one word, and dashes make words of which the phrase
-// with a hyphen is found.
+// TestOtherHyphens: all kinds of hyphens join the same word. Dashes cut words, and a phrase with
+// a hyphen finds the words around a dash.
 func TestOtherHyphens(t *testing.T) {
 	a := analyzer(t, "")
 	for _, text := range []string{"COVID\u201119", "COVID\u201019", "COVID-19", "COVID－19"} {

@@ -219,8 +219,8 @@ type Finding struct {
 // a thought.
 const MaxSkew = time.Minute
 
-// Sharded is met by backends that may keep their chunks in several parts, each of which may count
-// words by itself.
+// Sharded is a backend that may keep its chunks in several parts. Each part may count words by
+// itself.
 type Sharded interface {
 	// Shards is the number of parts, 0 when the server does not tell it.
 	Shards() int

@@ -96,7 +96,7 @@ func cut(t *testing.T, name, text string) sheaf.Document {
 	return c.Chunk("t", name, []byte(text))
 }
 
-// A place in what is left is that of the same byte in the whole.
+// TestPlacesWithoutData: Left.At finds each byte of the shortened text in the original text.
 func TestPlacesWithoutData(t *testing.T) {
 	text := "One ![a](data:image/png;base64," + data(500) + ") two ![b](data:image/png;base64," + data(500) + ") three"
 	left := chunk.WithoutPayloads(text)
@@ -133,7 +133,8 @@ func TestDataInPieces(t *testing.T) {
 	}
 }
 
-// 100 MB of data take little time and no more memory than they have.
+// TestDataIsReadInLinearTime: 100 MB of data, and 16 MB of text that only looks like data, take
+// seconds.
 func TestDataIsReadInLinearTime(t *testing.T) {
 	const size = 16 << 20
 	row := data(3 << 10)

@@ -49,7 +49,7 @@ func Linked(v sheaf.Value) sheaf.Value {
 	return sheaf.TextValue(name)
 }
 
-// maxNumberBytes is the longest text that is a number: of more digits nobody compares sizes.
+// maxNumberBytes is the length, in bytes, of the longest text that is read as a number.
 const maxNumberBytes = 400
 
 func parseNumber(s string) (float64, bool) {

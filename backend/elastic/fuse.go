@@ -18,7 +18,7 @@ func (s *Store) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 		return out, err
 	}
 	if s.severalShards() { // a hybrid query cannot add up the counts of several shards, so its scores would be wrong
-		return out, s.fault(sheaf.ErrUnsupported, "fuse: the index has several shards, each of which would count words by itself")
+		return out, s.fault(sheaf.ErrUnsupported, "fuse: the index has several shards, and each shard counts words by itself")
 	}
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

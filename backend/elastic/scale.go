@@ -56,8 +56,8 @@ func (s *Store) askSettings(ctx context.Context) error {
 // unknownShards means that the server did not tell the number of shards.
 const unknownShards = -1
 
-// searching is the path of a request that ranks. Each of several shards counts words by itself,
-// unless the server is told to add the counts up first.
+// searching is the path of a request that ranks. Each shard counts words by itself. For an index
+// with several shards the path therefore asks the server to add the counts first.
 func (s *Store) searching(what string) string {
 	path := "/" + s.index() + "/" + what
 	if s.severalShards() {

@@ -90,7 +90,7 @@ type Store struct {
 	spread  map[string]float64
 	vectors map[string]backend.VectorField
 	texts   map[string]bool // properties that hold terms
-	shards  int             // of the class, each of which counts words by itself
+	shards  int             // of the class; each shard counts words by itself
 }
 
 var _ interface {

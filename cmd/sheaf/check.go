@@ -339,8 +339,8 @@ var errStrays = errors.New("chunks of no document")
 // errUnreached is that a server keeps what it does not find by meaning.
 var errUnreached = errors.New("passages that no search by meaning finds")
 
-// onlyStrays reports whether all that is wrong is documents that nobody here has, which writing the
-// documents again does not mend.
+// onlyStrays reports whether the only fault is that the server holds documents that this folder
+// does not have. Writing the documents again does not repair that.
 func onlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }

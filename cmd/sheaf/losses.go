@@ -224,7 +224,8 @@ func eachDocument(ctx context.Context, store backend.Backend, yield func(doc she
 			}
 			return nil
 		})
-		if !errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, sheaf.ErrNotFound) { // of which a part may still be found
+		// A search can still find documents in a store that has lost a part.
+		if !errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, sheaf.ErrNotFound) {
 			return err
 		}
 	}

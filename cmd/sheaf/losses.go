@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"sheaf"
@@ -168,6 +169,7 @@ func (l *losses) addGone(view *catalog.View, trees []catalog.Tree) {
 			l.gone = append(l.gone, id)
 		}
 	}
+	slices.Sort(l.gone)
 }
 
 // errEnough ends a list that is long enough.
@@ -201,6 +203,8 @@ func (l *losses) addStrays(ctx context.Context, store backend.Backend, trees []c
 		return nil
 	}
 	err := eachDocument(ctx, store, add)
+	slices.Sort(l.others)
+	slices.Sort(l.ours)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}

@@ -1,0 +1,380 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+var updateRecorded = flag.Bool("update-recorded", false, "write the answers of testdata/recorded again")
+
+// TestRecorded asks the real program the questions of testdata/recorded and compares the answers
+// with the recorded ones. The folder is examples/notes with testdata/recorded/extra. Times, ids,
+// versions, ports and names of temporary folders are masked.
+//
+// A question is a line that begins with "$ ", and lines behind it that begin with "> ". Its answer
+// follows, indented by two spaces. To record new answers: go test ./cmd/sheaf -run TestRecorded
+// -update-recorded, then read the difference.
+func TestRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs without the race detector")
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("scores are recorded on linux/amd64")
+	}
+	for _, name := range []string{"commands", "explain", "http", "mcp"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRecorder(t)
+			ask := map[string]func(question) string{"http": r.request, "mcp": r.tool}[name]
+			r.compare(filepath.Join("testdata", "recorded", name+".txt"), func(q question) string {
+				if ask == nil || strings.HasPrefix(q.line, "sheaf ") {
+					return r.command(q)
+				}
+				return ask(q)
+			})
+		})
+	}
+}
+
+// question is one question of a recording, with its answer.
+type question struct {
+	line   string   // behind "$ "
+	more   []string // behind "> "
+	answer string
+}
+
+// recorder asks one running program about one folder.
+type recorder struct {
+	t       *testing.T
+	work    string // holds the folder "notes" and the program's own folders
+	env     []string
+	address string // of sheaf serve; empty until the first request
+	keys    map[string]string
+	mcp     *client.Client
+}
+
+func newRecorder(t *testing.T) *recorder {
+	work := t.TempDir()
+	notes := filepath.Join(work, "notes")
+	for _, from := range []string{filepath.Join("..", "..", "examples", "notes"), filepath.Join("testdata", "recorded", "extra")} {
+		if err := os.CopyFS(notes, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	err := filepath.WalkDir(work, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(path, saved, saved)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{t: t, work: work, keys: map[string]string{}}
+	for _, name := range []string{"PATH", "TMPDIR"} {
+		r.env = append(r.env, name+"="+os.Getenv(name))
+	}
+	r.env = append(r.env, "HOME="+work, "TZ=UTC", "LC_ALL=C.UTF-8", "NO_COLOR=1")
+	for _, name := range []string{"DATA", "CONFIG", "STATE", "CACHE"} {
+		r.env = append(r.env, "XDG_"+name+"_HOME="+filepath.Join(work, ".home", strings.ToLower(name)))
+	}
+	return r
+}
+
+// compare asks every question of a file and compares the answers.
+func (r *recorder) compare(file string, ask func(question) string) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var written strings.Builder
+	for _, q := range questions(string(content)) {
+		answer := mask(ask(q), r.work)
+		if !*updateRecorded && answer != q.answer {
+			r.t.Errorf("%s: the answer to %q changed\nrecorded:\n%s\nnow:\n%s", file, q.line, q.answer, answer)
+		}
+		fmt.Fprintf(&written, "$ %s\n", q.line)
+		for _, line := range q.more {
+			fmt.Fprintf(&written, "> %s\n", line)
+		}
+		fmt.Fprintf(&written, "%s\n", indented(answer))
+	}
+	if *updateRecorded {
+		if err := os.WriteFile(file, []byte(written.String()), 0o644); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// indented puts two spaces before each line.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}
+
+// questions reads a recording.
+func questions(content string) []question {
+	var list []question
+	for line := range strings.Lines(content) {
+		line = strings.TrimSuffix(line, "\n")
+		if text, ok := strings.CutPrefix(line, "$ "); ok {
+			list = append(list, question{line: text})
+			continue
+		}
+		if len(list) == 0 {
+			continue
+		}
+		last := &list[len(list)-1]
+		if text, ok := strings.CutPrefix(line, "> "); ok {
+			last.more = append(last.more, text)
+		} else if text, ok := strings.CutPrefix(line, "  "); ok {
+			last.answer += text + "\n"
+		}
+	}
+	return list
+}
+
+// masks replace what differs between two runs of one program.
+var masks = []struct {
+	pattern *regexp.Regexp
+	by      string
+}{
+	{regexp.MustCompile(`, [\d.]+ [kM]?B/s`), ""},
+	{regexp.MustCompile(`\bin \d+(\.\d+)?(ns|µs|ms|s)\b`), "in TIME"},
+	{regexp.MustCompile(`\b\d+(\.\d+)? ?(ns|µs|ms)\b`), "TIME"},
+	{regexp.MustCompile(`("[a-z_]*(took|_ms|seconds|elapsed|uptime)[a-z_]*": ?)[\d.e-]+`), "${1}TIME"},
+	{regexp.MustCompile(`"generation": ?\d+`), `"generation": NUMBER`},
+	{regexp.MustCompile(`"next": ?"[\w-]{22}"`), `"next": "CURSOR"`},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:(\d\d\.\d+|0[1-9]|[1-5]\d)Z?`), "MOMENT"}, // dates of notes are whole minutes
+	{regexp.MustCompile(`on disk .*`), "on disk SIZES"},
+	{regexp.MustCompile(`("(bytes|catalog|codes|columns|ids|positions|postings|ranks|scales|terms)": ?)\d+`), "${1}SIZE"},
+	{regexp.MustCompile(`("documents": ?)\d+(,\s*"firsts")`), "${1}SIZE$2"},
+	{regexp.MustCompile(`[\d.]+ age in years`), "AGE age in years"},
+	{regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`), "ADDRESS"},
+	{regexp.MustCompile(`-[0-9a-f]{16}\b`), "-HASH"},
+}
+
+// mask also replaces the name of the temporary folder, which is in paths.
+func mask(answer, work string) string {
+	answer = strings.ReplaceAll(answer, work, "WORK")
+	for _, m := range masks {
+		answer = m.pattern.ReplaceAllString(answer, m.by)
+	}
+	if answer != "" && !strings.HasSuffix(answer, "\n") {
+		answer += "\n"
+	}
+	return answer
+}
+
+// command runs a line of a shell in the folder of notes. Lines behind "> " are its input.
+func (r *recorder) command(q question) string {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", q.line)
+	cmd.Dir, cmd.Env = filepath.Join(r.work, "notes"), r.env
+	cmd.Stdin = strings.NewReader(strings.Join(append(q.more, ""), "\n"))
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	_ = cmd.Run() // the exit status says what went wrong
+	text := out.String()
+	if name, key, ok := r.newKey(q.line, text); ok {
+		r.keys[name] = key
+		text = strings.ReplaceAll(text, key, "KEY")
+	}
+	if messages.Len() > 0 {
+		text += "-- standard error --\n" + messages.String()
+	}
+	return fmt.Sprintf("exit %d\n%s", cmd.ProcessState.ExitCode(), text)
+}
+
+var addsKey = regexp.MustCompile(`^sheaf key add (\w+)`)
+
+// newKey finds the key that a command made.
+func (r *recorder) newKey(line, out string) (name, key string, ok bool) {
+	m := addsKey.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	for word := range strings.FieldsSeq(out) {
+		if strings.HasPrefix(word, "sheaf_") {
+			return m[1], word, true
+		}
+	}
+	return "", "", false
+}
+
+// serve starts the server on a free port and waits until it is ready.
+func (r *recorder) serve() {
+	cmd := exec.Command("sheaf", "serve", "--addr", "127.0.0.1:0", "--no-watch")
+	cmd.Dir, cmd.Env = filepath.Join(r.work, "notes"), r.env
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		r.t.Fatalf("sheaf serve gives no address: %v", err)
+	}
+	r.address = strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		answer, err := http.Get(r.address + "/readyz")
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			return
+		}
+	}
+	r.t.Fatal("sheaf serve is not ready after a minute")
+}
+
+// shownHeaders are the headers of an answer that are recorded.
+var shownHeaders = []string{"Allow", "Cache-Control", "Content-Type", "ETag", "Location", "Retry-After", "Vary", "WWW-Authenticate"}
+
+// request sends "METHOD PATH" to the server. Lines behind "> " are headers ("Name: value"), then
+// the body. "@NAME" before the method sends the key called NAME.
+func (r *recorder) request(q question) string {
+	if r.address == "" {
+		r.serve()
+	}
+	line, key := q.line, ""
+	if name, rest, ok := strings.Cut(line, " "); ok && strings.HasPrefix(name, "@") {
+		line, key = rest, r.keys[name[1:]]
+	}
+	method, path, _ := strings.Cut(line, " ")
+	headers, body := http.Header{}, []string{}
+	for _, line := range q.more {
+		name, value, ok := strings.Cut(line, ": ")
+		if ok && len(body) == 0 && !strings.ContainsAny(name, `{"[ `) {
+			headers.Add(name, value)
+			continue
+		}
+		body = append(body, line)
+	}
+	ask, err := http.NewRequest(method, r.address+path, strings.NewReader(strings.Join(body, "\n")))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ask.Header = headers
+	if len(body) > 0 && headers.Get("Content-Type") == "" {
+		ask.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		ask.Header.Set("Authorization", "Bearer "+key)
+	}
+	ask.Header.Set("X-Request-Id", "recorded")
+	answer, err := http.DefaultTransport.RoundTrip(ask)
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, answer.Status)
+	for _, name := range shownHeaders {
+		for _, value := range answer.Header.Values(name) {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	b.WriteString(laidOut(content))
+	return b.String()
+}
+
+// laidOut writes JSON with one value a line; it leaves other text as it is.
+func laidOut(content []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, content, "", " ") != nil {
+		return string(content)
+	}
+	return b.String()
+}
+
+// tool calls a tool of sheaf mcp: "NAME {arguments}".
+func (r *recorder) tool(q question) string {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if r.mcp == nil {
+		r.mcp = r.assistant(ctx)
+	}
+	name, text, _ := strings.Cut(q.line, " ")
+	var arguments map[string]any
+	if err := json.Unmarshal([]byte(text), &arguments); err != nil {
+		r.t.Fatalf("%s: %v", q.line, err)
+	}
+	ask := mcp.CallToolRequest{}
+	ask.Params.Name, ask.Params.Arguments = name, arguments
+	answer, err := r.mcp.CallTool(ctx, ask)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	if answer.IsError {
+		b.WriteString("error: ")
+	}
+	for _, part := range answer.Content {
+		if text, ok := part.(mcp.TextContent); ok {
+			b.WriteString(text.Text + "\n")
+		}
+	}
+	if answer.StructuredContent != nil {
+		structured, err := json.MarshalIndent(answer.StructuredContent, "", " ")
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "-- structured --\n%s\n", structured)
+	}
+	return b.String()
+}
+
+// assistant starts sheaf mcp with a client that other people wrote.
+func (r *recorder) assistant(ctx context.Context) *client.Client {
+	program, err := exec.LookPath("sheaf")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c, err := client.NewStdioMCPClient(program, r.env, "mcp", "--in", filepath.Join(r.work, "notes"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = c.Close() })
+	start := mcp.InitializeRequest{}
+	start.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	start.Params.ClientInfo = mcp.Implementation{Name: "recorder", Version: "1"}
+	if _, err := c.Initialize(ctx, start); err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}

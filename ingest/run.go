@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +74,9 @@ func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began t
 		err = closeErr
 	}
 	report.Pending = wantVectors(r.pending)
+	slices.SortStableFunc(report.Warnings, func(a, b FileWarning) int { // workers read files in any order
+		return cmp.Or(strings.Compare(string(a.Doc), string(b.Doc)), cmp.Compare(a.Line, b.Line))
+	})
 	return err
 }
 

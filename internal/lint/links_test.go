@@ -20,12 +20,12 @@ var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 // Markdown files, to the heading where it names one.
 func TestLinksOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
-	out, err := exec.Command("git", "-C", root, "ls-files", "*.md").Output()
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.md").Output()
 	if err != nil {
 		t.Skipf("git does not list this folder's files: %v", err)
 	}
 	checked := 0
-	for name := range strings.FieldsSeq(string(out)) {
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if strings.Contains(name, "testdata/") {
 			continue
 		}

@@ -90,41 +90,55 @@ func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string
 	return "vector " + version + " can be installed here", nil
 }
 
-// rightsOf are the names of what is in a schema that the user may not read and write.
-const rightsOf = `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class WHERE relnamespace = to_regnamespace($1) AND CASE relkind
-	WHEN 'r' THEN NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
-	WHEN 'S' THEN NOT (has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'UPDATE')) ELSE false END`
+// rightsOf counts the tables in a schema, and names the tables and sequences that the user may not read, and those
+// that the user may not write.
+const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
+	coalesce(array_agg(relname::text ORDER BY relname) FILTER (WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')), '{}'),
+	coalesce(array_agg(relname::text ORDER BY relname) FILTER (WHERE CASE relkind
+		WHEN 'r' THEN NOT (has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
+			AND has_table_privilege(oid, 'DELETE') AND has_table_privilege(oid, 'TRUNCATE'))
+		ELSE NOT (has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'UPDATE')) END), '{}')
+	FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'S')`
 
 func examineRights(ctx context.Context, conn *pgx.Conn, schema string) backend.Finding {
-	var there, create, use, copied bool
+	var there, makeSchema, makeTables, use, copied bool
 	var user, database, place string // as statements name them
 	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident($1), to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
-		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false),
-		current_setting('transaction_read_only') = 'on'`, schema).Scan(&user, &database, &place, &there, &create, &use, &copied)
-	var closed []string
+		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE'), false), coalesce(has_schema_privilege(to_regnamespace($1), 'USAGE'), false),
+		current_setting('transaction_read_only') = 'on'`, schema).Scan(&user, &database, &place, &there, &makeSchema, &makeTables, &use, &copied)
+	var tables int
+	var unread, unwritten []string
 	if err == nil {
-		err = conn.QueryRow(ctx, rightsOf, schema).Scan(&closed)
+		err = conn.QueryRow(ctx, rightsOf, schema).Scan(&tables, &unread, &unwritten)
 	}
 	out := backend.Finding{Check: "rights", Found: user + " may write", Err: fail("ask for rights", err)}
 	if copied {
 		out.Found += ", and the server takes no writes: it is a copy of another, or set to be read only"
 	}
+	missing := func(format string, args ...any) {
+		out.Found, out.Err = user, fmt.Errorf("%w: "+format, append([]any{sheaf.ErrInvalid}, args...)...)
+	}
+	reading, writing := grants(place, user)
 	switch {
 	case err != nil:
-	case there && !use:
-		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT USAGE, CREATE ON SCHEMA %s TO %s; %s", sheaf.ErrInvalid, place, user, grantAll(place, user))
-	case !there && !create:
-		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT CREATE ON DATABASE %s TO %s, or make the schema %s for it", sheaf.ErrInvalid, database, user, place)
-	case len(closed) > 0:
-		out.Found, out.Err = user, fmt.Errorf("%w: the user may not read and write %s: run %s", sheaf.ErrInvalid, strings.Join(closed, ", "), grantAll(place, user))
+	case !there && !makeSchema:
+		missing("run GRANT CREATE ON DATABASE %s TO %s, or make the schema %s for it", database, user, place)
+	case there && tables == 0 && !(use && makeTables):
+		missing("run GRANT USAGE, CREATE ON SCHEMA %s TO %s", place, user)
+	case there && (!use || len(unread) > 0):
+		missing("the user may not read the tables: to search run %s; to index also run %s", reading, writing)
+	case len(unwritten) > 0:
+		missing("the user may search, and may not write %s: to index run %s", strings.Join(unwritten, ", "), writing)
 	}
 	return out
 }
 
-// grantAll are statements that give a user what a store does with the tables of a schema
-// that another made.
-func grantAll(schema, user string) string {
-	return fmt.Sprintf("GRANT ALL ON ALL TABLES IN SCHEMA %s TO %s; GRANT ALL ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
+// grants are the statements that let a user search in tables that another user made, and those that let the user
+// also index.
+func grants(schema, user string) (reading, writing string) {
+	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema, user)
+	writing = fmt.Sprintf("GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA %s TO %s; GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
+	return reading, writing
 }
 
 // examineSchema connects again, with the settings that every other command sends, which

@@ -17,67 +17,119 @@ import (
 	"sheaf/backend/pgvector"
 )
 
-// TestExamineRights: a user who may not write to the tables of another is told which
-// rights to ask for, and with these it writes.
+// TestExamineRights: with the rights that doctor says to grant, and no others, a user searches and indexes in tables
+// that another user made. Without any one of them doctor says which grant is missing, and what needs the right is
+// refused.
 func TestExamineRights(t *testing.T) {
 	o := options(t)
-	b := stores().Open(t, o)
-	defer b.Close()
-	vectors := []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
-	batch := backendtest.One("t:a", "x")
-	batch.Chunks[0].Vectors = vectors
-	if err := b.Write(t.Context(), batch); err != nil {
+	owner := stores().Open(t, o)
+	defer owner.Close()
+	batch := func(id string) backend.Batch {
+		out := backendtest.One(id, "x")
+		out.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+		return out
+	}
+	if err := owner.Write(t.Context(), batch("t:a")); err != nil {
 		t.Fatal(err)
 	}
 	weak := o
-	weak.URL = role(t, o)
-	rights := func() error {
-		t.Helper()
-		for _, f := range pgvector.Examine(t.Context(), weak) {
-			if f.Check == "rights" {
-				return f.Err
-			}
-		}
-		return errors.New("nothing is said of rights")
-	}
+	weak.URL = user(t, o)
+	name := "user_" + o.Schema
 	admin, err := pgx.Connect(t.Context(), o.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer admin.Close(t.Context())
-	for _, want := range []string{"run GRANT USAGE, CREATE ON SCHEMA", "the user may not read and write chunk, "} {
-		err := rights()
+	defer admin.Close(context.Background())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := admin.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	reads := func() error {
+		reader := weak
+		reader.ReadOnly = true
+		store, err := pgvector.Open(t.Context(), reader)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		if _, err := store.Stats(t.Context()); err != nil {
+			return err
+		}
+		for _, req := range []backend.Request{backendtest.Words(sheaf.Match{Text: "x"}), {Limit: 1, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{1, 0}}}} {
+			if found, err := store.Retrieve(t.Context(), req); err != nil || len(found) == 0 {
+				return fmt.Errorf("%d hits: %w", len(found), err)
+			}
+		}
+		return nil
+	}
+	writes := func() error {
+		store, err := pgvector.Open(t.Context(), weak)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		if err := store.Write(t.Context(), batch("t:b")); err != nil {
+			return err
+		}
+		if err := store.Delete(t.Context(), []sheaf.ID{"t:b"}); err != nil {
+			return err
+		}
+		if err := store.Empty(t.Context()); err != nil {
+			return err
+		}
+		return store.Write(t.Context(), batch("t:a"))
+	}
+	says := func(want string) string {
+		t.Helper()
+		for _, f := range pgvector.Examine(t.Context(), weak) {
+			if f.Check == "rights" {
+				if !errors.Is(f.Err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(f.Err), want) {
+					t.Fatalf("doctor: %v, want %q", f.Err, want)
+				}
+				return f.Err.Error()
+			}
+		}
+		t.Fatal("doctor says nothing of rights")
+		return ""
+	}
+	refused := func(what string, err error, want string) {
+		t.Helper()
 		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
-			t.Fatalf("%v: want %q", err, want)
-		}
-		if store, err := pgvector.Open(t.Context(), weak); err == nil {
-			err = store.Write(t.Context(), backendtest.One("t:b", "x"))
-			if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "sheaf doctor says which rights to grant") {
-				t.Errorf("a write without rights: %v", err)
-			}
-			if err := store.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-		_, advice, _ := strings.Cut(err.Error(), "run ")
-		if strings.HasPrefix(advice, "GRANT USAGE") {
-			advice, _, _ = strings.Cut(advice, ";") // one step at a time
-		}
-		if _, err := admin.Exec(t.Context(), advice); err != nil {
-			t.Fatalf("%s: %v", advice, err)
+			t.Errorf("%s: %v, want %q", what, err, want)
 		}
 	}
-	if err := rights(); err != nil {
-		t.Error(err)
+
+	refused("searching without a right", reads(), "permission denied for schema "+o.Schema)
+	advice := says("the user may not read the tables: to search run GRANT USAGE ON SCHEMA ")
+	_, advice, _ = strings.Cut(advice, "to search run ")
+	reading, writing, _ := strings.Cut(advice, "; to index also run ")
+	run(reading)
+	if err := reads(); err != nil {
+		t.Errorf("searching with %s: %v", reading, err)
 	}
-	store, err := pgvector.Open(t.Context(), weak)
-	if err != nil {
-		t.Fatal(err)
+	refused("indexing with the rights to search", writes(), "sheaf doctor says which rights to grant): ERROR: permission denied for ")
+	says("the user may search, and may not write chunk, chunk_ord, ")
+	run(writing)
+	if err := writes(); err != nil {
+		t.Errorf("indexing with %s; %s: %v", reading, writing, err)
 	}
-	defer store.Close()
-	batch = backendtest.One("t:b", "x")
-	batch.Chunks[0].Vectors = vectors
-	if err := store.Write(t.Context(), batch); err != nil {
+	run("REVOKE USAGE ON SCHEMA " + o.Schema + " FROM " + name)
+	refused("searching without USAGE", reads(), "permission denied for schema "+o.Schema)
+	says("to search run GRANT USAGE ON SCHEMA ")
+	run(reading)
+	for _, c := range []struct{ right, of, says string }{
+		{"SELECT", "TABLES", "to search run GRANT USAGE"}, {"INSERT", "TABLES", "may not write"}, {"UPDATE", "TABLES", "may not write"},
+		{"DELETE", "TABLES", "may not write"}, {"TRUNCATE", "TABLES", "may not write"},
+		{"SELECT", "SEQUENCES", "may not write chunk_ord, term_id_seq:"}, {"UPDATE", "SEQUENCES", "may not write chunk_ord, term_id_seq:"},
+	} {
+		run(fmt.Sprintf("REVOKE %s ON ALL %s IN SCHEMA %s FROM %s", c.right, c.of, o.Schema, name))
+		refused("indexing without "+c.right+" on "+c.of, writes(), "permission denied for ")
+		says(c.says)
+		run(reading + "; " + writing)
+	}
+	if err := errors.Join(reads(), writes()); err != nil {
 		t.Error(err)
 	}
 }

@@ -35,12 +35,19 @@ func private(id, tenant string, access ...string) backend.Chunk {
 // role makes a user who cannot bypass the wall and may read, and returns its URL.
 func role(t *testing.T, o pgvector.Options) string {
 	t.Helper()
+	name := "user_" + o.Schema
+	return user(t, o, "GRANT USAGE ON SCHEMA "+o.Schema+" TO "+name, "GRANT SELECT ON ALL TABLES IN SCHEMA "+o.Schema+" TO "+name)
+}
+
+// user makes a user with the rights that statements grant to user_SCHEMA, and returns its URL.
+func user(t *testing.T, o pgvector.Options, statements ...string) string {
+	t.Helper()
 	conn, err := pgx.Connect(t.Context(), o.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "reader_" + o.Schema
-	for _, sql := range []string{"CREATE ROLE " + name + " LOGIN", "GRANT USAGE ON SCHEMA " + o.Schema + " TO " + name, "GRANT SELECT ON ALL TABLES IN SCHEMA " + o.Schema + " TO " + name} {
+	name := "user_" + o.Schema
+	for _, sql := range append([]string{"CREATE ROLE " + name + " LOGIN"}, statements...) {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}

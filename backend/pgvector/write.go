@@ -200,8 +200,9 @@ func (w *load) begin(ctx context.Context) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
 		return err
 	})
-	b.Queue(`SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0), tableoid
-		FROM total`).QueryRow(func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last, &w.place) })
+	// Not pg_sequence_last_value, which is null for a user who may not read a sequence: numbers would be given twice.
+	b.Queue(`SELECT chunks, (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM chunk_ord),
+		(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM term_id_seq), tableoid FROM total`).QueryRow(func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last, &w.place) })
 	err = tx.SendBatch(ctx, &b).Close()
 	if err == nil {
 		w.s.moved(w.place) // which stays until the transaction ends: it holds the tables

@@ -74,8 +74,8 @@ commit;
 begin isolation level read committed;
 SELECT id, name, dims, model FROM vector_field;
 SELECT id, name FROM field;
-SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0), tableoid
-		FROM total;
+SELECT chunks, (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM chunk_ord),
+		(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM term_id_seq), tableoid FROM total;
 INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id;
 CREATE TABLE vector_1 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
 ALTER TABLE vector_1 ALTER v SET STORAGE PLAIN;

@@ -25,6 +25,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
+	s.clauses.Store(usualClauses)
 	var nodes struct {
 		Nodes map[string]struct{ Version string }
 	}

@@ -1,0 +1,313 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"sheaf/backend/elastic"
+	"sheaf/backend/weaviate"
+)
+
+// right is a right of a server, and a request that needs it. The path is a regular expression.
+type right struct{ name, method, path string }
+
+// The rights that doc/stores.md names. Each request of the program needs one of them.
+var (
+	elasticRights = []right{
+		{"read", "POST", `/[^/]+/_(search|msearch|count)`},
+		{"view_index_metadata", "GET", `/[^/_][^/]*(/_mapping|/_alias|/_settings/.*)?`},
+		{"monitor", "GET", `/[^/]+/_stats/.*`},
+		{"write", "POST", `/[^/]+/_bulk`},
+		{"maintenance", "POST", `/[^/]+/_refresh`},
+		{"create_index", "PUT", `/[^/]+`},
+		{"delete_index", "DELETE", `/[^/]+`},
+		{"cluster monitor", "GET", `/_(cluster|nodes|cat|license)(/.*)?`},
+	}
+	weaviateRights = []right{
+		{"read_collections", "GET", `/v1/(schema|meta)`},
+		{"read_data", "POST", `/v1/graphql(/batch)?`},
+		{"create_data and update_data", "POST", `/v1/batch/objects`},
+		{"delete_data", "DELETE", `/v1/batch/objects`},
+		{"create_collections", "POST", `/v1/schema`},
+		{"delete_collections", "DELETE", `/v1/schema/[^/]+`},
+	}
+)
+
+// gate stands before a server and refuses each request whose right is not granted.
+type gate struct {
+	t      *testing.T
+	rights []right
+
+	mu      sync.Mutex
+	granted []string
+	used    map[string]bool // the rights that were needed
+}
+
+// newGate returns a gate before the server at an address, and its own host and port.
+func newGate(t *testing.T, server string, rights []right) (g *gate, host string) {
+	t.Helper()
+	to, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = &gate{t: t, rights: rights}
+	pass := httputil.NewSingleHostReverseProxy(to)
+	pass.ErrorLog = log.New(io.Discard, "", 0) // a search that is enough ends the others
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, ok := g.lets(r.Method, r.URL.Path); !ok {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			if strings.HasPrefix(r.URL.Path, "/v1/") {
+				fmt.Fprintf(w, `{"error":[{"message":"insufficient permissions: %s"}]}`, name)
+			} else {
+				fmt.Fprintf(w, `{"error":{"type":"security_exception","reason":"unauthorized: %s"},"status":403}`, name)
+			}
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return g, strings.TrimPrefix(s.URL, "http://")
+}
+
+// lets reports whether a request may pass, and the right that it needs.
+func (g *gate) lets(method, path string) (name string, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.rights {
+		if r.method == method && regexp.MustCompile("^"+r.path+"$").MatchString(path) {
+			g.used[r.name] = true
+			return r.name, slices.Contains(g.granted, r.name)
+		}
+	}
+	g.t.Errorf("doc/stores.md names no right for the request %s %s", method, path)
+	return "", false
+}
+
+// grant replaces the rights that are granted, and forgets which were needed.
+func (g *gate) grant(names ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.granted, g.used = names, map[string]bool{}
+}
+
+// needed returns the rights that were needed since grant.
+func (g *gate) needed() (names []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for name := range g.used {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestRights: a program searches and serves with the rights to read that doc/stores.md names, and indexes with those
+// to index. With one right less it fails and names the right. A server that only reads sends no request that writes.
+func TestRights(t *testing.T) {
+	place := fmt.Sprintf("rights-%d-%d", os.Getpid(), time.Now().Unix())
+	for _, kind := range []string{"opensearch", "elasticsearch"} {
+		t.Run(kind, func(t *testing.T) {
+			server := testServer(t, kind)
+			dialect := elastic.OpenSearch
+			if kind == "elasticsearch" {
+				dialect = elastic.Elasticsearch
+			}
+			t.Cleanup(func() {
+				if err := elastic.Drop(context.Background(), elastic.Options{Dialect: dialect, URL: server, Index: place}); err != nil {
+					t.Error(err)
+				}
+			})
+			testGate(t, server, kind, place, elasticRights, []string{"read", "view_index_metadata", "monitor"},
+				[]string{"write", "maintenance"}, []string{"create_index"}, []string{"delete_index"})
+		})
+	}
+	t.Run("weaviate", func(t *testing.T) {
+		server, class := testServer(t, "weaviate"), strings.ToUpper(place[:1])+strings.ReplaceAll(place[1:], "-", "_")
+		t.Cleanup(func() {
+			if err := weaviate.Drop(context.Background(), weaviate.Options{URL: server, Class: class}); err != nil {
+				t.Error(err)
+			}
+		})
+		testGate(t, server, "weaviate", class, weaviateRights, []string{"read_collections", "read_data"},
+			[]string{"create_data and update_data", "delete_data"}, []string{"create_collections"}, []string{"delete_collections"})
+	})
+	t.Run("postgres", testRoles)
+}
+
+// testServer returns the address of a server for tests.
+func testServer(t *testing.T, kind string) string {
+	t.Helper()
+	variable := "SHEAF_TEST_" + strings.ToUpper(kind)
+	if os.Getenv(variable) == "" {
+		t.Skip(variable + " is not set; see scripts/servers/" + kind + ".sh")
+	}
+	return os.Getenv(variable)
+}
+
+// ran runs a command of the program, and returns what it printed.
+func ran(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(binary, args...).CombinedOutput()
+	return string(out), err
+}
+
+func testGate(t *testing.T, server, kind, place string, rights []right, read, write, create, remove []string) {
+	change, folder, _, index := notesFor(t)
+	g, host := newGate(t, server, rights)
+	t.Setenv("SHEAF_STORE", kind+"://"+host+"/"+place)
+	at := []string{"--in", folder, "--index", index}
+	must := func(want string, args ...string) {
+		t.Helper()
+		if out, err := ran(t, append(args, at...)...); err != nil || !strings.Contains(out, want) {
+			t.Fatalf("%v with the rights %v: %v, want %q\n%s", args, g.granted, err, want, out)
+		}
+	}
+	fails := func(missing string, args ...string) {
+		t.Helper()
+		if out, err := ran(t, append(args, at...)...); err == nil || !strings.Contains(out, "the user lacks a right") || !strings.Contains(out, missing) {
+			t.Errorf("%v without the right %s: %v\n%s", args, missing, err, out)
+		}
+	}
+	indexing := slices.Concat(read, write)
+
+	g.grant(indexing...)
+	fails(create[0], "index")
+	g.grant(slices.Concat(indexing, create)...)
+	must("1 document", "index")
+	g.grant(indexing...)
+	change(folder, "b.md", "# B\n\nbears in the garden\n")
+	must("b.md", "search", "bears")
+	change(folder, "b.md", "# B\n\nbeavers in the garden\n")
+	must("b.md", "search", "beavers")
+	if err := os.Remove(filepath.Join(folder, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	must("1 removed", "index")
+	for i, missing := range write {
+		change(folder, "b.md", fmt.Sprintf("# B\n\nbears, change %d\n", i))
+		g.grant(slices.DeleteFunc(slices.Clone(indexing), func(name string) bool { return name == missing })...)
+		fails(missing, "index")
+		g.grant(indexing...)
+		must("2 documents", "index")
+	}
+
+	g.grant(read...)
+	must("a.md", "search", "apples")
+	if kind != "weaviate" { // which has no prefixes
+		must("a.md", "search", "appl*")
+	}
+	must("2 documents", "check")
+	for _, missing := range read {
+		g.grant(slices.DeleteFunc(slices.Clone(read), func(name string) bool { return name == missing })...)
+		fails(missing, "search", "apples")
+	}
+	g.grant(read...)
+	t.Run("read only", func(t *testing.T) {
+		address := serving(t, folder, index, "--read-only")
+		change(folder, "c.md", "# C\n\ncamels\n")
+		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		waitFor(t, address+"/v1/status", func(status int, _ string) bool { return status == 200 })
+		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	})
+	for _, name := range g.needed() {
+		if !slices.Contains(read, name) && name != "cluster monitor" {
+			t.Errorf("serve --read-only sent a request that needs the right %s", name)
+		}
+	}
+
+	g.grant(slices.Concat(indexing, create, remove)...)
+	must("3 documents", "index", "--rebuild")
+	if out, err := ran(t, append([]string{"doctor"}, at...)...); err != nil || strings.Contains(out, "FAULT") {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+}
+
+// testRoles makes one user who may index and one who may only search, with the statements of doc/stores.md.
+func testRoles(t *testing.T) {
+	server := testServer(t, "postgres")
+	admin, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := fmt.Sprintf("rights_%d_%d", os.Getpid(), time.Now().Unix())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := admin.Exec(context.Background(), strings.NewReplacer("notes_writer", schema+"_writer", "notes_reader", schema+"_reader", "notes", schema).Replace(sql)); err != nil {
+			t.Error(sql, err)
+		}
+	}
+	t.Cleanup(func() {
+		run("DROP SCHEMA IF EXISTS notes CASCADE; DROP OWNED BY notes_reader; DROP ROLE notes_reader; DROP OWNED BY notes_writer; DROP ROLE notes_writer")
+		_ = admin.Close(context.Background())
+	})
+	as := func(user string) {
+		u, err := url.Parse(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = url.User(schema + "_" + user)
+		q := u.Query()
+		q.Set("schema", schema)
+		u.RawQuery = q.Encode()
+		t.Setenv("SHEAF_STORE", u.String())
+	}
+	write, folder, _, index := notesFor(t)
+	at := []string{"--in", folder, "--index", index}
+	must := func(want string, args ...string) {
+		t.Helper()
+		if out, err := ran(t, append(args, at...)...); err != nil || !strings.Contains(out, want) {
+			t.Fatalf("%v: %v, want %q\n%s", args, err, want, out)
+		}
+	}
+	fails := func(want string, args ...string) {
+		t.Helper()
+		if out, err := ran(t, append(args, at...)...); err == nil || !strings.Contains(out, want) {
+			t.Errorf("%v: %v, want %q\n%s", args, err, want, out)
+		}
+	}
+
+	run("CREATE ROLE notes_writer LOGIN; CREATE ROLE notes_reader LOGIN")
+	as("writer")
+	fails("the user needs the right to create a schema in this database", "index")
+	run("CREATE SCHEMA notes AUTHORIZATION notes_writer")
+	must("1 document", "index")
+	write(folder, "b.md", "# B\n\nbears in the garden\n")
+	must("b.md", "search", "bears")
+	must("2 documents", "index", "--rebuild")
+
+	as("reader")
+	fails("permission denied for schema", "search", "apples")
+	run("GRANT USAGE ON SCHEMA notes TO notes_reader")
+	fails("permission denied for table setting", "search", "apples")
+	run("GRANT SELECT ON ALL TABLES IN SCHEMA notes TO notes_reader")
+	must("a.md", "search", "apples")
+	t.Run("read only", func(t *testing.T) {
+		address := serving(t, folder, index, "--read-only")
+		write(folder, "c.md", "# C\n\ncamels\n")
+		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	})
+	fails("sheaf doctor says which rights to grant", "index")
+}

@@ -118,8 +118,10 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if n := ingest.Outdated(r.view); n > 0 && !ingest.Newer(r.view) {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d documents are as an older version of sheaf read them, until they are read again", n, r.view.Docs()))
 	}
-	if moved := r.c.Moved(); moved != nil {
+	if moved := r.c.Moved(); moved != nil && tells(&r.grant) {
 		s.Warnings = append(s.Warnings, moved.Error())
+	} else if moved != nil {
+		s.Warnings = append(s.Warnings, "the name of the store stands for another index now: the index before it is still used")
 	}
 	settings := r.view.Settings()
 	for _, t := range settings.Trees {

@@ -195,6 +195,14 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	g.grant(indexing...)
 	fails(create[0], "index")
 	g.grant(slices.Concat(indexing, create)...)
+	for _, reads := range [][]string{{"check"}, {"serve", "--read-only", "--addr", "127.0.0.1:0"}} { // which make nothing
+		if out, err := ran(t, append(reads, at...)...); err == nil || !strings.Contains(out, "hint: fill it: sheaf index") {
+			t.Errorf("%v of a place that was never filled: %v\n%s", reads, err, out)
+		}
+	}
+	if needed := g.needed(); slices.Contains(needed, create[0]) {
+		t.Errorf("commands that only read need the rights %v", needed)
+	}
 	must("1 document", "index")
 	g.grant(indexing...)
 	change(folder, "b.md", "# B\n\nbears in the garden\n")

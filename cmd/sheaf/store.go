@@ -108,12 +108,16 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if filled { // what is gone is not made again, under a name that may stand for another
 		access = storeurl.Existing
 	}
-	if s.asIs && s.view.Docs() > 0 {
+	if s.asIs {
 		access = storeurl.ReadOnly
 	}
 	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), access)
-	if filled && errors.Is(err, sheaf.ErrNotFound) {
+	switch {
+	case !errors.Is(err, sheaf.ErrNotFound):
+	case filled:
 		err = s.serverLost(err)
+	case s.asIs:
+		err = withHint(err, "fill it: sheaf index --in %s", terminal.ShellQuoted(s.where.Root))
 	}
 	if errors.Is(err, backend.ErrMadeOtherwise) {
 		if s.first() {

@@ -93,7 +93,7 @@ func Run(t *testing.T, o Options) {
 		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters, "order": order,
 		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
 		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel, "together": together, "large": large, "names": names, "emptied": emptied,
-		"anyCase": anyCase, "cutWords": cutWords, "valueEnds": valueEnds, "emoji": emoji,
+		"anyCase": anyCase, "cutWords": cutWords, "valueEnds": valueEnds, "emoji": emoji, "asWritten": asWritten,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if reason, ok := o.Skip[name]; ok {

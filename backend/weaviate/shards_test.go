@@ -1,0 +1,118 @@
+package weaviate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/weaviate"
+)
+
+// TestShards: a class of three shards, which somebody made by hand, finds by words and by meaning what a class of one
+// shard finds. Scores of words may differ, since each shard counts by itself, and the store says how many shards
+// there are.
+func TestShards(t *testing.T) {
+	var chunks []backend.Chunk
+	for i := range 60 {
+		text := "heron"
+		if i%7 == 0 {
+			text += " kite"
+		}
+		c := backendtest.Chunk(fmt.Sprintf("t:%d.md", i), "body", text)
+		c.Vectors = []backend.Vectors{{Name: backend.VectorBody, Passages: [][]float32{{float32(math.Cos(float64(i))), float32(math.Sin(float64(i)))}}}}
+		chunks = append(chunks, c)
+	}
+	near := backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: []float32{1, 0}}}
+	kites := backendtest.Words(sheaf.Match{Text: "kite"})
+	var words [2]map[sheaf.ID]float64
+	var meaning [2]sheaf.Ranking
+	for n, shards := range []int{1, 3} {
+		o := options(t)
+		o.Vectors = []backend.VectorField{{Name: backend.VectorBody, Dims: 2}}
+		makeSharded(t, o, shards)
+		b := stores().Open(t, o)
+		defer b.Close()
+		if got := b.(backend.Sharded).Shards(); got != shards {
+			t.Errorf("a class of %d shards: the store says %d", shards, got)
+		}
+		if err := b.Write(t.Context(), backend.Batch{Chunks: chunks}); err != nil {
+			t.Fatal(err)
+		}
+		found, err := b.Retrieve(t.Context(), kites)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[n] = map[sheaf.ID]float64{}
+		for _, h := range found {
+			words[n][h.ID] = h.Score
+		}
+		if meaning[n], err = b.Retrieve(t.Context(), near); err != nil {
+			t.Fatal(err)
+		}
+		if stats, err := b.(backend.Reporter).Stats(t.Context()); err != nil || stats.Chunks != 60 || stats.Vectors != 60 {
+			t.Errorf("%d shards: %+v, %v", shards, stats, err)
+		}
+		if err := b.Delete(t.Context(), []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}); err != nil {
+			t.Fatal(err)
+		}
+		if count, err := b.(backend.Counter).Count(t.Context(), backendtest.Words(sheaf.Match{Text: "heron"})); err != nil || count != 56 {
+			t.Errorf("%d shards: %d chunks after a deletion, %v", shards, count, err)
+		}
+	}
+	differ := 0
+	for id, score := range words[0] {
+		other, ok := words[1][id]
+		if !ok {
+			t.Errorf("three shards do not find %s", id)
+		}
+		if math.Abs(other-score) > 1e-5*score {
+			differ++
+		}
+	}
+	if len(words[0]) != 9 || len(words[1]) != 9 || differ == 0 {
+		t.Errorf("one shard finds %v, three find %v: %d scores differ", words[0], words[1], differ)
+	}
+	for i := range meaning[0] {
+		if len(meaning[0]) != 10 || len(meaning[1]) != 10 || meaning[0][i].ID != meaning[1][i].ID {
+			t.Fatalf("by meaning one shard finds %v, three find %v", meaning[0], meaning[1])
+		}
+	}
+}
+
+// makeSharded makes the classes of a store by hand, each with so many shards.
+func makeSharded(t *testing.T, o weaviate.Options, shards int) {
+	t.Helper()
+	bodies, err := o.Bodies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range bodies {
+		body["shardingConfig"] = map[string]any{"desiredCount": shards}
+		data, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.URL+"/v1/schema", bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if o.Key != "" {
+			req.Header.Set("Authorization", "Bearer "+o.Key)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("make a class of %d shards: %s", shards, res.Status)
+		}
+	}
+}

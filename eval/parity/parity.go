@@ -205,6 +205,7 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 		}
 	case step.Meaning:
 		out = append(out, "precision of vectors: similarities are summed in float32 or from rounded vectors")
+	case step.Alike && step.Shards > 1: // which is why
 	case step.Alike:
 		out = append(out, "scores differ although both count lengths and idf alike; the rankings do not tell why")
 	case step.Store == "opensearch" || step.Store == "elasticsearch":

@@ -113,7 +113,7 @@ func TestReasons(t *testing.T) {
 		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true}, 1, "do not tell why"},
 		{"idf", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate"}, 1, "idf counts all chunks"},
 		{"idf alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true}, 1, "do not tell why"},
-		{"shards", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true, Shards: 3}, 2, "3 shards: each counts by itself"},
+		{"shards", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true, Shards: 3}, 1, "3 shards: each counts by itself"},
 		{"shards whose counts are added up", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Shards: 3}, 2, "3 shards: their counts of words are added up"},
 		{"shards of vectors", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Meaning: true, Store: "weaviate", Shards: 3}, 1, "precision of vectors"},
 		{"shards and the same order", ranking("a", 3.0000001, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Shards: 3}, 0, ""},

@@ -21,6 +21,9 @@ type searchIn struct {
 	Query      string   `json:"query" jsonschema:"what to look for: words, or the query language: \"phrase\", -word, OR, tag:name, title:word, path:folder/, after:2024-05, prefix*"`
 	Collection string   `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
 	Filter     string   `json:"filter,omitempty" jsonschema:"more of the query language that holds filters only, such as path:guides/ tag:howto prop.status:done"`
+	Created    string   `json:"created,omitempty" jsonschema:"only documents created in this window, START..END, such as 2024-05..2024-08; both days are included, and either may be missing; documents without the property created pass"`
+	Updated    string   `json:"updated,omitempty" jsonschema:"only documents updated in this window, START..END; documents without a date of update are taken to be 90 days old"`
+	Sets       []string `json:"sets,omitempty" jsonschema:"only documents of any of these sets"`
 	Limit      int      `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
 	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
 	Bodies     bool     `json:"bodies,omitempty" jsonschema:"give results their texts instead of snippets, as many as fit a budget of 8000 tokens, or that of budget"`
@@ -153,7 +156,7 @@ func (s *server) answer(ctx context.Context, in searchIn, words bool, find func(
 		if err != nil {
 			return nil, err
 		}
-		a, err := find(ctx, r, serve.SearchRequest{Filter: in.Filter, Profile: in.Profile, Parameters: set, Limit: in.Limit})
+		a, err := find(ctx, r, serve.SearchRequest{Filter: in.Filter, Created: in.Created, Updated: in.Updated, Sets: in.Sets, Profile: in.Profile, Parameters: set, Limit: in.Limit})
 		if err != nil {
 			return nil, err
 		}

@@ -91,6 +91,9 @@ type Options struct {
 	Existing bool
 	// ReadOnly opens an index that exists, and forbids writing.
 	ReadOnly bool
+	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
+	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	ListOnly bool
 }
 
 // NoReplicas is for Options.Replicas.
@@ -162,6 +165,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
+	o.ReadOnly = o.ReadOnly || o.ListOnly
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = backend.DefaultK1, backend.DefaultB
 	}

@@ -546,3 +546,18 @@ func testLongID(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		t.Errorf("%d chunks are there", n)
 	}
 }
+
+// TestListOnly: what another analyzer made, with another k1 and b, can be listed.
+func TestListOnly(t *testing.T) {
+	each(t, func(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+		o := s.New(t)
+		made := s.Open(t, o)
+		if err := errors.Join(made.Write(t.Context(), backendtest.Library()), made.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Analyzer, o.K1, o.B, o.ListOnly = backendtest.Analyzer(t, "de"), 0.9, 0.4, true
+		b := s.Open(t, o)
+		defer b.Close()
+		backendtest.ListOnly(t, b)
+	})
+}

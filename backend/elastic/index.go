@@ -320,6 +320,8 @@ func (s *Store) compare(m meta) error {
 	switch {
 	case m.Version != version:
 		return s.fault(sheaf.ErrUnsupported, "the index has version %d, this program reads version %d: use the program that made it, or another index", m.Version, version)
+	case s.o.ListOnly:
+		return nil
 	case m.Analyzer != s.o.Analyzer.Name():
 		return s.fault(backend.ErrMadeOtherwise, "the index was made with the analyzer %q, and this program asks for %q: fill it again, or fill another index", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:

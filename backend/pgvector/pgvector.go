@@ -61,6 +61,9 @@ type Options struct {
 	Existing bool
 	// ReadOnly opens a store that exists, and forbids writing.
 	ReadOnly bool
+	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
+	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	ListOnly bool
 }
 
 // DefaultSchema is the schema of stores whose options name none.
@@ -168,6 +171,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
+	o.ReadOnly = o.ReadOnly || o.ListOnly
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
 	}

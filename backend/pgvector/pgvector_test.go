@@ -365,3 +365,21 @@ func TestMissingExtension(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestListOnly: what another analyzer made, with row-level security or without, can be listed.
+func TestListOnly(t *testing.T) {
+	for _, wall := range []bool{false, true} {
+		o := options(t)
+		o.RowSecurity = wall
+		made := stores().Open(t, o)
+		if err := errors.Join(made.Write(t.Context(), backendtest.Library()), made.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Analyzer, o.RowSecurity, o.ListOnly = backendtest.Analyzer(t, "de"), false, true
+		b := stores().Open(t, o)
+		backendtest.ListOnly(t, b)
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

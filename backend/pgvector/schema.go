@@ -249,12 +249,15 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 	if v := settings["version"]; v != fmt.Sprint(schemaVersion) {
 		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
 	}
-	if made := settings["analyzer"]; made != s.o.Analyzer.Name() {
+	if made := settings["analyzer"]; made != s.o.Analyzer.Name() && !s.o.ListOnly {
 		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, and this program asks for %q: fill it again, or fill another schema", backend.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
 	}
 	var wall bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass($1 || '.wall') IS NOT NULL", s.o.Schema).Scan(&wall); err != nil {
 		return false, err
+	}
+	if s.o.ListOnly {
+		s.o.RowSecurity = wall
 	}
 	if wall != s.o.RowSecurity {
 		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask for the former, fill it again, or fill another schema", backend.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)

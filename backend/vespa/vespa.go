@@ -74,6 +74,9 @@ type Options struct {
 	Existing bool
 	// ReadOnly opens a schema that was filled before, and forbids writing.
 	ReadOnly bool
+	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
+	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	ListOnly bool
 }
 
 const (
@@ -145,6 +148,7 @@ func newStore(o Options) *Store {
 
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
+	o.ReadOnly = o.ReadOnly || o.ListOnly
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = backend.DefaultK1, backend.DefaultB
 	}
@@ -253,6 +257,8 @@ func (s *Store) compare(m meta) error {
 	switch {
 	case m.Version != version:
 		return s.fault(sheaf.ErrUnsupported, "the schema has version %d, this program reads version %d: use the program that made it, or another schema", m.Version, version)
+	case s.o.ListOnly:
+		s.o.K1, s.o.B = m.K1, m.B
 	case m.Analyzer != s.o.Analyzer.Name():
 		return s.fault(backend.ErrMadeOtherwise, "the schema was filled with the analyzer %q, and this program asks for %q: fill it again, or fill another schema", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:

@@ -1,6 +1,7 @@
 package weaviate_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -53,4 +54,17 @@ func TestStreamManyPassages(t *testing.T) {
 	if err != nil || len(want) > 0 {
 		t.Errorf("%v, not given: %v", err, want)
 	}
+}
+
+// TestListOnly: what another analyzer made, with another k1 and b, can be listed.
+func TestListOnly(t *testing.T) {
+	o := options(t)
+	made := stores().Open(t, o)
+	if err := errors.Join(made.Write(t.Context(), backendtest.Library()), made.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o.Analyzer, o.K1, o.B, o.ListOnly = backendtest.Analyzer(t, "de"), 0.9, 0.4, true
+	b := stores().Open(t, o)
+	defer b.Close()
+	backendtest.ListOnly(t, b)
 }

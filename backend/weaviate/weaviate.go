@@ -64,6 +64,9 @@ type Options struct {
 	Existing bool
 	// ReadOnly opens a class that exists, and forbids writing.
 	ReadOnly bool
+	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
+	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	ListOnly bool
 }
 
 const (
@@ -135,6 +138,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
+	o.ReadOnly = o.ReadOnly || o.ListOnly
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = backend.DefaultK1, backend.DefaultB
 	}
@@ -320,6 +324,8 @@ func (s *Store) compare(description string) error {
 		return s.fault(sheaf.ErrInvalid, "the class was not made by this program: name another")
 	case m.Version != version:
 		return s.fault(sheaf.ErrUnsupported, "the class has version %d, this program reads version %d: use the program that made it, or another class", m.Version, version)
+	case s.o.ListOnly:
+		return nil
 	case m.Analyzer != s.o.Analyzer.Name():
 		return s.fault(backend.ErrMadeOtherwise, "the class was made with the analyzer %q, and this program asks for %q: fill it again, or fill another class", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:

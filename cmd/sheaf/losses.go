@@ -134,14 +134,11 @@ func (s *session) rebuildLosses(ctx context.Context) (*losses, error) {
 	if s.target == nil {
 		return lost, nil
 	}
-	store, err := s.openToLook(ctx, settings.Analyzer)
-	switch {
-	case errors.Is(err, sheaf.ErrNotFound):
+	store, err := s.openToList(ctx)
+	if errors.Is(err, sheaf.ErrNotFound) {
 		return lost, nil // somebody removed it
-	case errors.Is(err, backend.ErrMadeOtherwise):
-		lost.hidden = err
-		return lost, nil
-	case err != nil:
+	}
+	if err != nil {
 		return nil, storeError{err}
 	}
 	defer store.Close()
@@ -246,28 +243,11 @@ func eachDocument(ctx context.Context, store backend.Backend, yield func(doc she
 	return nil
 }
 
-// openToLook opens the server of the session for reading, with the analyzer that it was filled with:
-// the one called name, or whichever fits when the server was filled from elsewhere.
-func (s *session) openToLook(ctx context.Context, name string) (backend.Backend, error) {
-	if a, err := analysis.Parse(name); name != "" && err == nil {
-		store, err := s.target.Open(ctx, a, nil, storeurl.ReadOnly)
-		if !errors.Is(err, backend.ErrMadeOtherwise) {
-			return store, err
-		}
+// openToList opens the server of the session to list its documents, whatever it was filled with.
+func (s *session) openToList(ctx context.Context) (backend.Backend, error) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		return nil, err
 	}
-	var last error
-	for _, language := range append([]string{"", "en"}, analysis.Languages()...) {
-		for _, stop := range []bool{false, true} {
-			a, err := analysis.New(analysis.Options{Language: language, StopWords: stop})
-			if err != nil {
-				continue // a language without stop words
-			}
-			store, err := s.target.Open(ctx, a, nil, storeurl.ReadOnly)
-			if !errors.Is(err, backend.ErrMadeOtherwise) {
-				return store, err
-			}
-			last = err
-		}
-	}
-	return nil, last
+	return s.target.Open(ctx, a, nil, storeurl.ListOnly)
 }

@@ -257,6 +257,8 @@ const (
 	Existing
 	// ReadOnly reads a store that is there.
 	ReadOnly
+	// ListOnly lists what a store holds, whatever it was made with.
+	ListOnly
 )
 
 // Open opens the store.
@@ -292,28 +294,28 @@ func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backe
 		if err != nil {
 			return nil, err
 		}
-		o.Existing = access == Existing
+		o.Existing, o.ListOnly = access == Existing, access == ListOnly
 		return pgvector.Open(ctx, o)
 	case "weaviate":
 		o, err := t.weaviateOptions(a, vectors, access == ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Existing = access == Existing
+		o.Existing, o.ListOnly = access == Existing, access == ListOnly
 		return weaviate.Open(ctx, o)
 	case "vespa":
 		o, err := t.Vespa(a, vectors, access == ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Existing = access == Existing
+		o.Existing, o.ListOnly = access == Existing, access == ListOnly
 		return vespa.Open(ctx, o)
 	default:
 		o, err := t.elasticOptions(a, vectors, access == ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Existing = access == Existing
+		o.Existing, o.ListOnly = access == Existing, access == ListOnly
 		return elastic.Open(ctx, o)
 	}
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// TestRebuildOfOlderAnalyzer: a store that an older version of the analyzer filled is rebuilt without a question when
+// the files bring back all of it. A document that no file brings back is named.
+func TestRebuildOfOlderAnalyzer(t *testing.T) {
+	server := testServer(t, "postgres")
+	schema := fmt.Sprintf("older_%d_%d", os.Getpid(), time.Now().Unix())
+	conn, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := conn.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close(context.Background())
+	})
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("schema", schema)
+	u.RawQuery = q.Encode()
+	t.Setenv("SHEAF_STORE", u.String())
+	write, folder, _, index := notesFor(t)
+	at := []string{"--in", folder, "--index", index}
+	inAnotherProcess(t, append([]string{"index"}, at...)...)
+	write(folder, "b.md", "# B\n\nbears\n")
+	inAnotherProcess(t, append([]string{"index"}, at...)...)
+	older := func() {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), "UPDATE "+schema+".setting SET value = 'sheaf-3 language=en' WHERE name = 'analyzer'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	older()
+	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err != nil || !strings.Contains(out, "2 documents") {
+		t.Errorf("everything has a file: %v\n%s", err, out)
+	}
+	foreign := fmt.Sprintf("UPDATE %s.chunk SET id = 'other:x.md', doc = 'other:x.md' WHERE ord = (SELECT max(ord) FROM %[1]s.chunk)", schema)
+	if _, err := conn.Exec(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	older()
+	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err == nil || !strings.Contains(out, "removes 1 document that the files of this folder cannot bring back: other:x.md") {
+		t.Errorf("a document of another folder: %v\n%s", err, out)
+	}
+}

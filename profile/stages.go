@@ -279,7 +279,7 @@ var fusionOptions = []option{
 	flag("repeats", "rrf counts every occurrence of an id in a branch, not the best only"),
 	flag("unit", "rrf gives 1 to what is first in every branch"),
 	choice("norm", "max", "how the scores of a branch are normalized, for scores; what it did not find "+ofMissing+"; share: by the score of a hit that has all that was asked for", norms...),
-	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores", means...),
+	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores; geometric and harmonic leave out a branch whose normalized score is not above 0, as about half of the z-scores are", means...),
 	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits each retrieves"),
 	choice(pushDownName, "never", "one request lets the server rank and join two branches, where it can: never; equal: when that is the same but for the order of equal scores; always: a note says what differs", "never", "equal", "always"),
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),

@@ -1,7 +1,6 @@
 package weaviate_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -98,21 +97,6 @@ func makeSharded(t *testing.T, o weaviate.Options, shards int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.URL+"/v1/schema", bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		if o.Key != "" {
-			req.Header.Set("Authorization", "Bearer "+o.Key)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			t.Fatalf("make a class of %d shards: %s", shards, res.Status)
-		}
+		ask(t, o, http.MethodPost, "/v1/schema", string(data))
 	}
 }

@@ -289,9 +289,8 @@ func (s *Store) verify(ctx context.Context) error {
 			if err := s.compare(c.Description); err != nil {
 				return err
 			}
-		case strings.HasPrefix(c.Class, s.o.Class+"_V_"):
-			var v backend.VectorField
-			if json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class {
+		default:
+			if v, ok := s.vectorFieldOf(c); ok {
 				vectors[v.Name] = v
 			}
 		}
@@ -310,6 +309,12 @@ func (s *Store) verify(ctx context.Context) error {
 	return nil
 }
 
+// vectorFieldOf returns the vector field whose passages a class of this store holds; false for another class.
+func (s *Store) vectorFieldOf(c class) (v backend.VectorField, ok bool) {
+	ok = json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class
+	return v, ok
+}
+
 // Shards implements [backend.Sharded].
 func (s *Store) Shards() int {
 	s.mu.Lock()
@@ -317,11 +322,21 @@ func (s *Store) Shards() int {
 	return s.shards
 }
 
+// about reads what a class of chunks says of itself; false for a class that something else made.
+func about(description string) (m meta, ours bool) {
+	err := json.Unmarshal([]byte(description), &m)
+	return m, err == nil && m.Version != 0
+}
+
+func (s *Store) notOurs() error {
+	return s.fault(sheaf.ErrInvalid, "the class was not made by this program: name another")
+}
+
 func (s *Store) compare(description string) error {
-	var m meta
-	switch err := json.Unmarshal([]byte(description), &m); {
-	case err != nil || m.Version == 0:
-		return s.fault(sheaf.ErrInvalid, "the class was not made by this program: name another")
+	m, ours := about(description)
+	switch {
+	case !ours:
+		return s.notOurs()
 	case m.Version != version:
 		return s.fault(sheaf.ErrUnsupported, "the class has version %d, this program reads version %d: use the program that made it, or another class", m.Version, version)
 	case s.o.ListOnly:
@@ -401,7 +416,8 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 	return out, nil
 }
 
-// Drop removes the classes of a store; those that are not there are no error.
+// Drop removes the classes of a store; those that are not there are no error. A class of this name that something else
+// made is sheaf.ErrInvalid, and all of them stay.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: httpstore.Transport()}
@@ -412,11 +428,20 @@ func Drop(ctx context.Context, o Options) error {
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
 		return err
 	}
+	var names []string
 	for _, c := range all.Classes {
-		if c.Class == o.Class || strings.HasPrefix(c.Class, o.Class+"_V_") {
-			if err := s.client.Call(ctx, "DELETE", "/v1/schema/"+c.Class, nil, nil); err != nil {
-				return err
+		if c.Class == o.Class {
+			if _, ours := about(c.Description); !ours {
+				return s.notOurs()
 			}
+			names = append(names, c.Class)
+		} else if _, ok := s.vectorFieldOf(c); ok {
+			names = append(names, c.Class)
+		}
+	}
+	for _, name := range names {
+		if err := s.client.Call(ctx, "DELETE", "/v1/schema/"+name, nil, nil); err != nil {
+			return err
 		}
 	}
 	return nil

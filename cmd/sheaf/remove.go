@@ -10,7 +10,6 @@ import (
 
 	"sheaf"
 	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/terminal"
 )
 
 func (a *app) removeCommand() *cobra.Command {
@@ -57,7 +56,7 @@ func (s *session) without(names []string) ([]catalog.Tree, error) {
 		}
 		switch {
 		case i >= 0 && trees[i].Root == s.where.Root:
-			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.where.Root), "to forget all that is indexed of it, delete %s", terminal.ShellQuoted(s.base.Dir))
+			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.where.Root), "sheaf remove is for folders that sheaf add added; .sheafignore in the folder leaves files out of the index")
 		case i < 0:
 			var roots []string
 			for _, t := range trees {

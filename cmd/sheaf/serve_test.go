@@ -460,7 +460,7 @@ func TestIndexMendsGiven(t *testing.T) {
 	inAnotherProcess(t, "check", "--in", folder, "--index", index)
 }
 
-// TestServeReadOnly: a server that only reads answers, takes no documents, and leaves every file of the
+// TestServeWritesNothing: a server that only reads answers, takes no documents, and leaves every file of the
 // index as it is, also when a file of the folder changes.
 func TestServeWritesNothing(t *testing.T) {
 	write, folder, _, index := notesFor(t)

@@ -221,6 +221,9 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 		must("2 documents", "index")
 	}
 
+	must("2 documents", "index", "--rebuild") // in place, where the server does not let the user empty the index
+	must("a.md", "search", "apples")
+
 	g.grant(read...)
 	must("a.md", "search", "apples")
 	if kind != "weaviate" { // which has no prefixes

@@ -168,6 +168,10 @@ func (s *session) emptyServer(ctx context.Context) error {
 				} else {
 					err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, s.target)
 				}
+				if errors.Is(err, backend.ErrForbidden) {
+					s.notice("%v: documents are written in place instead", err)
+					err = nil
+				}
 				err = errors.Join(err, store.Close())
 			}
 			if !errors.Is(err, backend.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {

@@ -78,9 +78,6 @@ func TestMeaning(t *testing.T) {
 		margin := 0.0
 		for i := range v {
 			margin += (dot(v[i], english[i]) - dot(v[i], english[1-i])) / 2
-			if known := e.Known(q[i]); known < 0.7 {
-				t.Errorf("%s: %q is known by %.2f", language, q[i], known)
-			}
 		}
 		if margin < 0.1 {
 			t.Errorf("%s: translations are nearer than other questions by %.2f", language, margin)
@@ -88,13 +85,17 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestGibberish: a word of no language is known by half at most.
+// TestGibberish: a query of no language has no vector. As a passage, the same text has one.
 func TestGibberish(t *testing.T) {
 	e := open(t)
 	for _, text := range []string{"zzzzqqq", "xqzt", "kjhgf", "\ue000\ue001\ue002", "?!", ""} {
-		if known := e.Known(text); known > 0.5 {
-			t.Errorf("%q is known by %.2f", text, known)
+		one := func(string) float64 { return 1 }
+		if v := vectors(t, e, text)[0]; v != nil || e.EmbedWeighted(text, one) != nil {
+			t.Errorf("the query %q has a vector", text)
 		}
+	}
+	if v, err := e.Embed(context.Background(), inference.Passage, []string{"zzzzqqq"}); err != nil || v[0] == nil {
+		t.Errorf("a passage has no vector (%v)", err)
 	}
 }
 
@@ -112,9 +113,6 @@ func TestEnglishIsAsBefore(t *testing.T) {
 	} {
 		if got, want := vectors(t, e, text)[0], vectors(t, alone, text)[0]; !slices.Equal(got, want) {
 			t.Errorf("%q has another vector than the English table gives", text)
-		}
-		if got, want := e.Known(text), alone.Known(text); got != want {
-			t.Errorf("%q: known %v, want %v", text, got, want)
 		}
 	}
 }

@@ -181,7 +181,7 @@ func (s *Segmenter) block(dst []int32, raw string) []int32 {
 		case f&foldSeveral != 0:
 			dst = s.lower(dst, s.several[f.rune()])
 		default:
-			dst = s.character(dst, f.rune())
+			dst = s.add(dst, f.rune())
 		}
 		if len(s.word) < at { // a word ended
 			start, at = i, len(s.word)
@@ -208,12 +208,19 @@ func (s *Segmenter) lower(dst []int32, text []byte) []int32 {
 
 // character adds one that is normalized, in lower case.
 func (s *Segmenter) character(dst []int32, r rune) []int32 {
-	switch {
-	case r == '▁' || unicode.IsSpace(r):
+	if endsWord(r) {
 		dst = s.flush(dst)
 		s.word = append(s.word, wordMark...)
 		return dst
-	case len(s.word) >= mostWord:
+	}
+	return s.add(dst, r)
+}
+
+func endsWord(r rune) bool { return r == '▁' || unicode.IsSpace(r) }
+
+// add adds a character of a word.
+func (s *Segmenter) add(dst []int32, r rune) []int32 {
+	if len(s.word) >= mostWord {
 		dst = s.flush(dst)
 		s.inside = true
 	}
@@ -230,7 +237,7 @@ const (
 	// foldInside: it does not begin a stretch, but stays as it is where its combining class, in bits 16 to 23, is not
 	// lower than that of the character before it.
 	foldInside fold = 1 << 30
-	// foldSeveral: it becomes several characters; the rune is their place in Segmenter.several.
+	// foldSeveral: it becomes several characters, or ends a word; the rune is their place in Segmenter.several.
 	foldSeveral fold = 1 << 29
 	foldKnown   fold = 1 << 28
 )
@@ -267,7 +274,7 @@ func (s *Segmenter) newFold(r rune) fold {
 		return f | foldInside | fold(r)
 	case !begins, n != len(text) && strings.Contains(text, " "):
 		return foldTogether
-	case n != len(text) || r == 'İ':
+	case n != len(text) || r == 'İ' || endsWord(first):
 		s.several = append(s.several, []byte(text))
 		return f | foldSeveral | fold(len(s.several)-1)
 	}

@@ -1,18 +1,21 @@
 #!/bin/sh
-# Measures the default ranking on judged collections and prints the tables of doc/quality.md.
+# Measures the default ranking on judged collections and prints the tables of doc/quality.md
+# and doc/languages.md.
 #
 #   sh bench/quality.sh DATA OUT
 #
 # DATA is a folder of judged collections, or several with spaces between. bench/quality/sets.go
 # says how they are listed. OUT gets the programs, one JSON file for each collection and
-# report.md. The script does not repeat what OUT already has: remove a file to make it again.
+# report.md. Its folder "across" gets collections with questions in one language and texts in
+# another: they are made of collections that have the same judgements as NAME/en beside them. The
+# script does not repeat what OUT already has: remove a file to make it again.
 #
 #   SPLIT=held             only the collections of this split: dev, held or all (dev)
 #   OLD=PROGRAM            compare with the default of an older program
 #   CONFIDENCE='NAME NAME' also judge confidence on these collections, each by a fit of the others
 #   TRANSFORMER=FOLDER     also fetch a transformer into FOLDER and compare it with the built-in model
 set -eu
-[ $# = 2 ] || { sed -n '4s/^# *//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || { sed -n '5s/^# *//p' "$0" >&2; exit 2; }
 data=$1
 split=${SPLIT:-dev}
 mkdir -p "$2/sets" "$2/old"
@@ -41,10 +44,13 @@ evaluate() {
 	path=$1
 	judgements=$2
 	shift 2
-	"$sheaf" eval "$path" --plain --json --split "$judgements" --by class --metrics nDCG@10,nDCG@5,R@100 "$@" \
+	"$sheaf" eval "$path" --plain --json --split "$judgements" --by class --metrics nDCG@10,nDCG@5,R@10,R@100 "$@" \
 		--profile "sheaf,$profiles/words.yaml,$profiles/meaning.yaml,$profiles/bm25.yaml"
 }
 
+# shellcheck disable=SC2086
+"$out/quality" across "$out/across" "$split" $data
+data="$data $out/across"
 # shellcheck disable=SC2086
 "$out/quality" sets "$split" $data >"$out/sets.tsv"
 while IFS=$tab read -r key path judgements; do

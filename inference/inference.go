@@ -44,16 +44,10 @@ type WindowEmbedder interface {
 // differently.
 type WeightEmbedder interface {
 	Embedder
-	// EmbedWeighted returns the vector of a text whose words, separated by
-	// white space, have weights of 0 or more; nil when nothing is left.
+	// EmbedWeighted returns the vector of a query whose words, separated by
+	// white space, have weights of 0 or more; nil when nothing is left, or
+	// when the model does not know the query.
 	EmbedWeighted(text string, weight func(word string) float64) []float32
-}
-
-// Knower is met by embedders that know how much of a text they know.
-type Knower interface {
-	// Known is the share of text, in [0,1], that the model knows: little of
-	// a text in another language than the model's.
-	Known(text string) float64
 }
 
 // Tokenizer is met by embedders of which is known what they count a text's length

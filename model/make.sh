@@ -25,4 +25,4 @@ python="$RD/venv/bin/python"
 "$python" "$here/teach.py" bge
 "$python" "$here/train.py" ${SMALL:+200}
 cd "$here/.."
-go run ./model/pack -name sheaf-en-1 -vocab inference/static/testdata/vocab.txt -table "$RD/table.f32" -out "$RD/sheaf-en-1.bin"
+go run ./model/pack -name sheaf-en-1 -vocab inference/static/testdata/vocab.txt -table "$RD/table.npy" -out "$RD/sheaf-en-1.bin"

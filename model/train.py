@@ -161,8 +161,7 @@ def main():
     table = train(table, heads, bodies, teachers, steps, rate=0.02, kl=1.0, nce=0.2)
     np.save(os.path.join(RD, "table-taught.npy"), table)
     polished = train(table, all_heads, all_bodies, [], min(600, steps), rate=0.01, kl=0.0, nce=1.0)
-    np.save(os.path.join(RD, "table.npy"), (table + polished) / 2)
-    ((table + polished) / 2).astype("<f4").tofile(os.path.join(RD, "table.f32"))
+    np.save(os.path.join(RD, "table.npy"), ((table + polished) / 2).astype("<f4"))
 
 
 if __name__ == "__main__":

@@ -185,7 +185,7 @@ func (p *Profile) decodeParameters(n *node) error {
 			return err
 		}
 		_, isFunction := functions[key.text]
-		if slices.Contains(askedNames, key.text) || key.text == "x" || isFunction {
+		if key.text == limitName || key.text == "x" || isFunction {
 			return key.errorf("a parameter must not be called %q: expressions use that name", key.text)
 		}
 		param, err := decodeParameter(key.text, value, p.Parameters)

@@ -9,9 +9,8 @@ import (
 	"unicode"
 )
 
-// An expression stands where a number is. It knows the query's limit, the share
-// of the query that the embedding model knows (known, 0..1), and the profile's
-// parameters:
+// An expression may stand in the place of a number. It may name the limit of the query and the
+// parameters of the profile:
 //
 //	sum     = product { ("+" | "-") product }
 //	product = factor { ("x" | "*" | "/") factor | "x" }

@@ -23,6 +23,7 @@ var (
 		"coverage":   "remove it, or use pairs",
 		"threshold":  "remove it, or write the stage tree into then",
 		"pool":       "remove it, or write limit into the branches",
+		"trust":      "remove it",
 	}
 	goneBranches = map[string]string{
 		"titles": "remove it; the stage names looks at titles",

@@ -15,7 +15,7 @@ import (
 // TestGoneParameters: a parameter that the old default ranking had gets a message that says what to
 // use instead, whether a query sets it, or a profile that extends the default does.
 func TestGoneParameters(t *testing.T) {
-	const list = "(parameters: meaning, trust, pairs, names, exact, links, per_document, rerank, hyde)"
+	const list = "(parameters: meaning, pairs, names, exact, links, per_document, rerank, hyde)"
 	p, err := profile.Load("sheaf", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestGoneParameters(t *testing.T) {
 	}
 	mine := parse(t, "name: mine\nextends: sheaf\nparameters: {meaning: 0.5}\n")
 	for name, instead := range map[string]string{"similarity": "remove it", "support": "remove it", "whole": "remove it", "coverage": "remove it, or use pairs",
-		"threshold": "remove it, or write the stage tree into then", "pool": "remove it, or write limit into the branches"} {
+		"threshold": "remove it, or write the stage tree into then", "pool": "remove it, or write limit into the branches", "trust": "remove it"} {
 		for _, p := range []*profile.Profile{p, mine} {
 			want := fmt.Sprintf("parameter %s of profile %s is gone: the default ranking no longer has it; %s %s", name, p.Name, instead, list)
 			_, err := p.Plan(10, map[string]string{name: "0.5"})

@@ -113,7 +113,7 @@ func (s setting) parseNumber(n *node, params []Parameter) (setting, error) {
 	if err != nil {
 		return s, n.errorf("%s is %q: must be %s or an expression: %v", s.where, n.text, s.option.allowed(), err)
 	}
-	known := slices.Clone(askedNames)
+	known := []string{limitName}
 	for _, p := range params {
 		if len(p.OneOf) == 0 {
 			known = append(known, p.Name)

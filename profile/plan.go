@@ -16,51 +16,31 @@ import (
 // MaxLimit is the largest limit of a query.
 const MaxLimit = 10_000
 
-// Asked is what expressions may know of a query besides its limit.
-type Asked struct {
-	// Known is the share of the query, 0..1, that the embedding model knows:
-	// of a text in another language than the model's, little.
-	Known float64
-}
-
-// numbers are the names that expressions have for what is asked.
-func (a Asked) numbers(limit int) map[string]float64 {
-	return map[string]float64{limitName: float64(limit), "known": a.Known}
-}
-
-// askedNames are the names of what expressions know of a query.
-var askedNames = []string{limitName, "known"}
-
 // Plan binds the profile to a query that wants limit results, 1..MaxLimit, and
 // sets the parameters named in set. A parameter that does not exist, a value
 // out of its range, or numbers of the profile that become invalid by them are
-// sheaf.ErrInvalid. The model is taken to know all of the query.
+// sheaf.ErrInvalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
-	return p.PlanFor(limit, set, Asked{Known: 1})
-}
-
-// PlanFor is [Profile.Plan] for a query of which more is known.
-func (p *Profile) PlanFor(limit int, set map[string]string, asked Asked) (*Plan, error) {
 	if p.plans == nil {
-		return p.plan(limit, set, asked)
+		return p.plan(limit, set)
 	}
-	key := planKey(limit, set, asked)
+	key := planKey(limit, set)
 	if plan := p.plans.get(key); plan != nil {
 		return plan, nil
 	}
-	plan, err := p.plan(limit, set, asked)
+	plan, err := p.plan(limit, set)
 	if err == nil {
 		p.plans.put(key, plan)
 	}
 	return plan, err
 }
 
-// plan makes the plan of PlanFor.
-func (p *Profile) plan(limit int, set map[string]string, asked Asked) (*Plan, error) {
+// plan makes the plan of Plan.
+func (p *Profile) plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
 	}
-	v, err := p.values(asked.numbers(limit), set)
+	v, err := p.values(limit, set)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +49,7 @@ func (p *Profile) plan(limit int, set map[string]string, asked Asked) (*Plan, er
 	}
 	plan := &Plan{Profile: p, Limit: limit, Values: map[string]string{}}
 	for name, x := range v.numbers {
-		if !slices.Contains(askedNames, name) {
+		if name != limitName {
 			plan.Values[name] = plain(x)
 		}
 	}
@@ -180,8 +160,8 @@ func wrongParameter(name, format string, args ...any) error {
 }
 
 // values are the parameters in force.
-func (p *Profile) values(numbers map[string]float64, set map[string]string) (values, error) {
-	v := values{numbers: numbers, choices: map[string]string{}}
+func (p *Profile) values(limit int, set map[string]string) (values, error) {
+	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
 	var names []string
 	for _, param := range p.Parameters {
 		names = append(names, param.Name)

@@ -16,20 +16,17 @@ type plans struct {
 	made map[string]*Plan
 }
 
-// maxPlans bounds how many plans are kept, some kilobytes each: questions differ in the share of
-// them that the model knows, of which there are as many as there are fractions of a few dozen
-// pieces. longestSet is how long what a query sets may be for its plan to be kept.
+// maxPlans bounds how many plans are kept, some kilobytes each. longestSet is the most bytes
+// that the key of a kept plan may have.
 const (
 	maxPlans   = 256
 	longestSet = 1 << 10
 )
 
 // planKey tells the plans of a profile apart.
-func planKey(limit int, set map[string]string, asked Asked) string {
+func planKey(limit int, set map[string]string) string {
 	var b strings.Builder
 	b.WriteString(strconv.Itoa(limit))
-	b.WriteByte(' ')
-	b.WriteString(strconv.FormatFloat(asked.Known, 'x', -1, 64))
 	if len(set) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			b.WriteString(strconv.Quote(name))

@@ -180,9 +180,8 @@ func TestErrors(t *testing.T) {
 		{"method: rrf", "method: rff", `unknown value of fuse.method "rff": did you mean "rrf"?`},
 		{"fuse: {method: rrf, k: 60}\n", "", "several branches need fuse"},
 		{"  - top: limit", "  - tpo: limit", `p.yaml:17:5: unknown stage "tpo": did you mean "top"?`},
-		// What some queries only would show: how much of them the model knows.
-		{"  - top: limit", "  - top: max(1, 10 x known)", "top.n is max(1, 10 x known), which is 3.717: must be a whole number"},
-		{"  - top: limit", "  - top: limit x known", "top.n is limit x known, which is 0: must be a whole number within 1..1000000"},
+		// Numbers are tried with several limits.
+		{"  - top: limit", "  - top: max(1, limit / 8)", "top.n is max(1, limit / 8), which is 1.25: must be a whole number"},
 		{"  - top: limit", "  - top: 0 - 1", "top.n is 0 - 1, which is -1: must be a whole number within 1..1000000"},
 		{"  - top: limit", "  - merge_adjacent: 3", "merge_adjacent takes no single value"},
 		{"  - top: limit", "  - budget: {skip: true}", "budget needs tokens"},
@@ -764,18 +763,17 @@ func place(profile, text string, after int) string {
 	return fmt.Sprintf("p.yaml:%d:%d:", line, at-strings.LastIndexByte(profile[:at], '\n'))
 }
 
-// TestMeaningAlone: meaning 1 searches by meaning alone, and by words where the model is not
-// trusted with the query. Below 1 words weigh the same for every query.
+// TestMeaningAlone: meaning 1 searches by meaning alone, and meaning 0 by words alone.
 func TestMeaningAlone(t *testing.T) {
 	p, err := profile.Load("sheaf", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		meaning               string
-		known, words, vectors float64
-	}{{"1", 1, 0, 1}, {"1", 0, 1, 0}, {"1", 0.6, 0.5, 0.5}, {"0.5", 1, 0.5, 0.5}, {"0.5", 0, 0.5, 0}, {"0", 0, 1, 0}} {
-		plan, err := p.PlanFor(10, map[string]string{"meaning": c.meaning}, profile.Asked{Known: c.known})
+		meaning        string
+		words, vectors float64
+	}{{"1", 0, 1}, {"0.5", 0.5, 0.5}, {"0", 1, 0}} {
+		plan, err := p.Plan(10, map[string]string{"meaning": c.meaning})
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue

@@ -111,8 +111,7 @@ what to do with the result. This page is made from the program's own tables
 - ` + "`extends`" + ` names a profile that this one changes, one in the same folder first; a profile that is called like a built-in one may change that. Parameters are joined by name, and a single value is a new default;
   ` + "`branches`" + ` written as a mapping changes branches by name; every other key replaces that of the extended profile.
 
-Where a number stands, an expression may: numbers, ` + "`limit`" + ` (how many results are wanted),
-` + "`known`" + ` (the share of the query, 0 to 1, that the embedding model knows: little of a text in another language), the names of number parameters,
+Where a number stands, an expression may: numbers, ` + "`limit`" + ` (how many results are wanted), the names of number parameters,
 ` + "`+ - x * /`" + `, parentheses, ` + "`max() min() ceil() floor()`" + ` and ` + "`if(condition, then, else)`" + `, where everything but 0 is true.
 ` + "`4x`" + ` is short for ` + "`4 x limit`" + `, so ` + "`10 / 4x`" + ` is ` + "`10 / 4 x limit`" + `. Within braces an expression with commas stands in quotation marks. Where a word of some stands, ` + "`$name`" + ` takes it from the parameter of that name.
 

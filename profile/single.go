@@ -110,15 +110,14 @@ func newFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	return runFusion.fusion(args), nil
 }
 
-// limitOnly are the values of expressions in settings that may know a limit, and of a query
-// nothing.
+// limitOnly returns the values of expressions in settings that may name the limit alone.
 func limitOnly(limit int, settings []setting) (values, error) {
 	for i := range settings {
 		if s := &settings[i]; s.number != nil && (limit < 1 || limit > MaxLimit) && slices.Contains(s.number.names(), "limit") {
 			return values{}, s.errorf("%s counts on limit, which is %d: must be within 1..%d", s.where, limit, MaxLimit)
 		}
 	}
-	return (&Profile{}).values(Asked{Known: 1}.numbers(limit), nil)
+	return (&Profile{}).values(limit, nil)
 }
 
 // settingsNode is the mapping that a profile would hold.

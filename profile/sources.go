@@ -97,7 +97,7 @@ func (p *Profile) limitBounds() (arguments, error) {
 	if p.limits == nil {
 		return nil, nil
 	}
-	v, err := p.values(Asked{Known: 1}.numbers(1), nil)
+	v, err := p.values(1, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (p *Profile) MostWanted(set map[string]string) (int, error) {
 	if p.limits == nil {
 		return MaxLimit, nil
 	}
-	v, err := p.values(Asked{Known: 1}.numbers(1), set)
+	v, err := p.values(1, set)
 	if err != nil {
 		return 0, err
 	}
@@ -136,7 +136,7 @@ func (p *Profile) DefaultLimit(set map[string]string) int {
 	if p.limits == nil {
 		return 0
 	}
-	v, err := p.values(Asked{Known: 1}.numbers(1), set)
+	v, err := p.values(1, set)
 	if err != nil {
 		return 0
 	}

@@ -159,7 +159,7 @@ func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	}
 	view := c.View()
 	b.Cleanup(view.Close)
-	return &search.Searcher{Backend: &timedStore{Store: store}, Facts: view, Analyzer: a, Known: model.Known,
+	return &search.Searcher{Backend: &timedStore{Store: store}, Facts: view, Analyzer: a,
 		Embed: func(ctx context.Context, text string) ([]float32, error) {
 			v, err := model.Embed(ctx, inference.Query, []string{text})
 			return v[0], err

@@ -306,7 +306,7 @@ func (r *run) calibration(plan *profile.Plan) *Calibration {
 		return nil
 	}
 	if len(r.opt.Parameters) > 0 {
-		usual, err := r.profile.PlanFor(plan.Limit, nil, r.asked)
+		usual, err := r.profile.Plan(plan.Limit, nil)
 		if err != nil || !maps.Equal(plan.Values, usual.Values) {
 			return nil
 		}

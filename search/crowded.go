@@ -21,16 +21,16 @@ const wider = 4
 
 // widened is the search, or one that wants more results, and so retrieves more, where per_document
 // left less than half of what was asked for of more than that, though there may be others. What the
-// caller gets is the best of it. q and asked are as they were before the search changed its own.
-func (r *run) widened(ctx, retrieval context.Context, q sheaf.Query, asked profile.Asked) (*run, error) {
+// caller gets is the best of it. q is the query as it was before the search changed its own.
+func (r *run) widened(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	for 2*r.spread < q.Limit && 2*(r.spread+r.crowded) >= q.Limit && r.result.More {
-		plan, err := r.profile.PlanFor(min(wider*r.followed.Limit, profile.MaxLimit), r.opt.Parameters, asked)
+		plan, err := r.profile.Plan(min(wider*r.followed.Limit, profile.MaxLimit), r.opt.Parameters)
 		if err != nil || !retrievesMore(plan, r.followed) {
 			return r, nil
 		}
 		opt := r.opt
 		opt.Room = nil // the hits of this search are there
-		next := r.searcher.newRun(q, asked, opt, plan)
+		next := r.searcher.newRun(q, opt, plan)
 		next.expansion, next.result.Expansion = r.expansion, r.result.Expansion
 		next.vector, next.invented = r.vector, r.invented
 		next.result.Facets, next.result.Took = r.result.Facets, r.result.Took

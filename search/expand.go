@@ -384,5 +384,4 @@ func (r *run) words() {
 	} else {
 		r.query.Words = sheaf.Bool{Should: more}
 	}
-	r.asked = r.searcher.asked(r.query) // words that only forbid mean nothing, and with others they do
 }

@@ -8,7 +8,6 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
-	"sheaf/profile"
 )
 
 // meaning is the text of a query that is embedded; "" when it asks for nothing
@@ -49,15 +48,6 @@ func inPaths(q sheaf.TextQuery) bool {
 // digit, or a sign beyond ASCII, such as a picture.
 func telling(r rune) bool {
 	return r >= 0x80 && !unicode.IsPunct(r) && !unicode.IsSpace(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
-// asked is what a profile's expressions may know of q.
-func (s *Searcher) asked(q sheaf.Query) profile.Asked {
-	a := profile.Asked{Known: 1}
-	if s.Known != nil {
-		a.Known = min(1, max(0, s.Known(meaning(q))))
-	}
-	return a
 }
 
 // analyzed is a text as a query looks for it, and those of its tokens that are worth

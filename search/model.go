@@ -24,9 +24,6 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 	s.Analyzer, s.model = a, e.Model()
 	alike := &atomic.Bool{}
 	s.alike = alike
-	if knower, ok := e.(inference.Knower); ok {
-		s.Known = knower.Known
-	}
 	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 		weigher, ok := e.(inference.WeightEmbedder)
 		counter, countable := s.Backend.(backend.Counter)

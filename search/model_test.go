@@ -97,7 +97,7 @@ func TestWrongVectors(t *testing.T) {
 		"no number":         {[]float32{1, float32(math.NaN())}, true, "not all numbers are finite"},
 		"infinite":          {[]float32{1, float32(math.Inf(-1))}, true, "not all numbers are finite"},
 		"another dimension": {[]float32{1, 0, 0}, true, "model wrong gave a vector of 3 dimensions, not 2"},
-		"zeros":             {[]float32{0, 0}, false, "the model knows none of them"},
+		"zeros":             {[]float32{0, 0}, false, "the model does not know these words"},
 	} {
 		s := searcher(animals())
 		s.SetModel(wrong(c.vector), a, 100)

@@ -216,7 +216,9 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 		b := &ph.Branches[i]
 		switch {
 		case b.Weight == 0 && b.Vector != nil && !means:
-			r.noteWordsOnly()
+			if meaning(r.query) != "" {
+				r.note("searched by words only: the weight of meaning is 0")
+			}
 			continue
 		case b.Weight == 0:
 			r.note("branch %s is left out: its weight is 0", b.Name)
@@ -238,17 +240,6 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, errors.Join(r.failures...))
 	}
 	return nil, nil
-}
-
-// noteWordsOnly says why nothing is searched by meaning. A query of filters alone means nothing.
-func (r *run) noteWordsOnly() {
-	switch {
-	case meaning(r.query) == "":
-	case r.asked.Known == 0:
-		r.note("searched by words only: the model knows none of them")
-	default:
-		r.note("searched by words only: the weight of meaning is 0")
-	}
 }
 
 // outcomeOf is a branch with its requests.

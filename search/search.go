@@ -58,8 +58,6 @@ type Searcher struct {
 	// alike says that the model of SetModel could not weigh words by how rare they are;
 	// nil for another.
 	alike *atomic.Bool
-	// Known is the share of a text, 0..1, that the model knows; nil is 1.
-	Known func(text string) float64
 	// Rerank gives each of texts a number, larger for a better answer to the
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
@@ -251,8 +249,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if (s.Backend == nil || s.Facts == nil) && !p.Scans() {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
-	asked := s.asked(q)
-	plan, err := p.PlanFor(q.Limit, opt.Parameters, asked)
+	plan, err := p.Plan(q.Limit, opt.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -265,11 +262,11 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 		retrieval, cancel = context.WithTimeout(ctx, opt.Timeout)
 		defer cancel()
 	}
-	r := s.newRun(q, asked, opt, plan)
+	r := s.newRun(q, opt, plan)
 	if err := r.follow(ctx, retrieval); err != nil {
 		return nil, err
 	}
-	if r, err = r.widened(ctx, retrieval, q, asked); err != nil {
+	if r, err = r.widened(ctx, retrieval, q); err != nil {
 		return nil, err
 	}
 	if err := r.countMatches(ctx); err != nil {
@@ -284,13 +281,13 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 const usualSteps = 24
 
 // newRun is a search by a plan, which is followed once.
-func (s *Searcher) newRun(q sheaf.Query, asked profile.Asked, opt Options, plan *profile.Plan) *run {
+func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	facts, room := newMemo(s.Facts), opt.Room
 	if room == nil {
 		room = &Room{}
 	}
 	r := &facts.run
-	*r = run{searcher: s, query: q, asked: asked, opt: opt, profile: plan.Profile, followed: plan, facts: facts, now: time.Now, result: &room.result, similar: r.similar[:0]}
+	*r = run{searcher: s, query: q, opt: opt, profile: plan.Profile, followed: plan, facts: facts, now: time.Now, result: &room.result, similar: r.similar[:0]}
 	room.Clear()
 	room.took = slices.Grow(room.took, usualSteps)
 	room.result = Result{Profile: plan.Profile.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: room.took}
@@ -328,8 +325,7 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 type run struct {
 	searcher *Searcher
 	query    sheaf.Query
-	asked    profile.Asked // of the query
-	analyzed *analyzed     // a text of the query, the one asked for last
+	analyzed *analyzed // a text of the query, the one asked for last
 	opt      Options
 	profile  *profile.Profile
 	followed *profile.Plan
@@ -430,7 +426,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 			return nil
 		}
 		if len(vector) == 0 {
-			r.note("searched by words only: the model knows none of them")
+			r.note("searched by words only: the model does not know these words")
 			return nil
 		}
 		r.vector, r.tallied = vector, told

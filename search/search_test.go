@@ -227,21 +227,21 @@ func TestWithoutAModel(t *testing.T) {
 	}
 }
 
-// TestNoteOfWordsOnly: a note says why nothing is searched by meaning; a query of filters
-// alone means nothing, and has no note.
+// TestNoteOfWordsOnly: with the weight 0 of meaning, a note says that only words were searched. A query
+// of filters alone has no meaning, so it gets no note.
 func TestNoteOfWordsOnly(t *testing.T) {
 	s := searcher(animals())
-	s.Known = func(string) float64 { return 0 }
 	for _, c := range []struct {
 		q    sheaf.Query
 		want []string
 	}{
-		{query("cat", 3), []string{"searched by words only: the model knows none of them"}},
+		{query("cat", 3), []string{"searched by words only: the weight of meaning is 0"}},
 		{sheaf.Query{Filter: sheaf.Exists{Column: sheaf.ColumnPath}, Limit: 3}, nil},
 		{sheaf.Query{Text: "path:cats", Words: sheaf.Match{Text: "cats", Field: sheaf.FieldPath}, Limit: 3}, nil},
 		{sheaf.Query{Limit: 3}, []string{"the query is empty"}},
 	} {
-		if r := mustSearch(t, s, c.q, load(t, "sheaf"), search.Options{}); !slices.Equal(r.Notes, c.want) {
+		opt := search.Options{Parameters: map[string]string{"meaning": "0"}}
+		if r := mustSearch(t, s, c.q, load(t, "sheaf"), opt); !slices.Equal(r.Notes, c.want) {
 			t.Errorf("%+v: notes %q, want %q", c.q, r.Notes, c.want)
 		}
 	}

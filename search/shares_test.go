@@ -160,16 +160,6 @@ func TestOddQueries(t *testing.T) {
 				t.Errorf("%s: found %v", what, found(r))
 			}
 		}
-		// A model that knows nothing of a query does not count.
-		s.Known = func(string) float64 { return 0 }
-		r := checkShares(t, s, name+", unknown", words.Parse("кошка ест рыбу cat", words.Options{Limit: 10, Now: s.Now()}))
-		for _, h := range r.Hits {
-			for _, v := range labeled(h.Explanation, "weight of meaning") {
-				if v != 0 {
-					t.Errorf("%s: meaning weighs %v for an unknown query", name, v)
-				}
-			}
-		}
 	}
 }
 

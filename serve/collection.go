@@ -53,17 +53,14 @@ type Options struct {
 	SharedStatistics bool
 	// Embed gives the vector of a query; nil without a model.
 	Embed func(ctx context.Context, text string) ([]float32, error)
-	// Known is the share of a text that the model knows; nil when it does not
-	// tell.
-	Known func(text string) float64
 	// Passages says how texts were cut for the model, so that a snippet can
 	// show the passage that was found; zero shows the beginning.
 	Passages chunk.Passages
 	// Confidence gives what tells how sure the answers of a profile are; nil
 	// says nothing of it.
 	Confidence func(p *profile.Profile) *search.Calibration
-	// Model, when it is not nil, is used instead of Embed and Known: a model in
-	// the program, which can be asked for more than vectors.
+	// Model, when it is not nil, is used instead of Embed: a model in the program,
+	// which can be asked for more than vectors.
 	Model inference.Embedder
 	// Rerank is the model that reads the first answers again, for profiles
 	// that want that; nil for none.

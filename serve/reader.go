@@ -357,7 +357,7 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 	o := &r.c.o
 	s := &search.Searcher{
 		Backend: r.guard.searched(), Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,
-		Embed: o.Embed, Known: o.Known, Analyzer: o.Analyzer, Confidence: o.Confidence, Now: r.c.now,
+		Embed: o.Embed, Analyzer: o.Analyzer, Confidence: o.Confidence, Now: r.c.now,
 		Text: search.TextOf(r.guard, r.guard.text),
 	}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {

@@ -1,11 +1,13 @@
 // Quality lists the judged collections of some folders and prints the tables of
 // doc/quality.md from what sheaf eval measured on them. bench/quality.sh calls it.
 //
+//	quality across OUT SPLIT FOLDER...
 //	quality sets SPLIT FOLDER...
 //	quality tables RESULTS SPLIT FOLDER...
 //
-// SPLIT is dev, held or all. The first command prints a line for each set: its key, its
-// path and the name of its judgements, with tabs between. The second reads what sheaf eval
+// SPLIT is dev, held or all. The first command makes sets in the folder OUT whose questions and
+// texts are in two languages. The second prints a line for each set: its key, its path and the
+// name of its judgements, with tabs between. The third reads what sheaf eval
 // --json printed: RESULTS/sets/KEY.json of each set, RESULTS/old/KEY.json of an older program
 // and RESULTS/confidence.json.
 package main
@@ -29,6 +31,12 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	switch {
+	case len(args) >= 4 && args[0] == "across":
+		sets, err := findSets(args[2], args[3:])
+		if err != nil {
+			return err
+		}
+		return makeAcross(args[1], sets)
 	case len(args) >= 3 && args[0] == "sets":
 		sets, err := findSets(args[1], args[2:])
 		if err != nil {
@@ -45,5 +53,5 @@ func run(args []string, out io.Writer) error {
 		}
 		return printTables(out, args[1], sets)
 	}
-	return errors.New("usage: quality sets SPLIT FOLDER... | quality tables RESULTS SPLIT FOLDER...")
+	return errors.New("usage: quality across OUT SPLIT FOLDER... | quality sets SPLIT FOLDER... | quality tables RESULTS SPLIT FOLDER...")
 }

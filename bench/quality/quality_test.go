@@ -111,6 +111,43 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestAcross: a translation of an English set gives two sets, and one row of the table.
+func TestAcross(t *testing.T) {
+	dir := write(t, map[string]string{
+		"xquad/en/qrels/test.tsv": "q\td\t1\n", "xquad/en/corpus.jsonl": "English texts", "xquad/en/queries.jsonl": "English questions",
+		"xquad/zh/qrels/test.tsv": "q\td\t1\n", "xquad/zh/corpus.jsonl.gz": "Chinese texts", "xquad/zh/queries.jsonl": "Chinese questions",
+		"xquad/de/qrels/test.tsv": "q\tother\t1\n", "adi/qrels/test.tsv": "q\td\t1\n",
+	})
+	out := filepath.Join(t.TempDir(), "across")
+	if got := printed(t, "across", out, "dev", dir); got != "" {
+		t.Errorf("printed %q", got)
+	}
+	for name, want := range map[string]string{
+		"xquad-zh-over-en/corpus.jsonl": "English texts", "xquad-zh-over-en/queries.jsonl": "Chinese questions",
+		"xquad-en-over-zh/corpus.jsonl.gz": "Chinese texts", "xquad-en-over-zh/queries.jsonl": "English questions",
+	} {
+		if got, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(name))); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if got := printed(t, "sets", "dev", out); strings.Count(got, "\n") != 2 || !strings.HasPrefix(got, "xquad-zh-over-en\t") {
+		t.Errorf("sets:\n%s", got)
+	}
+	result := func(recall string) string {
+		return `{"datasets": [{"measures": ["nDCG@10", "R@10"], "columns": [
+			{"name": "sheaf", "profile": "sheaf", "scores": [{"mean": 0}, {"mean": ` + recall + `}], "latency_ms": {"p50": 3}},
+			{"name": "words", "profile": "words", "scores": [{"mean": 0}, {"mean": 0.25}], "latency_ms": {"p50": 3}},
+			{"name": "meaning", "profile": "meaning", "scores": [{"mean": 0}, {"mean": 0.75}], "latency_ms": {"p50": 3}}]}]}`
+	}
+	results := write(t, map[string]string{"sets/xquad-zh-over-en.json": result("0.5"), "sets/xquad-en-over-zh.json": result("0.625")})
+	got := printed(t, "tables", results, "dev", out)
+	for _, name := range []string{"zh", "**mean**"} {
+		if want := "| " + name + " | 0.5000 | 0.2500 | 0.7500 | 0.6250 | 0.2500 | 0.7500 |\n"; !strings.Contains(got, want) {
+			t.Errorf("no line %s in:\n%s", want, got)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	dir := data(t)
 	results := write(t, map[string]string{"sets/links-c.json": `{"datasets": []}`})

@@ -66,8 +66,11 @@ type class struct {
 
 // measure is the measure of a set.
 func (s *set) measure() string {
-	if s.kind == notes {
+	switch s.kind {
+	case notes:
 		return "nDCG@5"
+	case across:
+		return "R@10"
 	}
 	return "nDCG@10"
 }

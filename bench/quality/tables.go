@@ -30,11 +30,14 @@ func printTables(out io.Writer, folder string, sets []set) error {
 	if err != nil {
 		return err
 	}
-	var english, others []result
+	var english, others, crossing []result
 	for _, r := range all {
-		if r.language == "en" {
+		switch {
+		case r.kind == across:
+			crossing = append(crossing, r)
+		case r.language == "en":
 			english = append(english, r)
-		} else {
+		default:
 			others = append(others, r)
 		}
 	}
@@ -42,6 +45,7 @@ func printTables(out io.Writer, folder string, sets []set) error {
 	printKinds(out, used, english)
 	printWorst(out, english)
 	printLanguages(out, used, others)
+	printAcross(out, crossing)
 	printClasses(out, used, english)
 	printLosses(out, used, all)
 	printLatency(out, used, all)
@@ -189,6 +193,31 @@ func printLanguages(out io.Writer, used []string, others []result) {
 		words, _ := r.lead("words")
 		row(out, append(cells, signed(words)))
 	}
+	fmt.Fprintln(out)
+}
+
+// printAcross prints a row a language. Its sets follow each other.
+func printAcross(out io.Writer, crossing []result) {
+	if len(crossing) == 0 {
+		return
+	}
+	heading(out, "Across languages", "Share of questions whose text is among the first ten (recall@10).",
+		"language", "over English", "words", "meaning", "English over it", "words", "meaning")
+	line := func(label string, over, under []result) {
+		cells := []string{label}
+		for _, side := range [][]result{over, under} {
+			for _, c := range []string{usual, "words", "meaning"} {
+				cells = append(cells, score(mean(side, c)))
+			}
+		}
+		row(out, cells)
+	}
+	var over, under []result
+	for i := 0; i+1 < len(crossing); i += 2 {
+		line(crossing[i].language, crossing[i:i+1], crossing[i+1:i+2])
+		over, under = append(over, crossing[i]), append(under, crossing[i+1])
+	}
+	line("**mean**", over, under)
 	fmt.Fprintln(out)
 }
 

@@ -160,7 +160,7 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 	if _, err := ingest.Put(ctx, o, docs); err != nil {
 		return nil, nil, err
 	}
-	c, err = serve.New(serve.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer, Embed: s.queryVector(), Known: s.known(), Model: s.localModel(), Rerank: s.reranker,
+	c, err = serve.New(serve.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer, Embed: s.queryVector(), Model: s.localModel(), Rerank: s.reranker,
 		ProfileDirs: []string{profileFolder()}, Profile: s.config.Profile})
 	return c, done, err
 }

@@ -137,7 +137,7 @@ func (s *session) searcher() *search.Searcher {
 	if s.reranker != nil && s.view != nil {
 		searcher.Rerank = s.reranker.Rerank
 	}
-	searcher.Known, searcher.Analyzer, searcher.Confidence = s.known(), s.analyzer, s.confidence
+	searcher.Analyzer, searcher.Confidence = s.analyzer, s.confidence
 	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
 		searcher.SetModel(e, s.analyzer, s.view.Chunks())
 	}
@@ -150,15 +150,6 @@ func (s *session) passages() chunk.Passages {
 		return chunk.Passages{}
 	}
 	return ingest.PassagesOf(s.embedder)
-}
-
-// known tells the share of a text that the model knows; nil when it does not
-// tell.
-func (s *session) known() func(text string) float64 {
-	if e, ok := s.embedder.(interface{ Known(string) float64 }); ok {
-		return e.Known
-	}
-	return nil
 }
 
 // file is the absolute path of a document's file, "" when it has none.

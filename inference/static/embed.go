@@ -95,23 +95,21 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// Known returns the share of text, in [0,1], that the model knows; 0 of a text without a piece. The English table
-// knows Latin words or parts of at least two letters. Of the pieces with a letter, the other table knows those that
-// training saw, except for single letters of ASCII.
-func (e *Encoder) Known(text string) float64 {
+// Knows reports whether the model knows a query. The table of other languages knows every text that it reads. The
+// English table, which also reads what is in no known language, must know more than half of the pieces: Latin words or
+// parts of at least two letters. The passages nearest to other texts are arbitrary.
+func (e *Encoder) Knows(text string) bool {
 	e.one.reset(text)
-	table := e.table(&e.one)
-	p := e.part(&e.one, table)
-	known, all := p.kinds[word], len(p.pieces)-p.kinds[sign]
-	if table == englishTable {
-		known, all = 0, len(p.pieces)
-		for _, id := range p.pieces {
-			if e.model.vocab.isWord(id) {
-				known++
-			}
+	if e.table(&e.one) == othersTable {
+		return true
+	}
+	pieces, known := e.part(&e.one, englishTable).pieces, 0
+	for _, id := range pieces {
+		if e.model.vocab.isWord(id) {
+			known++
 		}
 	}
-	return float64(known) / float64(max(1, all))
+	return 2*known > len(pieces)
 }
 
 // isWord reports whether a piece is ASCII, longer than one character, and not a

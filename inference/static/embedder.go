@@ -19,7 +19,6 @@ type Embedder struct {
 var (
 	_ inference.WindowEmbedder = (*Embedder)(nil)
 	_ inference.WeightEmbedder = (*Embedder)(nil)
-	_ inference.Knower         = (*Embedder)(nil)
 	_ inference.Tokenizer      = (*Embedder)(nil)
 )
 
@@ -60,9 +59,9 @@ func (e *Embedder) Model() string { return e.name }
 // Dims implements inference.Embedder.
 func (e *Embedder) Dims() int { return e.model.Dims() }
 
-// Embed implements inference.Embedder. Queries and passages are embedded alike.
-// A text without any piece of the vocabulary gets a nil vector.
-func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []string) ([][]float32, error) {
+// Embed implements inference.Embedder. Queries and passages are embedded alike. A text without any piece of the
+// vocabulary gets a nil vector, and so does a query that the model does not know: see [Encoder.Knows].
+func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
 	encoder := e.encoders.Get().(*Encoder)
 	defer e.encoders.Put(encoder)
 	out := make([][]float32, len(texts))
@@ -71,6 +70,9 @@ func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []strin
 	for i, text := range texts {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if purpose == inference.Query && !encoder.Knows(text) {
+			continue
 		}
 		if v := all[i*dims : (i+1)*dims : (i+1)*dims]; encoder.Embed(v, text) {
 			out[i] = v
@@ -104,22 +106,15 @@ func (e *Embedder) AppendWindows(
 	return dst[:end], nil
 }
 
-// EmbedWeighted implements inference.WeightEmbedder: the vector of a text whose words, separated by white space,
-// have weights of 0 or more; nil when nothing is left.
+// EmbedWeighted implements inference.WeightEmbedder: the vector of a query whose words, separated by white space,
+// have weights of 0 or more. It is nil when nothing is left, and for a query that the model does not know.
 func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
 	encoder := e.encoders.Get().(*Encoder)
 	defer e.encoders.Put(encoder)
-	if v := make([]float32, e.model.Dims()); encoder.EmbedWeighted(v, text, weight) {
+	if v := make([]float32, e.model.Dims()); encoder.Knows(text) && encoder.EmbedWeighted(v, text, weight) {
 		return v
 	}
 	return nil
-}
-
-// Known implements inference.Knower.
-func (e *Embedder) Known(text string) float64 {
-	encoder := e.encoders.Get().(*Encoder)
-	defer e.encoders.Put(encoder)
-	return encoder.Known(text)
 }
 
 // Pieces implements inference.Tokenizer: the pieces of the English table, in whatever language the text is.

@@ -26,9 +26,9 @@ type block struct {
 // part is what one table makes of a block.
 type part struct {
 	pieces  []int32
-	read    int           // bytes of the block
-	english int           // the sum of the pieces' language numbers: above 0 of English
-	kinds   [word + 1]int // how many pieces of the other table are of each kind
+	read    int // bytes of the block
+	english int // the sum of the pieces' language numbers: above 0 of English
+	unseen  int // how many pieces of the other table training did not see
 }
 
 func (b *block) reset(text string) {
@@ -58,7 +58,9 @@ func (e *Encoder) read(b *block, table, end int) {
 		numbers := e.others.english
 		for _, id := range p.pieces[first:] {
 			p.english += int(int8(numbers[id]))
-			p.kinds[e.others.kind(id)]++
+			if !e.others.saw(id) {
+				p.unseen++
+			}
 		}
 	default:
 		p.pieces = e.tokenizer.Encode(p.pieces, text)
@@ -108,12 +110,12 @@ func (e *Encoder) table(text ...*block) int {
 	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
 		return englishTable
 	}
-	english, pieces, unknown := 0, 0, 0
+	english, pieces, unseen := 0, 0, 0
 	for _, b := range text {
 		p := e.part(b, othersTable)
-		english, pieces, unknown = english+p.english, pieces+len(p.pieces), unknown+p.kinds[unseen]
+		english, pieces, unseen = english+p.english, pieces+len(p.pieces), unseen+p.unseen
 	}
-	if english > -max(favor, favorPiece*(pieces-favorFrom)) || 2*unknown >= pieces ||
+	if english > -max(favor, favorPiece*(pieces-favorFrom)) || 2*unseen >= pieces ||
 		english > -favorWords && e.wholeWords(text) {
 		return englishTable
 	}

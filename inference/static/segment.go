@@ -22,6 +22,14 @@ type Segmenter struct {
 	folds   []fold        // of the characters below foldedBlocks, and behind them of those from 0xFF00 to 0xFFFF
 	several [][]byte      // what NFKC makes of characters that become several
 	recent  []recentPiece // the words cut last, each where its hash puts it
+	firsts  []first       // of the characters below foldedBlocks
+}
+
+// first is where the trie leads from the root by one character, and the piece of this character alone.
+type first struct {
+	node  uint32 // leafBit where no piece begins with it
+	piece uint32
+	cost  uint64 // 0 of a first that is not known yet
 }
 
 // cell is the best way to reach a byte of a word.
@@ -94,6 +102,7 @@ func (s *Segmenter) start() {
 	if s.folds == nil {
 		s.folds = make([]fold, foldedBlocks+0x100)
 		s.recent = make([]recentPiece, 1<<segmentBits)
+		s.firsts = make([]first, foldedBlocks)
 		s.word = make([]byte, 0, mostWord+utf8.UTFMax)
 		s.cells = make([]cell, mostWord+utf8.UTFMax+1)
 	}
@@ -172,7 +181,7 @@ func (s *Segmenter) block(dst []int32, raw string) []int32 {
 		case f&foldSeveral != 0:
 			dst = s.lower(dst, s.several[f.rune()])
 		default:
-			dst = s.character(dst, f.rune())
+			dst = s.add(dst, f.rune())
 		}
 		if len(s.word) < at { // a word ended
 			start, at = i, len(s.word)
@@ -199,12 +208,19 @@ func (s *Segmenter) lower(dst []int32, text []byte) []int32 {
 
 // character adds one that is normalized, in lower case.
 func (s *Segmenter) character(dst []int32, r rune) []int32 {
-	switch {
-	case r == '▁' || unicode.IsSpace(r):
+	if endsWord(r) {
 		dst = s.flush(dst)
 		s.word = append(s.word, wordMark...)
 		return dst
-	case len(s.word) >= mostWord:
+	}
+	return s.add(dst, r)
+}
+
+func endsWord(r rune) bool { return r == '▁' || unicode.IsSpace(r) }
+
+// add adds a character of a word.
+func (s *Segmenter) add(dst []int32, r rune) []int32 {
+	if len(s.word) >= mostWord {
 		dst = s.flush(dst)
 		s.inside = true
 	}
@@ -221,7 +237,7 @@ const (
 	// foldInside: it does not begin a stretch, but stays as it is where its combining class, in bits 16 to 23, is not
 	// lower than that of the character before it.
 	foldInside fold = 1 << 30
-	// foldSeveral: it becomes several characters; the rune is their place in Segmenter.several.
+	// foldSeveral: it becomes several characters, or ends a word; the rune is their place in Segmenter.several.
 	foldSeveral fold = 1 << 29
 	foldKnown   fold = 1 << 28
 )
@@ -258,7 +274,7 @@ func (s *Segmenter) newFold(r rune) fold {
 		return f | foldInside | fold(r)
 	case !begins, n != len(text) && strings.Contains(text, " "):
 		return foldTogether
-	case n != len(text) || r == 'İ':
+	case n != len(text) || r == 'İ' || endsWord(first):
 		s.several = append(s.several, []byte(text))
 		return f | foldSeveral | fold(len(s.several)-1)
 	}
@@ -278,15 +294,26 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 		cells[i].cost = unreached
 	}
 	cells[0].cost = 0
-	root := nodes.node(0)
 	for i := 0; i < len(word); {
-		whole := 1
-		if word[i] >= utf8.RuneSelf {
-			_, whole = utf8.DecodeRune(word[i:])
+		r, size := rune(word[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(word[i:])
 		}
-		cost := cells[i].cost
-		single := false
-		node := root
+		var f first
+		if int(r) < len(s.firsts) {
+			f = s.firsts[r]
+		}
+		if f.cost == 0 {
+			f = s.first(r, word[i:i+size])
+		}
+		cost, node := cells[i].cost, f.node
+		i += size
+		if sum, to := cost+f.cost, &cells[i]; sum < to.cost {
+			*to = cell{sum, f.piece, uint32(size)}
+		}
+		if node == leafBit {
+			continue
+		}
 		for j := i; j < len(word); j++ {
 			base := node >> baseShift & (1<<baseBits - 1)
 			c := uint32(word[j])
@@ -301,25 +328,43 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 			if int(piece) >= len(fine) { // in a table that was not verified
 				break
 			}
-			single = single || j+1-i == whole
 			sum := cost + uint64(leaf&(1<<costBits-1)<<fineBits|uint32(fine[piece]))
 			if to := &cells[j+1]; sum < to.cost {
-				*to = cell{sum, piece, uint32(j + 1 - i)}
+				*to = cell{sum, piece, uint32(j + 1 - i + size)}
 			}
 		}
-		if sum, to := cost+s.table.dearest, &cells[i+whole]; !single && sum < to.cost {
-			*to = cell{sum, uint32(s.table.unknown), uint32(whole)}
-		}
-		i += whole
 	}
-	first := len(dst)
+	start := len(dst)
 	for i := uint32(len(word)); i > 0; i -= cells[i].size {
 		p := int32(cells[i].piece)
-		if p == s.table.unknown && len(dst) > first && dst[len(dst)-1] == p {
+		if p == s.table.unknown && len(dst) > start && dst[len(dst)-1] == p {
 			continue
 		}
 		dst = append(dst, p)
 	}
-	slices.Reverse(dst[first:])
+	slices.Reverse(dst[start:])
 	return dst
+}
+
+// first looks a character up, and notes what it finds.
+func (s *Segmenter) first(r rune, text []byte) first {
+	nodes, fine := s.table.nodes, s.table.fine
+	f := first{node: nodes.node(0), piece: uint32(s.table.unknown), cost: s.table.dearest}
+	for _, c := range text {
+		base := f.node >> baseShift & (1<<baseBits - 1)
+		if f.node = nodes.node(base ^ uint32(c)); f.node&(leafBit|0xff) != uint32(c) || c == 0 {
+			f.node = leafBit
+			break
+		}
+	}
+	if f.node != leafBit && f.node&hasLeaf != 0 {
+		leaf := nodes.node(f.node >> baseShift & (1<<baseBits - 1))
+		if piece := leaf >> costBits & (1<<pieceBits - 1); int(piece) < len(fine) {
+			f.piece, f.cost = piece, uint64(leaf&(1<<costBits-1)<<fineBits|uint32(fine[piece]))
+		}
+	}
+	if int(r) < len(s.firsts) {
+		s.firsts[r] = f
+	}
+	return f
 }

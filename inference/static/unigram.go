@@ -19,7 +19,7 @@ type Unigram struct {
 	scale   []byte // [pieces]float32, little endian
 	rows    []byte // [pieces][dims/2]: see addHalves
 	english []byte // [pieces]int8: above 0, the piece occurs more often in English than elsewhere
-	kinds   []byte // two bits a piece, the lowest first: its kind
+	seen    []byte // a bit a piece, the lowest first: training changed its row
 	// first has the language numbers of the pieces of the English table, by which clearly English texts are
 	// known without a look at this table.
 	first []byte // [pieces of the English table]int8
@@ -28,11 +28,11 @@ type Unigram struct {
 }
 
 // A file of a Unigram, all numbers little endian: the magic, the numbers below, the name padded to nameBytes, then
-// nodes, fine, scale, kinds, english, first and rows, each begun at a multiple of 4, and the CRC-32C of everything
+// nodes, fine, scale, seen, english, first and rows, each begun at a multiple of 4, and the CRC-32C of everything
 // before it.
 const (
 	unigramMagic       = "SHEAFUNI"
-	unigramVersion     = 1
+	unigramVersion     = 2
 	unigramHeaderBytes = len(unigramMagic) + 8*4 + nameBytes
 )
 
@@ -71,7 +71,7 @@ func OpenUnigram(data []byte) (*Unigram, error) {
 		nodes: take(4 * nodes),
 	}
 	u.fine = take(pieces)
-	u.scale, u.kinds, u.english = take(4*pieces), take((pieces+3)/4), take(pieces)
+	u.scale, u.seen, u.english = take(4*pieces), take((pieces+7)/8), take(pieces)
 	u.first, u.rows = take(first), take(pieces*dims/2)
 	if u.rows == nil || pos != len(data)-4 {
 		return nil, fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(data))
@@ -96,18 +96,8 @@ func (u *Unigram) Dims() int { return u.dims }
 // Len is the number of pieces.
 func (u *Unigram) Len() int { return u.pieces }
 
-// kind is what a piece says of a text.
-type kind uint8
-
-const (
-	unseen kind = iota // nothing: training did not change its vector
-	sign               // it has no letter
-	letter             // one letter of ASCII: other alphabets need more pieces of one letter
-
-	word // a word, or a part of one
-)
-
-func (u *Unigram) kind(id int32) kind { return kind(u.kinds[id>>2] >> (id & 3 * 2) & 3) }
+// saw reports whether training changed the row of a piece.
+func (u *Unigram) saw(id int32) bool { return u.seen[id>>3]>>(id&7)&1 != 0 }
 
 // mostPieces and mostNodes are what a node has room for.
 const (

@@ -393,32 +393,22 @@ func TestPair(t *testing.T) {
 		{"4 ß", false}, {"x 2023-04-05 (y)", true},
 		{"The folder. " + sentences[2] + sentences[2], false}, {"索引 The index remembers the document", true},
 	} {
-		known := pair.Embed(got, c.text)
+		found := pair.Embed(got, c.text)
 		clear(want)
 		wanted := alone.Embed(want, c.text)
-		share := alone.Known(c.text)
 		if !c.english {
 			clear(want)
 			ids := slowPieces(pieces, c.text)
-			words, letters := 0, 0
 			for _, id := range ids {
 				step, levels, _ := quantize(pieces[id].Row)
 				for j, n := range levels {
 					want[j] += float32(step * float32(n))
 				}
-				if text := pieces[id].Text; kindOf(text) == word {
-					words++
-				} else if kindOf(text) == letter || !pieces[id].Seen {
-					letters++
-				}
 			}
-			wanted, share = normalize(want), float64(words)/float64(words+letters)
+			wanted = normalize(want)
 		}
-		if known != wanted || !slices.Equal(got, want) {
+		if found != wanted || !slices.Equal(got, want) {
 			t.Errorf("%q, English %v: %v, want %v", c.text, c.english, got, want)
-		}
-		if k := pair.Known(c.text); k != share {
-			t.Errorf("%q: known %v, want %v", c.text, k, share)
 		}
 		if pair.EmbedWeighted(want, c.text, func(string) float64 { return 1 }); !near(got, want) {
 			t.Errorf("%q: words of weight 1 give another vector", c.text)
@@ -440,14 +430,6 @@ func near(a, b []float32) bool {
 		}
 	}
 	return true
-}
-
-func TestKindOf(t *testing.T) {
-	for text, want := range map[string]kind{"▁": sign, "2023": sign, "▁a": letter, "z": letter, "ж": word, "ab": word, "की": word, "字": word, "の": word, "한": word, "a1": word, "": sign} {
-		if got := kindOf(text); got != want {
-			t.Errorf("%q is of kind %d, want %d", text, got, want)
-		}
-	}
 }
 
 // TestPairWindows: each window has the vector of its text, in whatever language it is.

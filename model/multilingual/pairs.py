@@ -11,7 +11,7 @@ import tables, vocab
 
 RD = os.environ['RD']
 OUT = RD + '/pairs'
-MOST = {'par': 12000, 'head': 6000, 'name': 6000, 'geonames': 4000}
+MOST = {'par': 12000, 'head': 6000, 'name': 6000}
 
 
 def sample():
@@ -20,14 +20,13 @@ def sample():
         o = json.loads(line)
         if o['l'] not in vocab.LANGUAGES:
             continue
-        k = o['s'] if o['s'] == 'geonames' else o['k']
-        g = o['l'], k
+        g = o['l'], o['k']
         count[g] += 1
-        if len(kept[g]) < MOST[k]:
+        if len(kept[g]) < MOST[o['k']]:
             kept[g].append(o)
-        elif k != 'geonames':  # cities come by population, and the largest are kept
+        else:
             j = r.randrange(count[g])
-            if j < MOST[k]:
+            if j < MOST[o['k']]:
                 kept[g][j] = o
     return kept
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import tables
 
 RD = os.environ['RD']
-WEIGHT = {'par': 1, 'name': 1, 'geonames': .3, 'word': .5, 'text': .5, 'induced': .5, 'bag': 1}
+WEIGHT = {'par': 1, 'name': 1, 'word': .5, 'text': .5, 'induced': .5, 'bag': 1}
 
 
 def forward(counts, rows):

@@ -16,7 +16,7 @@ LANGUAGES = ('en de fr es pt it nl pl cs sk ru uk bg sr hr sl ro hu fi et lt lv 
 WORDFREQ = {'hr': 'sh', 'zht': 'zh'}  # names of word lists that differ from the language's
 # Languages that a cut vocabulary splits into many more pieces get more of them.
 WEIGHT = {'en': 2, 'el': 2.4, 'th': 2.4, 'hi': 2.4, 'ru': 2.2, 'ar': 2, 'uk': 1.9, 'he': 1.9, 'ja': 1.6, 'tr': 1.6,
-          'pl': 1.5, 'hu': 1.4, 'bg': 1.4, 'ko': 1.4, 'de': 1.3, 'zh': 1.3, 'fa': 1.2, 'vi': 1.2}
+          'pl': 1.5, 'hu': 1.4, 'bg': 1.4, 'ko': 1.4, 'de': 1.3, 'zh': 2.2, 'fa': 1.2, 'vi': 1.2}
 
 
 def texts(n, cache={}):

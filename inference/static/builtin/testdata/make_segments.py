@@ -1,7 +1,7 @@
 """Writes segments.json: sentences in many languages with the numbers of their pieces, as the reference tokenizer says.
 
 usage: pip install tokenizers; python make_segments.py VOCAB.TSV
-The vocabulary is the file that model/multilingual writes and model/multilingual/pack reads.
+The vocabulary is the file that model/multilingual writes and model/pack reads.
 """
 import json, os, sys
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers

@@ -59,7 +59,7 @@ func mayBeMisspelt(word string) bool {
 
 // misspeltWord says what is spelt like a word that no chunk has.
 func (r *run) misspeltWord(ctx context.Context, word string) {
-	like := sheaf.Fuzzy{Text: word, Distance: 1}
+	like := sheaf.Fuzzy{Text: word, Distance: 1, Same: 1} // a word is seldom misspelt in its first letter
 	if utf8.RuneCountInString(word) >= mostEdited {
 		like.Distance = 2
 	}

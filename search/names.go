@@ -27,20 +27,13 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 		}
 	}
 	sieve := a.Sieve(slices.Collect(maps.Keys(worth)))
-	known := map[string]rank.NameMatch{}
 	var tokens []analysis.Token
-	seen := map[string]bool{}
 	return func(name string) rank.NameMatch {
-		match, ok := known[name]
-		if !ok {
-			if !lacksAll(a, sieve, name) { // most names do
-				tokens = a.AppendQueryTokens(tokens[:0], name)
-				clear(seen)
-				match = matchName(a, name, tokens, seen, worth, w.sum)
-			}
-			known[name] = match
+		if lacksAll(a, sieve, name) { // as most names do
+			return rank.NameMatch{}
 		}
-		return match
+		tokens = a.AppendQueryTokens(tokens[:0], name)
+		return matchName(a, name, tokens, worth, w.sum)
 	}, nil
 }
 
@@ -56,17 +49,13 @@ func lacksAll(a *analysis.Analyzer, sieve *analysis.Sieve, name string) bool {
 }
 
 // matchName compares the tokens of a name with the worth of the query's terms. Content
-// words are those that are not function words; all words where there are no others. seen
-// is an empty map.
-func matchName(
-	a *analysis.Analyzer, name string, tokens []analysis.Token, seen map[string]bool, worth map[string]float64, sum float64,
-) rank.NameMatch {
+// words are those that are not function words; all words where there are no others.
+func matchName(a *analysis.Analyzer, name string, tokens []analysis.Token, worth map[string]float64, sum float64) rank.NameMatch {
 	asked, words, said, content, contentSaid := 0.0, 0, 0, 0, 0
-	for _, t := range tokens {
-		if seen[t.Term] {
+	for i, t := range tokens {
+		if slices.ContainsFunc(tokens[:i], func(before analysis.Token) bool { return before.Term == t.Term }) {
 			continue
 		}
-		seen[t.Term] = true
 		words++
 		telling := !a.FunctionWord(name[t.Start:t.End])
 		if telling {

@@ -27,7 +27,7 @@ func TestSnippetOfPartGoesOn(t *testing.T) {
 		{"One harbor.\n\nTwo.\n", "One harbor.", "One harbor."},
 	} {
 		h := search.NewHighlighter(a, sheaf.Match{Text: "harbor"}, nil)
-		got, _ := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}})
+		got, _ := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1)
 		if got.Text != c.want {
 			t.Errorf("%q of %q is shown as %q, want %q", c.part, c.content, got.Text, c.want)
 		}
@@ -63,7 +63,7 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
 	} {
 		h := search.NewHighlighter(a, c.query, nil)
-		got, at := BestSnippet(h, []byte(content), c.spans)
+		got, at := BestSnippet(h, []byte(content), c.spans, len(c.spans))
 		shown, end := "", 0
 		for _, m := range got.Matches {
 			shown += got.Text[end:m.Start] + "[" + got.Text[m.Start:m.End] + "]"
@@ -99,7 +99,7 @@ func TestHeadingRowOfTable(t *testing.T) {
 		{"below a table", "| name | region |\n|---|---|\n" + rows + "\nThe zebra | here.\n", "zebra", ""},
 	} {
 		h := search.NewHighlighter(a, sheaf.Match{Text: c.query}, nil)
-		got, at := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: len(c.content)}})
+		got, at := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1)
 		if c.want == "" && strings.Contains(got.Text, "region") || !strings.HasPrefix(got.Text, c.want) {
 			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		}

@@ -28,12 +28,14 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 	}
 	sieve := a.Sieve(slices.Collect(maps.Keys(worth)))
 	var tokens []analysis.Token
+	seen := map[string]bool{}
 	return func(name string) rank.NameMatch {
 		if lacksAll(a, sieve, name) { // as most names do
 			return rank.NameMatch{}
 		}
 		tokens = a.AppendQueryTokens(tokens[:0], name)
-		return matchName(a, name, tokens, worth, w.sum)
+		clear(seen)
+		return matchName(a, name, tokens, seen, worth, w.sum)
 	}, nil
 }
 
@@ -49,13 +51,17 @@ func lacksAll(a *analysis.Analyzer, sieve *analysis.Sieve, name string) bool {
 }
 
 // matchName compares the tokens of a name with the worth of the query's terms. Content
-// words are those that are not function words; all words where there are no others.
-func matchName(a *analysis.Analyzer, name string, tokens []analysis.Token, worth map[string]float64, sum float64) rank.NameMatch {
+// words are those that are not function words; all words where there are no others. seen
+// is an empty map.
+func matchName(
+	a *analysis.Analyzer, name string, tokens []analysis.Token, seen map[string]bool, worth map[string]float64, sum float64,
+) rank.NameMatch {
 	asked, words, said, content, contentSaid := 0.0, 0, 0, 0, 0
-	for i, t := range tokens {
-		if slices.ContainsFunc(tokens[:i], func(before analysis.Token) bool { return before.Term == t.Term }) {
+	for _, t := range tokens {
+		if seen[t.Term] {
 			continue
 		}
+		seen[t.Term] = true
 		words++
 		telling := !a.FunctionWord(name[t.Start:t.End])
 		if telling {

@@ -79,6 +79,24 @@ func TestSnippetShowsPhrase(t *testing.T) {
 	}
 }
 
+// TestSnippetOfOwnText: text under sub-headings is shown when the hit's own text has no word
+// of the query, and not otherwise, whatever more it has.
+func TestSnippetOfOwnText(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const content = "The harbor.\n\n## Below\n\nThe harbor and the lighthouse.\n"
+	own, all := sheaf.Span{End: len("The harbor.\n\n")}, sheaf.Span{End: len(content)}
+	for query, want := range map[string]string{"harbor lighthouse": "The harbor.", "lighthouse": "The harbor. Below The harbor and the lighthouse."} {
+		h := search.NewHighlighter(a, sheaf.Match{Text: query}, nil)
+		if got, _ := BestSnippet(h, []byte(content), []sheaf.Span{own, all}, 1); got.Text != want {
+			t.Errorf("%q is shown as %q, want %q", query, got.Text, want)
+		}
+		h.Release()
+	}
+}
+
 // TestHeadingRowOfTable: a row of a table is shown under the row that names its columns.
 func TestHeadingRowOfTable(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})

@@ -67,11 +67,13 @@ type Prefix struct {
 // Fuzzy finds chunks that hold a term at most Distance (1 or 2) edits away
 // from that of Text, counted in characters, a swap of neighbors counting one
 // edit. It scores by the best matching term, a term at distance d weighing
-// 1/(1+d). Of several words each must be found.
+// 1/(1+d). Of several words each must be found. A term must begin with the first Same
+// characters of a word: few errors are at the beginning, and few terms begin so.
 type Fuzzy struct {
 	Text     string
 	Field    string
 	Distance int
+	Same     int
 }
 
 // Bool finds chunks that match every Must, no MustNot and, when there is no

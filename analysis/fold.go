@@ -13,11 +13,18 @@ func lower(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s) // s itself when nothing changes
 	}
-	return marks.Replace(strings.ToLower(norm.NFKC.String(s)))
+	s = strings.ToLower(norm.NFKC.String(s))
+	if !strings.Contains(s, punctuation) {
+		return s
+	}
+	return marks.Replace(s)
 }
 
 // marks are apostrophes and hyphens, which are written in several ways; NFKC makes one of some.
 var marks = strings.NewReplacer("’", "'", "‘", "'", "‐", "-", "‑", "-")
+
+// punctuation is how all of marks begin.
+const punctuation = "\xe2\x80"
 
 func isASCII(s string) bool {
 	for i := 0; i < len(s); i++ {

@@ -13,7 +13,8 @@ import (
 // It relies on the English stemmer, which leaves the first three letters of a word
 // as they are, but for a y that becomes an i (dying is die, cry is cri), or leaves one letter
 // or two only, with an e in the third place where it puts one (using is use), or a y (skies
-// is sky). With the stemmers of other languages it tells nothing.
+// is sky). Of a longer stem it changes the last letter only. With the stemmers of other
+// languages it tells nothing.
 type Sieve struct {
 	analyzer *Analyzer
 	silent   bool
@@ -27,6 +28,8 @@ type Sieve struct {
 	// follows in one.
 	first    [256]bool
 	numbered uint32
+	// beginnings are how words begin, in small letters, that may be one of the terms.
+	beginnings []string
 }
 
 // Sieve returns the sieve of terms, which are as [Analyzer.Terms] makes them and
@@ -40,6 +43,11 @@ func (a *Analyzer) Sieve(terms []string) *Sieve {
 		if t == "" || !isSmall(t[0]) {
 			continue // no word of plain letters becomes it
 		}
+		begin := t[:1]
+		if len(t) > 3 {
+			begin = t[:len(t)-1]
+		}
+		s.beginnings = append(s.beginnings, begin)
 		seconds, thirds := &s.starts[t[0]-'a'], &s.thirds[t[0]-'a']
 		switch {
 		case len(t) == 1:
@@ -208,7 +216,25 @@ func (s *Sieve) mayBegin(raw string, i int) bool {
 	if s.starts[c-'a']>>((second|0x20)-'a')&1 == 0 {
 		return false
 	}
-	return i+2 == len(raw) || !isLetter(raw[i+2]) || s.thirds[c-'a']>>((raw[i+2]|0x20)-'a')&1 == 1
+	if i+2 < len(raw) && isLetter(raw[i+2]) && s.thirds[c-'a']>>((raw[i+2]|0x20)-'a')&1 == 0 {
+		return false
+	}
+	return s.goesOn(raw[i:])
+}
+
+// goesOn reports whether raw goes on as one of the beginnings does, up to the end of that or
+// to what is no ASCII letter.
+func (s *Sieve) goesOn(raw string) bool {
+	for _, begin := range s.beginnings {
+		n := 0
+		for n < min(len(begin), len(raw)) && raw[n]|0x20 == begin[n] && isLetter(raw[n]) {
+			n++
+		}
+		if n == len(begin) || n < len(raw) && !isLetter(raw[n]) {
+			return true
+		}
+	}
+	return false
 }
 
 func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }

@@ -85,7 +85,7 @@ func TestSieveLacks(t *testing.T) {
 		check(t, raw)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		part := `([a-zA-Z]{1,3}|[0-9]{1,2}|[A-Za-z][a-z]{0,4}(ing|ed|ies|ied|ly|s|ational|y|ful|ness)?|[A-Z]{2,4}s?|é|数|_)`
+		part := `([a-zA-Z]{1,3}|[0-9]{1,2}|[A-Za-z][a-z]{0,9}(ing|ed|ies|ied|ly|s|ational|y|ful|ness)?|[A-Z]{2,4}s?|é|数|_)`
 		raw := rapid.StringMatching(`#?`+part+`([-_.@,'’#+]?`+part+`){0,3}`).Draw(t, "raw")
 		other := rapid.StringMatching(part+`([-_.]?`+part+`){0,1}`).Draw(t, "other")
 		wanted, _ := termsOf(analyzers[1], other)
@@ -135,6 +135,12 @@ func TestSieveSaysLacks(t *testing.T) {
 			t.Errorf("%q is not said to lack run and cat", raw)
 		}
 	}
+	long := analyzers[1].Sieve([]string{"configur"})
+	for _, raw := range strings.Fields("config Conflict confirmation ConfigMap") {
+		if !long.Lacks(raw) {
+			t.Errorf("%q is not said to lack configur", raw)
+		}
+	}
 	for _, raw := range []string{"", "runs", "Cats", "p53", "P53", "DNA", "mRNA-DNA", "cat-like", "RunCat", "café", "rêve", "#x"} {
 		if s.Lacks(raw) {
 			t.Errorf("%q is said to lack run and cat", raw)
@@ -163,6 +169,9 @@ func TestSieveOfShortWords(t *testing.T) {
 			len(term) > 2 && term[2] != 'e' && term[2] != 'y' && (len(raw) < 3 || term[2] != raw[2] && (term[2] != 'i' || raw[2] != 'y')) {
 			t.Errorf("%q has the term %q", raw, term)
 		}
+		if len(term) > 3 && !strings.HasPrefix(raw, term[:len(term)-1]) {
+			t.Errorf("%q has the term %q, which differs before its last letter", raw, term)
+		}
 	}
 	thirdEndings := strings.Fields("s ed ing ies ied ly y e eed ingly edly ational ization ousli biliti ative ement ion er able")
 	const letters = "abcdefghijklmnopqrstuvwxyz"
@@ -180,6 +189,7 @@ func TestSieveOfShortWords(t *testing.T) {
 				}
 				for _, ending := range thirdEndings {
 					try(pair + string(z) + ending)
+					try(pair + "an" + string(z) + ending)
 				}
 			}
 		}

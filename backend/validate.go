@@ -133,6 +133,9 @@ func validateQuery(q sheaf.TextQuery, depth int) error {
 		if q.Distance < 1 || q.Distance > 2 {
 			return sheaf.Invalidf("request: distance of fuzzy %q is %d: must be 1 or 2", q.Text, q.Distance)
 		}
+		if q.Same < 0 {
+			return sheaf.Invalidf("request: fuzzy %q begins with the same %d characters: must be 0 or more", q.Text, q.Same)
+		}
 		return nil
 	case sheaf.Boost:
 		if !(q.Factor > 0) || q.Factor > 1e6 {

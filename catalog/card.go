@@ -275,7 +275,7 @@ func (p *cardPiece) write(s string) part {
 // within is where a text stands in another that is written; written for itself where it
 // does not.
 func (p *cardPiece) within(other part, s string) part {
-	if at := strings.LastIndex(p.of(other), s); at >= 0 {
+	if at := strings.Index(p.of(other), s); at >= 0 {
 		start := other.start + uint32(at)
 		return part{start, start + uint32(len(s))}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 	"sync"
@@ -38,25 +39,43 @@ func (e *planExpand) fill(x *expansion, view int) error {
 	n := takeTally(v.reader.Chunks(), len(p.fields))
 	c := takeCursor()
 	defer releaseCursor(c)
-	err = e.walk(view, func(key []byte, _ float64, t *segment.Term) error {
-		term := e.terms[string(key)]
-		if term == nil {
-			return nil
+	walk := v.reader.Terms()
+	ok := walk.Next()
+	for _, key := range slices.Sorted(maps.Keys(e.terms)) {
+		if ok && string(walk.Key()) < key { // those that begin alike are neighbors
+			ok = walk.Next()
 		}
-		if u != nil {
-			return n.addVirtual(p, v, e, term, t, u)
+		if ok && string(walk.Key()) < key {
+			ok = walk.Seek([]byte(key))
 		}
-		for i, f := range e.fields {
-			if err := n.addList(p, v, t, f, e.factor*term.weight*p.fields[f].weight, term.idf[i], c); err != nil {
-				return err
-			}
+		if !ok {
+			break
 		}
-		return nil
-	})
-	if err == nil {
-		n.moveTo(x)
+		if string(walk.Key()) != key {
+			continue
+		}
+		if err := n.add(p, v, e, e.terms[key], walk.Term(), u, c); err != nil {
+			return err
+		}
 	}
-	return err
+	if err := walk.Err(); err != nil {
+		return err
+	}
+	n.moveTo(x)
+	return nil
+}
+
+// add scores the chunks of a view that have a term.
+func (n *tally) add(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual, c *postings.Cursor) error {
+	if u != nil {
+		return n.addVirtual(p, v, e, x, t, u)
+	}
+	for i, f := range e.fields {
+		if err := n.addList(p, v, t, f, e.factor*x.weight*p.fields[f].weight, x.idf[i], c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tally holds the best score of every chunk of a view by field.

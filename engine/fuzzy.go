@@ -1,9 +1,12 @@
 package engine
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 func (p *plan) resolveFuzzy(q Fuzzy, factor float64) (part, error) {
-	return p.resolvePieces(p.analyzer.FuzzyPieces(q.Text), q.Field, factor, func(folded string) acceptor { return newLevenshtein(folded, q.Distance) })
+	return p.resolvePieces(p.analyzer.FuzzyPieces(q.Text), q.Field, factor, func(folded string) acceptor { return newLevenshtein(folded, q.Distance, q.Same) })
 }
 
 // levenshtein accepts the terms at most most edits away from a word: insertions,
@@ -11,11 +14,12 @@ func (p *plan) resolveFuzzy(q Fuzzy, factor float64) (part, error) {
 // string alignment). It is the automaton of the word, its states made when they
 // are needed: a state is a row of the table of distances, limited to the band
 // that can lie within most, and the rows of a term serve the next one as far as
-// the two begin alike. A state from which nothing can be accepted lets the walk
-// skip every term that begins so.
+// the two begin alike. From a state from which nothing can be accepted the walk
+// goes on at the next key from which something can.
 type levenshtein struct {
 	word  []rune
 	most  int
+	same  []byte // how terms begin
 	term  []rune // of which rows are known
 	ends  []int  // bytes of the first i characters of term
 	rows  []band
@@ -29,8 +33,11 @@ type band [2*reach + 1]int8
 // reach is one more than the largest distance that is supported.
 const reach = 3
 
-func newLevenshtein(word string, most int) *levenshtein {
+// newLevenshtein accepts terms at most most edits away from word that begin with its first
+// same characters.
+func newLevenshtein(word string, most, same int) *levenshtein {
 	l := &levenshtein{word: []rune(word), most: min(most, reach-1), ends: []int{0}, least: []int{0}}
+	l.same = []byte(string(l.word[:min(same, len(l.word))]))
 	var first band
 	for j := range first {
 		first[j] = int8(min(max(j-reach, 0), reach))
@@ -42,9 +49,12 @@ func newLevenshtein(word string, most int) *levenshtein {
 	return l
 }
 
-func (l *levenshtein) start() []byte { return nil }
+func (l *levenshtein) start() []byte { return l.same }
 
 func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done bool) {
+	if !bytes.HasPrefix(term, l.same) {
+		return 0, l.same, bytes.Compare(term, l.same) > 0
+	}
 	depth := 0
 	for at := 0; at < len(term); depth++ {
 		r, size := utf8.DecodeRune(term[at:])
@@ -53,8 +63,9 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 			continue
 		}
 		l.push(depth, r, at)
-		if l.least[depth+1] > l.most && l.least[depth] >= l.most {
-			return 0, successor(term[:at]), false
+		if l.dead(depth) {
+			skip = l.skip(term, depth, at)
+			return 0, skip, skip == nil
 		}
 	}
 	l.cut(depth)
@@ -65,6 +76,60 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	}
 	return 0, nil, false
 }
+
+// dead reports whether nothing is accepted that begins with the first depth+1 characters.
+// A swap may still help while an edit is left before the last of them.
+func (l *levenshtein) dead(depth int) bool {
+	return l.least[depth+1] > l.most && l.least[depth] >= l.most
+}
+
+// skip is the first key, behind all that begin with the first depth+1 characters of term,
+// its first at bytes, from which a term may be accepted; nil when none may.
+func (l *levenshtein) skip(term []byte, depth, at int) []byte {
+	for ; depth >= 0; depth-- {
+		next := l.following(depth, l.term[depth])
+		if next < 0 {
+			continue
+		}
+		if key := utf8.AppendRune(bytes.Clone(term[:l.ends[depth]]), next); bytes.Compare(key, term) > 0 {
+			return key
+		}
+		return successor(term[:at]) // the term is not UTF-8
+	}
+	return nil
+}
+
+// following is the smallest character above r that may follow the first depth ones; -1
+// without one.
+func (l *levenshtein) following(depth int, r rune) rune {
+	next := rune(-1)
+	if l.least[depth] < l.most { // any character may
+		if next = r + 1; next == surrogates {
+			next = surrogatesEnd
+		}
+		if next > utf8.MaxRune {
+			next = -1
+		}
+		return next
+	}
+	end := l.ends[depth]
+	for _, c := range l.word[min(max(0, depth-reach-1), len(l.word)):min(len(l.word), depth+1+reach)] {
+		if c <= r || next >= 0 && c >= next {
+			continue
+		}
+		if l.push(depth, c, end+utf8.RuneLen(c)); !l.dead(depth) {
+			next = c
+		}
+	}
+	l.cut(depth)
+	return next
+}
+
+// From surrogates to surrogatesEnd there are no characters.
+const (
+	surrogates    = 0xD800
+	surrogatesEnd = 0xE000
+)
 
 // cut forgets what is known beyond the first depth characters.
 func (l *levenshtein) cut(depth int) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -48,9 +49,9 @@ func TestLevenshtein(t *testing.T) {
 		}
 		slices.Sort(terms)
 		terms = slices.Compact(terms)
-		word, most := randomWord(7), 1+round%2
+		word, most, same := randomWord(7), 1+round%2, round%5/2
 		got := map[string]float64{}
-		a := newLevenshtein(word, most)
+		a := newLevenshtein(word, most, same)
 		for i := 0; i < len(terms); {
 			weight, skip, done := a.accept([]byte(terms[i]))
 			if weight > 0 {
@@ -67,24 +68,59 @@ func TestLevenshtein(t *testing.T) {
 		}
 		for _, term := range terms {
 			want := 0.0
-			if d := editDistance([]rune(term), []rune(word)); d <= most {
+			begin := string([]rune(word)[:min(same, len([]rune(word)))])
+			if d := editDistance([]rune(term), []rune(word)); d <= most && strings.HasPrefix(term, begin) {
 				want = 1 / float64(1+d)
 			}
 			if got[term] != want {
-				t.Fatalf("round %d: %q against %q within %d weighs %v, want %v", round, term, word, most, got[term], want)
+				t.Fatalf("round %d: %q against %q within %d, %d the same, weighs %v, want %v", round, term, word, most, same, got[term], want)
 			}
+		}
+	}
+}
+
+// TestLevenshteinSkips: in a dictionary of all words of five letters, a walk looks at few
+// that are not accepted.
+func TestLevenshteinSkips(t *testing.T) {
+	const letters = "abcdefghijkl"
+	var terms []string
+	var add func(begin string)
+	add = func(begin string) {
+		if len(begin) == 5 {
+			terms = append(terms, begin)
+			return
+		}
+		for _, c := range letters {
+			add(begin + string(c))
+		}
+	}
+	add("")
+	for _, c := range []struct{ most, same, looks int }{{1, 0, 400}, {1, 1, 250}, {2, 1, 4000}} {
+		a, looks := newLevenshtein("feedcab", c.most, c.same), 0
+		for i := 0; i < len(terms); looks++ {
+			_, skip, done := a.accept([]byte(terms[i]))
+			if done {
+				break
+			}
+			if i++; skip != nil {
+				n, _ := slices.BinarySearch(terms[i:], string(skip))
+				i += n
+			}
+		}
+		if looks > c.looks {
+			t.Errorf("within %d edits and with %d letters the same, a walk looks at %d terms of %d, want at most %d", c.most, c.same, looks, len(terms), c.looks)
 		}
 	}
 }
 
 // FuzzLevenshtein: no words, and no order of terms, make the automaton panic.
 func FuzzLevenshtein(f *testing.F) {
-	f.Add("word", "wrod", "worlds", 2)
-	f.Fuzz(func(t *testing.T, word, first, second string, most int) {
-		if word == "" || most < 0 {
+	f.Add("word", "wrod", "worlds", 2, 1)
+	f.Fuzz(func(t *testing.T, word, first, second string, most, same int) {
+		if word == "" || most < 0 || same < 0 {
 			return
 		}
-		a := newLevenshtein(word, most)
+		a := newLevenshtein(word, most, same)
 		for _, term := range []string{first, second, first} {
 			if weight, _, _ := a.accept([]byte(term)); weight < 0 || weight > 1 {
 				t.Fatalf("%q weighs %v", term, weight)

@@ -24,11 +24,12 @@ type Phrase struct {
 type Prefix struct{ Text, Field string }
 
 // Fuzzy finds chunks that hold a term, or a form of one, at most Distance edits
-// away from the folded Text. In each field it scores as the best of them, one at
-// distance d weighing 1/(1+d).
+// away from the folded Text, that begins with the first Same characters of it. In each
+// field it scores as the best of them, one at distance d weighing 1/(1+d).
 type Fuzzy struct {
 	Text, Field string
 	Distance    int
+	Same        int
 }
 
 // Bool finds chunks that match every Must, no MustNot and, when there is no

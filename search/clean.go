@@ -612,26 +612,26 @@ func isDefinition(line string) bool {
 // inTarget reports whether the byte at i lies in the target of a link that has a text
 // besides, or in its label or definition, or in the identifier of a heading.
 func inTarget(text string, i int) bool {
-	before := text[max(0, i-linkReach):i]
-	if strings.IndexByte(before, '{') >= 0 { // which is far cheaper than to look from behind
-		if at := strings.LastIndexByte(before, '{'); at+headingAttributes(text, i-len(before)+at) > len(before) {
-			return true
-		}
+	from := max(0, i-linkReach)
+	from += lineBegin(text[from:i], i-from) // targets, labels and identifiers end where their line does
+	before := text[from:i]
+	if at := strings.LastIndexByte(before, '{'); at >= 0 && at+headingAttributes(text, from+at) > len(before) {
+		return true
 	}
 	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 {
 		return false
 	}
-	if line := before[lineBegin(before, len(before)):]; len(line) < linkReach && isDefinition(line+firstLine(text[i:min(len(text), i+linkReach)])) {
+	if len(before) < linkReach && isDefinition(before+firstLine(text[i:min(len(text), i+linkReach)])) {
 		return true
 	}
-	if at := strings.LastIndex(before, "]["); at >= 0 && !strings.ContainsAny(before[at+len("]["):], "]\r\n") {
+	if at := strings.LastIndex(before, "]["); at >= 0 && strings.IndexByte(before[at+len("]["):], ']') < 0 {
 		return true
 	}
-	if at := strings.LastIndex(before, "[["); at >= 0 && at+wikiTarget(text[i-len(before)+at:]) > len(before) {
+	if at := strings.LastIndex(before, "[["); at >= 0 && at+wikiTarget(text[from+at:]) > len(before) {
 		return at == 0 || before[at-1] != '!'
 	}
 	at := strings.LastIndex(before, "](")
-	return at >= 0 && at+linkTarget(text[i-len(before)+at:]) > len(before)
+	return at >= 0 && at+linkTarget(text[from+at:]) > len(before)
 }
 
 // markupReach bounds how far the end of a tag or comment is looked for.

@@ -57,12 +57,28 @@ func mayBeMisspelt(word string) bool {
 	})
 }
 
-// misspeltWord says what is spelt like a word that no chunk has.
+// misspeltWord says what is spelt like a word that no chunk has. Words with one error come
+// before words with two.
 func (r *run) misspeltWord(ctx context.Context, word string) {
-	like := sheaf.Fuzzy{Text: word, Distance: 1}
-	if utf8.RuneCountInString(word) >= mostEdited {
-		like.Distance = 2
+	hits := r.misspeltAt(ctx, word, 1)
+	if len(hits) == 0 && utf8.RuneCountInString(word) >= mostEdited {
+		hits = r.misspeltAt(ctx, word, 2)
 	}
+	if len(hits) == 0 {
+		return
+	}
+	said := fmt.Sprintf("nothing has the word %q", short(word))
+	if near := suggest.Nearest(word, r.wordsOf(hits)); near != "" {
+		r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; did you mean %q?", said, near))
+		return
+	}
+	r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; to find words like it: %s~", said, word))
+}
+
+// misspeltAt returns hits with words at most so many errors away from a word; none after a
+// fault.
+func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Ranking {
+	like := sheaf.Fuzzy{Text: word, Distance: edits, Same: 1} // a word is seldom misspelt in its first letter
 	filter := r.query.Filter
 	if r.opt.Scope != nil {
 		filter = r.opt.Scope
@@ -72,15 +88,11 @@ func (r *run) misspeltWord(ctx context.Context, word string) {
 	}
 	text := backend.TextRequest{Query: like, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
 	hits, err := r.searcher.Backend.Retrieve(ctx, backend.Request{Limit: likeIt, Filter: filter, Text: &text})
-	if r.short(err); err != nil || len(hits) == 0 {
-		return
+	r.short(err)
+	if err != nil {
+		return nil
 	}
-	said := fmt.Sprintf("nothing has the word %q", short(word))
-	if near := suggest.Nearest(word, r.wordsOf(hits)); near != "" {
-		r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; did you mean %q?", said, near))
-		return
-	}
-	r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; to find words like it: %s~", said, word))
+	return hits
 }
 
 // wordsOf are the words of the titles, tags and texts of hits.

@@ -27,20 +27,15 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 		}
 	}
 	sieve := a.Sieve(slices.Collect(maps.Keys(worth)))
-	known := map[string]rank.NameMatch{}
 	var tokens []analysis.Token
 	seen := map[string]bool{}
 	return func(name string) rank.NameMatch {
-		match, ok := known[name]
-		if !ok {
-			if !lacksAll(a, sieve, name) { // most names do
-				tokens = a.AppendQueryTokens(tokens[:0], name)
-				clear(seen)
-				match = matchName(a, name, tokens, seen, worth, w.sum)
-			}
-			known[name] = match
+		if lacksAll(a, sieve, name) { // as most names do
+			return rank.NameMatch{}
 		}
-		return match
+		tokens = a.AppendQueryTokens(tokens[:0], name)
+		clear(seen)
+		return matchName(a, name, tokens, seen, worth, w.sum)
 	}, nil
 }
 

@@ -109,17 +109,19 @@ func (h *Highlighter) find(text string, width int) []match {
 			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+snippetJumpBytes)), width)
 		}
 	}
-	target := func(m match) bool { return inTarget(text, m.start) }
-	if slices.ContainsFunc(matches, target) {
-		h.shown = slices.DeleteFunc(append(h.shown[:0], matches...), target)
-		if len(h.shown) > 0 {
-			matches = h.shown
-			for i := 1; i < len(matches); i++ {
-				matches[i].gap = columns(text, matches[i-1].end, matches[i].end, width)
-			}
+	h.shown = h.shown[:0]
+	for _, m := range matches {
+		if !inTarget(text, m.start) {
+			h.shown = append(h.shown, m)
 		}
 	}
-	return matches
+	if len(h.shown) == 0 || len(h.shown) == len(matches) {
+		return matches
+	}
+	for i := 1; i < len(h.shown); i++ {
+		h.shown[i].gap = columns(text, h.shown[i-1].end, h.shown[i].end, width)
+	}
+	return h.shown
 }
 
 // ahead is the first place behind the beginning of text that seems to hold the

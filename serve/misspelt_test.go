@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +15,19 @@ import (
 // it, beside other results too. It offers nothing of documents that the caller may not see, and
 // nothing for words that are there, short words, numbers and words that nothing is like.
 func TestMisspeltWords(t *testing.T) {
-	f := servetest.Open(t, map[string]string{
+	notes := map[string]string{
 		"a.md":      "---\naccess: public\n---\n# Animals\n\nThe elephant has tusks and a trunk.\n",
 		"b.md":      "# Château\n\nThe roof is red.\n",
 		"secret.md": "---\naccess: [ann]\n---\n# Secret\n\nThe rhinoceros.\n",
-	}, func(o *serve.Options) { o.Confidence = servetest.Calibrated(0, false) })
+	}
+	for i := range 15 { // a frequent word with one error, a rare one with two
+		word := "deployment"
+		if i < 3 {
+			word = "deployen"
+		}
+		notes[fmt.Sprintf("note%d.md", i)] = fmt.Sprintf("# Note %d\n\nThe %s.\n", i, word)
+	}
+	f := servetest.Open(t, notes, func(o *serve.Options) { o.Confidence = servetest.Calibrated(0, false) })
 	f.Index(t)
 	offers := func(grant access.Grant, query string) (out []string) {
 		for _, note := range find(t, reader(t, f, grant), serve.SearchRequest{Text: query}).Notes {
@@ -43,6 +52,7 @@ func TestMisspeltWords(t *testing.T) {
 		{all, "rinoceros", []string{`nothing has the word "rinoceros"; did you mean "rhinoceros"?`}},
 		{some, "rinoceros", nil},
 		{some, "elefant", []string{`nothing has the word "elefant"; did you mean "elephant"?`}},
+		{all, "deploment", []string{`nothing has the word "deploment"; did you mean "deployment"?`}},
 		{all, "elephant", nil},
 		{all, "rod", nil},
 		{all, "tusk5", nil},

@@ -192,8 +192,9 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
-	s.spans = appendSnippetSpans(s.spans[:0], doc, &current, content, s.c.o.Passages)
-	snippet, at, written := bestSnippet(s.written, s.highlighter(), content, s.spans)
+	own := 0
+	s.spans, own = appendSnippetSpans(s.spans[:0], doc, &current, content, s.c.o.Passages)
+	snippet, at, written := bestSnippet(s.written, s.highlighter(), content, s.spans, own)
 	s.written = written
 	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
 	if len(snippet.Matches) == 0 {
@@ -222,16 +223,16 @@ func (r *Reader) file(tree, docPath string, written *[]byte) string {
 // stringOf is b as a string that shares its memory.
 func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// SnippetSpans are the parts of the file that a snippet of hit may come from,
-// the likeliest first: the passage that meaning found, cut as cut says, its own
-// body, the best chunk that it stands for, all that lies under it. Frontmatter is
-// never shown.
-func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
+// SnippetSpans are the parts of the file that a snippet of hit may come from, the likeliest
+// first. The first own of them are its own text: the passage that meaning found, cut as cut
+// says, its body, the best chunk that it stands for. The last is all of it, with the text
+// under its sub-headings. Frontmatter is never shown.
+func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) (spans []sheaf.Span, own int) {
 	return appendSnippetSpans(nil, doc, hit, content, cut)
 }
 
 // appendSnippetSpans appends SnippetSpans to spans, which is empty.
-func appendSnippetSpans(spans []sheaf.Span, doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
+func appendSnippetSpans(spans []sheaf.Span, doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) (_ []sheaf.Span, own int) {
 	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
 		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
 			spans = append(spans, cut.Span(doc, c, content, hit.Passage))
@@ -247,7 +248,12 @@ func appendSnippetSpans(spans []sheaf.Span, doc *sheaf.Document, hit *search.Hit
 			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
 		}
 	}
-	return slices.Compact(spans)
+	all := spans[len(spans)-1]
+	spans = slices.Compact(spans[:len(spans)-1])
+	if own = len(spans); spans[own-1] != all {
+		spans = append(spans, all)
+	}
+	return spans, own
 }
 
 // chunkIn is the chunk of a document called id, nil when there is none.
@@ -262,20 +268,24 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 
 // BestSnippet is the snippet of the span that shows most of the query: all words of a
 // phrase before single words, then the words that tell most. Of equal spans the first
-// counts. at is the place in content of the rarest word shown.
-func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
-	snippet, at, _ = bestSnippet(nil, h, content, spans)
+// counts. Spans behind the first own are read only when these show no word of the query.
+// at is the place in content of the rarest word shown.
+func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span, own int) (snippet search.Snippet, at int) {
+	snippet, at, _ = bestSnippet(nil, h, content, spans, own)
 	snippet.Matches = slices.Clone(snippet.Matches)
 	return snippet, at
 }
 
 // bestSnippet is BestSnippet whose text is a part of what was written, which it is appended
 // to, and whose matches are there until h is used again.
-func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int, _ []byte) {
+func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []sheaf.Span, own int) (snippet search.Snippet, at int, _ []byte) {
 	at = spans[0].Start
 	from := len(written)
 	best, last, worth := 0, 0, -1.0
 	for i, span := range spans {
+		if i >= own && len(snippet.Matches) > 0 {
+			break
+		}
 		if span.End > len(content) || span.Start > span.End {
 			continue
 		}

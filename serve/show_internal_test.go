@@ -27,7 +27,7 @@ func TestSnippetOfPartGoesOn(t *testing.T) {
 		{"One harbor.\n\nTwo.\n", "One harbor.", "One harbor."},
 	} {
 		h := search.NewHighlighter(a, sheaf.Match{Text: "harbor"}, nil)
-		got, _ := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}})
+		got, _ := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1)
 		if got.Text != c.want {
 			t.Errorf("%q of %q is shown as %q, want %q", c.part, c.content, got.Text, c.want)
 		}
@@ -63,7 +63,7 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
 	} {
 		h := search.NewHighlighter(a, c.query, nil)
-		got, at := BestSnippet(h, []byte(content), c.spans)
+		got, at := BestSnippet(h, []byte(content), c.spans, len(c.spans))
 		shown, end := "", 0
 		for _, m := range got.Matches {
 			shown += got.Text[end:m.Start] + "[" + got.Text[m.Start:m.End] + "]"
@@ -74,6 +74,24 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		}
 		if len(got.Matches) > 0 && !strings.HasPrefix(content[at:], got.Text[got.Matches[0].Start:got.Matches[0].End]) {
 			t.Errorf("%s: the place %d is not that of its first match", c.what, at)
+		}
+		h.Release()
+	}
+}
+
+// TestSnippetOfOwnText: text under sub-headings is shown when the hit's own text has no word
+// of the query, and not otherwise, whatever more it has.
+func TestSnippetOfOwnText(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const content = "The harbor.\n\n## Below\n\nThe harbor and the lighthouse.\n"
+	own, all := sheaf.Span{End: len("The harbor.\n\n")}, sheaf.Span{End: len(content)}
+	for query, want := range map[string]string{"harbor lighthouse": "The harbor.", "lighthouse": "The harbor. Below The harbor and the lighthouse."} {
+		h := search.NewHighlighter(a, sheaf.Match{Text: query}, nil)
+		if got, _ := BestSnippet(h, []byte(content), []sheaf.Span{own, all}, 1); got.Text != want {
+			t.Errorf("%q is shown as %q, want %q", query, got.Text, want)
 		}
 		h.Release()
 	}
@@ -99,7 +117,7 @@ func TestHeadingRowOfTable(t *testing.T) {
 		{"below a table", "| name | region |\n|---|---|\n" + rows + "\nThe zebra | here.\n", "zebra", ""},
 	} {
 		h := search.NewHighlighter(a, sheaf.Match{Text: c.query}, nil)
-		got, at := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: len(c.content)}})
+		got, at := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1)
 		if c.want == "" && strings.Contains(got.Text, "region") || !strings.HasPrefix(got.Text, c.want) {
 			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		}

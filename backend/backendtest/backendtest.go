@@ -326,6 +326,8 @@ func queries(t *testing.T, o Options) {
 		{"prefix of a form", sheaf.Prefix{Text: "runni"}, "t:d"},
 		{"prefix, folded", sheaf.Prefix{Text: "CAF"}, "t:c"},
 		{"fuzzy", sheaf.Fuzzy{Text: "tokne", Distance: 1}, "t:a t:b"},
+		{"fuzzy that begins the same", sheaf.Fuzzy{Text: "tokne", Distance: 1, Same: 3}, "t:a t:b"},
+		{"fuzzy that begins otherwise", sheaf.Fuzzy{Text: "doken", Distance: 1, Same: 1}, ""},
 		{"fuzzy form", sheaf.Fuzzy{Text: "colors", Distance: 1}, "t:c"},
 		{"must", sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "token"}, sheaf.Match{Text: "rotated"}}}, "t:a"},
 		{"must not", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "token"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}}}, "t:b"},

@@ -236,7 +236,7 @@ func invalid(t *testing.T, o Options) {
 	for range 10_000 {
 		deep = sheaf.Bool{Must: []sheaf.TextQuery{deep}}
 	}
-	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: "x y", Slop: -1}, sheaf.Fuzzy{Text: "x"}, sheaf.Fuzzy{Text: "x", Distance: 3}, sheaf.Boost{Query: sheaf.Match{Text: "x"}},
+	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: "x y", Slop: -1}, sheaf.Fuzzy{Text: "x"}, sheaf.Fuzzy{Text: "x", Distance: 3}, sheaf.Fuzzy{Text: "x", Distance: 1, Same: -1}, sheaf.Boost{Query: sheaf.Match{Text: "x"}},
 		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.NaN()}, sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.Inf(1)}, deep,
 		sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Fuzzy{Text: "x", Distance: -1}}}} {
 		if _, err := b.Retrieve(ctx, body(q)); !errors.Is(err, sheaf.ErrInvalid) {

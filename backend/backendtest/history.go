@@ -236,7 +236,7 @@ func (h *history) query(depth int) sheaf.TextQuery {
 		runes := []rune(word)
 		return sheaf.Prefix{Text: string(runes[:1+h.r.IntN(len(runes))]), Field: field}
 	case n == 6:
-		return sheaf.Fuzzy{Text: word, Field: field, Distance: 1 + h.r.IntN(2)}
+		return sheaf.Fuzzy{Text: word, Field: field, Distance: 1 + h.r.IntN(2), Same: h.r.IntN(3)}
 	case n == 7:
 		return sheaf.Boost{Query: h.query(depth - 1), Factor: 0.5 + h.r.Float64()}
 	}

@@ -82,7 +82,7 @@ func (s *Store) grow(ctx context.Context, e textplan.Expand) ([]grown, error) {
 		if e.Distance == 0 {
 			parts = append(parts, object{"prefix": object{"t": object{"value": mark + e.Text, "rewrite": "constant_score"}}})
 		} else {
-			parts = append(parts, object{"fuzzy": object{"t": object{"value": mark + e.Text, "fuzziness": e.Distance, "transpositions": true, "prefix_length": len(mark), "max_expansions": 1000, "rewrite": "constant_score"}}})
+			parts = append(parts, object{"fuzzy": object{"t": object{"value": mark + e.Text, "fuzziness": e.Distance, "transpositions": true, "prefix_length": len(mark) + e.Same, "max_expansions": 1000, "rewrite": "constant_score"}}})
 		}
 	}
 	var found answer

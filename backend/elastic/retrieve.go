@@ -281,7 +281,9 @@ type words struct {
 	clauses int
 }
 
-func expandKey(e textplan.Expand) string { return fmt.Sprintf("%d %t %s", e.Distance, e.Forms, e.Text) }
+func expandKey(e textplan.Expand) string {
+	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
+}
 
 // resolve looks up the expansions.
 func (w *words) resolve(ctx context.Context) error {

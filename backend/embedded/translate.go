@@ -112,7 +112,7 @@ func query(q sheaf.TextQuery) (engine.Query, error) {
 	case sheaf.Prefix:
 		return engine.Prefix{Text: q.Text, Field: q.Field}, nil
 	case sheaf.Fuzzy:
-		return engine.Fuzzy{Text: q.Text, Field: q.Field, Distance: q.Distance}, nil
+		return engine.Fuzzy{Text: q.Text, Field: q.Field, Distance: q.Distance, Same: q.Same}, nil
 	case sheaf.Boost:
 		inner, err := query(q.Query)
 		return engine.Boost{Query: inner, Factor: q.Factor}, err

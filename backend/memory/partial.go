@@ -44,7 +44,7 @@ func (w *wanted) add(a *analysis.Analyzer, q sheaf.TextQuery) {
 	case sheaf.Prefix:
 		w.addPieces(a, a.PrefixPieces(q.Text), prefixWeight)
 	case sheaf.Fuzzy:
-		w.addPieces(a, a.FuzzyPieces(q.Text), func(folded string) func(string) float64 { return fuzzyWeight(folded, q.Distance) })
+		w.addPieces(a, a.FuzzyPieces(q.Text), func(folded string) func(string) float64 { return fuzzyWeight(folded, q) })
 	case sheaf.Boost:
 		w.add(a, q.Query)
 	case sheaf.Bool:

@@ -213,7 +213,7 @@ func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, boo
 		return s.pieces(s.b.analyzer.PrefixPieces(q.Text), q.Field, factor, c, prefixWeight)
 	case sheaf.Fuzzy:
 		return s.pieces(s.b.analyzer.FuzzyPieces(q.Text), q.Field, factor, c, func(folded string) func(string) float64 {
-			return fuzzyWeight(folded, q.Distance)
+			return fuzzyWeight(folded, q)
 		})
 	case sheaf.Boost:
 		return s.query(q.Query, factor*q.Factor, c)
@@ -484,12 +484,7 @@ func prefixWeight(prefix string) func(string) float64 {
 	}
 }
 
-func fuzzyWeight(folded string, most int) func(string) float64 {
+func fuzzyWeight(folded string, q sheaf.Fuzzy) func(string) float64 {
 	word := []rune(folded)
-	return func(term string) float64 {
-		if d := edits.Distance([]rune(term), word, most); d <= most {
-			return 1 / float64(1+d)
-		}
-		return 0
-	}
+	return func(term string) float64 { return edits.Weight([]rune(term), word, q.Distance, q.Same) }
 }

@@ -58,7 +58,9 @@ type grown struct {
 	weight float64
 }
 
-func expandKey(e textplan.Expand) string { return fmt.Sprintf("%d %t %s", e.Distance, e.Forms, e.Text) }
+func expandKey(e textplan.Expand) string {
+	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
+}
 
 // bound makes the relation of the chunks that a request lets through, or "".
 func (s *statement) bound(req *backend.Request) string {

@@ -45,11 +45,13 @@ type Term struct {
 }
 
 // Expand matches chunks that hold any term that begins with Text (Distance 0)
-// or is at most Distance edits away from it, forms among them when Forms is set.
-// In each field the best of those terms scores; see [Expand.Weight].
+// or is at most Distance edits away from it and begins with its first Same characters,
+// forms among them when Forms is set. In each field the best of those terms scores; see
+// [Expand.Weight].
 type Expand struct {
 	Text     string
 	Distance int
+	Same     int
 	Forms    bool
 	Fields   []int
 	Factor   float64
@@ -128,9 +130,9 @@ func (c *compiler) query(q sheaf.TextQuery, factor float64) Node {
 	case sheaf.Phrase:
 		return c.phrase(q, factor)
 	case sheaf.Prefix:
-		return c.pieces(c.a.PrefixPieces(q.Text), q.Field, factor, 0)
+		return c.pieces(c.a.PrefixPieces(q.Text), q.Field, factor, Expand{})
 	case sheaf.Fuzzy:
-		return c.pieces(c.a.FuzzyPieces(q.Text), q.Field, factor, q.Distance)
+		return c.pieces(c.a.FuzzyPieces(q.Text), q.Field, factor, Expand{Distance: q.Distance, Same: q.Same})
 	case sheaf.Boost:
 		return c.query(q.Query, factor*q.Factor)
 	case sheaf.Bool:
@@ -206,8 +208,9 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	return out
 }
 
-// pieces gives a piece that is repeated the factor of all of them.
-func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, distance int) Node {
+// pieces matches pieces, those that are not exact as like says. It gives a piece that is
+// repeated the factor of all of them.
+func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}
 	for _, piece := range pieces {
@@ -223,7 +226,8 @@ func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64,
 			out.Must = append(out.Must, c.phrase(sheaf.Phrase{Text: piece.Text, Field: field}, factor*n))
 			continue
 		}
-		out.Must = append(out.Must, Expand{Text: piece.Text, Distance: distance, Forms: true, Fields: c.in(field), Factor: factor * n})
+		like.Text, like.Forms, like.Fields, like.Factor = piece.Text, true, c.in(field), factor*n
+		out.Must = append(out.Must, like)
 	}
 	return out
 }
@@ -254,8 +258,5 @@ func (e Expand) Weight(term string) float64 {
 		}
 		return 0
 	}
-	if d := edits.Distance([]rune(text), []rune(e.Text), e.Distance); d <= e.Distance {
-		return 1 / float64(1+d)
-	}
-	return 0
+	return edits.Weight([]rune(text), []rune(e.Text), e.Distance, e.Same)
 }

@@ -435,7 +435,8 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		s.warn("%s: no snippet: %v", r.Path, err)
 		return r, true, nil
 	}
-	snippet, at := serve.BestSnippet(h, content, serve.SnippetSpans(&doc, hit, content, s.passages()))
+	spans, own := serve.SnippetSpans(&doc, hit, content, s.passages())
+	snippet, at := serve.BestSnippet(h, content, spans, own)
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))

@@ -1,6 +1,21 @@
 // Package edits counts the typing errors between two words.
 package edits
 
+import "slices"
+
+// Weight is 1/(1+d) at a distance d of at most most between two words that have the first
+// same letters of the second in common; otherwise 0.
+func Weight(a, b []rune, most, same int) float64 {
+	same = min(same, len(b))
+	if len(a) < same || !slices.Equal(a[:same], b[:same]) {
+		return 0
+	}
+	if d := Distance(a, b, most); d <= most {
+		return 1 / float64(1+d)
+	}
+	return 0
+}
+
 // Distance is the number of insertions, deletions, substitutions and swaps of
 // neighbors that turn a into b (optimal string alignment: nothing is edited
 // twice), or most+1 when it is more than most. most is 0 or more.

@@ -31,6 +31,10 @@ type Options struct {
 	// moment, which is then not walked again; nil is none.
 	Walked *Walk
 	Chunk  chunk.Options
+	// HideComments says, at each run, whether comments in Markdown are no text: see
+	// [chunk.WithoutComments]. When it says otherwise than before, the next run reads all
+	// documents again. Nil hides none.
+	HideComments func() bool
 	// Embedder makes vectors; nil makes none.
 	Embedder inference.Embedder
 	// Workers is how many files are read and cut at once; 0 is one a core.

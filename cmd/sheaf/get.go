@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/address"
 )
@@ -114,7 +115,7 @@ func (s *session) get(addresses []string, o getOptions) error {
 
 // part reads the text of a target, and of its neighbors.
 func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
-	content, err := s.view.Text(t.Doc.ID)
+	content, err := ingest.Shown(s.view, t.Doc.ID)
 	if err != nil {
 		return partJSON{}, fmt.Errorf("read %s: %w", t.Doc.Path, err)
 	}

@@ -211,6 +211,9 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		[]string{"left out", skippedSummary(out.Skipped)},
 		[]string{"ignored", ignoredSummary(out)},
 	)
+	if ingest.HidesComments(s.view) {
+		rows = append(rows, []string{"comments", "hidden"})
+	}
 	for _, t := range out.Tuned {
 		rows = append(rows, []string{"tuned", terminal.Clean(t.Profile + ": " + t.About)})
 	}

@@ -25,7 +25,7 @@ func (a *app) getCommand() *cobra.Command {
   an identifier         as search --json gives it
   guides/git.md         the document
   guides/git.md#undo    a heading by its slug or title, with all that lies under it
-  guides/git.md#^k3f    the section that a block, marked ^k3f, is in
+  guides/git.md#^k3f    the block that is marked ^k3f
   guides/git.md:42      the section that line 42 is in
   guides/git.md:42:10   ten lines from line 42 on
   [[git#undo]]          what a link between notes leads to; names and aliases alone, too`,

@@ -446,6 +446,9 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	}
 	snippet, at := serve.BestSnippet(h, content, serve.SnippetSpans(&doc, hit, content, s.passages()))
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
+	if len(snippet.Matches) > 0 {
+		r.Block = serve.BlockOf(doc.ID, content, at)
+	}
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))
 	}

@@ -38,7 +38,6 @@ func TestFields(t *testing.T) {
 		{"a due date of a task that was started", "- [/] a 📅 2026-03-01\n", "task=started task=open due=2026-03-01 task.started=2026-03-01 task.open=2026-03-01"},
 		{"a due date in the second line of a task", "- [ ] a\n  [Due:: 2026-03-01]\n\n[due:: 2026-03-02]\n", "task=open Due=2026-03-01 task.open=2026-03-01 due=2026-03-02"},
 
-
 		{"in code", "```\nstatus:: waiting\n- [ ] a\n```\n\n    owner:: Ann\n\n`[due:: 2026-03-01]` and ``(cost:: ` 2)``\n", ""},
 		{"names of programs", "std::vector<int> and Foo::bar(x)\nuse std::fmt;\n", ""},
 		{"no name", ":: waiting\n(:: x) [::x]\n", ""},

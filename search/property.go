@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/internal/fold"
 	"sheaf/profile"
 )
@@ -38,23 +37,27 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query, asked pr
 	if q.Filter != nil {
 		has = sheaf.And{q.Filter, has}
 	}
-	filter := has
-	if r.opt.Scope != nil {
-		filter = sheaf.And{r.opt.Scope, has}
-	}
-	text := backend.TextRequest{Query: everything, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}
-	hits, err := r.searcher.Backend.Retrieve(retrieval, backend.Request{Limit: 1, Filter: filter, Text: &text})
-	if err != nil || len(hits) == 0 { // a store may have no such name
-		return r, nil
-	}
 	q.Text, q.Words, q.Filter = "", everything, has
+	next, err := r.instead(ctx, retrieval, q, asked)
+	if next != r {
+		next.note("no text has the word %q; these have a property of that name: %s:*", short(name), short(name))
+	}
+	return next, err
+}
+
+// instead is the search for another query, in place of this one; this one where that fails or
+// finds nothing.
+func (r *run) instead(ctx, retrieval context.Context, q sheaf.Query, asked profile.Asked) (*run, error) {
 	opt := r.opt
-	opt.Room = nil
+	opt.Room = nil // the hits of this search are there
 	next := r.searcher.newRun(q, asked, opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {
 		return r, ctx.Err()
 	}
-	next.note("no text has the word %q; these have a property of that name: %s:*", short(name), short(name))
+	if len(next.result.Hits) == 0 {
+		next.facts.release()
+		return r, nil
+	}
 	r.facts.release()
 	return next, nil
 }

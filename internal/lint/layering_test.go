@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"inference/...":            {"inference"},
 	"inference/static/english": {"inference", "inference/static"},
 	"inference/static/builtin": {"inference", "inference/static", "inference/static/english"},
-	"search":                   {"root", "rank", "profile", "backend", "inference", "catalog", "chunk", "analysis", "eval/calibrate", "query", "internal/attributes", "internal/distinct", "internal/edits", "internal/suggest", "internal/wikilink"},
+	"search":                   {"root", "rank", "profile", "backend", "inference", "catalog", "chunk", "analysis", "eval/calibrate", "query", "internal/attributes", "internal/distinct", "internal/edits", "internal/fold", "internal/suggest", "internal/wikilink"},
 	"ingest":                   {"root", "chunk", "catalog", "backend", "inference", "internal/distinct", "internal/fold", "vfs"},
 	"eval/stats":               {},
 	"eval/calibrate":           {},

@@ -463,9 +463,11 @@ func (r *runner) add(ctx context.Context, w backend.BulkWriter, j *job, doc *she
 			batch.Replace = []sheaf.ID{j.doc}
 		}
 		chunks += len(batch.Chunks)
+		taken := r.o.takeLists(doc, at, batch.Chunks)
 		if err := r.vectors(ctx, j, doc, at, batch.Chunks, to); err != nil {
 			fault = err
 		}
+		giveLists(batch.Chunks, taken)
 		r.o.addFound(doc, batch.Chunks)
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err

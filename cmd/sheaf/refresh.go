@@ -223,7 +223,7 @@ func (s *session) ingestOptions() ingest.Options {
 	return ingest.Options{
 		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Known: append([]catalog.Tree{}, s.view.Settings().Trees...), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  s.walkOptions(),
-		Chunk: s.cutting, HideComments: s.hidesComments, Kept: serve.Kept(filepath.Join(s.where.Dir, collection.DocumentsName)),
+		Chunk: s.cutting, Analyzer: s.analyzer, HideComments: s.hidesComments, Kept: serve.Kept(filepath.Join(s.where.Dir, collection.DocumentsName)),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
 			settings.Chunker = s.chunker

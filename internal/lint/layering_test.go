@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"inference/static/english": {"inference", "inference/static"},
 	"inference/static/builtin": {"inference", "inference/static", "inference/static/english"},
 	"search":                   {"root", "rank", "profile", "backend", "inference", "catalog", "chunk", "analysis", "eval/calibrate", "query", "internal/attributes", "internal/distinct", "internal/edits", "internal/fold", "internal/suggest", "internal/wikilink"},
-	"ingest":                   {"root", "chunk", "catalog", "backend", "inference", "internal/distinct", "internal/fold", "vfs"},
+	"ingest":                   {"root", "analysis", "chunk", "catalog", "backend", "inference", "internal/distinct", "internal/fold", "vfs"},
 	"eval/stats":               {},
 	"eval/calibrate":           {},
 	"eval/knownitem":           {"root", "catalog", "analysis", "chunk"},

@@ -53,6 +53,60 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 	return from + 1, to + 1, true
 }
 
+// blockReach bounds how many lines around a place are looked at for the name of its block.
+const blockReach = 100
+
+// BlockAt is the name, without "^", of the smallest block of content that holds byte at and
+// has one; "" where none does.
+func BlockAt(content string, at int) string {
+	at = min(at, len(content))
+	begin := at
+	for n := 0; begin > 0 && n <= blockReach; begin-- {
+		if content[begin-1] == '\n' || content[begin-1] == '\r' {
+			if n++; n > blockReach {
+				break
+			}
+		}
+	}
+	var ids []string
+	here, last := 0, begin
+	all := linesFrom(content, begin)
+	for n := 1; here == 0 || n < here+blockReach; n++ {
+		l, ok := all.next()
+		if !ok {
+			break
+		}
+		if last = l.next; here == 0 && at < last {
+			here = n
+		}
+		if id := blockID(content[l.start:l.end]); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	name, least := "", len(content)
+	for _, id := range ids {
+		if first, last, ok := BlockLines(content[begin:last], id); ok && first <= here && here <= last && last-first < least {
+			name, least = id, last-first
+		}
+	}
+	return name
+}
+
+// blockID is the name of a block that a line ends with, "" for none.
+func blockID(row string) string {
+	row = strings.TrimRight(row, " \t")
+	at := strings.LastIndexByte(row, '^')
+	if at < 0 || at > 0 && strings.IndexByte(" \t>", row[at-1]) < 0 {
+		return ""
+	}
+	for i := at + 1; i < len(row); i++ {
+		if !isWordByte(row[i]) && row[i] != '-' {
+			return ""
+		}
+	}
+	return row[at+1:]
+}
+
 // beginsItem reports whether a line begins an item of a list.
 func beginsItem(row string) bool {
 	c := cursor{s: row}

@@ -30,3 +30,21 @@ func TestBlockLines(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockAt: a place is in the smallest block around it.
+func TestBlockAt(t *testing.T) {
+	const text = "# A\n\nFree.\n\nTwo lines\nof egret. ^abc\n\n- one ^one\n- two\n  goes on ^two\n  - inner ^inner\n    more\n- three\n\n" +
+		"| a | b |\n|---|---|\n| cell | 2 |\n\n^tab\n\n> A quote\n> of it ^quote\n\nx^2 and y ^3 or\n\n```\ncode ^code\n```\n"
+	for _, ending := range []string{"\n", "\r\n", "\r"} {
+		text := strings.ReplaceAll(text, "\n", ending)
+		for word, want := range map[string]string{"Free": "", "Two": "abc", "egret": "abc", "one ": "one", "goes": "two", "inner ": "inner", "more": "inner",
+			"three": "", "cell": "tab", "A quote": "quote", "and y": "", "code ": ""} {
+			if got := chunk.BlockAt(text, strings.Index(text, word)); got != want {
+				t.Errorf("%q: %q is in block %q, want %q", ending, word, got, want)
+			}
+		}
+	}
+	if got := chunk.BlockAt("a ^b", 100); got != "" {
+		t.Errorf("behind the end: %q", got)
+	}
+}

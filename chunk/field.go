@@ -14,7 +14,8 @@ const (
 	// PropertyTask says how far the tasks of a section are: TaskOpen, TaskStarted and so on.
 	// A task that was started is open too.
 	PropertyTask = "task"
-	// PropertyDue is when they are due.
+	// PropertyDue is when they are due. The property of a state, such as task.open, is when
+	// the tasks of that state are: PropertyTask, a dot and the state.
 	PropertyDue = "due"
 
 	TaskOpen      = "open"
@@ -53,20 +54,34 @@ func (s *scanner) fields() []field {
 type fieldReader struct {
 	src string
 	out []field
+	// states are those of the task whose line is read; none for another line.
+	states []string
 }
 
 func (r *fieldReader) add(at int, name string, v sheaf.Value) {
-	if v != (sheaf.Value{}) {
-		r.out = append(r.out, field{span{at, at + 1}, showable(name), v})
+	if v == (sheaf.Value{}) {
+		return
+	}
+	r.out = append(r.out, field{span{at, at + 1}, showable(name), v})
+	if strings.EqualFold(name, PropertyDue) {
+		for _, state := range r.states {
+			r.out = append(r.out, field{span{at, at + 1}, PropertyTask + "." + state, v})
+		}
 	}
 }
 
 func (r *fieldReader) line(run textRun) {
 	text, base := r.src[run.start:run.end], run.start
+	if !run.more {
+		r.states = r.states[:0]
+	}
 	if state, rest := task(text); state != "" && !run.more && inList(r.src, base) {
-		r.add(base, PropertyTask, sheaf.TextValue(state))
+		r.states = append(r.states, state)
 		if state == TaskStarted {
-			r.add(base, PropertyTask, sheaf.TextValue(TaskOpen))
+			r.states = append(r.states, TaskOpen)
+		}
+		for _, s := range r.states {
+			r.add(base, PropertyTask, sheaf.TextValue(s))
 		}
 		if day := dueDay(rest); day != "" {
 			r.add(base, PropertyDue, plainValue(day))

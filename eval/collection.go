@@ -228,7 +228,7 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 		}
 	}
 	in := ingest.Options{
-		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Embedder: o.Embedder, Workers: o.Workers, Progress: o.Progress,
+		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Analyzer: c.Analyzer, Embedder: o.Embedder, Workers: o.Workers, Progress: o.Progress,
 		Trees: []catalog.Tree{{Name: tree, Root: root}}, CommitBytes: 32 << 20,
 		Settings: func(s *catalog.Settings) { s.Analyzer = c.Analyzer.Name() },
 	}

@@ -124,7 +124,7 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 	if err := o.treesNow(view); err != nil {
 		return report, err
 	}
-	p := &plan{pending: view.Pending(), removed: removed}
+	p := &plan{pending: view.Pending(), removed: removed, hides: o.hidesComments()}
 	for i := range docs {
 		g, err := docs[i].ready()
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
@@ -31,6 +32,12 @@ type Options struct {
 	// moment, which is then not walked again; nil is none.
 	Walked *Walk
 	Chunk  chunk.Options
+	// Analyzer tells which words of a list of links are the same; nil compares their letters.
+	Analyzer *analysis.Analyzer
+	// HideComments says, at each run, whether comments in Markdown are no text: see
+	// [chunk.WithoutComments]. When it says otherwise than before, the next run reads all
+	// documents again. Nil hides none.
+	HideComments func() bool
 	// Embedder makes vectors; nil makes none.
 	Embedder inference.Embedder
 	// Workers is how many files are read and cut at once; 0 is one a core.

@@ -67,7 +67,7 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 	out := make([]string, p.Count(len(starts)))
 	for i := range out {
 		w := p.Window(starts, len(body), i)
-		out[i] = heading + "\n" + strings.TrimSpace(body[w.Start:w.End]) + suffix
+		out[i] = heading + "\n" + strings.TrimSpace(chunk.Squeezed(body[w.Start:w.End])) + suffix
 	}
 	return out
 }

@@ -71,6 +71,8 @@ type plan struct {
 	// higher version. remaking says that the store was emptied, and is filled again.
 	reads, newer, remaking bool
 	outdated               int
+	// hides says that comments are no text.
+	hides bool
 	// mounted says of each folder that is there whether a disk is mounted in its place.
 	mounted map[string]bool
 	// disks are, for each of them, the folders below it that lie on disks of their own, or did
@@ -157,7 +159,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	if err := o.treesNow(view); err != nil {
 		return nil, err
 	}
-	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
+	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending(), hides: o.hidesComments()}
 	p.planReading(view)
 	files := make(map[string][]found, len(o.Trees))
 	unread := map[string]unreadPaths{}

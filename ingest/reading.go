@@ -67,7 +67,8 @@ func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 
 // planReading finds the documents that are to be read again.
 func (p *plan) planReading(view *catalog.View) {
-	p.reads, p.newer, p.remaking = ReadBefore(view), Newer(view), view.Settings().Extra[RemakingKey] != ""
+	p.newer, p.remaking = Newer(view), view.Settings().Extra[RemakingKey] != ""
+	p.reads = ReadBefore(view) || !p.newer && p.hides != HidesComments(view)
 	if p.reads && view.Docs() > 0 {
 		pending := make(map[sheaf.ID]string, view.Docs())
 		for id := range view.Files() {

@@ -443,7 +443,8 @@ var readAs = map[int]string{
 	6: "700fb87af459e0d6", // a date in a year before 0 or behind 9999 is none, which none of these texts has; dates that came with a text
 	// Values of a field are some positions apart; dates, numbers and encodings are read as written;
 	// data that stands as text is no text; fields in the text and tasks are columns of their section;
-	// windows with a metadata suffix are found by it in their text.
+	// windows with a metadata suffix are found by it in their text; due dates of tasks belong to
+	// their state; lists of links that share a word have no part in vectors, which none has.
 	7: "e3dbc977cd9329ef",
 }
 

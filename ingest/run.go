@@ -231,7 +231,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	}
 	view := r.o.Catalog.View()
 	settings, waiting := view.Settings(), view.Pending()
-	reads := r.plan.reads && ReadBefore(view) // this is the first commit
+	reads := r.plan.reads && (ReadBefore(view) || r.plan.hides != HidesComments(view)) // this is the first commit
 	view.Close()
 	u := r.update
 	r.update = catalog.Update{}
@@ -416,7 +416,7 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 			return err
 		}
 	}
-	doc, text, reason := r.cut(j, &c)
+	doc, shown, reason := r.cut(j, &c)
 	if reason != "" {
 		return r.refuse(ctx, w, j, &c, reason)
 	}
@@ -427,9 +427,9 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 		rec.Date = j.given.dated(&rec.Document, rec.Date)
 	}
 	if c.decoded || j.given != nil {
-		rec.Text, rec.HasText = text, true
+		rec.Text, rec.HasText = c.data, true
 	}
-	chunks, fault, err := r.add(ctx, w, j, &rec.Document, newEntries(&rec.Document, j.text(text), rec.Date))
+	chunks, fault, err := r.add(ctx, w, j, &rec.Document, newEntries(&rec.Document, j.text(shown), rec.Date))
 	if err != nil {
 		return fmt.Errorf("index %s: %w", j.path, err)
 	}
@@ -467,9 +467,11 @@ func (r *runner) add(ctx context.Context, w backend.BulkWriter, j *job, doc *she
 			batch.Replace = []sheaf.ID{j.doc}
 		}
 		chunks += len(batch.Chunks)
+		taken := r.o.takeLists(doc, at, batch.Chunks)
 		if err := r.vectors(ctx, j, doc, at, batch.Chunks, to); err != nil {
 			fault = err
 		}
+		giveLists(batch.Chunks, taken)
 		r.o.addFound(doc, batch.Chunks)
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
@@ -524,11 +526,11 @@ func (r *runner) count(c *content) {
 	r.tell(PhaseIndex, false)
 }
 
-// cut makes a document of a file's content, or says for what reason it is none.
-// What was given as a text is one whatever it holds.
-func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reason string) {
+// cut makes a document of a file's content, which becomes UTF-8, or says for what reason it is
+// none. What was given as a text is one whatever it holds. shown is the text that is indexed.
+func (r *runner) cut(j *job, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if j.given != nil && len(j.given.Chunks) > 0 {
-		return j.given.cut(j.doc), c.data, ""
+		return j.given.cut(j.doc), r.shown(j, c), ""
 	}
 	switch text, note, ok := decode(c.data); {
 	case ok:
@@ -541,14 +543,23 @@ func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reaso
 	if err != nil {
 		panic(err) // the options were checked before the run
 	}
-	doc = chunker.Chunk(j.tree, j.path, c.data)
+	shown = r.shown(j, c)
+	doc = chunker.Chunk(j.tree, j.path, shown)
 	if j.given == nil && len(doc.Chunks) == 0 {
 		return doc, nil, ReasonEmpty
 	}
 	if c.note != "" {
 		doc.Warnings = append(doc.Warnings, sheaf.Warning{Message: c.note})
 	}
-	return doc, c.data, ""
+	return doc, shown, ""
+}
+
+// shown is the text of a document without what is no text by the options.
+func (r *runner) shown(j *job, c *content) []byte {
+	if r.plan.hides {
+		return chunk.WithoutComments(j.path, c.data)
+	}
+	return c.data
 }
 
 // sameBytes reports whether two slices are one memory.

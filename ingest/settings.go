@@ -138,6 +138,8 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 	}
 	if p.reads {
 		next.Extra[readingKey] = readingText
+		delete(next.Extra, commentsKey)
+		maps.Copy(next.Extra, CommentsExtra(p.hides))
 	}
 	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
 	a, errA := json.Marshal(old)

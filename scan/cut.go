@@ -259,7 +259,7 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 		return nil
 	}
 	*buffer = raw[:0]
-	text, ok := ingest.Text(raw)
+	text, ok := s.read(f.Path, raw)
 	if !ok {
 		return nil
 	}

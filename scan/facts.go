@@ -224,7 +224,7 @@ func (s *Scanner) text(d *document) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", catalog.ErrStale, err)
 	}
-	text, ok := ingest.Text(raw)
+	text, ok := s.read(d.path, raw)
 	if !ok || catalog.HashOf(raw) != d.hash {
 		return "", fmt.Errorf("%s: %w", d.path, catalog.ErrStale)
 	}
@@ -244,7 +244,7 @@ func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.V
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	update := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: s.o.Tree, Root: s.o.Root}}}, Skipped: &skipped}
+	update := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: s.o.Tree, Root: s.o.Root}}, Extra: ingest.CommentsExtra(s.o.HideComments)}, Skipped: &skipped}
 	for _, d := range docs {
 		record := catalog.Record{Document: d.doc, Date: d.date, File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}}
 		if d.decoded { // the catalog reads no files of that kind

@@ -46,7 +46,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	group, ctx := errgroup.WithContext(ctx)
 	for range workers(ctx, 2*runtime.GOMAXPROCS(0)) { // reading waits
 		group.Go(func() error {
-			w := &matcher{folder: newFolder(s.o.Analyzer), root: s.o.Root, needles: make([][]byte, len(texts))}
+			w := &matcher{Scanner: s, folder: newFolder(s.o.Analyzer), needles: make([][]byte, len(texts))}
 			for i, text := range texts {
 				w.needles[i] = []byte(text)
 			}
@@ -83,8 +83,8 @@ func workers(ctx context.Context, n int) int {
 
 // matcher looks at files, one after another.
 type matcher struct {
+	*Scanner
 	folder  *folder
-	root    string
 	needles [][]byte
 	buffer  []byte
 }
@@ -94,12 +94,12 @@ type matcher struct {
 func (w *matcher) file(i int, f *ingest.File) match {
 	m := match{file: i}
 	m.path = w.look([]byte(f.Path), 0)
-	data, err := readInto(w.buffer, filepath.Join(w.root, filepath.FromSlash(f.Path)), int(f.Bytes))
+	data, err := readInto(w.buffer, filepath.Join(w.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
 	if err != nil {
 		return m
 	}
 	w.buffer = data[:0]
-	if text, ok := ingest.Text(data); ok {
+	if text, ok := w.read(f.Path, data); ok {
 		m.content = w.look(text, m.path)
 	}
 	return m

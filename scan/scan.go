@@ -18,12 +18,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend/memory"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/inference"
 	"sheaf/ingest"
 	"sheaf/search"
@@ -41,12 +43,25 @@ type Options struct {
 	// Embedder makes the vectors of candidates when a query needs them; nil
 	// makes none.
 	Embedder inference.Embedder
+	// HideComments says that comments in Markdown are no text: see chunk.WithoutComments.
+	HideComments bool
 }
 
 // Scanner scans one folder. It is safe for concurrent use.
 type Scanner struct {
 	o     Options
 	cache cache
+	// commentless is a scanner of the same folder that hides comments.
+	commentless func() *Scanner
+}
+
+// read is the text of a file, given its bytes; false when it is none.
+func (s *Scanner) read(name string, raw []byte) (text []byte, ok bool) {
+	text, ok = ingest.Text(raw)
+	if ok && s.o.HideComments {
+		text = chunk.WithoutComments(name, text)
+	}
+	return text, ok
 }
 
 var _ search.Scanner = (*Scanner)(nil)
@@ -64,7 +79,12 @@ func New(o Options) (*Scanner, error) {
 	if o.Tree == "" {
 		o.Tree = catalog.TreeName(root)
 	}
-	return &Scanner{o: o}, nil
+	s := &Scanner{o: o}
+	s.commentless = sync.OnceValue(func() *Scanner {
+		o.HideComments = true
+		return &Scanner{o: o}
+	})
+	return s, nil
 }
 
 // fileBytes is about what a file takes that was looked at.
@@ -79,6 +99,9 @@ func split(memory int64) (cut, index int64) {
 func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
 	if err := check(&req); err != nil {
 		return nil, err
+	}
+	if req.HideComments && !s.o.HideComments {
+		return s.commentless().Scan(ctx, req)
 	}
 	out := &search.Scanned{}
 	start := time.Now()

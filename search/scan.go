@@ -40,6 +40,8 @@ type ScanRequest struct {
 	// Shown is what a file must pass as it is now for WhyNot to tell of it; nil
 	// is no bound.
 	Shown sheaf.Filter
+	// HideComments says that comments are no text for who asks.
+	HideComments bool
 	// MaxFiles is the most candidates; ChunkChars is the most characters of a
 	// chunk; MemoryBytes bounds what cut files and the index take together.
 	MaxFiles    int

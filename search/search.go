@@ -269,6 +269,12 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if r, err = r.widened(ctx, retrieval, q); err != nil {
 		return nil, err
 	}
+	if r, err = r.byProperty(ctx, retrieval, q); err != nil {
+		return nil, err
+	}
+	if r, err = r.broken(ctx, retrieval, q); err != nil {
+		return nil, err
+	}
 	if err := r.countMatches(ctx); err != nil {
 		return nil, err
 	}

@@ -103,10 +103,13 @@ func (h *Highlighter) find(text string, width int) []match {
 	if len(h.weight) == 0 {
 		return nil
 	}
-	matches := h.scan(text, 0, min(len(text), snippetScanBytes), width)
+	matches := h.scan(text, 0, min(len(text), snippetScanBytes), width, false)
+	if len(matches) == 0 && strings.IndexByte(text, '<') >= 0 { // a comment or a tag may have the word
+		matches = h.scan(text, 0, min(len(text), snippetScanBytes), width, true)
+	}
 	if len(text) > snippetScanBytes {
 		if at := h.ahead(text, matches); at >= 0 {
-			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+snippetJumpBytes)), width)
+			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+snippetJumpBytes)), width, false)
 		}
 	}
 	h.shown = h.shown[:0]
@@ -159,11 +162,12 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches of a part of text, until it is called again.
-func (h *Highlighter) scan(text string, from, to, width int) []match {
+// scan returns the matches of a part of text, until it is called again; those in comments and
+// tags of HTML only when all is set.
+func (h *Highlighter) scan(text string, from, to, width int, all bool) []match {
 	matches := h.matches[:0]
 	defer func() { h.matches = matches }()
-	tags := strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
+	tags := !all && strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
 	h.words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {

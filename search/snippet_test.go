@@ -103,6 +103,7 @@ func TestSnippet(t *testing.T) {
 		{"match inside a definition stays", sheaf.Match{Text: "leaks"}, "Finds [more][more].\n\n[more]: https://e.org/leaks\n", "Finds more. [more]: https://e.org/<leaks>"},
 		{"fences", sheaf.Match{Text: "run"}, "Do:\n\n```sh\nrun it\n```\nDone.", "Do: <run> it Done."},
 		{"HTML", sheaf.Match{Text: "red"}, "<a id=\"red\"></a><!-- red\nold -->A <b>red</b> `Vec<T>`<br/>fox <red>", "A <red> `Vec<T>` fox <<red>>"},
+		{"a comment of HTML with the only match", sheaf.Match{Text: "red"}, "A fox.\n\n<!--\nof red\n-->\n", "A fox. <!-- of <red> -->"},
 		{"HTML ends lines", sheaf.Match{Text: "red"}, "<ul><li>A</li><li>red</li></ul>H<sub>2</sub>O<!-- x -->s", "A <red> H2Os"},
 		{"character references", sheaf.Match{Text: "red"}, "R&amp;D&nbsp;&#8212;&#27;&#10;a &lt;red&gt; &semi; fox &copyred; & &nosuch; `&lt;`", "R&D — a <<red>> ; fox &copyred; & &nosuch; `&lt;`"},
 		{"code spans stay", sheaf.Match{Text: "wordone"}, "**Put** a `<div>` tag wordone: `![](http://x)`, `<!-- c -->`, ``[[li`nk]]``, `**bold**`, `a|b` ` **here**",

@@ -65,6 +65,7 @@ type Result struct {
 	Hierarchy    []string           `json:"hierarchy" doc:"The titles of the breadcrumb, one by one."`
 	Span         Span               `json:"span" doc:"Everything that the result is, in bytes of the document."`
 	Line         int                `json:"line" doc:"The line of the snippet's first match, from 1; 1 where there is no snippet."`
+	Block        sheaf.ID           `json:"block,omitempty" doc:"The block, marked ^name, that the line is in, as get takes it; absent where the match is in none with a name."`
 	Score        float64            `json:"score" doc:"What the results are ordered by; it does not say how sure the answer is."`
 	Confidence   *float64           `json:"confidence,omitempty" doc:"The probability that this result is right, 0 to 1; absent when the server has no calibration for the profile."`
 	Level        search.Level       `json:"confidence_level,omitempty" enum:"high,medium,low,none" doc:"The range of the confidence: high is at least 0.85, medium 0.60 to 0.85, low 0.30 to 0.60, none below 0.30."`

@@ -73,6 +73,9 @@ func (r *Result) appendJSON(b []byte) ([]byte, bool) {
 	b = appendList(append(b, `,"hierarchy":`...), r.Hierarchy, appendShared)
 	b = appendSpan(append(b, `,"span":`...), &r.Span)
 	b = strconv.AppendInt(append(b, `,"line":`...), int64(r.Line), 10)
+	if r.Block != "" {
+		b = appendText(append(b, `,"block":`...), r.Block)
+	}
 	b, ok = appendNumber(append(b, `,"score":`...), r.Score, ok)
 	if r.Confidence != nil {
 		b, ok = appendNumber(append(b, `,"confidence":`...), *r.Confidence, ok)

@@ -51,6 +51,10 @@ type Options struct {
 	// store that counts how rare words are in all documents only: scores tell then whether
 	// hidden ones hold a word. Without it such searches are sheaf.ErrUnsupported.
 	SharedStatistics bool
+	// ShowComments shows comments in Markdown to callers from whom documents are kept. Without
+	// it their words may still find a section where the index was made with them: see
+	// ingest.Options.HideComments.
+	ShowComments bool
 	// Embed gives the vector of a query; nil without a model.
 	Embed func(ctx context.Context, text string) ([]float32, error)
 	// Passages says how texts were cut for the model, so that a snippet can

@@ -12,6 +12,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/ingest"
 	"sheaf/rank"
 	"sheaf/serve/access"
@@ -32,6 +33,7 @@ type guard struct {
 	words   *wordCounts
 	filter  sheaf.Filter // nil lets everything through
 	owner   cacheKey     // names what the caller sees; zero for everything
+	hides   bool         // comments are not shown
 	viewer  backend.Viewer
 	legs    *legs // what was retrieved before; nil asks the store
 	mu      sync.Mutex
@@ -57,7 +59,7 @@ var (
 func newGuard(view *catalog.View, store backend.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
 	g := &guard{view: view, words: &c.words, store: store, at: at, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
-		g.filter = grant.Filter()
+		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
 		g.owner = keyOf("seen", grant.Fingerprint(), g.filter)
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[sheaf.ID]int{}
 	}
@@ -554,7 +556,10 @@ func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 	if !g.visible(doc) {
 		return nil, notFound(doc)
 	}
-	content, err := g.view.Text(doc)
+	content, err := ingest.Shown(g.view, doc)
+	if g.hides && err == nil {
+		content = chunk.WithoutComments(doc.Path(), content)
+	}
 	switch { // without the place of the file, which is not for everybody
 	case errors.Is(err, catalog.ErrStale):
 		err = fmt.Errorf("%s: %w: ask again in a moment", doc, catalog.ErrStale)

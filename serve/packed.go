@@ -366,13 +366,14 @@ type snippets struct {
 	data string
 }
 
-// shownSnippet is the snippet of hit i, the line of its first match, and the matches,
-// which are not nil.
+// shownSnippet is the snippet of hit i, the line of its first match, the matches, which are
+// not nil, and the block.
 type shownSnippet struct {
 	i       int
 	text    string
 	line    int
 	matches []Span
+	block   sheaf.ID
 }
 
 // of is the snippet of hit i; false when it was not shown.
@@ -393,8 +394,8 @@ func (s *snippets) of(i int) (shownSnippet, bool) {
 	for i := range shown.matches {
 		shown.matches[i] = spanOf(r.span())
 	}
-	n := r.int()
-	shown.text = r.fields[:n]
+	n, block := r.int(), r.int()
+	shown.text, shown.block = r.fields[:n], sheaf.ID(r.fields[n:n+block])
 	return shown, true
 }
 
@@ -425,7 +426,8 @@ func (s *snippets) add(n int, shown []shownSnippet) int64 {
 			w.span(sheaf.Span(m))
 		}
 		w.int(len(h.text))
-		w.fields = append(w.fields, h.text...)
+		w.int(len(h.block))
+		w.fields = append(append(w.fields, h.text...), h.block...)
 	}
 	s.data = string(w.fields)
 	return int64(len(s.data) - before)

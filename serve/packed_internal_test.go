@@ -112,7 +112,7 @@ func TestPackSharesTexts(t *testing.T) {
 // is told once.
 func TestSnippetsOnce(t *testing.T) {
 	var s snippets
-	first, second := shownSnippet{1, "the first", 3, []Span{{4, 9}}}, shownSnippet{0, "the second", 12, []Span{}}
+	first, second := shownSnippet{1, "the first", 3, []Span{{4, 9}}, ""}, shownSnippet{0, "the second", 12, []Span{}, "notes:a.md#^b"}
 	if _, ok := s.of(1); ok {
 		t.Error("one that nobody added")
 	}

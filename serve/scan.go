@@ -5,6 +5,7 @@ import (
 
 	"sheaf"
 	"sheaf/catalog"
+	"sheaf/ingest"
 	"sheaf/search"
 )
 
@@ -22,6 +23,7 @@ func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search
 		req.Visible, req.Shown = v.guard.visible, v.guard.filter
 		req.Filter = both(v.guard.filter, req.Filter)
 	}
+	req.HideComments = v.guard.hides || ingest.HidesComments(v.guard.view)
 	return v.scanner.Scan(ctx, req)
 }
 
@@ -42,7 +44,7 @@ type documents interface {
 // caller may not see was never scanned.
 type scannedFiles struct{ *catalog.View }
 
-func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return f.Text(doc) }
+func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }
 
 // newRanked is the ranking that a search gave. Of what was scanned it keeps the
 // documents of the results.

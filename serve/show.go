@@ -89,7 +89,7 @@ func (s *showing) show(i int) (Result, bool) {
 	if same {
 		if before, ok := k.shown.of(i); ok && r.view.Unchanged(hit.Doc) {
 			shown := s.result(known, hit)
-			shown.Snippet, shown.Line, shown.Matches = before.text, before.line, before.matches
+			shown.Snippet, shown.Line, shown.Matches, shown.Block = before.text, before.line, before.matches, before.block
 			return shown, true
 		}
 	}
@@ -97,7 +97,7 @@ func (s *showing) show(i int) (Result, bool) {
 	shown := s.result(known, hit)
 	s.cutSnippet(known, doc, hit, &shown)
 	if same && !shown.Stale && !s.guessed {
-		s.made = append(s.made, shownSnippet{i, shown.Snippet, shown.Line, shown.Matches})
+		s.made = append(s.made, shownSnippet{i, shown.Snippet, shown.Line, shown.Matches, shown.Block})
 	}
 	return shown, true
 }
@@ -200,11 +200,25 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	if len(snippet.Matches) == 0 {
 		return
 	}
+	out.Block = BlockOf(hit.Doc, content, at)
 	from := len(s.matches)
 	for _, m := range snippet.Matches {
 		s.matches = append(s.matches, spanOf(m))
 	}
 	out.Matches = s.matches[from:len(s.matches):len(s.matches)]
+}
+
+// BlockOf is the address of the named block of a document of Markdown that byte at of its
+// text is in; "" where it is in none.
+func BlockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
+	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown {
+		return ""
+	}
+	name := chunk.BlockAt(stringOf(content), at)
+	if name == "" {
+		return ""
+	}
+	return doc + "#^" + sheaf.ID(name)
 }
 
 // file is the absolute path of a document's file, for callers from whom nothing

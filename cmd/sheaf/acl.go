@@ -188,7 +188,7 @@ func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 			break
 		}
 		doc, ok := s.view.Document(id)
-		text, err := s.view.Text(id)
+		text, err := ingest.Shown(s.view, id)
 		if !ok || errors.Is(err, catalog.ErrStale) {
 			continue
 		}

@@ -73,7 +73,7 @@ func (a *app) flush() error { return a.stdout.Flush() }
 var flagKeys = map[string]string{
 	"limit": "limit", "profile": "profile", "color": "color", "workers": "workers",
 	"chunker": "chunker", "language": "language", "stop-words": "stop_words",
-	"include": "include", "exclude": "exclude", "max-file-size": "max_file_size", "follow-symlinks": "follow_symlinks",
+	"include": "include", "exclude": "exclude", "max-file-size": "max_file_size", "follow-symlinks": "follow_symlinks", "comments": "comments",
 	"cap": "chunk.section_cap", "size": "chunk.window_size", "overlap": "chunk.window_overlap", "boundary": "chunk.window_boundary", "large": "chunk.window_large", "title-prefix": "chunk.window_title_prefix", "metadata-suffix": "chunk.window_metadata_suffix", "github-slugs": "chunk.github_slugs",
 	"embedder-url": "embedder.url", "embedder-model": "embedder.model", "embedder-dims": "embedder.dims",
 }

@@ -6,6 +6,7 @@ import (
 
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/ingest"
 	"sheaf/scan"
 	"sheaf/search"
@@ -26,7 +27,7 @@ func (s *session) door() (*serve.Collection, error) {
 		return nil, err
 	}
 	out := serve.Options{
-		Name: o.Trees[0].Name, Catalog: s.catalog, Backend: s.backend, Store: s.storeAtDoors(), Distant: s.target != nil, SharedStatistics: s.shared, Analyzer: s.analyzer, Scanner: scanner,
+		Name: o.Trees[0].Name, Catalog: s.catalog, Backend: s.backend, Store: s.storeAtDoors(), Distant: s.target != nil, SharedStatistics: s.shared, ShowComments: s.config.Comments == config.CommentsSearch, Analyzer: s.analyzer, Scanner: scanner,
 		Embed: s.queryVector(), Confidence: s.confidenceNow, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
 		Ingest: &o, Documents: filepath.Join(s.where.Dir, collection.DocumentsName), Tasks: filepath.Join(s.where.Dir, collection.TasksName),
 		Judged:     filepath.Join(s.where.Dir, collection.JudgedName),

@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/address"
 )
@@ -24,7 +25,7 @@ func (a *app) getCommand() *cobra.Command {
   an identifier         as search --json gives it
   guides/git.md         the document
   guides/git.md#undo    a heading by its slug or title, with all that lies under it
-  guides/git.md#^k3f    the section that a block, marked ^k3f, is in
+  guides/git.md#^k3f    the block that is marked ^k3f
   guides/git.md:42      the section that line 42 is in
   guides/git.md:42:10   ten lines from line 42 on
   [[git#undo]]          what a link between notes leads to; names and aliases alone, too`,
@@ -114,7 +115,7 @@ func (s *session) get(addresses []string, o getOptions) error {
 
 // part reads the text of a target, and of its neighbors.
 func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
-	content, err := s.view.Text(t.Doc.ID)
+	content, err := ingest.Shown(s.view, t.Doc.ID)
 	if err != nil {
 		return partJSON{}, fmt.Errorf("read %s: %w", t.Doc.Path, err)
 	}

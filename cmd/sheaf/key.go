@@ -15,6 +15,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/vfs"
@@ -115,6 +116,11 @@ func (a *app) keyAddCommand() *cobra.Command {
 			key, secret, err := keys.Add(g)
 			if err != nil {
 				return s.unwritten(err)
+			}
+			if s.view.Docs() > 0 && s.hidesComments() != ingest.HidesComments(s.view) {
+				if err := s.refresh(cmd.Context()); err != nil { // nobody has the key yet
+					return fmt.Errorf("hide comments from the key %s, which exists: %w", key.Name, s.advise(err))
+				}
 			}
 			if a.json {
 				out := shownKey(&key)

@@ -18,6 +18,7 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
 	"sheaf/inference/cache"
@@ -222,7 +223,7 @@ func (s *session) ingestOptions() ingest.Options {
 	return ingest.Options{
 		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Known: append([]catalog.Tree{}, s.view.Settings().Trees...), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  s.walkOptions(),
-		Chunk: s.cutting, Kept: serve.Kept(filepath.Join(s.where.Dir, collection.DocumentsName)),
+		Chunk: s.cutting, Analyzer: s.analyzer, HideComments: s.hidesComments, Kept: serve.Kept(filepath.Join(s.where.Dir, collection.DocumentsName)),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
 			settings.Chunker = s.chunker
@@ -232,6 +233,20 @@ func (s *session) ingestOptions() ingest.Options {
 			}
 		},
 	}
+}
+
+// hidesComments reports whether comments are no text as the settings and the keys are now.
+// Keys that cannot be read may be somebody's.
+func (s *session) hidesComments() bool {
+	if s.config.Comments != config.CommentsAuto {
+		return s.config.Comments == config.CommentsHide
+	}
+	keys, err := s.keys()
+	if err != nil {
+		return true
+	}
+	some, err := keys.Any()
+	return some || err != nil
 }
 
 // rememberingEmbedder is the model with a memory beside the index, so that a

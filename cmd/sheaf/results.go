@@ -42,6 +42,7 @@ type resultJSON struct {
 	Breadcrumb  string             `json:"breadcrumb"`
 	Span        span               `json:"span"`
 	Line        int                `json:"line"`
+	Block       sheaf.ID           `json:"block,omitempty"`
 	Score       float64            `json:"score"`
 	Confidence  *float64           `json:"confidence,omitempty"`
 	Level       search.Level       `json:"confidence_level,omitempty"`
@@ -118,6 +119,9 @@ func (a *app) printResult(r *resultJSON) {
 	fmt.Fprintf(a.stdout, "%s %s%s%s\n", a.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), heading, gap, a.out.Paint(terminal.Dim, score))
 
 	place := terminal.Clean(r.Path) + ":" + strconv.Itoa(r.Line)
+	if _, block, ok := strings.Cut(string(r.Block), "#^"); ok {
+		place += " ^" + block
+	}
 	address := terminal.FileAddress(a.config.LinkURL, r.file, r.Line)
 	fmt.Fprintln(a.stdout, indent+a.out.Link(address, a.out.Paint(terminal.Path, place)))
 	for _, line := range a.snippetLines(r, len(indent)) {

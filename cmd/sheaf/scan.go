@@ -8,6 +8,7 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/ingest"
 	"sheaf/scan"
 	"sheaf/search"
@@ -54,7 +55,7 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 			return nil, err
 		}
 	}
-	s.scanner, err = scan.New(scan.Options{Root: folder, Analyzer: s.analyzer, Embedder: s.embedder,
+	s.scanner, err = scan.New(scan.Options{Root: folder, Analyzer: s.analyzer, Embedder: s.embedder, HideComments: c.Comments == config.CommentsHide,
 		Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks}})
 	if err != nil {
 		s.close()

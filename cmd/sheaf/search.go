@@ -80,6 +80,7 @@ func addWalkFlags(f *pflag.FlagSet) {
 	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out; as a setting, or in a .sheafignore, they hold for every command")
 	f.String("max-file-size", "", "leave out larger files")
 	f.Bool("follow-symlinks", false, "follow symbolic links, also out of the folder")
+	f.String("comments", "", "comments in Markdown: search, hide, or auto: hide when the index has keys")
 }
 
 func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {

@@ -132,7 +132,7 @@ func (s *session) searcher() *search.Searcher {
 	}
 	searcher.Expander = s.expander
 	if s.view != nil {
-		searcher.Text = search.TextOf(s.view, s.view.Text)
+		searcher.Text = search.TextOf(s.view, func(doc sheaf.ID) ([]byte, error) { return ingest.Shown(s.view, doc) })
 	}
 	if s.reranker != nil && s.view != nil {
 		searcher.Rerank = s.reranker.Rerank
@@ -425,7 +425,7 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	if !ok {
 		return r, true, s.view.Err()
 	}
-	content, err := s.view.Text(doc.ID)
+	content, err := ingest.Shown(s.view, doc.ID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, false, nil
@@ -438,6 +438,9 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	spans, own := serve.SnippetSpans(&doc, hit, content, s.passages())
 	snippet, at := serve.BestSnippet(h, content, spans, own)
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
+	if len(snippet.Matches) > 0 {
+		r.Block = serve.BlockOf(doc.ID, content, at)
+	}
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))
 	}

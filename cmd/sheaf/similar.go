@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/ingest"
 	"sheaf/search/salient"
 	"sheaf/serve"
 )
@@ -31,7 +32,7 @@ by meaning, where a model knows its words, its whole text does.`,
 			if err != nil {
 				return err
 			}
-			content, err := s.view.Text(t.Doc.ID)
+			content, err := ingest.Shown(s.view, t.Doc.ID)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", t.Doc.Path, err)
 			}

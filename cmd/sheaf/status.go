@@ -65,6 +65,7 @@ type statusJSON struct {
 	Parts            map[string]int64 `json:"parts"`
 	Vectors          int              `json:"vectors"`
 	Chunker          string           `json:"chunker"`
+	CommentsHidden   bool             `json:"comments_hidden,omitempty"`
 	Analyzer         string           `json:"analyzer"`
 	Language         string           `json:"language"`
 	LanguageDetected bool             `json:"language_detected"`
@@ -118,7 +119,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	out := &statusJSON{
 		Schema: "sheaf.status/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees),
 		Documents: s.view.Docs(), Chunks: s.view.Chunks(), SourceBytes: s.view.SourceBytes(), Parts: map[string]int64{"catalog": s.view.DiskBytes()},
-		Chunker: settings.Chunker, Analyzer: settings.Analyzer, Language: settings.Language, LanguageDetected: settings.LanguageDetected,
+		Chunker: settings.Chunker, CommentsHidden: ingest.HidesComments(s.view), Analyzer: settings.Analyzer, Language: settings.Language, LanguageDetected: settings.LanguageDetected,
 		Model: settings.Embedder, Dims: settings.Dims, Notes: []string{}, ModelLanguages: []string{},
 	}
 	out.ModelLanguages = append(out.ModelLanguages, builtin.LanguagesOf(out.Model)...)
@@ -211,6 +212,9 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		[]string{"left out", skippedSummary(out.Skipped)},
 		[]string{"ignored", ignoredSummary(out)},
 	)
+	if out.CommentsHidden {
+		rows = append(rows, []string{"comments", "hidden"})
+	}
 	for _, t := range out.Tuned {
 		rows = append(rows, []string{"tuned", terminal.Clean(t.Profile + ": " + t.About)})
 	}

@@ -52,6 +52,7 @@ type result struct {
 	Breadcrumb string   `json:"breadcrumb" jsonschema:"the titles from the document down"`
 	Path       string   `json:"path" jsonschema:"the document's path"`
 	Line       int      `json:"line" jsonschema:"the line of the first match, from 1"`
+	Block      sheaf.ID `json:"block,omitempty" jsonschema:"the marked block that the line is in, for get"`
 	Score      float64  `json:"score" jsonschema:"what the results are ordered by; it does not say how sure the answer is"`
 	Confidence string   `json:"confidence,omitempty" jsonschema:"the range of the probability that this result is right: high at least 0.85, medium 0.60 to 0.85, low 0.30 to 0.60, none below 0.30"`
 	Tags       []string `json:"tags,omitempty" jsonschema:"the first tags of the passage and of its document, 20 at most"`
@@ -214,13 +215,13 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 	for i := range a.Results {
 		hit := &a.Results[i]
 		name := nameOf(hit)
-		one := result{Rank: hit.Rank, ID: name, URI: uri(out.Collection, name), Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line,
+		one := result{Rank: hit.Rank, ID: name, URI: uri(out.Collection, name), Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line, Block: hit.Block,
 			Score: hit.Score, Confidence: string(hit.Level), Tags: hit.Tags[:min(len(hit.Tags), maxTags)], Snippet: hit.Snippet}
 		if in.Budget > 0 {
 			part, err := named(ctx, r, name)
 			if err == nil && !given[part.ID] {
 				full := one
-				full.Text, full.Snippet, full.Line = part.Text, "", part.Line
+				full.Text, full.Snippet, full.Line, full.Block = part.Text, "", part.Line, ""
 				if !tooLong(full.Text, most-used) && used+sizeOf(&full) <= most {
 					one = full
 					given[part.ID] = true
@@ -333,6 +334,9 @@ func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 			sure = ", confidence " + r.Confidence
 		}
 		w.line("   id %s, %s:%d, score %.4g%s", name, oneLine(r.Path), r.Line, r.Score, sure)
+		if r.Block != "" {
+			w.line("   block %s", shown(out.Collection, r.Block))
+		}
 		w.list("   tags", r.Tags)
 		if r.Text != "" {
 			w.quote(name, r.Text)

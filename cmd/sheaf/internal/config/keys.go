@@ -26,6 +26,7 @@ type Values struct {
 	Exclude        []string
 	MaxFileSize    int64 // bytes
 	FollowSymlinks bool
+	Comments       string
 	Embedder       Embedder
 	Chat           Chat
 	Reranker       Reranker
@@ -114,6 +115,14 @@ const (
 	EmbedderBuiltIn = "built-in"
 	// EmbedderNone searches by words alone.
 	EmbedderNone = "none"
+)
+
+// Values of Comments.
+const (
+	// CommentsAuto searches comments until somebody else may search them: until there is a key.
+	CommentsAuto   = "auto"
+	CommentsSearch = "search"
+	CommentsHide   = "hide"
 )
 
 // Values of BM25.
@@ -226,6 +235,9 @@ var keys = []Key{
 	{Name: "follow_symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
 		Help:  "follow symbolic links, also out of the folder",
 		field: func(v *Values) any { return &v.FollowSymlinks }},
+	{Name: "comments", Allowed: []string{CommentsAuto, CommentsSearch, CommentsHide}, Default: CommentsAuto,
+		Help:  "comments in Markdown, <!-- --> and %% %%: search is text like other text; hide is no text, neither found nor shown; auto is search, and hide when the index has keys",
+		field: func(v *Values) any { return &v.Comments }},
 	{Name: embedderKey, Allowed: []string{EmbedderAuto, EmbedderBuiltIn, EmbedderNone}, Default: EmbedderAuto,
 		Help:  "what finds by meaning; in files also \"embedder: none\". auto is the endpoint of embedder.url when one is set, else the built-in model; built-in is that model; none is words alone",
 		field: func(v *Values) any { return &v.Embedder.Use }},

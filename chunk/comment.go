@@ -1,0 +1,249 @@
+package chunk
+
+import (
+	"bytes"
+	"strings"
+)
+
+// WithoutComments is content with blanks in place of its comments, which readers of the
+// page do not see: <!-- … --> of HTML and %% … %% of Obsidian. Every other byte keeps its
+// place, and lines stay lines. Comments are those of Markdown outside code, formulas and
+// frontmatter; a file of another kind has none. Content without comments is returned as it is.
+func WithoutComments(name string, content []byte) []byte {
+	if KindOf(name) != KindMarkdown || !bytes.Contains(content, []byte("<!--")) && !bytes.Contains(content, []byte("%%")) {
+		return content
+	}
+	text := string(content)
+	comments := commentsOf(text, read("", name, content, false).front.whole.end)
+	if len(comments) == 0 {
+		return content
+	}
+	out := []byte(text)
+	for _, c := range comments {
+		for i := c.start; i < c.end; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+	}
+	for _, c := range comments {
+		keepIndent(out, c)
+	}
+	return out
+}
+
+// keepIndent keeps the text behind a comment from becoming code, as four spaces at the begin
+// of a line or of an item would make it: a blank that indents nothing comes first.
+func keepIndent(out []byte, comment span) {
+	const blank = "\u00a0"
+	begin := comment.end
+	for begin > comment.start && out[begin-1] != '\n' && out[begin-1] != '\r' {
+		begin--
+	}
+	end := comment.end
+	for end < len(out) && out[end] != '\n' && out[end] != '\r' {
+		end++
+	}
+	if comment.end-begin >= len(blank) && strings.TrimSpace(string(out[comment.end:end])) != "" {
+		copy(out[begin:], blank)
+	}
+}
+
+// commenter finds the comments of a text, a line at a time.
+type commenter struct {
+	scanner
+	// block is where a comment of Obsidian begins that has not ended; -1 for none.
+	block int
+	// until is where the comment or code span ends that began in a line before.
+	until int
+	found []span
+}
+
+// commentsOf are the comments of text from byte begin on, in order.
+func commentsOf(text string, begin int) []span {
+	c := commenter{block: -1}
+	c.src = text
+	all := linesFrom(text, begin)
+	for l, ok := all.next(); ok; l, ok = all.next() {
+		c.line(l)
+	}
+	if c.block >= 0 {
+		c.found = append(c.found, span{c.block, len(text)})
+	}
+	return c.found
+}
+
+func (c *commenter) line(l line) {
+	row := c.src[l.start:l.end]
+	if c.block < 0 && c.until >= l.next {
+		return
+	}
+	if c.block >= 0 {
+		// Signs that come in pairs within the comment end nothing.
+		if strings.Count(row, "%%")%2 == 0 {
+			return
+		}
+		end := l.start + strings.LastIndex(row, "%%") + len("%%")
+		c.found = append(c.found, span{c.block, end})
+		c.block, c.until = -1, end
+		return
+	}
+	before, depth := c.leaf, len(c.stack)
+	if text := before == leafNone || before == leafParagraph || before == leafTable; text && c.until <= l.start && isBlockSign(row) {
+		c.block = l.start + strings.Index(row, "%%")
+		c.closeLeaf()
+		return
+	}
+	inComment := before == leafHTML && c.htmlEnd == 2
+	c.scanner.line(l)
+	switch c.leaf {
+	case leafFence, leafIndented, leafMath:
+		return
+	case leafNone:
+		if (before == leafFence || before == leafMath) && len(c.stack) == depth { // its last line
+			return
+		}
+	case leafHTML:
+		if inComment && c.htmlEnd == 2 {
+			c.extend(l.end)
+			return
+		}
+	}
+	if inComment && strings.Contains(row, "-->") {
+		end := l.start + strings.Index(row, "-->") + len("-->")
+		c.extend(end)
+		c.until = end
+	}
+	c.within(l)
+}
+
+// extend moves the end of the last comment.
+func (c *commenter) extend(end int) {
+	if n := len(c.found); n > 0 {
+		c.found[n-1].end = max(c.found[n-1].end, end)
+	}
+}
+
+// isBlockSign reports whether a line holds %% alone, apart from the marks of quotes and lists.
+func isBlockSign(row string) bool {
+	return strings.TrimLeft(strings.TrimSpace(row), "> \t-*+") == "%%"
+}
+
+// within finds the comments that begin in a line of text.
+func (c *commenter) within(l line) {
+	for i := max(l.start, c.until); i < l.end; {
+		switch rest := c.src[i:l.end]; {
+		case rest[0] == '`':
+			i = c.codeEnd(i)
+		case rest[0] == '\\':
+			i += 2
+		case strings.HasPrefix(rest, "<!--"):
+			i = c.html(i, l)
+		case strings.HasPrefix(rest, "%%"):
+			i = c.signs(i, l)
+		default:
+			i++
+		}
+		c.until = max(c.until, i)
+	}
+}
+
+// paragraph is the text from byte i to the end of its paragraph: to a line that is blank,
+// or begins a heading or code.
+func (c *commenter) paragraph(i int) string {
+	rest := c.src[i:]
+	all := linesFrom(rest, 0)
+	all.next()
+	for l, ok := all.next(); ok; l, ok = all.next() {
+		row := strings.TrimLeft(rest[l.start:l.end], "> \t")
+		if row == "" || row[0] == '#' || strings.HasPrefix(row, "```") || strings.HasPrefix(row, "~~~") {
+			return rest[:l.start]
+		}
+	}
+	return rest
+}
+
+// codeEnd is the end of the code span at byte i, or of the backticks when none begins.
+func (c *commenter) codeEnd(i int) int {
+	paragraph := c.paragraph(i)
+	ticks := len(paragraph) - len(strings.TrimLeft(paragraph, "`"))
+	for at := ticks; at < len(paragraph); {
+		next := strings.IndexByte(paragraph[at:], '`')
+		if next < 0 {
+			break
+		}
+		at += next
+		n := len(paragraph[at:]) - len(strings.TrimLeft(paragraph[at:], "`"))
+		if at += n; n == ticks {
+			return i + at
+		}
+	}
+	return i + ticks
+}
+
+// html takes the comment of HTML at byte i of a line. One that begins a block goes on as far
+// as that block, another as far as its paragraph.
+func (c *commenter) html(i int, l line) int {
+	const sign = "<!--"
+	rest := c.src[i+len(sign) : l.end]
+	for _, empty := range []string{">", "->"} {
+		if strings.HasPrefix(rest, empty) {
+			c.found = append(c.found, span{i, i + len(sign) + len(empty)})
+			return i + len(sign) + len(empty)
+		}
+	}
+	if c.leaf == leafHTML && c.htmlEnd == 2 { // which ends in a later line
+		c.found = append(c.found, span{i, l.end})
+		return l.end
+	}
+	end := strings.Index(c.paragraph(i+len(sign)), "-->")
+	if end < 0 {
+		return i + len(sign)
+	}
+	end += i + len(sign) + len("-->")
+	c.found = append(c.found, span{i, end})
+	return end
+}
+
+// signs takes the comment of Obsidian at byte i of a line. It ends in its paragraph, unless
+// it begins its line and the next sign ends one.
+func (c *commenter) signs(i int, l line) int {
+	const sign = "%%"
+	from := i + len(sign)
+	if i > l.start && (isWordByte(c.src[i-1]) || c.src[i-1] == '%') || strings.HasPrefix(c.src[from:l.end], "%") {
+		return from
+	}
+	end := strings.Index(c.paragraph(from), sign)
+	if end < 0 && blank(strings.TrimLeft(c.src[l.start:i], " >\t")) {
+		end = strings.Index(c.src[from:], sign)
+		if end >= 0 && !blank(c.src[from+end+len(sign):indexByteFrom(c.src, '\n', from+end)]) {
+			end = -1
+		}
+	}
+	if end < 0 {
+		return from
+	}
+	end += from + len(sign)
+	c.found = append(c.found, span{i, end})
+	return end
+}
+
+// Squeezed is text with one space in place of each long run of blanks in a line, such as
+// [WithoutComments] leaves behind.
+func Squeezed(text string) string {
+	const long = "                                        " // 40
+	if !strings.Contains(text, long) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		at := strings.Index(text, long)
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:at])
+		b.WriteByte(' ')
+		text = strings.TrimLeft(text[at:], " ")
+	}
+}

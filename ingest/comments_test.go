@@ -1,0 +1,90 @@
+package ingest_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/inference"
+	"sheaf/inference/hashed"
+	"sheaf/ingest"
+)
+
+// asked is a model that keeps what it was asked for.
+type asked struct {
+	inference.Embedder
+	mu    sync.Mutex
+	texts []string
+}
+
+func (a *asked) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+	a.mu.Lock()
+	a.texts = append(a.texts, texts...)
+	a.mu.Unlock()
+	return a.Embedder.Embed(ctx, p, texts)
+}
+
+// TestHideComments: when the setting changes, everything is read again, in place and once, and
+// comes to be as in a new index; a model gets nothing of comments.
+func TestHideComments(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "# A\n\nalpha %%alpha in secret, and in much of it, so that blanks are left%% end\n\n%%\n# Secret\n%%\n\nomega\n")
+	w.write("b.md", "alpha\n")
+	w.write("c.md", "<!-- alpha in secret -->\n")
+	w.write("latin.md", "alpha caf\xe9 <!-- in secret -->\n")
+	hide := false
+	model := &asked{Embedder: hashed.New(16)}
+	options := func(o ingest.Options) ingest.Options {
+		o.HideComments, o.Embedder = func() bool { return hide }, model
+		return o
+	}
+	same := func(what string) {
+		t.Helper()
+		clean := options(w.fresh())
+		if _, err := ingest.Run(t.Context(), clean); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := state(t, w.o), state(t, clean); got != want {
+			t.Errorf("%s:\n%s\na new index has\n%s", what, got, want)
+		}
+		if r := w.run(); r.Changes() {
+			t.Errorf("%s: a second run did %+v", what, r)
+		}
+	}
+	w.o = options(w.o)
+	w.run()
+	same("searched")
+	given := ingest.Given{Tree: "given", Path: "g.md", Text: []byte("alpha <!-- alpha -->\n")}
+	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return given, true, nil }
+	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{given}); err != nil {
+		t.Fatal(err)
+	}
+
+	hide, model.texts = true, nil
+	if r := w.run(); r.Changed != 4 || r.Removed != 1 || len(r.Skipped) != 1 {
+		t.Errorf("hidden: %+v", r)
+	}
+	for _, text := range model.texts {
+		if strings.Contains(text, "in secret") || strings.Contains(text, "Secret") || strings.Contains(text, strings.Repeat(" ", 40)) {
+			t.Errorf("the model got %q", text)
+		}
+	}
+	if text, err := ingest.Shown(w.view(), sheaf.ID("given:g.md")); err != nil || strings.TrimSpace(string(text)) != "alpha" {
+		t.Errorf("the given text is %q, %v", text, err)
+	}
+	if text, err := w.view().Text("given:g.md"); err != nil || string(text) != "alpha <!-- alpha -->\n" {
+		t.Errorf("what was given is kept as %q, %v", text, err)
+	}
+	if _, err := ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:g.md"}); err != nil {
+		t.Fatal(err)
+	}
+	same("hidden")
+	hide = false
+	if r := w.run(); r.Changed != 3 || r.Added != 1 {
+		t.Errorf("searched again: %+v", r)
+	}
+	same("searched again")
+}

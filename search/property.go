@@ -1,0 +1,62 @@
+package search
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/internal/fold"
+)
+
+// longestName is how many characters the name of a property has at most that is looked for.
+const longestName = 60
+
+// byProperty is the search, or one for what has a property of the name that the query is, where no
+// text has that word and nothing else is likely to answer. q is as it was before
+// the search changed its own.
+func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+	word, plain := q.Words.(sheaf.Match)
+	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
+	name := fold.Text(strings.TrimSpace(word.Text))
+	if !plain || word.Field != "" || likely || r.opt.Order != nil || r.followed.Scan != nil || r.result.Degraded ||
+		name == "" || utf8.RuneCountInString(name) > longestName || strings.ContainsAny(name, " \t\"") {
+		return r, nil
+	}
+	w, err := r.worth(retrieval)
+	if err != nil || w == nil {
+		return r, nil
+	}
+	for _, p := range w.parts {
+		if p.chunks > 0 {
+			return r, nil
+		}
+	}
+	var has sheaf.Filter = sheaf.Exists{Column: sheaf.PropertyColumn(name)}
+	if q.Filter != nil {
+		has = sheaf.And{q.Filter, has}
+	}
+	q.Text, q.Words, q.Filter = "", everything, has
+	next, err := r.instead(ctx, retrieval, q)
+	if next != r {
+		next.note("no text has the word %q; these have a property of that name: %s:*", short(name), short(name))
+	}
+	return next, err
+}
+
+// instead is the search for another query, in place of this one; this one where that fails or
+// finds nothing.
+func (r *run) instead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+	opt := r.opt
+	opt.Room = nil // the hits of this search are there
+	next := r.searcher.newRun(q, opt, r.followed)
+	if err := next.follow(ctx, retrieval); err != nil {
+		return r, ctx.Err()
+	}
+	if len(next.result.Hits) == 0 {
+		next.facts.release()
+		return r, nil
+	}
+	r.facts.release()
+	return next, nil
+}

@@ -39,7 +39,7 @@ fi
 if ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/null 2>&1; then
 	say "installing chromium, which drives the web page in a test"
 	if ! { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; then
-		echo "it cannot be installed: TestPage of serve/web is skipped"
+		echo "it cannot be installed: TestPage of door/web is skipped"
 	fi
 fi
 
@@ -131,11 +131,11 @@ rm -f /tmp/sheaf-server.$$
 # themselves do, and are whole without it. Nor is there memory beside the heap with it.
 say "tests, with the race detector"
 # Those that take longest, or wait for others, begin, or one would be left alone at the end.
-CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./serve/web ./cmd/sheaf ./backend/elastic ./...
+CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./door/web ./cmd/sheaf ./store/opensearch ./...
 
 say "those that are shorter with it, whole without it" # but for scripts, of which little is
 whole=$(git grep -lE "testing\.Short\(\)${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole ./internal/offheap ./engine/segment
+SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole ./internal/offheap ./index/engine/segment
 
 say "fuzzing, $fuzz a target"
 git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' | while IFS=: read -r file target; do

@@ -52,5 +52,5 @@ show "catalog over the input" "$(awk -v b="$(part catalog)" -v i="$input" 'BEGIN
 vectors=$(echo "$status" | tr ',' '\n' | sed -n 's/^"vectors":\([0-9]*\).*/\1/p' | tail -1)
 show "bytes of a vector" "$(awk -v b=$(($(part codes) + $(part scales) + $(part owners) + $(echo "$status" | sed -n 's/.*"parts":{[^}]*"vectors":\([0-9]*\).*/\1/p'))) -v n="$vectors" 'BEGIN { printf "%.0f", b / n }')" 300
 cd "$repository"
-SHEAF_TEST_DIR="$work/notes" go test -run '^$' -bench 'Chunk/tree' -cpu 1 ./chunk |
+SHEAF_TEST_DIR="$work/notes" go test -run '^$' -bench 'Chunk/tree' -cpu 1 ./text/chunk |
 	awk '/MB\/s/ { for (i = 2; i <= NF; i++) if ($i == "MB/s") printf "%-34s %10s   %s\n", "documents cut, one core", $(i - 1) " MB/s", "150" }'

@@ -46,7 +46,7 @@ go test ./search -run '^$' -bench ShareOfStages -cpu 1 -benchtime "${STAGE_RUNS:
 	if (v["%again"] > 0) printf "%-44s %10.1f %%\n", "  what they ask the store for", v["%again"]
 }'
 
-go test ./scan -run '^$' -bench Tiered -benchtime "${TIERED_RUNS:-40x}" | awk '
+go test ./search/scan -run '^$' -bench Tiered -benchtime "${TIERED_RUNS:-40x}" | awk '
 /^Benchmark/ {
 	split($1, part, "/")
 	small = part[2] == 1000

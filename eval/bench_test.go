@@ -7,7 +7,7 @@ import (
 
 	"sheaf/eval"
 	"sheaf/eval/dataset"
-	"sheaf/inference/static/english"
+	"sheaf/model/static/english"
 )
 
 // BenchmarkEvaluate evaluates the data set in the folder SHEAF_TEST_DATASET, from

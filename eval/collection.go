@@ -15,16 +15,16 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/chunk"
 	"sheaf/eval/dataset"
-	"sheaf/inference"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/model"
 	"sheaf/rank"
 	"sheaf/search"
-	"sheaf/vfs"
+	"sheaf/store"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 )
 
 // tree is the name of the tree that a data set's documents lie in.
@@ -35,7 +35,7 @@ type Store struct {
 	Name string
 	// Open opens the store in the folder dir, and makes it when it is empty.
 	// e is nil without a model.
-	Open func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error)
+	Open func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error)
 	// Fleeting says that the store keeps nothing when it is closed, so that
 	// every run indexes again.
 	Fleeting bool
@@ -53,8 +53,8 @@ type Indexing struct {
 	// Embedder makes vectors; nil searches words alone. Reranker reads first
 	// answers again, and Expander puts queries in other words, for profiles
 	// that want that; nil for none.
-	Embedder inference.Embedder
-	Reranker inference.Reranker
+	Embedder model.Embedder
+	Reranker model.Reranker
 	Expander *search.Expander
 	Chunk    chunk.Options
 	Walk     ingest.WalkOptions
@@ -72,10 +72,10 @@ type Indexing struct {
 type Collection struct {
 	Dataset  *dataset.Dataset
 	View     *catalog.View
-	Backend  backend.Backend
+	Backend  store.Backend
 	Analyzer *analysis.Analyzer
-	Embedder inference.Embedder
-	Reranker inference.Reranker
+	Embedder model.Embedder
+	Reranker model.Reranker
 	Expander *search.Expander
 	Store    string
 	// Hash tells versions of the documents apart.

@@ -26,8 +26,8 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
 	"sheaf/profile"
-	"sheaf/query"
 	"sheaf/search"
+	"sheaf/text/query"
 )
 
 // Column is one ranking that is compared with others: a profile with parameters.

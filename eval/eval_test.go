@@ -15,16 +15,16 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/embedded"
-	"sheaf/backend/memory"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
-	"sheaf/inference"
-	"sheaf/inference/hashed"
+	"sheaf/model"
+	"sheaf/model/hashed"
 	"sheaf/profile"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,14 +32,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // stores are the embedded engine and the exhaustive oracle.
 func stores() []eval.Store {
 	return []eval.Store{
-		{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
+		{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
 			o := embedded.Options{Dir: dir, Analyzer: a}
 			if e != nil {
-				o.Vectors = []backend.VectorField{{Name: backend.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: backend.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
+				o.Vectors = []store.VectorField{{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
 			}
 			return embedded.Open(o)
 		}},
-		{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+		{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
 			return memory.New(a), nil
 		}},
 	}

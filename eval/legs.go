@@ -10,8 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // Cached is c with a memory: what a branch asked the store is asked once, facts
@@ -23,7 +23,7 @@ func (c *Collection) Cached() *Collection {
 	out := *c
 	legs := &cachedBackend{Backend: c.Backend, legs: map[xxh3.Uint128]sheaf.Ranking{}}
 	out.Backend = legs
-	if counter, ok := c.Backend.(backend.Counter); ok {
+	if counter, ok := c.Backend.(store.Counter); ok {
 		out.Backend = countingBackend{legs, counter} // queries are weighed by it
 	}
 	out.facts = &cachedFacts{Facts: c.View, err: c.View.Err}
@@ -33,7 +33,7 @@ func (c *Collection) Cached() *Collection {
 
 // cachedBackend remembers what was retrieved.
 type cachedBackend struct {
-	backend.Backend
+	store.Backend
 	mu   sync.Mutex
 	legs map[xxh3.Uint128]sheaf.Ranking
 }
@@ -41,16 +41,16 @@ type cachedBackend struct {
 // countingBackend counts as the store below does.
 type countingBackend struct {
 	*cachedBackend
-	backend.Counter
+	store.Counter
 }
 
-// Matches implements backend.Matcher.
-func (b *cachedBackend) Matches() bool { return backend.Matches(b.Backend) }
+// Matches implements store.Matcher.
+func (b *cachedBackend) Matches() bool { return store.Matches(b.Backend) }
 
-// Retrieve implements backend.Backend. The ranking is shared: stages never
+// Retrieve implements store.Backend. The ranking is shared: stages never
 // change the one they are given.
-func (b *cachedBackend) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	req.Places, req.Room = backend.Places{}, nil // what is remembered is nobody's
+func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	req.Places, req.Room = store.Places{}, nil // what is remembered is nobody's
 	key := keyOf(&req)
 	b.mu.Lock()
 	leg, ok := b.legs[key]
@@ -68,7 +68,7 @@ func (b *cachedBackend) Retrieve(ctx context.Context, req backend.Request) (shea
 }
 
 // keyOf tells requests apart.
-func keyOf(req *backend.Request) xxh3.Uint128 {
+func keyOf(req *store.Request) xxh3.Uint128 {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%d\x00%#v\x00%#v\x00", req.Limit, req.Filter, req.Within)
 	if req.Text != nil {

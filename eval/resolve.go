@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/chunk"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
+	"sheaf/index/catalog"
+	"sheaf/text/chunk"
 )
 
 // resolve is d with judgements that name the documents and sections of the

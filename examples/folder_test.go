@@ -7,15 +7,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/embedded"
-	"sheaf/catalog"
-	"sheaf/inference/static/english"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/serve/access"
-	"sheaf/vfs"
+	"sheaf/model/static/english"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
 )
 
 // Index a folder and search it by words and by meaning. The index outlives the program: a later Refresh
@@ -37,27 +37,27 @@ func Example_folder() {
 	documents, err := catalog.Open(vfs.Disk{}, filepath.Join(index, "catalog"), catalog.Options{})
 	check(err)
 	defer documents.Close()
-	vectors := []backend.VectorField{
-		{Name: backend.VectorTitle, Model: model.Model(), Dims: model.Dims()},
-		{Name: backend.VectorBody, Model: model.Model(), Dims: model.Dims()},
+	vectors := []store.VectorField{
+		{Name: store.VectorTitle, Model: model.Model(), Dims: model.Dims()},
+		{Name: store.VectorBody, Model: model.Model(), Dims: model.Dims()},
 	}
-	store, err := embedded.Open(embedded.Options{Dir: filepath.Join(index, "engine"), Analyzer: analyzer, Vectors: vectors})
+	st, err := embedded.Open(embedded.Options{Dir: filepath.Join(index, "engine"), Analyzer: analyzer, Vectors: vectors})
 	check(err)
-	defer store.Close()
+	defer st.Close()
 
-	collection, err := serve.New(serve.Options{Name: "notes", Catalog: documents, Backend: store, Analyzer: analyzer, Model: model,
+	coll, err := collection.New(collection.Options{Name: "notes", Catalog: documents, Backend: st, Analyzer: analyzer, Model: model,
 		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: notes}}, Embedder: model}})
 	check(err)
-	defer collection.Close()
-	_, err = collection.Refresh(context.Background())
+	defer coll.Close()
+	_, err = coll.Refresh(context.Background())
 	check(err)
 
 	// A reader is the collection at one moment, as one caller may see it.
-	reader, err := collection.For(access.Unrestricted())
+	reader, err := coll.For(access.Unrestricted())
 	check(err)
 	defer reader.Close()
 	for _, text := range []string{"how do I undo a commit", "brewing drinks"} {
-		answer, err := reader.Search(context.Background(), serve.SearchRequest{Text: text, Limit: 1})
+		answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: text, Limit: 1})
 		check(err)
 		for _, r := range answer.Results {
 			fmt.Printf("%s: %s %s\n", text, r.Path, r.Breadcrumb)

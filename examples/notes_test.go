@@ -5,17 +5,17 @@ import (
 	"os"
 	"path/filepath"
 
-	"sheaf/analysis"
-	"sheaf/backend/embedded"
-	"sheaf/catalog"
+	"sheaf/collection"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/vfs"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
 )
 
 // openNotes indexes notes, texts by file name, as folder_test.go does step by
 // step, for words alone; change, which may be nil, changes the options first.
-func openNotes(notes map[string]string, change func(*serve.Options)) (collection *serve.Collection, done func()) {
+func openNotes(notes map[string]string, change func(*collection.Options)) (coll *collection.Collection, done func()) {
 	dir, err := os.MkdirTemp("", "sheaf")
 	check(err)
 	for name, text := range notes {
@@ -27,17 +27,17 @@ func openNotes(notes map[string]string, change func(*serve.Options)) (collection
 	check(err)
 	store, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "engine"), Analyzer: analyzer})
 	check(err)
-	options := serve.Options{Name: "notes", Catalog: documents, Backend: store, Analyzer: analyzer,
+	options := collection.Options{Name: "notes", Catalog: documents, Backend: store, Analyzer: analyzer,
 		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: filepath.Join(dir, "notes")}}}}
 	if change != nil {
 		change(&options)
 	}
-	collection, err = serve.New(options)
+	coll, err = collection.New(options)
 	check(err)
-	_, err = collection.Refresh(context.Background())
+	_, err = coll.Refresh(context.Background())
 	check(err)
-	return collection, func() {
-		check(collection.Close())
+	return coll, func() {
+		check(coll.Close())
 		check(store.Close())
 		check(documents.Close())
 		check(os.RemoveAll(dir))

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
 	"sheaf/profile"
-	"sheaf/serve"
-	"sheaf/serve/access"
 )
 
 // A ranking of one's own is a few lines of YAML: here titles count as much as the
@@ -33,10 +33,10 @@ then:
 
 // Rank with a profile of one's own, and set its parameter for one search.
 func Example_profile() {
-	collection, done := openNotes(map[string]string{
+	coll, done := openNotes(map[string]string{
 		"reset.md": "# Reset\n\nMoves the branch.\n",
 		"undo.md":  "# Undo\n\nTo go back, use reset; a hard reset also changes files, so think before you reset.\n",
-	}, func(o *serve.Options) {
+	}, func(o *collection.Options) {
 		o.Profile = "titles-first"
 		// Where profiles come from: this text, then the built-in ones.
 		o.Profiles = func(name string) (string, []byte, error) {
@@ -47,11 +47,11 @@ func Example_profile() {
 		}
 	})
 	defer done()
-	reader, err := collection.For(access.Unrestricted())
+	reader, err := coll.For(access.Unrestricted())
 	check(err)
 	defer reader.Close()
 	for _, weight := range []string{"5", "0.1"} {
-		answer, err := reader.Search(context.Background(), serve.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": weight}})
+		answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": weight}})
 		check(err)
 		fmt.Print("title_weight ", weight, ":")
 		for _, r := range answer.Results {
@@ -59,7 +59,7 @@ func Example_profile() {
 		}
 		fmt.Println()
 	}
-	_, err = reader.Search(context.Background(), serve.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": "0"}})
+	_, err = reader.Search(context.Background(), collection.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": "0"}})
 	fmt.Println(sheaf.ExitCode(err), err)
 	// Output:
 	// title_weight 5: reset.md undo.md

@@ -6,23 +6,23 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"sheaf/serve"
-	"sheaf/serve/access"
-	"sheaf/serve/api"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	httpdoor "sheaf/door/http"
 )
 
 // Serve inside another program, which knows its own callers: it says for every
 // request what its caller may see and do. Here everybody who is not on the staff
 // sees what is public. A program that wants keys instead gives api.Options.Keys.
 func Example_program() {
-	collection, done := openNotes(map[string]string{
+	coll, done := openNotes(map[string]string{
 		"opening.md": "---\naccess: public\n---\nOpening hours are from nine to five.\n",
 		"alarm.md":   "---\naccess: group:staff\n---\nSwitch off the alarm when opening.\n",
 	}, nil)
 	defer done()
 	search := []access.Scope{access.ScopeSearch}
-	handler, err := api.New(api.Options{
-		Collections: []*serve.Collection{collection},
+	handler, err := httpdoor.New(httpdoor.Options{
+		Collections: []*collection.Collection{coll},
 		SignOn: func(r *http.Request) (access.Grant, error) {
 			// The program's own sign-on; a header stands for it here.
 			if r.Header.Get("Caller") == "of the staff" {
@@ -46,7 +46,7 @@ func Example_program() {
 		req.Header.Set("Caller", caller)
 		res, err := http.DefaultClient.Do(req)
 		check(err)
-		var answer serve.Answer
+		var answer collection.Answer
 		check(json.NewDecoder(res.Body).Decode(&answer))
 		check(res.Body.Close())
 		fmt.Printf("%q sees:", caller)

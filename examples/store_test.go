@@ -8,22 +8,22 @@ import (
 	"sync"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/serve"
-	"sheaf/serve/access"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/store"
 )
 
 // counting is a store in a map that scores a chunk by how often the words of the
 // query occur in it, times the weight of the field. A store only finds chunks:
 // titles, snippets and links come from the catalog, so nothing else is needed.
-// backend/backendtest is the test that every real store passes.
+// store/storetest is the test that every real store passes.
 type counting struct {
 	mu     sync.RWMutex
-	chunks map[sheaf.ID]backend.Chunk
+	chunks map[sheaf.ID]store.Chunk
 }
 
-// Write implements backend.Backend. It keeps none of the slices of the batch.
-func (s *counting) Write(_ context.Context, batch backend.Batch) error {
+// Write implements store.Backend. It keeps none of the slices of the batch.
+func (s *counting) Write(_ context.Context, batch store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *counting) Write(_ context.Context, batch backend.Batch) error {
 	return nil
 }
 
-func cloneColumns(columns []backend.Column) []backend.Column {
+func cloneColumns(columns []store.Column) []store.Column {
 	columns = slices.Clone(columns)
 	for i := range columns {
 		columns[i].Values = slices.Clone(columns[i].Values)
@@ -45,7 +45,7 @@ func cloneColumns(columns []backend.Column) []backend.Column {
 	return columns
 }
 
-// Delete implements backend.Backend.
+// Delete implements store.Backend.
 func (s *counting) Delete(_ context.Context, docs []sheaf.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,9 +61,9 @@ func (s *counting) remove(docs []sheaf.ID) {
 	}
 }
 
-// Retrieve implements backend.Backend. What it cannot do is an error, so that
+// Retrieve implements store.Backend. What it cannot do is an error, so that
 // nobody takes its answer for another one.
-func (s *counting) Retrieve(_ context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s *counting) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}
@@ -90,9 +90,9 @@ func (s *counting) Retrieve(_ context.Context, req backend.Request) (sheaf.Ranki
 	return found[:min(len(found), req.Limit)], nil
 }
 
-func count(c *backend.Chunk, words []string, fields []backend.FieldWeight) (score float64) {
+func count(c *store.Chunk, words []string, fields []store.FieldWeight) (score float64) {
 	for _, f := range c.Fields {
-		i := slices.IndexFunc(fields, func(w backend.FieldWeight) bool { return w.Name == f.Name })
+		i := slices.IndexFunc(fields, func(w store.FieldWeight) bool { return w.Name == f.Name })
 		if i < 0 {
 			continue
 		}
@@ -103,33 +103,33 @@ func count(c *backend.Chunk, words []string, fields []backend.FieldWeight) (scor
 	return score
 }
 
-// Close implements backend.Backend.
+// Close implements store.Backend.
 func (s *counting) Close() error { return nil }
 
-var _ backend.Backend = (*counting)(nil)
+var _ store.Backend = (*counting)(nil)
 
 // Keep chunks in a store of one's own. Profiles, access checks and explanations
 // work on it unchanged; what it cannot do is said.
 func Example_store() {
-	collection, done := openNotes(map[string]string{
+	coll, done := openNotes(map[string]string{
 		"reset.md": "Moves the branch; a hard reset changes files too.\n",
 		"undo.md":  "Use reset.\n",
-	}, func(o *serve.Options) {
-		o.Backend, o.Store = &counting{chunks: map[sheaf.ID]backend.Chunk{}}, "the counting store"
+	}, func(o *collection.Options) {
+		o.Backend, o.Store = &counting{chunks: map[sheaf.ID]store.Chunk{}}, "the counting store"
 		o.Profiles = func(string) (string, []byte, error) {
 			return "count.yaml", []byte("name: count\nbranches: [{name: words, retrieve: text, fields: {title: 3, body: 1}}]\n"), nil
 		}
 	})
 	defer done()
-	reader, err := collection.For(access.Unrestricted())
+	reader, err := coll.For(access.Unrestricted())
 	check(err)
 	defer reader.Close()
-	answer, err := reader.Search(context.Background(), serve.SearchRequest{Text: "reset"})
+	answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: "reset"})
 	check(err)
 	for _, r := range answer.Results {
 		fmt.Println(r.Path, r.Score)
 	}
-	_, err = reader.Search(context.Background(), serve.SearchRequest{Text: `"hard reset"`})
+	_, err = reader.Search(context.Background(), collection.SearchRequest{Text: `"hard reset"`})
 	fmt.Println(err)
 	// Output:
 	// reset.md 4

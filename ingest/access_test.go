@@ -3,7 +3,7 @@ package ingest
 import (
 	"testing"
 
-	"sheaf/chunk"
+	"sheaf/text/chunk"
 )
 
 // TestAccessProperties: what fills a column of access is never text.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 )
 
 // What is indexed of a folder, or of a disk below it, that is not there for now stays: how

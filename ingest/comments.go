@@ -2,8 +2,8 @@ package ingest
 
 import (
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/chunk"
+	"sheaf/index/catalog"
+	"sheaf/text/chunk"
 )
 
 // Settings say under commentsKey that an index was read without comments.

@@ -7,20 +7,20 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/inference"
-	"sheaf/inference/hashed"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/model/hashed"
 )
 
 // asked is a model that keeps what it was asked for.
 type asked struct {
-	inference.Embedder
+	model.Embedder
 	mu    sync.Mutex
 	texts []string
 }
 
-func (a *asked) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+func (a *asked) Embed(ctx context.Context, p model.Purpose, texts []string) ([][]float32, error) {
 	a.mu.Lock()
 	a.texts = append(a.texts, texts...)
 	a.mu.Unlock()

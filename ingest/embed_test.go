@@ -11,17 +11,17 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/chunk"
-	"sheaf/inference"
-	"sheaf/inference/cache"
-	"sheaf/inference/hashed"
 	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/model/hashed"
+	"sheaf/model/remember"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
-// model counts the texts that it is asked for, and fails while broken is set; refused is
+// fakeModel counts the texts that it is asked for, and fails while broken is set; refused is
 // what it does, where it is set, of texts with granite.
-type model struct {
+type fakeModel struct {
 	hashed.Embedder
 	mu      sync.Mutex
 	texts   int
@@ -29,7 +29,7 @@ type model struct {
 	refused func() error
 }
 
-func (m *model) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+func (m *fakeModel) Embed(ctx context.Context, p model.Purpose, texts []string) ([][]float32, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken != nil {
@@ -43,13 +43,13 @@ func (m *model) Embed(ctx context.Context, p inference.Purpose, texts []string) 
 }
 
 // nearest is the chunk nearest to a text.
-func nearest(t *testing.T, w *world, m *model, text string) sheaf.ID {
+func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 	t.Helper()
-	v, err := m.Embedder.Embed(context.Background(), inference.Query, []string{text})
+	v, err := m.Embedder.Embed(context.Background(), model.Query, []string{text})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.o.Backend.Retrieve(context.Background(), backend.Request{Limit: 1, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: v[0]}})
+	r, err := w.o.Backend.Retrieve(context.Background(), store.Request{Limit: 1, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func nearest(t *testing.T, w *world, m *model, text string) sheaf.ID {
 // goes on.
 func TestEmbedding(t *testing.T) {
 	w := newWorld(t)
-	m := &model{Embedder: hashed.New(64)}
-	kept := cache.New(m, filepath.Join(t.TempDir(), "vectors"))
+	m := &fakeModel{Embedder: hashed.New(64)}
+	kept := remember.New(m, filepath.Join(t.TempDir(), "vectors"))
 	defer kept.Close()
 	w.o.Embedder = kept
 	w.write("a.md", "# Bread\n\nflour and water\n\n## Oven\n\nvery hot\n")
@@ -139,8 +139,8 @@ func TestOneTextWithoutVector(t *testing.T) {
 		"embed t:b.md: context deadline exceeded": func() error { return context.DeadlineExceeded },
 		"embed t:b.md: model " + hashed.New(64).Model() + " panicked: no granite (embed_test.go:": func() error { panic("no granite") },
 	} {
-		m := &model{Embedder: hashed.New(64), refused: fail}
-		for _, e := range []inference.Embedder{m, windowModel{m}} {
+		m := &fakeModel{Embedder: hashed.New(64), refused: fail}
+		for _, e := range []model.Embedder{m, windowModel{m}} {
 			w := newWorld(t)
 			w.o.Embedder, w.o.Workers = e, 1
 			w.write("a.md", "# Bread\n\nflour\n")
@@ -149,7 +149,7 @@ func TestOneTextWithoutVector(t *testing.T) {
 			if r := w.run(); r.Added != 3 || r.Pending != 1 || !strings.HasPrefix(r.EmbedError, what) {
 				t.Errorf("%T: %+v", e, r)
 			}
-			if got := nearest(t, w, &model{Embedder: m.Embedder}, "Cheese holes"); got != "t:c.md#cheese" {
+			if got := nearest(t, w, &fakeModel{Embedder: m.Embedder}, "Cheese holes"); got != "t:c.md#cheese" {
 				t.Errorf("%T: nearest to cheese is %s", e, got)
 			}
 		}
@@ -162,7 +162,7 @@ type spoiled struct {
 	spoil func([]float32) []float32
 }
 
-func (s spoiled) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+func (s spoiled) Embed(ctx context.Context, p model.Purpose, texts []string) ([][]float32, error) {
 	out, err := s.Embedder.Embed(ctx, p, texts)
 	if err == nil {
 		out[len(out)-1] = s.spoil(out[len(out)-1])
@@ -171,10 +171,10 @@ func (s spoiled) Embed(ctx context.Context, p inference.Purpose, texts []string)
 }
 
 // windowModel is a model for which windows are cheap, made of the other one.
-type windowModel struct{ *model }
+type windowModel struct{ *fakeModel }
 
 func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32, error) {
-	v, err := m.Embed(ctx, inference.Passage, []string{heading + "\n" + body})
+	v, err := m.Embed(ctx, model.Passage, []string{heading + "\n" + body})
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +184,8 @@ func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, 
 // TestMetadataSuffix: the properties of a document are embedded with its windows
 // when these are made so, but not who may see it.
 func TestMetadataSuffix(t *testing.T) {
-	m := &model{Embedder: hashed.New(256)}
-	for name, e := range map[string]inference.Embedder{"texts": m, "windows": windowModel{m}} {
+	m := &fakeModel{Embedder: hashed.New(256)}
+	for name, e := range map[string]model.Embedder{"texts": m, "windows": windowModel{m}} {
 		for _, suffix := range []bool{false, true} {
 			w := newWorld(t)
 			w.o.Embedder = e
@@ -195,11 +195,11 @@ func TestMetadataSuffix(t *testing.T) {
 			w.run()
 			for query, want := range map[string]sheaf.ID{"crimson": "t:a.md#0", "turquoise": "t:b.md#0", "ann": "t:a.md#0"} {
 				score := func(id sheaf.ID) float64 {
-					v, err := m.Embedder.Embed(t.Context(), inference.Query, []string{query})
+					v, err := m.Embedder.Embed(t.Context(), model.Query, []string{query})
 					if err != nil {
 						t.Fatal(err)
 					}
-					hits, err := w.o.Backend.Retrieve(t.Context(), backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: v[0]}})
+					hits, err := w.o.Backend.Retrieve(t.Context(), store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -231,8 +231,8 @@ func TestMetadataSuffixIsFoundInBody(t *testing.T) {
 		w.write("plain.md", "nothing to add\n")
 		w.run()
 		for query, all := range map[string]bool{"crimson": true, "Bergen": true, "ann": false, "hue": false, "color": false} {
-			hits, err := w.o.Backend.Retrieve(t.Context(), backend.Request{Limit: 100, Text: &backend.TextRequest{
-				Query: sheaf.Match{Text: query}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}})
+			hits, err := w.o.Backend.Retrieve(t.Context(), store.Request{Limit: 100, Text: &store.TextRequest{
+				Query: sheaf.Match{Text: query}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}})
 			if err != nil {
 				t.Fatal(err)
 			}

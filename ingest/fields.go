@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/chunk"
 	"sheaf/internal/distinct"
 	"sheaf/internal/fold"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // columnExtension is the column of a file's extension, in lower case without the
@@ -28,18 +28,18 @@ type entries struct {
 	next    int // of the document's chunks
 
 	path, aliases, properties string
-	columns                   []backend.Column
-	atDepth                   map[int][]backend.Column // columns with the depth
+	columns                   []store.Column
+	atDepth                   map[int][]store.Column // columns with the depth
 }
 
 func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
-	return &entries{doc: doc, content: content, path: pathWords(doc.Path), aliases: backend.JoinValues(doc.Aliases), properties: propertyText(doc),
-		columns: documentColumns(doc, date), atDepth: map[int][]backend.Column{}}
+	return &entries{doc: doc, content: content, path: pathWords(doc.Path), aliases: store.JoinValues(doc.Aliases), properties: propertyText(doc),
+		columns: documentColumns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
 // take is the next n entries, fewer when there are no more.
-func (s *entries) take(n int) []backend.Chunk {
-	out := make([]backend.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
+func (s *entries) take(n int) []store.Chunk {
+	out := make([]store.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
 	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {
 		if c := &s.doc.Chunks[s.next]; len(c.Members) == 0 { // else its members are indexed
 			out = append(out, s.entry(c))
@@ -48,21 +48,21 @@ func (s *entries) take(n int) []backend.Chunk {
 	return out
 }
 
-func (s *entries) entry(c *sheaf.Chunk) backend.Chunk {
+func (s *entries) entry(c *sheaf.Chunk) store.Chunk {
 	columns, ok := s.atDepth[c.Depth]
 	if !ok {
 		columns = ChunkColumns(s.columns, c.Depth)
 		s.atDepth[c.Depth] = columns
 	}
 	columns = WithFields(columns, s.doc.FieldsOf(c.Position))
-	e := backend.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]backend.Field, 0, usualFields)}
+	e := store.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]store.Field, 0, usualFields)}
 	e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
 	e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
 	if c.ID == s.doc.ID || !c.HasHeading {
 		e.Fields = appendField(e.Fields, sheaf.FieldAliases, s.aliases)
 		e.Fields = appendField(e.Fields, sheaf.FieldProperties, s.properties)
 	}
-	e.Fields = appendField(e.Fields, sheaf.FieldTags, backend.JoinValues(c.Tags))
+	e.Fields = appendField(e.Fields, sheaf.FieldTags, store.JoinValues(c.Tags))
 	e.Fields = appendField(e.Fields, sheaf.FieldPath, s.path)
 	e.Fields = appendField(e.Fields, sheaf.FieldBody, bodyText(s.doc, c, s.content))
 	return e
@@ -71,11 +71,11 @@ func (s *entries) entry(c *sheaf.Chunk) backend.Chunk {
 // usualFields is how many texts most chunks have at most.
 const usualFields = 4
 
-func appendField(fields []backend.Field, name, text string) []backend.Field {
+func appendField(fields []store.Field, name, text string) []store.Field {
 	if text == "" {
 		return fields
 	}
-	return append(fields, backend.Field{Name: name, Text: text})
+	return append(fields, store.Field{Name: name, Text: text})
 }
 
 // titlesAbove are the titles of the hierarchy but the chunk's own.
@@ -84,7 +84,7 @@ func titlesAbove(c *sheaf.Chunk) string {
 	if n := len(titles); n > 0 && titles[n-1] == c.Title {
 		titles = titles[:n-1]
 	}
-	return backend.JoinValues(titles)
+	return store.JoinValues(titles)
 }
 
 // bodyText is the text of a chunk that is indexed.
@@ -107,12 +107,12 @@ func propertyText(doc *sheaf.Document) string {
 			parts = append(parts, v.String())
 		}
 	}
-	return backend.JoinValues(parts)
+	return store.JoinValues(parts)
 }
 
 // Columns are what filters see of a document, whatever the chunk: see
 // sheaf.ColumnTree and the others. They belong to the caller.
-func Columns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
+func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	return documentColumns(doc, date)
 }
 
@@ -127,9 +127,9 @@ func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(
 // documentColumns are the columns that all chunks of a document share, sorted by
 // name. Tags and text of properties are folded, tags are present with those above
 // them, and a property that is a link has the name of the note.
-func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
+func documentColumns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
-	columns := []backend.Column{
+	columns := []store.Column{
 		{Name: sheaf.ColumnTree, Values: []sheaf.Value{text(doc.Tree)}},
 		{Name: sheaf.ColumnDoc, Values: []sheaf.Value{text(string(doc.ID))}},
 		{Name: sheaf.ColumnPath, Values: []sheaf.Value{text(doc.Path)}},
@@ -138,7 +138,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		{Name: columnExtension, Values: []sheaf.Value{text(strings.TrimPrefix(strings.ToLower(path.Ext(doc.Path)), "."))}},
 	}
 	if !date.Time.IsZero() {
-		columns = append(columns, backend.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(sheaf.Clock(inZone(doc, date)))}})
+		columns = append(columns, store.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(sheaf.Clock(inZone(doc, date)))}})
 	}
 	var tags distinct.List[sheaf.Value]
 	for _, tag := range doc.Tags {
@@ -153,16 +153,16 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		}
 	}
 	if len(tags.Values) > 0 {
-		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.Values})
+		columns = append(columns, store.Column{Name: sheaf.ColumnTag, Values: tags.Values})
 	}
 	columns = append(columns, accessColumns(doc)...)
 	columns = append(columns, propertyColumns(doc.Properties)...)
-	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(columns, func(a, b store.Column) int { return strings.Compare(a.Name, b.Name) })
 	return columns
 }
 
 // propertyColumns are the columns of properties, in no order.
-func propertyColumns(of []sheaf.Property) (columns []backend.Column) {
+func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 	// The values by their columns: names may differ only in how they are written.
 	properties := map[string]*distinct.List[sheaf.Value]{}
 	// Numbers as they are written, by their columns.
@@ -192,11 +192,11 @@ func propertyColumns(of []sheaf.Property) (columns []backend.Column) {
 		}
 	}
 	for name, p := range properties {
-		columns = append(columns, backend.Column{Name: name, Values: p.Values})
+		columns = append(columns, store.Column{Name: name, Values: p.Values})
 	}
 	for name, p := range written {
 		if unusual[name] {
-			columns = append(columns, backend.Column{Name: name, Values: p.Values})
+			columns = append(columns, store.Column{Name: name, Values: p.Values})
 		}
 	}
 	return columns
@@ -204,7 +204,7 @@ func propertyColumns(of []sheaf.Property) (columns []backend.Column) {
 
 // WithFields are the columns of a document with the fields of one of its chunks, whose
 // values come before those of the document. Columns are sorted by name.
-func WithFields(columns []backend.Column, fields []sheaf.Field) []backend.Column {
+func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	if len(fields) == 0 {
 		return columns
 	}
@@ -214,7 +214,7 @@ func WithFields(columns []backend.Column, fields []sheaf.Field) []backend.Column
 	}
 	own := propertyColumns(properties)
 	for _, c := range columns {
-		i := slices.IndexFunc(own, func(o backend.Column) bool { return o.Name == c.Name })
+		i := slices.IndexFunc(own, func(o store.Column) bool { return o.Name == c.Name })
 		if i < 0 {
 			own = append(own, c)
 			continue
@@ -225,7 +225,7 @@ func WithFields(columns []backend.Column, fields []sheaf.Field) []backend.Column
 		}
 		own[i].Values = both.Values
 	}
-	slices.SortFunc(own, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(own, func(a, b store.Column) int { return strings.Compare(a.Name, b.Name) })
 	return own
 }
 
@@ -266,18 +266,18 @@ func accessColumn(property string) string {
 
 // accessColumns are the columns that say who may see a document. Of a property
 // that is there twice the first counts: a second must not open a document.
-func accessColumns(doc *sheaf.Document) []backend.Column {
-	var columns []backend.Column
+func accessColumns(doc *sheaf.Document) []store.Column {
+	var columns []store.Column
 	for _, p := range doc.Properties {
 		name := accessColumn(p.Name)
-		if name == "" || slices.ContainsFunc(columns, func(c backend.Column) bool { return c.Name == name }) {
+		if name == "" || slices.ContainsFunc(columns, func(c store.Column) bool { return c.Name == name }) {
 			continue
 		}
 		var values distinct.List[sheaf.Value]
 		for _, v := range p.Values {
 			values.Add(sheaf.TextValue(v.String()))
 		}
-		columns = append(columns, backend.Column{Name: name, Values: values.Values})
+		columns = append(columns, store.Column{Name: name, Values: values.Values})
 	}
 	return columns
 }
@@ -295,9 +295,9 @@ func folders(p string) []sheaf.Value {
 
 // ChunkColumns are the columns of a document, as [Columns] gives them, with the
 // depth of one of its chunks in its place.
-func ChunkColumns(document []backend.Column, depth int) []backend.Column {
-	c := backend.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
-	at, _ := slices.BinarySearchFunc(document, c.Name, func(d backend.Column, name string) int { return strings.Compare(d.Name, name) })
-	out := make([]backend.Column, 0, len(document)+1)
+func ChunkColumns(document []store.Column, depth int) []store.Column {
+	c := store.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
+	at, _ := slices.BinarySearchFunc(document, c.Name, func(d store.Column, name string) int { return strings.Compare(d.Name, name) })
+	out := make([]store.Column, 0, len(document)+1)
 	return append(append(append(out, document[:at]...), c), document[at:]...)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
+	"sheaf/store"
 )
 
 // Titles above a chunk are a field of their own, found by that field alone: they are
@@ -18,8 +18,8 @@ func TestTitlesAboveAreAField(t *testing.T) {
 	w.run()
 	find := func(field, word string) []sheaf.ID {
 		t.Helper()
-		found, err := w.o.Backend.Retrieve(context.Background(), backend.Request{Limit: 10,
-			Text: &backend.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75, Fields: []backend.FieldWeight{{Name: field, Weight: 1}}}})
+		found, err := w.o.Backend.Retrieve(context.Background(), store.Request{Limit: 10,
+			Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75, Fields: []store.FieldWeight{{Name: field, Weight: 1}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

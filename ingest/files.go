@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/inference"
+	"sheaf/index/catalog"
+	"sheaf/model"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // File is a document's file.
@@ -46,7 +46,7 @@ func IsText(name string) bool {
 
 // Embed gives the entries of one document their vectors: passages of the text,
 // each under the titles above it, and the title.
-func Embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, entries []backend.Chunk) error {
+func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
 	return embed(ctx, e, doc, chunksOf(doc), entries, "", &space{})
 }
 

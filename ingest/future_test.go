@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"sheaf/analysis"
-	"sheaf/backend/memory"
-	"sheaf/catalog"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // TestFutureChange: a file that changed while the clock was ahead, whatever time it has, and

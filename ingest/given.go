@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/chunk"
+	"sheaf/index/catalog"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // Given is a document that comes as a text instead of a file: from a data set or
@@ -51,7 +51,7 @@ type GivenChunk struct {
 	Text  string
 	// Vectors are its passages by vector field, unit length, of the dimension
 	// of the index; a chunk without any is embedded when there is a model.
-	Vectors []backend.Vectors
+	Vectors []store.Vectors
 }
 
 // chunkBreak stands between the chunks of a document that came cut already.
@@ -80,7 +80,7 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 }
 
 // Change is [Put] that removes other documents in its first commit; those that
-// do not exist are no error. After a [backend.PartialError] the catalog says what the
+// do not exist are no error. After a [store.PartialError] the catalog says what the
 // store has: of the documents that it names nothing, of the others of the commit what
 // was asked for; later commits are not made.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
@@ -276,11 +276,11 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 
 // vectors gives chunks their vectors: those that came with them, and the
 // model's to the others.
-func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
+func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, to *space) error {
 	if j.given == nil || len(j.given.Chunks) != len(chunks) {
 		return r.embedChunks(ctx, doc, at, chunks, to)
 	}
-	var rest []backend.Chunk
+	var rest []store.Chunk
 	var places []int
 	for i := range chunks {
 		if own := j.given.Chunks[i].Vectors; len(own) > 0 {

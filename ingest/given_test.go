@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/store"
 )
 
 // TestPut: documents that come as texts are found by their words, keep their
@@ -61,8 +61,8 @@ func TestPut(t *testing.T) {
 		t.Errorf("dated %v", d)
 	}
 	for word, want := range map[string]int{"flour": 1, "baking": 1, "jib": 0, "spinnaker": 1} {
-		hits, err := w.o.Backend.Retrieve(ctx, backend.Request{Limit: 9, Text: &backend.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
-			Fields: []backend.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}})
+		hits, err := w.o.Backend.Retrieve(ctx, store.Request{Limit: 9, Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
+			Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}})
 		if err != nil || len(hits) != want {
 			t.Errorf("%q: %d hits, %v, want %d", word, len(hits), err, want)
 		}

@@ -12,17 +12,17 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/inference"
+	"sheaf/index/catalog"
+	"sheaf/model"
+	"sheaf/store"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 )
 
 // Options say what is indexed, and where to.
 type Options struct {
 	Catalog *catalog.Catalog
-	Backend backend.Backend
+	Backend store.Backend
 	// Trees are the folders to index; documents of other trees are removed. Known are
 	// those that the catalog had when Trees was chosen: what another process added to
 	// them, moved or removed since then stays so. Nil keeps none of that.
@@ -39,7 +39,7 @@ type Options struct {
 	// documents again. Nil hides none.
 	HideComments func() bool
 	// Embedder makes vectors; nil makes none.
-	Embedder inference.Embedder
+	Embedder model.Embedder
 	// Workers is how many files are read and cut at once; 0 is one a core.
 	Workers int
 	// CommitBytes is how many bytes of files are written before they are

@@ -18,12 +18,12 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -106,14 +106,14 @@ func state(t *testing.T, o ingest.Options) string {
 			lines = append(lines, fmt.Sprintf("catalog %s %v", doc.Chunks[i].ID, doc.Chunks[i].Body))
 		}
 	}
-	all, err := o.Backend.Retrieve(context.Background(), backend.Request{Limit: backend.MaxLimit, Text: &backend.TextRequest{Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: "body", Weight: 1}}}})
+	all, err := o.Backend.Retrieve(context.Background(), store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range all {
 		lines = append(lines, "chunk "+string(h.ID))
 	}
-	word, err := o.Backend.Retrieve(context.Background(), backend.Request{Limit: backend.MaxLimit, Text: &backend.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []backend.FieldWeight{{Name: "body", Weight: 1}}}})
+	word, err := o.Backend.Retrieve(context.Background(), store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,8 +319,8 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("also skipped: %v", reasons)
 	}
 	for _, path := range []string{"good.md", "invalid.md", "utf16.md", "bom.md", "crlf.md", "broken.md", "bomb.md", "odd \\ name #1 %20 'q' \".md", "line.md"} {
-		found, err := w.o.Backend.Retrieve(context.Background(), backend.Request{Limit: 5, Within: nil, Filter: sheaf.In{Column: "path", Values: []sheaf.Value{sheaf.TextValue(path)}},
-			Text: &backend.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []backend.FieldWeight{{Name: "body", Weight: 1}}}})
+		found, err := w.o.Backend.Retrieve(context.Background(), store.Request{Limit: 5, Within: nil, Filter: sheaf.In{Column: "path", Values: []sheaf.Value{sheaf.TextValue(path)}},
+			Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
 		if err != nil || len(found) == 0 {
 			t.Errorf("%s is not found: %v", path, err)
 		}

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/chunk"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // A bare list of links whose items all share a word, such as "Staging environments" and
@@ -15,7 +15,7 @@ import (
 
 // takeLists takes such lists out of the bodies of a document's chunks, before the chunks get
 // their vectors. It returns the words of the lists, by the number of the chunk.
-func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk) map[int]string {
+func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) map[int]string {
 	if o.Analyzer == nil || chunk.KindOf(doc.Path) != chunk.KindMarkdown {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 }
 
 // giveLists adds the words that takeLists took to the bodies again.
-func giveLists(chunks []backend.Chunk, taken map[int]string) {
+func giveLists(chunks []store.Chunk, taken map[int]string) {
 	for i, words := range taken {
 		for j := range chunks[i].Fields {
 			if f := &chunks[i].Fields[j]; f.Name == sheaf.FieldBody {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/inference/hashed"
 	"sheaf/ingest"
+	"sheaf/model/hashed"
+	"sheaf/text/analysis"
 )
 
 // TestListsOfLinks: a list whose items share a word has each word once and no part in vectors;

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"sheaf/catalog"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
 )
 
 // TestUnmounted: a folder that is left empty when its disk is unmounted keeps what is

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/chunk"
-	"sheaf/inference"
+	"sheaf/model"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // Passages of other embedders than those for which windows are cheap: each is a
@@ -17,15 +17,15 @@ import (
 // of more of them.
 var servedPassages = chunk.Passages{Words: 80, Stride: 60}
 
-// cheapPassages are those of inference.WindowEmbedder. Smaller ones, with a part
+// cheapPassages are those of model.WindowEmbedder. Smaller ones, with a part
 // of each in the next, are found better by vectors that are sums of words:
 // doc/quality.md.
 var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
 
 // PassagesOf says how texts are cut for an embedder. Every passage is embedded
 // under the titles above it.
-func PassagesOf(e inference.Embedder) chunk.Passages {
-	if _, ok := e.(inference.WindowEmbedder); ok {
+func PassagesOf(e model.Embedder) chunk.Passages {
+	if _, ok := e.(model.WindowEmbedder); ok {
 		return cheapPassages
 	}
 	return servedPassages
@@ -43,7 +43,7 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 
 // addFound adds to the bodies of a document's chunks what words find at their end, when windows
 // are made so. The chunks have their vectors already, which have a suffix of their own.
-func (o *Options) addFound(doc *sheaf.Document, chunks []backend.Chunk) {
+func (o *Options) addFound(doc *sheaf.Document, chunks []store.Chunk) {
 	if o.Chunk.Chunker != "window" {
 		return
 	}
@@ -77,8 +77,8 @@ const headingMark = " › "
 
 // embed gives the chunks of one document their vectors; at are the chunks by ID,
 // suffix stands behind every passage. Vectors of windows lie in the memory of to, until it is used again.
-func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, suffix string, to *space) error {
-	if w, ok := e.(inference.WindowEmbedder); ok {
+func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string, to *space) error {
+	if w, ok := e.(model.WindowEmbedder); ok {
 		if err := to.embed(ctx, w, at, chunks, suffix); err != nil {
 			return fmt.Errorf("embed %s: %w", doc.ID, err)
 		}
@@ -92,7 +92,7 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at ma
 		counts[i] = len(parts)
 		texts = append(append(texts, parts...), c.Title)
 	}
-	vectors, err := ask(ctx, e, inference.Passage, texts)
+	vectors, err := ask(ctx, e, model.Passage, texts)
 	if err != nil {
 		return fmt.Errorf("embed %s: %w", doc.ID, err)
 	}
@@ -100,31 +100,31 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at ma
 		return fmt.Errorf("embed %s: %w: model %s gave %d vectors for %d texts", doc.ID, sheaf.ErrUnavailable, e.Model(), len(vectors), len(texts))
 	}
 	for i, v := range vectors {
-		if v != nil && !backend.IsUnit(v, e.Dims()) {
+		if v != nil && !store.IsUnit(v, e.Dims()) {
 			return fmt.Errorf("embed %s: %w: model %s gave no vector of length 1 and %d dimensions for text %d", doc.ID, sheaf.ErrUnavailable, e.Model(), e.Dims(), i)
 		}
 	}
 	for i := range chunks {
 		n := counts[i]
-		chunks[i].Vectors = appendVectors(chunks[i].Vectors, backend.VectorBody, vectors[:n])
-		chunks[i].Vectors = appendVectors(chunks[i].Vectors, backend.VectorTitle, vectors[n:n+1])
+		chunks[i].Vectors = appendVectors(chunks[i].Vectors, store.VectorBody, vectors[:n])
+		chunks[i].Vectors = appendVectors(chunks[i].Vectors, store.VectorTitle, vectors[n:n+1])
 		vectors = vectors[n+1:]
 	}
 	return nil
 }
 
 // ask asks a model for vectors, of which a panic is an error.
-func ask(ctx context.Context, e inference.Embedder, purpose inference.Purpose, texts []string) (vectors [][]float32, err error) {
-	defer inference.Caught(e.Model(), &err)
+func ask(ctx context.Context, e model.Embedder, purpose model.Purpose, texts []string) (vectors [][]float32, err error) {
+	defer model.Caught(e.Model(), &err)
 	return e.Embed(ctx, purpose, texts)
 }
 
 // Answers reports whether a model gives a vector for a plain word: then what it refuses is
 // for good, and others are not.
-func Answers(ctx context.Context, e inference.Embedder) bool {
+func Answers(ctx context.Context, e model.Embedder) bool {
 	// As for a query, which fails at once where the server of the model is known to be away.
-	vectors, err := ask(ctx, e, inference.Query, []string{"vectors"})
-	return err == nil && len(vectors) == 1 && (vectors[0] == nil || backend.IsUnit(vectors[0], e.Dims()))
+	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
+	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }
 
 // space is memory for the vectors of some chunks, which is used again and again.
@@ -133,17 +133,17 @@ type space struct {
 	counts   []int // of each chunk: passages, and 1 with a title
 	starts   []int
 	passages [][]float32
-	fields   []backend.Vectors
+	fields   []store.Vectors
 }
 
 // embed does what the function embed does, with an embedder that takes whole texts.
 // The suffix stands with the titles, above the passages, where that embedder wants
 // what they share.
-func (s *space) embed(ctx context.Context, e inference.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, suffix string) error {
-	p, dims, model := PassagesOf(e), e.Dims(), e.Model()
+func (s *space) embed(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string) error {
+	p, dims, embedder := PassagesOf(e), e.Dims(), e.Model()
 	s.numbers, s.counts = s.numbers[:0], s.counts[:0]
 	add := func(heading, body string) (err error) {
-		defer inference.Caught(model, &err)
+		defer model.Caught(embedder, &err)
 		before := len(s.numbers)
 		s.starts = p.AppendStarts(s.starts[:0], body)
 		s.numbers, err = e.AppendWindows(ctx, s.numbers, heading, body, s.starts, p.Words, p.Stride)
@@ -167,10 +167,10 @@ func (s *space) embed(ctx context.Context, e inference.WindowEmbedder, at map[sh
 	rest := s.passages
 	for i := range chunks {
 		first := len(s.fields)
-		for j, name := range [...]string{backend.VectorBody, backend.VectorTitle} {
+		for j, name := range [...]string{store.VectorBody, store.VectorTitle} {
 			n := s.counts[2*i+j]
 			if n > 0 {
-				s.fields = append(s.fields, backend.Vectors{Name: name, Passages: rest[:n:n]})
+				s.fields = append(s.fields, store.Vectors{Name: name, Passages: rest[:n:n]})
 			}
 			rest = rest[n:]
 		}
@@ -187,7 +187,7 @@ func chunksOf(doc *sheaf.Document) map[sheaf.ID]*sheaf.Chunk {
 	return at
 }
 
-func bodyOf(c *backend.Chunk) string {
+func bodyOf(c *store.Chunk) string {
 	for _, f := range c.Fields {
 		if f.Name == sheaf.FieldBody {
 			return f.Text
@@ -198,7 +198,7 @@ func bodyOf(c *backend.Chunk) string {
 
 // appendVectors adds the vectors that are there; a text of which the model knows
 // nothing has none.
-func appendVectors(to []backend.Vectors, name string, vectors [][]float32) []backend.Vectors {
+func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store.Vectors {
 	known := make([][]float32, 0, len(vectors))
 	for _, v := range vectors {
 		if v != nil {
@@ -208,5 +208,5 @@ func appendVectors(to []backend.Vectors, name string, vectors [][]float32) []bac
 	if len(known) == 0 {
 		return to
 	}
-	return append(to, backend.Vectors{Name: name, Passages: known})
+	return append(to, store.Vectors{Name: name, Passages: known})
 }

@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/backend"
+	"sheaf/store"
 )
 
 // pieced notes the most chunks that it was given at once, and keeps them.
 type pieced struct {
-	backend.Backend
+	store.Backend
 	most, all int
-	batch     backend.Batch
+	batch     store.Batch
 }
 
-func (p *pieced) Bulk(context.Context) (backend.BulkWriter, error) { return p, nil }
+func (p *pieced) Bulk(context.Context) (store.BulkWriter, error) { return p, nil }
 
-func (p *pieced) Add(_ context.Context, batch backend.Batch) error {
+func (p *pieced) Add(_ context.Context, batch store.Batch) error {
 	p.most, p.all = max(p.most, len(batch.Chunks)), p.all+len(batch.Chunks)
 	p.batch.Replace = append(p.batch.Replace, batch.Replace...)
 	p.batch.Chunks = append(p.batch.Chunks, batch.Chunks...)
@@ -26,7 +26,7 @@ func (p *pieced) Add(_ context.Context, batch backend.Batch) error {
 
 func (p *pieced) Commit(ctx context.Context) error {
 	batch := p.batch
-	p.batch = backend.Batch{}
+	p.batch = store.Batch{}
 	return p.Write(ctx, batch)
 }
 

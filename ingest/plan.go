@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"sheaf"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 )
 
 // job is a file that is to be read.

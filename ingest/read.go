@@ -10,8 +10,8 @@ import (
 	"time"
 	"unsafe"
 
-	"sheaf/catalog"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 )
 
 // errChanging says that a file changed each time that it was read.

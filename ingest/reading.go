@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"sheaf"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 )
 
 // Reading is the version of how documents are read. It is to be raised with every change

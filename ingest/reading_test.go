@@ -18,14 +18,14 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/inference/hashed"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+	"sheaf/index/vfs/sectionfile"
 	"sheaf/ingest"
-	"sheaf/vfs"
-	"sheaf/vfs/manifest"
-	"sheaf/vfs/sectionfile"
+	"sheaf/model/hashed"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // readOtherwise makes an index one that another version made: everything has another title
@@ -401,7 +401,7 @@ func TestRemadeStore(t *testing.T) {
 // from the next run in which it is there.
 func TestGivenWithoutVectors(t *testing.T) {
 	w := newWorld(t)
-	m := &model{Embedder: hashed.New(64), broken: errors.New("the model is down")}
+	m := &fakeModel{Embedder: hashed.New(64), broken: errors.New("the model is down")}
 	w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
 	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
 	put := w.o
@@ -421,12 +421,12 @@ func TestGivenWithoutVectors(t *testing.T) {
 
 // collecting is a store that keeps what is written to it, for somebody to look at.
 type collecting struct {
-	backend.Backend
+	store.Backend
 	mu     sync.Mutex
-	chunks []backend.Chunk
+	chunks []store.Chunk
 }
 
-func (c *collecting) Write(_ context.Context, b backend.Batch) error {
+func (c *collecting) Write(_ context.Context, b store.Batch) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.chunks = append(c.chunks, b.Chunks...)
@@ -477,20 +477,20 @@ func TestReading(t *testing.T) {
 	sum := sha256.New()
 	suffixed := chunk.Options{Chunker: "window", Window: chunk.WindowOptions{MetadataSuffix: true}}
 	for _, o := range []chunk.Options{{}, {Chunker: "sections"}, suffixed} {
-		dir, store := t.TempDir(), &collecting{}
+		dir, st := t.TempDir(), &collecting{}
 		in := w.o
-		in.Catalog, in.Backend, in.Chunk = openCatalog(t, dir), store, o
+		in.Catalog, in.Backend, in.Chunk = openCatalog(t, dir), st, o
 		report, err := ingest.Run(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := in.Catalog.View()
 		defer v.Close()
-		slices.SortFunc(store.chunks, func(a, b backend.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		slices.SortFunc(st.chunks, func(a, b store.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
 		for i := range report.Skipped {
 			report.Skipped[i].ModTime = 0
 		}
-		parts := []any{report.Skipped, store.chunks}
+		parts := []any{report.Skipped, st.chunks}
 		for id := range v.Files() {
 			rec, err := v.Record(id)
 			if err != nil {

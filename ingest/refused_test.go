@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/inference"
-	"sheaf/inference/hashed"
+	"sheaf/model"
+	"sheaf/model/hashed"
+	"sheaf/store"
 )
 
 // slowly is a model that refuses texts of granite after a while, and counts them.
@@ -21,7 +21,7 @@ type slowly struct {
 	asked int
 }
 
-func (s *slowly) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+func (s *slowly) Embed(ctx context.Context, p model.Purpose, texts []string) ([][]float32, error) {
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "granite") }) {
 		s.asked++
 		time.Sleep(25 * time.Second)
@@ -42,7 +42,7 @@ func TestRefusedForLong(t *testing.T) {
 			r := &runner{o: &Options{Embedder: m}, report: &Report{}}
 			for _, text := range strings.Fields(c.texts) {
 				at := map[sheaf.ID]*sheaf.Chunk{"c": {ID: "c", Title: text}}
-				if err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at, []backend.Chunk{{ID: "c"}}, &space{}); (err != nil) != (text == "granite") {
+				if err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at, []store.Chunk{{ID: "c"}}, &space{}); (err != nil) != (text == "granite") {
 					t.Errorf("%s: %v", text, err)
 				}
 			}

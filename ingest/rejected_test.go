@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/store"
 )
 
 var errHeavy = errors.New("the store takes at most 10 chunks of a document")
@@ -18,13 +18,13 @@ var errHeavy = errors.New("the store takes at most 10 chunks of a document")
 // picky is a store that takes no document with "heavy" in its name, as long as light
 // is false, and writes the rest of a batch, as servers do.
 type picky struct {
-	backend.Backend
+	store.Backend
 	light bool
 }
 
-func (p *picky) Write(ctx context.Context, batch backend.Batch) error {
-	taken := backend.Batch{Replace: batch.Replace}
-	partial := &backend.PartialError{Rejected: map[sheaf.ID]error{}}
+func (p *picky) Write(ctx context.Context, batch store.Batch) error {
+	taken := store.Batch{Replace: batch.Replace}
+	partial := &store.PartialError{Rejected: map[sheaf.ID]error{}}
 	for _, c := range batch.Chunks {
 		if !p.light && strings.Contains(string(c.Doc), "heavy") {
 			partial.Rejected[c.Doc] = errHeavy
@@ -77,8 +77,8 @@ func TestRejected(t *testing.T) {
 // rejected, of which the store has nothing.
 func TestRejectedOfBatch(t *testing.T) {
 	w := newWorld(t)
-	store := &picky{Backend: w.o.Backend, light: true}
-	w.o.Backend, w.o.Trees = store, []catalog.Tree{{Name: "given"}}
+	st := &picky{Backend: w.o.Backend, light: true}
+	w.o.Backend, w.o.Trees = st, []catalog.Tree{{Name: "given"}}
 	doc := func(path, text string) ingest.Given {
 		return ingest.Given{Tree: "given", Path: path, Text: []byte(text)}
 	}
@@ -86,9 +86,9 @@ func TestRejectedOfBatch(t *testing.T) {
 	if _, err := ingest.Put(t.Context(), w.o, old); err != nil {
 		t.Fatal(err)
 	}
-	store.light = false
+	st.light = false
 	r, err := ingest.Change(t.Context(), w.o, []ingest.Given{doc("heavy.md", "alpha three"), doc("c.md", "alpha four")}, []sheaf.ID{"given:b.md", "given:none.md"})
-	var partial *backend.PartialError
+	var partial *store.PartialError
 	if !errors.As(err, &partial) || partial.Rejected["given:heavy.md"] == nil {
 		t.Fatalf("%v", err)
 	}
@@ -105,9 +105,9 @@ func TestRejectedOfBatch(t *testing.T) {
 }
 
 // down is a store that does not answer.
-type down struct{ backend.Backend }
+type down struct{ store.Backend }
 
-func (down) Write(context.Context, backend.Batch) error {
+func (down) Write(context.Context, store.Batch) error {
 	return fmt.Errorf("%w: it is off", sheaf.ErrUnavailable)
 }
 

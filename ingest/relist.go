@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"sheaf"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 )
 
 // Relist writes the lists of skipped and of pending documents and the copy of the

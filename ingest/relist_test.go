@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/store"
 )
 
-func finds(t *testing.T, b backend.Backend, word string) int {
+func finds(t *testing.T, b store.Backend, word string) int {
 	t.Helper()
-	r, err := b.Retrieve(context.Background(), backend.Request{Limit: 10, Text: &backend.TextRequest{Query: sheaf.Match{Text: word},
-		Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB}})
+	r, err := b.Retrieve(context.Background(), store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: word},
+		Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
 	if err != nil {
 		t.Fatal(err)
 	}

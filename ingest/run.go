@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/inference"
+	"sheaf/index/catalog"
+	"sheaf/model"
+	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // run carries out the plan, now that nobody else can change the catalog, or another
@@ -63,7 +63,7 @@ func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began t
 		r.allBytes += j.size
 	}
 	writer, err := r.writer(ctx)
-	if unmade && errors.Is(err, backend.ErrMadeOtherwise) { // by a process that has not recorded it yet
+	if unmade && errors.Is(err, store.ErrMadeOtherwise) { // by a process that has not recorded it yet
 		return fmt.Errorf("%w: %v", ErrMadeAnew, err) // nobody asked for anything wrong
 	}
 	if err != nil {
@@ -114,8 +114,8 @@ type runner struct {
 
 // writer is the backend's bulk writer, or its plain writes made to look like
 // one.
-func (r *runner) writer(ctx context.Context) (backend.BulkWriter, error) {
-	if bulk, ok := r.o.Backend.(backend.Bulk); ok {
+func (r *runner) writer(ctx context.Context) (store.BulkWriter, error) {
+	if bulk, ok := r.o.Backend.(store.Bulk); ok {
 		return bulk.Bulk(ctx)
 	}
 	return &plainWriter{b: r.o.Backend}, nil
@@ -123,13 +123,13 @@ func (r *runner) writer(ctx context.Context) (backend.BulkWriter, error) {
 
 // plainWriter gathers batches and writes them at once.
 type plainWriter struct {
-	b  backend.Backend
+	b  store.Backend
 	mu sync.Mutex
 	// batch is what was added since the last commit.
-	batch backend.Batch
+	batch store.Batch
 }
 
-func (w *plainWriter) Add(_ context.Context, batch backend.Batch) error {
+func (w *plainWriter) Add(_ context.Context, batch store.Batch) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.batch.Replace = append(w.batch.Replace, batch.Replace...)
@@ -140,7 +140,7 @@ func (w *plainWriter) Add(_ context.Context, batch backend.Batch) error {
 func (w *plainWriter) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	batch := w.batch
-	w.batch = backend.Batch{}
+	w.batch = store.Batch{}
 	w.mu.Unlock()
 	err := w.b.Write(ctx, batch)
 	if !errors.Is(err, sheaf.ErrUnavailable) {
@@ -156,9 +156,9 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 func (w *plainWriter) Close() error { return nil }
 
 // rounds carries the plan out.
-func (r *runner) rounds(ctx context.Context, w backend.BulkWriter) error {
+func (r *runner) rounds(ctx context.Context, w store.BulkWriter) error {
 	if gone := slices.Concat(r.plan.removed, r.plan.begun); len(gone) > 0 {
-		if err := w.Add(ctx, backend.Batch{Replace: gone}); err != nil {
+		if err := w.Add(ctx, store.Batch{Replace: gone}); err != nil {
 			return err
 		}
 		r.update.Delete, r.removing = slices.Clip(r.plan.removed), r.plan.known
@@ -196,7 +196,7 @@ func (r *runner) share() int64 {
 }
 
 // round reads, cuts and adds files, several at once.
-func (r *runner) round(ctx context.Context, w backend.BulkWriter, round []job) error {
+func (r *runner) round(ctx context.Context, w store.BulkWriter, round []job) error {
 	jobs := make(chan *job)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(r.o.Workers, len(round)) {
@@ -225,7 +225,7 @@ func (r *runner) round(ctx context.Context, w backend.BulkWriter, round []job) e
 
 // commit makes the round durable: backend first, then catalog. The catalog is
 // written beside the next round.
-func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) error {
+func (r *runner) commit(ctx context.Context, w store.BulkWriter, last bool) error {
 	if err := r.recorded(); err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	if err := r.begin(ctx, waiting, u.Delete); err != nil {
 		return err
 	}
-	var partial *backend.PartialError
+	var partial *store.PartialError
 	var refused error
 	switch err := w.Commit(ctx); {
 	case errors.As(err, &partial):
@@ -339,7 +339,7 @@ type writtenFile struct {
 // them before, which it has no longer: files are not read again until they change. given
 // says that some were given as texts: that is an error, once the rest is recorded, since
 // whoever gave them waits for an answer.
-func (r *runner) rejected(partial *backend.PartialError, u *catalog.Update) (given bool) {
+func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.written[doc]
 		if !ok || f.given {
@@ -390,7 +390,7 @@ func (r *runner) tell(phase Phase, now bool) {
 }
 
 // file indexes one file.
-func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
+func (r *runner) file(ctx context.Context, w store.BulkWriter, j *job) error {
 	if j.stored {
 		if whole, err := r.takeStored(j); err != nil {
 			return err
@@ -447,19 +447,19 @@ const pieceChunks = 256
 
 // add gives the chunks of a document their vectors and writes them: so many. fault
 // is why vectors are missing.
-func (r *runner) add(ctx context.Context, w backend.BulkWriter, j *job, doc *sheaf.Document, from *entries) (chunks int, fault, err error) {
+func (r *runner) add(ctx context.Context, w store.BulkWriter, j *job, doc *sheaf.Document, from *entries) (chunks int, fault, err error) {
 	to := &space{}
-	if _, ok := r.o.Backend.(backend.Bulk); ok { // which gives vectors back
+	if _, ok := r.o.Backend.(store.Bulk); ok { // which gives vectors back
 		to = spaces.Get().(*space)
 		defer spaces.Put(to)
 	}
 	size := len(doc.Chunks)
-	if _, ok := r.o.Embedder.(inference.WindowEmbedder); (ok || r.o.Embedder == nil) && j.given == nil {
+	if _, ok := r.o.Embedder.(model.WindowEmbedder); (ok || r.o.Embedder == nil) && j.given == nil {
 		size = pieceChunks
 	}
 	at := chunksOf(doc)
 	for first := true; ; first = false {
-		batch := backend.Batch{Chunks: from.take(size)}
+		batch := store.Batch{Chunks: from.take(size)}
 		if len(batch.Chunks) == 0 && !(first && j.known) {
 			return chunks, fault, nil
 		}
@@ -576,7 +576,7 @@ const refusedFor = time.Minute
 
 // embedChunks adds vectors, when there is an embedder that works. A document that it refuses
 // waits for its own; the others go on.
-func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
+func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, to *space) error {
 	switch {
 	case len(chunks) == 0, r.o.Embedder == nil && !r.modeled:
 		return nil
@@ -652,7 +652,7 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 
 // refuse leaves a file out that was read, and what was indexed of it before. It
 // is not read again until it changes.
-func (r *runner) refuse(ctx context.Context, w backend.BulkWriter, j *job, c *content, reason string) error {
+func (r *runner) refuse(ctx context.Context, w store.BulkWriter, j *job, c *content, reason string) error {
 	if err := r.forget(ctx, w, j); err != nil {
 		return err
 	}
@@ -664,11 +664,11 @@ func (r *runner) refuse(ctx context.Context, w backend.BulkWriter, j *job, c *co
 }
 
 // forget removes what was indexed of a file before.
-func (r *runner) forget(ctx context.Context, w backend.BulkWriter, j *job) error {
+func (r *runner) forget(ctx context.Context, w store.BulkWriter, j *job) error {
 	if !j.known {
 		return nil
 	}
-	if err := w.Add(ctx, backend.Batch{Replace: []sheaf.ID{j.doc}}); err != nil {
+	if err := w.Add(ctx, store.Batch{Replace: []sheaf.ID{j.doc}}); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -691,7 +691,7 @@ func (r *runner) stands(j *job) bool {
 
 // unreadable skips a file. What was indexed of it before stays when it may come
 // back, and goes when the file is gone.
-func (r *runner) unreadable(ctx context.Context, w backend.BulkWriter, j *job, err error) error {
+func (r *runner) unreadable(ctx context.Context, w store.BulkWriter, j *job, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist) && r.stands(j)
 	if gone {
 		if err := r.forget(ctx, w, j); err != nil {

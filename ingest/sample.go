@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // Walk is what walking a folder found, for more than one use of it.

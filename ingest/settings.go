@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/chunk"
+	"sheaf/index/catalog"
+	"sheaf/text/chunk"
 )
 
 // ErrMadeAnew says that another process made the index anew in another way since it was

@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/inference/hashed"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/model/hashed"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 )
 
 // twoProcesses are an index of a folder as two processes have it open.
@@ -306,25 +306,25 @@ func TestFolderGone(t *testing.T) {
 func TestMadeOtherwiseUnrecorded(t *testing.T) {
 	long, _ := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
-	store := long.o.Backend
-	long.o.Backend = otherwise{store}
+	st := long.o.Backend
+	long.o.Backend = otherwise{st}
 	if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) {
 		t.Errorf("%v, want ErrMadeAnew", err)
 	}
-	long.o.Backend, long.o.Settings = store, func(s *catalog.Settings) { s.Analyzer = "en" }
+	long.o.Backend, long.o.Settings = st, func(s *catalog.Settings) { s.Analyzer = "en" }
 	long.run()
 	long.write("b.md", "# B\n\nsecond words\n")
-	long.o.Backend = otherwise{store}
-	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(err, backend.ErrMadeOtherwise) {
+	long.o.Backend = otherwise{st}
+	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(err, store.ErrMadeOtherwise) {
 		t.Errorf("%v where it is recorded, want ErrMadeOtherwise", err)
 	}
 }
 
 // otherwise is a store that another process fills in another way.
-type otherwise struct{ backend.Backend }
+type otherwise struct{ store.Backend }
 
-func (otherwise) Bulk(context.Context) (backend.BulkWriter, error) {
-	return nil, fmt.Errorf("%w: as another process wants it", backend.ErrMadeOtherwise)
+func (otherwise) Bulk(context.Context) (store.BulkWriter, error) {
+	return nil, fmt.Errorf("%w: as another process wants it", store.ErrMadeOtherwise)
 }
 
 // with are the folders of a world and another one, which holds a file.

@@ -12,26 +12,26 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/inference/hashed"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/model/hashed"
+	"sheaf/store"
 )
 
 // stopping stops a run as soon as the backend has committed a round.
 type stopping struct {
-	backend.Backend
+	store.Backend
 	after int // commits
 	stop  context.CancelFunc
 }
 
-func (s *stopping) Bulk(ctx context.Context) (backend.BulkWriter, error) {
-	w, err := s.Backend.(backend.Bulk).Bulk(ctx)
+func (s *stopping) Bulk(ctx context.Context) (store.BulkWriter, error) {
+	w, err := s.Backend.(store.Bulk).Bulk(ctx)
 	return &stoppingWriter{w, s}, err
 }
 
 type stoppingWriter struct {
-	backend.BulkWriter
+	store.BulkWriter
 	s *stopping
 }
 
@@ -58,7 +58,7 @@ func TestStoppedBetweenCommits(t *testing.T) {
 		if _, err := ingest.Run(ctx, o); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped after %d commits: %v", after, err)
 		}
-		stats, err := w.o.Backend.(backend.Reporter).Stats(context.Background())
+		stats, err := w.o.Backend.(store.Reporter).Stats(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,14 +73,14 @@ func TestStoppedBetweenCommits(t *testing.T) {
 }
 
 // killed ends a run when the backend has committed and the catalog knows nothing of it.
-type killed struct{ backend.Backend }
+type killed struct{ store.Backend }
 
-func (k killed) Bulk(ctx context.Context) (backend.BulkWriter, error) {
-	w, err := k.Backend.(backend.Bulk).Bulk(ctx)
+func (k killed) Bulk(ctx context.Context) (store.BulkWriter, error) {
+	w, err := k.Backend.(store.Bulk).Bulk(ctx)
 	return killedWriter{w}, err
 }
 
-type killedWriter struct{ backend.BulkWriter }
+type killedWriter struct{ store.BulkWriter }
 
 func (w killedWriter) Commit(ctx context.Context) error {
 	return errors.Join(w.BulkWriter.Commit(ctx), errKilled)
@@ -168,11 +168,11 @@ func TestProgressBegins(t *testing.T) {
 
 // halfway writes half of what it is given, and then is not there, once.
 type halfway struct {
-	backend.Backend
+	store.Backend
 	failed bool
 }
 
-func (h *halfway) Write(ctx context.Context, batch backend.Batch) error {
+func (h *halfway) Write(ctx context.Context, batch store.Batch) error {
 	if h.failed {
 		return h.Backend.Write(ctx, batch)
 	}
@@ -183,12 +183,12 @@ func (h *halfway) Write(ctx context.Context, batch backend.Batch) error {
 
 // unsteady does not write, or writes half, as often as it is told to.
 type unsteady struct {
-	backend.Backend
+	store.Backend
 	r    *rand.Rand
 	fail int // of 4 writes
 }
 
-func (u *unsteady) Write(ctx context.Context, batch backend.Batch) error {
+func (u *unsteady) Write(ctx context.Context, batch store.Batch) error {
 	if u.r.IntN(4) >= u.fail {
 		return u.Backend.Write(ctx, batch)
 	}
@@ -206,7 +206,7 @@ func TestUnsteadyStore(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		w := newWorld(t)
-		m := &model{Embedder: hashed.New(64)}
+		m := &fakeModel{Embedder: hashed.New(64)}
 		w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
 		w.run() // after which the index is one with a model
 		o, kept := w.o, map[sheaf.ID]ingest.Given{}
@@ -214,8 +214,8 @@ func TestUnsteadyStore(t *testing.T) {
 			g, ok := kept[doc]
 			return g, ok && catalog.HashOf(g.Text) == hash, nil
 		}
-		store := &unsteady{w.o.Backend, r, 0}
-		o.Backend = store
+		st := &unsteady{w.o.Backend, r, 0}
+		o.Backend = st
 		step := func() error {
 			if r.IntN(3) > 0 {
 				_, err := ingest.Run(t.Context(), o)
@@ -223,7 +223,7 @@ func TestUnsteadyStore(t *testing.T) {
 			}
 			over := o
 			over.Trees = append(slices.Clone(o.Trees), catalog.Tree{Name: "g"})
-			over.Backend = store
+			over.Backend = st
 			path := fmt.Sprintf("g%d.md", r.IntN(3))
 			var put []ingest.Given
 			var removed []sheaf.ID
@@ -242,7 +242,7 @@ func TestUnsteadyStore(t *testing.T) {
 			return err
 		}
 		for range 12 {
-			store.fail, m.broken, o.Embedder = r.IntN(4), nil, m
+			st.fail, m.broken, o.Embedder = r.IntN(4), nil, m
 			switch r.IntN(6) {
 			case 0:
 				o.Embedder = nil
@@ -261,12 +261,12 @@ func TestUnsteadyStore(t *testing.T) {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}
-		store.fail, m.broken, o.Embedder = 0, nil, m
+		st.fail, m.broken, o.Embedder = 0, nil, m
 		if _, err := ingest.Run(t.Context(), o); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		view := w.o.Catalog.View()
-		stats, err := w.o.Backend.(backend.Reporter).Stats(t.Context())
+		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestUnsteadyStore(t *testing.T) {
 // next run with one, also what waited for them before a write of it broke off.
 func TestWithoutModel(t *testing.T) {
 	w := newWorld(t)
-	m := &model{Embedder: hashed.New(64), broken: errors.New("the model is down")}
+	m := &fakeModel{Embedder: hashed.New(64), broken: errors.New("the model is down")}
 	w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
 	w.write("a.md", "# A\n\nalpha\n")
 	w.write("b.md", "# B\n\nbeta\n")
@@ -308,7 +308,7 @@ func TestWithoutModel(t *testing.T) {
 	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
 		t.Errorf("with the model again: %+v", r)
 	}
-	stats, err := w.o.Backend.(backend.Reporter).Stats(t.Context())
+	stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
 	if err != nil || stats.Vectors != 2*stats.Chunks || stats.Chunks == 0 {
 		t.Errorf("%d vectors of %d chunks, %v", stats.Vectors, stats.Chunks, err)
 	}
@@ -363,7 +363,7 @@ func TestStoppedAndGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stats, err := w.o.Backend.(backend.Reporter).Stats(t.Context())
+		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -377,9 +377,9 @@ func TestStoppedAndGone(t *testing.T) {
 }
 
 // away writes nothing.
-type away struct{ backend.Backend }
+type away struct{ store.Backend }
 
-func (away) Write(context.Context, backend.Batch) error { return sheaf.ErrUnavailable }
+func (away) Write(context.Context, store.Batch) error { return sheaf.ErrUnavailable }
 
 // TestLeftoversAreRemembered: what a broken run left of a file that is gone since counts as
 // gone, and goes, however many runs break off before they write anything.
@@ -390,7 +390,7 @@ func TestLeftoversAreRemembered(t *testing.T) {
 	for i := range 8 {
 		w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
 	}
-	broken := func(b backend.Backend) {
+	broken := func(b store.Backend) {
 		t.Helper()
 		o := w.o
 		o.Backend = b
@@ -450,8 +450,8 @@ func TestDoneMeanwhile(t *testing.T) {
 }
 
 // refusing is a store that another process writes to.
-type refusing struct{ backend.Backend }
+type refusing struct{ store.Backend }
 
-func (refusing) Bulk(context.Context) (backend.BulkWriter, error) {
+func (refusing) Bulk(context.Context) (store.BulkWriter, error) {
 	return nil, fmt.Errorf("%w: held", sheaf.ErrUnavailable)
 }

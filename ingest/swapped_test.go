@@ -11,10 +11,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend/memory"
-	"sheaf/catalog"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // TestWatchSwappedFolders: where two folders were renamed to each other's name, what is saved in

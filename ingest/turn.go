@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // Turn lets the goroutines of one process write one after another, where the

@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"sheaf/analysis"
-	"sheaf/backend/memory"
-	"sheaf/catalog"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // TestUnreadFolder: what is indexed of a folder that cannot be listed stays until it is

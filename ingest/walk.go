@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"sheaf/catalog"
-	"sheaf/chunk"
+	"sheaf/index/catalog"
+	"sheaf/text/chunk"
 )
 
 // WalkOptions say which files of a folder are documents.

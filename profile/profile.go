@@ -196,7 +196,7 @@ type Branch struct {
 }
 
 // TextBranch says how words are matched; the meaning of each is that of the
-// request of package backend which has the same names.
+// request of package store which has the same names.
 type TextBranch struct {
 	Fields     []Field
 	Combine    string // "sum", "best", "bm25f" or "text"

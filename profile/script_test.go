@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 // A script in testdata/rank says what documents there are, what the branches
@@ -200,11 +200,11 @@ func (s *script) Backlinks(doc sheaf.ID) (out []sheaf.ID) {
 
 // The script is also the store that retrieves its rankings.
 
-func (s *script) Write(context.Context, backend.Batch) error { return sheaf.ErrUnsupported }
-func (s *script) Delete(context.Context, []sheaf.ID) error   { return sheaf.ErrUnsupported }
-func (s *script) Close() error                               { return nil }
+func (s *script) Write(context.Context, store.Batch) error { return sheaf.ErrUnsupported }
+func (s *script) Delete(context.Context, []sheaf.ID) error { return sheaf.ErrUnsupported }
+func (s *script) Close() error                             { return nil }
 
-func (s *script) Retrieve(_ context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s *script) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}

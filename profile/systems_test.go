@@ -66,7 +66,7 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("a row names no test: %s", line)
 		case numbers == len(all):
 			t.Errorf("a row names tests on worked numbers alone: %s", line)
-		case numbers+servers == len(all) && !strings.Contains(line, "`backend/pgvector`"):
+		case numbers+servers == len(all) && !strings.Contains(line, "`store/postgres`"):
 			t.Errorf("a row names only tests that need a server: %s", line)
 		}
 	}
@@ -81,14 +81,14 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no script %s", m[1])
 		}
 	}
-	rules, err := os.ReadFile(filepath.Join("..", "chunk", "testdata", "rules.txt"))
+	rules, err := os.ReadFile(filepath.Join("..", "text", "chunk", "testdata", "rules.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cases := regexp.MustCompile("`([ADSW][0-9]+b?)`").FindAllStringSubmatch(string(text), -1)
 	for _, m := range cases {
 		if !strings.Contains(string(rules), "\n== "+m[1]+": ") {
-			t.Errorf("there is no case %s in %s", m[1], "chunk/testdata/rules.txt")
+			t.Errorf("there is no case %s in %s", m[1], "text/chunk/testdata/rules.txt")
 		}
 	}
 	if len(cases) < 35 || len(named) < 300 || len(scripts) < 40 || rows < 230 {

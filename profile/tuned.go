@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // tunedFolder is the folder, in that of an index, of profiles tuned to it.

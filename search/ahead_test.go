@@ -8,27 +8,27 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/chunk"
 	"sheaf/profile"
-	words "sheaf/query"
 	"sheaf/rank"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/chunk"
+	words "sheaf/text/query"
 )
 
 // distant is a store on another machine: it notes what it is asked, and answers a branch
 // only when the words are being counted.
 type distant struct {
-	backend.Backend
-	backend.Counter
+	store.Backend
+	store.Counter
 	counting chan struct{}
 	once     sync.Once
 	late     sync.Once
 	fault    error
-	counts   [][]backend.Request
+	counts   [][]store.Request
 }
 
-func (d *distant) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (d *distant) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	select {
 	case <-d.counting:
 	case <-time.After(time.Minute):
@@ -37,18 +37,18 @@ func (d *distant) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rank
 	return d.Backend.Retrieve(ctx, req)
 }
 
-func (d *distant) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
-	return backend.RetrieveAll(ctx, struct{ backend.Backend }{d.Backend}, reqs)
+func (d *distant) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
+	return store.RetrieveAll(ctx, struct{ store.Backend }{d.Backend}, reqs)
 }
 
-func (d *distant) CountAll(ctx context.Context, reqs []backend.Request) ([]int, error) {
+func (d *distant) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	d.once.Do(func() { close(d.counting) })
 	d.counts = append(d.counts, reqs) // one after another, as the test sees
-	return backend.CountAll(ctx, struct{ backend.Counter }{d.Counter}, reqs)
+	return store.CountAll(ctx, struct{ store.Counter }{d.Counter}, reqs)
 }
 
-func (d *distant) Count(ctx context.Context, req backend.Request) (int, error) {
-	n, err := d.CountAll(ctx, []backend.Request{req})
+func (d *distant) Count(ctx context.Context, req store.Request) (int, error) {
+	n, err := d.CountAll(ctx, []store.Request{req})
 	if err != nil {
 		return 0, err
 	}
@@ -57,21 +57,21 @@ func (d *distant) Count(ctx context.Context, req backend.Request) (int, error) {
 
 // uncounted is a store that fails to count words, and notes how often it is asked.
 type uncounted struct {
-	backend.Backend
+	store.Backend
 	fault error
 	asked int
 }
 
-func (u *uncounted) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
-	return backend.RetrieveAll(ctx, struct{ backend.Backend }{u.Backend}, reqs)
+func (u *uncounted) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
+	return store.RetrieveAll(ctx, struct{ store.Backend }{u.Backend}, reqs)
 }
 
-func (u *uncounted) CountAll(context.Context, []backend.Request) ([]int, error) {
+func (u *uncounted) CountAll(context.Context, []store.Request) ([]int, error) {
 	u.asked++ // one after another, as the test sees
 	return nil, u.fault
 }
 
-func (u *uncounted) Count(context.Context, backend.Request) (int, error) {
+func (u *uncounted) Count(context.Context, store.Request) (int, error) {
 	u.asked++
 	return 0, u.fault
 }
@@ -86,7 +86,7 @@ func (sized) Chunks(context.Context) int { return 20 }
 func TestCountedAhead(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	for name, facts := range map[string]rank.Facts{"the catalog": s.Facts, "what a caller sees": sized{s.Facts}} {
-		far := &distant{Backend: s.Backend, Counter: s.Backend.(backend.Counter), counting: make(chan struct{})}
+		far := &distant{Backend: s.Backend, Counter: s.Backend.(store.Counter), counting: make(chan struct{})}
 		there := *s
 		there.Backend, there.Facts = far, facts
 		got := mustSearch(t, &there, words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()}), load(t, "sheaf"), search.Options{})

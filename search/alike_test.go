@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"sheaf/eval/parity"
-	"sheaf/inference/static/english"
-	words "sheaf/query"
+	"sheaf/model/static/english"
 	"sheaf/search"
+	words "sheaf/text/query"
 )
 
 // questions are longer than headings: where many words count a little each, so does how

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
-	words "sheaf/query"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+	words "sheaf/text/query"
 )
 
 // TestPhraseAsWritten: that a phrase is looked for in any case asks for no more words: what
@@ -26,12 +26,12 @@ func TestPhraseAsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(a)
-	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+	st := memory.New(a)
+	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)
 	}
 	s := searcher(notes)
-	s.Backend, s.Analyzer = store, a
+	s.Backend, s.Analyzer = st, a
 	for _, tt := range []struct{ text, first, second string }{
 		{`"github pages"`, "t:small.md#A", "t:capitals.md#A"},
 		{`"GitHub Pages"`, "t:small.md#A", "t:capitals.md#A"},
@@ -66,12 +66,12 @@ func TestPhraseOfNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"}, "small.md": {"A: on " + small + " too"}})
-	store := memory.New(a)
-	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+	st := memory.New(a)
+	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)
 	}
 	s := searcher(notes)
-	s.Backend, s.Analyzer = store, a
+	s.Backend, s.Analyzer = st, a
 	for _, text := range []string{names, small, strings.ToUpper(names)} {
 		r := mustSearch(t, s, words.Parse(`"`+text+`"`, words.Options{Limit: 5}), load(t, "rrf"), search.Options{})
 		if len(r.Hits) != 2 {

@@ -16,17 +16,17 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/embedded"
-	"sheaf/catalog"
-	"sheaf/inference"
-	"sheaf/inference/static/english"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/model/static/english"
 	"sheaf/profile"
-	words "sheaf/query"
 	"sheaf/search"
-	"sheaf/vfs"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
+	words "sheaf/text/query"
 )
 
 // made is a folder of 10,000 notes of nine sections, which are 100,000 chunks with
@@ -81,7 +81,7 @@ func word(n uint64) string {
 //	%more    all three, as a share of the first retrieval: the strictest reading
 //
 // The store is asked for one thing after another here, as where other requests have the
-// processors (backend.Alone), so that each has its own time. What
+// processors (store.Alone), so that each has its own time. What
 // it takes to read the clock of processor time, which is ten times slower than the one that
 // searches read, is measured and counts for nothing.
 func BenchmarkShareOfStages(b *testing.B) {
@@ -139,7 +139,7 @@ func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	model, err := english.New()
+	embedder, err := english.New()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -148,20 +148,20 @@ func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { c.Close() })
-	store, err := embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []backend.VectorField{
-		{Name: backend.VectorBody, Model: model.Model(), Dims: model.Dims()}, {Name: backend.VectorTitle, Model: model.Model(), Dims: model.Dims()}}})
+	st, err := embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []store.VectorField{
+		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()}, {Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { store.Close() })
-	if _, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: store, Trees: []catalog.Tree{{Name: "t", Root: root}}, Embedder: model, CommitBytes: 256 << 20}); err != nil {
+	b.Cleanup(func() { st.Close() })
+	if _, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "t", Root: root}}, Embedder: embedder, CommitBytes: 256 << 20}); err != nil {
 		b.Fatal(err)
 	}
 	view := c.View()
 	b.Cleanup(view.Close)
-	return &search.Searcher{Backend: &timedStore{Store: store}, Facts: view, Analyzer: a,
+	return &search.Searcher{Backend: &timedStore{Store: st}, Facts: view, Analyzer: a,
 		Embed: func(ctx context.Context, text string) ([]float32, error) {
-			v, err := model.Embed(ctx, inference.Query, []string{text})
+			v, err := embedder.Embed(ctx, model.Query, []string{text})
 			return v[0], err
 		}}, view.Chunks()
 }
@@ -173,17 +173,17 @@ type timedStore struct {
 	took []time.Duration
 }
 
-func (t *timedStore) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (t *timedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	defer t.timed()()
 	return t.Store.Retrieve(ctx, req)
 }
 
-func (t *timedStore) Count(ctx context.Context, req backend.Request) (int, error) {
+func (t *timedStore) Count(ctx context.Context, req store.Request) (int, error) {
 	defer t.timed()()
 	return t.Store.Count(ctx, req)
 }
 
-func (t *timedStore) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.ID) ([][]float64, error) {
+func (t *timedStore) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
 	defer t.timed()()
 	return t.Store.Scores(ctx, reqs, ids)
 }
@@ -232,10 +232,10 @@ const (
 )
 
 func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) (of parts) {
-	store := s.Backend.(*timedStore)
-	store.took = store.took[:0]
+	st := s.Backend.(*timedStore)
+	st.took = st.took[:0]
 	before, start := reads.Load(), read()
-	r, err := s.Search(backend.Alone(context.Background()), words.Parse(text, words.Options{Limit: 10}), p, search.Options{})
+	r, err := s.Search(store.Alone(context.Background()), words.Parse(text, words.Options{Limit: 10}), p, search.Options{})
 	all := read().Sub(start) - time.Duration(reads.Load()-before-1)*perRead
 	if err != nil {
 		b.Fatal(err)
@@ -254,7 +254,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 	}
 	// Branches retrieve before anything else asks the store; what a first phase does
 	// between them asks for nothing.
-	for i, d := range store.took {
+	for i, d := range st.took {
 		if i < branches {
 			of[first] += d
 		} else {
@@ -262,7 +262,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 		}
 	}
 	// It is stages and fusion that ask, and each time the clock is read once more in their time.
-	of[stages] -= of[again] + time.Duration(len(store.took)-branches)*perRead
+	of[stages] -= of[again] + time.Duration(len(st.took)-branches)*perRead
 	of[around] = all - of[first] - of[again] - of[stages]
 	return of
 }

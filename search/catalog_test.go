@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/chunk"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/profile"
 	"sheaf/search"
-	"sheaf/vfs"
+	"sheaf/text/chunk"
 )
 
 // notes is real Markdown in a real catalog, with a shelf that holds its chunks.

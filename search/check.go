@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
+	"sheaf/store"
 )
 
 // Check reports whether the searcher can run a plan, before anything runs:
@@ -35,7 +35,7 @@ func (s *Searcher) CheckStore(plan *profile.Plan) error {
 		}
 		return nil // their index does everything
 	}
-	store, ok := s.Backend.(backend.Selective)
+	st, ok := s.Backend.(store.Selective)
 	if !ok {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (s *Searcher) CheckStore(plan *profile.Plan) error {
 		if i > 0 {
 			within = []sheaf.ID{}
 		}
-		if err := s.checkPhase(store, ph, within); err != nil {
+		if err := s.checkPhase(st, ph, within); err != nil {
 			return fmt.Errorf("profile %s: %w", plan.Profile.Name, err)
 		}
 	}
@@ -83,7 +83,7 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 }
 
 // checkPhase asks the store about every branch that counts.
-func (s *Searcher) checkPhase(store backend.Selective, ph phaseAt, within []sheaf.ID) error {
+func (s *Searcher) checkPhase(st store.Selective, ph phaseAt, within []sheaf.ID) error {
 	at := ph.at
 	for i := range ph.phase.Branches {
 		b := &ph.phase.Branches[i]
@@ -91,7 +91,7 @@ func (s *Searcher) checkPhase(store backend.Selective, ph phaseAt, within []shea
 			continue
 		}
 		at.branch = b.Name
-		if err := store.Supports(s.branchRequest(b, within)); err != nil {
+		if err := st.Supports(s.branchRequest(b, within)); err != nil {
 			return fmt.Errorf("branch %s on %s: %w", at, s.storeName(), err)
 		}
 	}
@@ -106,21 +106,21 @@ const (
 )
 
 // branchRequest is what a branch asks of a store, without words or vector.
-func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) backend.Request {
+func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
 	req := branchRequest(b, within)
 	if b.Text == nil || b.Text.Combine != combineText {
 		return req
 	}
-	if store, ok := s.Backend.(backend.Selective); ok && errors.Is(store.Supports(req), sheaf.ErrUnsupported) {
-		req.Text.Combine, req.Text.TieBreaker = backend.CombineBest, otherFields
+	if st, ok := s.Backend.(store.Selective); ok && errors.Is(st.Supports(req), sheaf.ErrUnsupported) {
+		req.Text.Combine, req.Text.TieBreaker = store.CombineBest, otherFields
 	}
 	return req
 }
 
-func branchRequest(b *profile.Branch, within []sheaf.ID) backend.Request {
-	req := backend.Request{Within: within, Limit: min(b.Limit, backend.MaxLimit)}
+func branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
+	req := store.Request{Within: within, Limit: min(b.Limit, store.MaxLimit)}
 	if b.Vector != nil {
-		req.Vector = &backend.VectorRequest{Field: b.Vector.Field, Candidates: b.Vector.Candidates}
+		req.Vector = &store.VectorRequest{Field: b.Vector.Field, Candidates: b.Vector.Candidates}
 	} else {
 		req.Text = textRequest(b.Text, nil)
 	}

@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 // picky is a store that cannot do everything.
 type picky struct{ *shelf }
 
-func (picky) Supports(req backend.Request) error {
-	if req.Text != nil && req.Text.Combine == backend.CombineBM25F || req.Within != nil {
+func (picky) Supports(req store.Request) error {
+	if req.Text != nil && req.Text.Combine == store.CombineBM25F || req.Within != nil {
 		return sheaf.ErrUnsupported
 	}
 	return nil
@@ -45,8 +45,8 @@ func TestTextFallsBack(t *testing.T) {
 // noBM25F is a store that has no BM25 over several fields.
 type noBM25F struct{ *shelf }
 
-func (noBM25F) Supports(req backend.Request) error {
-	if req.Text != nil && req.Text.Combine == backend.CombineBM25F {
+func (noBM25F) Supports(req store.Request) error {
+	if req.Text != nil && req.Text.Combine == store.CombineBM25F {
 		return sheaf.ErrUnsupported
 	}
 	return nil

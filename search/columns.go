@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
+	"sheaf/store"
 )
 
 // everything is what a query without words matches: filters decide.
@@ -18,9 +18,9 @@ var everything = sheaf.Bool{}
 
 // matches is the request for all that the query's words and filters match, scored
 // as the plan's first branch by words does, in the fields of all of them.
-func (r *run) matches(plan *profile.Plan) backend.Request {
-	req := backend.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, backend.MaxLimit)),
-		Text: &backend.TextRequest{Query: r.query.Words, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
+func (r *run) matches(plan *profile.Plan) store.Request {
+	req := store.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, store.MaxLimit)),
+		Text: &store.TextRequest{Query: r.query.Words, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}
 	first := true
 	for i := range plan.Main.Branches {
 		b := plan.Main.Branches[i].Text
@@ -39,10 +39,10 @@ func (r *run) matches(plan *profile.Plan) backend.Request {
 }
 
 // withFields adds those of others that are not in fields.
-func withFields(fields []backend.FieldWeight, others []profile.Field) []backend.FieldWeight {
+func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
 	for _, f := range others {
-		if !slices.ContainsFunc(fields, func(known backend.FieldWeight) bool { return known.Name == f.Name }) {
-			fields = append(fields, backend.FieldWeight{Name: f.Name, Weight: f.Weight})
+		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
+			fields = append(fields, store.FieldWeight{Name: f.Name, Weight: f.Weight})
 		}
 	}
 	return fields
@@ -57,7 +57,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 	case random:
 		return r.drawn(ctx, r.matches(plan), seed)
 	}
-	sorter, ok := r.searcher.Backend.(backend.Sorter)
+	sorter, ok := r.searcher.Backend.(store.Sorter)
 	if !ok {
 		return nil, fmt.Errorf("order by %s: the store cannot do that: %w", r.opt.Order.Column, sheaf.ErrUnsupported)
 	}
@@ -67,7 +67,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 		return nil, err
 	}
 	r.result.Total = len(ranking)
-	if counter, ok := r.searcher.Backend.(backend.Counter); ok {
+	if counter, ok := r.searcher.Backend.(store.Counter); ok {
 		if r.result.Total, err = counter.Count(ctx, req); err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	if len(r.opt.Facets) == 0 || r.result.Facets != nil { // of the search that this one widens
 		return nil
 	}
-	faceter, ok := r.searcher.Backend.(backend.Faceter)
+	faceter, ok := r.searcher.Backend.(store.Faceter)
 	if !ok {
 		return fmt.Errorf("facets: the store cannot count them: %w", sheaf.ErrUnsupported)
 	}
@@ -117,7 +117,7 @@ func writtenNumber(s string) sheaf.Value {
 
 // asWritten counts the numbers of a property as documents write them, where they do not write
 // them in the usual form.
-func asWritten(facet, written backend.Facet) backend.Facet {
+func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet
 	}
@@ -136,7 +136,7 @@ func asWritten(facet, written backend.Facet) backend.Facet {
 		counts[number] += v.Chunks
 		distinct++
 	}
-	out := backend.NewFacet(facet.Column, counts, maxFacetValues)
+	out := store.NewFacet(facet.Column, counts, maxFacetValues)
 	out.Distinct = max(distinct, len(out.Values))
 	return out
 }
@@ -151,12 +151,12 @@ func (r *run) countMatches(ctx context.Context) error {
 	}
 	n := 0
 	if r.query.Words != nil || r.opt.Order != nil {
-		counter, ok := r.searcher.Backend.(backend.Counter)
+		counter, ok := r.searcher.Backend.(store.Counter)
 		if !ok {
 			return fmt.Errorf("count: the store cannot do that: %w", sheaf.ErrUnsupported)
 		}
 		req := r.matches(r.followed)
-		text := backend.TextRequest{Query: req.Text.Query, Fields: slices.Clone(req.Text.Fields), Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
+		text := store.TextRequest{Query: req.Text.Query, Fields: slices.Clone(req.Text.Fields), Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
 		for i := range text.Fields {
 			text.Fields[i].Weight = 1
 		}

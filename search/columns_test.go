@@ -8,17 +8,17 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // TestOrderAndFacets: everything that matches is ordered and counted by columns; a
 // store that cannot do so says so.
 func TestOrderAndFacets(t *testing.T) {
 	s, p := searcher(animals()), load(t, "rrf")
-	by := search.Options{Order: &backend.Order{Column: "n", Descending: true}}
+	by := search.Options{Order: &store.Order{Column: "n", Descending: true}}
 	for _, opt := range []search.Options{by, {Facets: []string{"n"}}} {
 		if _, err := s.Search(context.Background(), query("cat", 3), p, opt); !errors.Is(err, sheaf.ErrUnsupported) {
 			t.Errorf("%+v of a store without columns: %v", opt, err)
@@ -28,26 +28,26 @@ func TestOrderAndFacets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(a)
-	var batch backend.Batch
+	st := memory.New(a)
+	var batch store.Batch
 	for i, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:cats.md#Play", "t:gone.md#Cat", "t:garden.md#Trees"} {
 		text := "a cat"
 		if i == 4 {
 			text = "a tree"
 		}
-		batch.Chunks = append(batch.Chunks, backend.Chunk{ID: id, Doc: sheaf.DocumentID("t", id.Path()), Fields: []backend.Field{{Name: sheaf.FieldBody, Text: text}},
-			Columns: []backend.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i % 2))}}}})
+		batch.Chunks = append(batch.Chunks, store.Chunk{ID: id, Doc: sheaf.DocumentID("t", id.Path()), Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}},
+			Columns: []store.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i % 2))}}}})
 	}
-	if err := store.Write(context.Background(), batch); err != nil {
+	if err := st.Write(context.Background(), batch); err != nil {
 		t.Fatal(err)
 	}
-	s.Backend = store
+	s.Backend = st
 	by.Facets = []string{"n"}
 	r := mustSearch(t, s, query("cat", 9), p, by)
 	if got := found(r); !slices.Equal(got, []string{"cats.md#Sleep", "cats.md#Food", "cats.md#Play"}) || r.Total != 4 {
 		t.Errorf("found %v of %d", got, r.Total)
 	}
-	want := backend.FacetValue{Value: sheaf.NumberValue(0), Chunks: 2}
+	want := store.FacetValue{Value: sheaf.NumberValue(0), Chunks: 2}
 	if len(r.Facets) != 1 || r.Facets[0].Distinct != 2 || r.Facets[0].Values[0] != want {
 		t.Errorf("facets are %+v", r.Facets)
 	}

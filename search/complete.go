@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // found is every hit of some branches, once, with who found it.
@@ -129,10 +129,10 @@ func (f *found) number(id sheaf.ID, state uint64, place uint32) (int, bool) {
 func split(list []int32, n int) (first, rest []int32) { return list[:n:n], list[n:] }
 
 // lacks are the IDs that a branch did not find, and their places.
-func (f *found) lacks(branch int) ([]sheaf.ID, backend.Places) {
+func (f *found) lacks(branch int) ([]sheaf.ID, store.Places) {
 	if f.state == 0 {
 		// A store on another machine may look at them longer than it is waited for.
-		return f.appendLacking(make([]sheaf.ID, 0, len(f.ids)), branch), backend.Places{}
+		return f.appendLacking(make([]sheaf.ID, 0, len(f.ids)), branch), store.Places{}
 	}
 	from, by := len(f.missing), f.by[branch]
 	for at, id := range f.ids {
@@ -141,7 +141,7 @@ func (f *found) lacks(branch int) ([]sheaf.ID, backend.Places) {
 		}
 	}
 	to := len(f.missing)
-	return f.missing[from:to:to], backend.Places{State: f.state, Of: f.absent[from:to:to]}
+	return f.missing[from:to:to], store.Places{State: f.state, Of: f.absent[from:to:to]}
 }
 
 func (f *found) appendLacking(out []sheaf.ID, branch int) []sheaf.ID {
@@ -167,7 +167,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) erro
 			looks[i].answer, looks[i].joined = r.facts.room(len(ids)), r.facts.room(len(outcomes[i].ranking)+len(ids)).Hits
 		}
 	}
-	backend.Together(ctx, n, func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i], all) })
+	store.Together(ctx, n, func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i], all) })
 	for i, err := range faults {
 		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
 			return ctx.Err()
@@ -186,10 +186,10 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) erro
 // lookup is what is looked up in a branch that lacks it.
 type lookup struct {
 	ids    []sheaf.ID
-	places backend.Places
+	places store.Places
 	// answer is memory for what the store answers, joined for that with what the branch
 	// has; nil takes new.
-	answer *backend.Room
+	answer *store.Room
 	joined sheaf.Ranking
 }
 
@@ -207,7 +207,7 @@ func (r *run) lookUp(ctx context.Context, o *outcome, look *lookup, all *found) 
 		if err == nil {
 			more.Within, more.Places, more.Limit = req.Within, req.Places, req.Limit
 			found, err = larger(ctx, r.searcher.Backend, found, more)
-			places = backend.Places{}
+			places = store.Places{}
 		}
 	}
 	if err != nil {
@@ -219,22 +219,22 @@ func (r *run) lookUp(ctx context.Context, o *outcome, look *lookup, all *found) 
 	if len(found) > 0 { // what the branch retrieved is the store's
 		o.ranking = append(append(slices.Grow(look.joined, len(o.ranking)+len(found)), o.ranking...), found...)
 		o.number(all, places)
-		o.places = backend.Places{} // they are numbered
+		o.places = store.Places{} // they are numbered
 	}
 	return nil
 }
 
 // placesOf are the places that a store told with what it answered.
-func placesOf(room *backend.Room, answered sheaf.Ranking) backend.Places {
+func placesOf(room *store.Room, answered sheaf.Ranking) store.Places {
 	if room == nil || room.Places.State == 0 || len(room.Places.Of) != len(answered) {
-		return backend.Places{}
+		return store.Places{}
 	}
 	return room.Places
 }
 
 // number numbers the hits that were added to those of a branch, whose places are given
 // when they are known, and puts all in order.
-func (o *outcome) number(all *found, places backend.Places) {
+func (o *outcome) number(all *found, places store.Places) {
 	had := len(o.numbers)
 	for k := had; k < len(o.ranking); k++ {
 		place := uint32(0)

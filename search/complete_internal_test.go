@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
+	"sheaf/store"
 )
 
 // Hits are the same by their places in the store as by their IDs: which there are, who
@@ -26,7 +26,7 @@ func TestEveryHitByPlaces(t *testing.T) {
 		}
 		plain := slices.Clone(known)
 		for i := range plain {
-			plain[i].places = backend.Places{}
+			plain[i].places = store.Places{}
 		}
 		a, b := everyHit(known, &byPlace), everyHit(plain, &byID)
 		if a.state != 7 && countHits(known) > 0 || b.state != 0 {
@@ -63,7 +63,7 @@ func TestEveryHitByPlaces(t *testing.T) {
 // together: IDs decide then.
 func TestEveryHitOfTwoStates(t *testing.T) {
 	of := func(state uint64, place uint32, id sheaf.ID) outcome {
-		return outcome{ranking: sheaf.Ranking{{ID: id}}, places: backend.Places{State: state, Of: []uint32{place}}}
+		return outcome{ranking: sheaf.Ranking{{ID: id}}, places: store.Places{State: state, Of: []uint32{place}}}
 	}
 	all := everyHit([]outcome{of(1, 5, "a"), of(2, 5, "b"), of(1, 6, "b")}, &foundRoom{})
 	defer all.release()
@@ -75,14 +75,14 @@ func TestEveryHitOfTwoStates(t *testing.T) {
 // Hits that are not in order after a look-up keep their numbers when they are put in order.
 func TestNumbersFollowHits(t *testing.T) {
 	outcomes := []outcome{
-		{ranking: sheaf.Ranking{{ID: "a", Score: 3}, {ID: "b", Score: 1}}, places: backend.Places{State: 1, Of: []uint32{10, 11}}},
-		{ranking: sheaf.Ranking{{ID: "c", Score: 9}}, places: backend.Places{State: 1, Of: []uint32{12}}},
+		{ranking: sheaf.Ranking{{ID: "a", Score: 3}, {ID: "b", Score: 1}}, places: store.Places{State: 1, Of: []uint32{10, 11}}},
+		{ranking: sheaf.Ranking{{ID: "c", Score: 9}}, places: store.Places{State: 1, Of: []uint32{12}}},
 	}
 	all := everyHit(outcomes, &foundRoom{})
 	defer all.release()
 	o := &outcomes[0]
 	o.ranking = append(o.ranking, sheaf.Hit{ID: "c", Score: 2})
-	o.number(&all, backend.Places{State: 1, Of: []uint32{12}})
+	o.number(&all, store.Places{State: 1, Of: []uint32{12}})
 	if want := []int32{0, 2, 1}; !slices.Equal(o.numbers, want) || o.ranking[1].ID != "c" {
 		t.Errorf("numbers %v of %v, want %v", o.numbers, o.ranking, want)
 	}
@@ -111,7 +111,7 @@ func TestLookedUpInOrder(t *testing.T) {
 		o := &outcomes[0]
 		o.ranking = append(slices.Clone(o.ranking), added.ranking...)
 		before := slices.Clone(o.ranking)
-		o.number(&all, backend.Places{})
+		o.number(&all, store.Places{})
 		if !o.ranking.Sorted() || len(o.numbers) != len(o.ranking) {
 			t.Fatalf("%v with numbers %v", o.ranking, o.numbers)
 		}

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
 	"sheaf/eval/calibrate"
 	"sheaf/profile"
-	words "sheaf/query"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/analysis"
+	words "sheaf/text/query"
 )
 
 // usual returns a calibration with numbers like those that judged data sets give.
@@ -40,11 +40,11 @@ func calibrated(s *search.Searcher, c *search.Calibration) *search.Searcher {
 // tally is a shelf that counts. It finds the words of phrases one by one.
 type tally struct{ *shelf }
 
-func (s tally) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s tally) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	return s.shelf.Retrieve(ctx, plainly(req))
 }
 
-func (s tally) Count(_ context.Context, req backend.Request) (int, error) {
+func (s tally) Count(_ context.Context, req store.Request) (int, error) {
 	if b, ok := req.Text.Query.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 {
 		return len(s.stored), nil
 	}
@@ -57,12 +57,12 @@ func (s tally) Count(_ context.Context, req backend.Request) (int, error) {
 	return n, nil
 }
 
-func (s tally) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+func (s tally) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	return s.shelf.Explain(ctx, plainly(req), ids)
 }
 
 // plainly returns the request with a match of all words in place of its text query.
-func plainly(req backend.Request) backend.Request {
+func plainly(req store.Request) store.Request {
 	var all []string
 	var add func(q sheaf.TextQuery)
 	add = func(q sheaf.TextQuery) {

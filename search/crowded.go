@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // A document of hundreds of sections that all match fills what branches retrieve. Where
@@ -89,7 +89,7 @@ func (r *run) goOn(ctx context.Context, ph *profile.Phase, o *outcome) {
 		}
 		if err != nil {
 			if !errors.Is(err, sheaf.ErrUnsupported) { // else there is no more to be had
-				r.failed("listing more", fmt.Errorf("branch %s: what lies outside documents that fill the list: %w", o.branch.Name, backend.Gone(err)))
+				r.failed("listing more", fmt.Errorf("branch %s: what lies outside documents that fill the list: %w", o.branch.Name, store.Gone(err)))
 			}
 			break
 		}
@@ -152,7 +152,7 @@ func (o *outcome) add(others sheaf.Ranking) {
 		}
 	}
 	o.ranking.Sort()
-	o.places = backend.Places{}
+	o.places = store.Places{}
 }
 
 // retrievesMore reports whether a branch of a retrieves more than that of b, another plan of

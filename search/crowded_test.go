@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 // crowd is a shelf with a document of hundreds of sections that hold a word, and a few
@@ -54,7 +54,7 @@ func TestWidened(t *testing.T) {
 		return vector(text), nil
 	}
 	var mu sync.Mutex
-	shelf.fail = func(req backend.Request) error {
+	shelf.fail = func(req store.Request) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if req.Text != nil {
@@ -90,7 +90,7 @@ func TestWidened(t *testing.T) {
 func TestWidenedInVain(t *testing.T) {
 	shelf := crowd()
 	s := searcher(shelf)
-	shelf.fail = func(req backend.Request) error {
+	shelf.fail = func(req store.Request) error {
 		if vectors(req) && req.Limit > 20 {
 			return errDown
 		}

@@ -15,21 +15,21 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
-	"sheaf/backend"
+	"sheaf/store"
 )
 
 // columnRandom is the column of an order that is drawn; its seed follows, after a colon.
 const columnRandom = "random"
 
 // RandomOrder is the order that a seed draws, for Options.Order.
-func RandomOrder(seed uint64) *backend.Order {
-	return &backend.Order{Column: columnRandom + ":" + strconv.FormatUint(seed, 10)}
+func RandomOrder(seed uint64) *store.Order {
+	return &store.Order{Column: columnRandom + ":" + strconv.FormatUint(seed, 10)}
 }
 
 // ReadRandomOrder reads "random", which draws a seed, and "random:7". Anything else is
 // nil; what begins as one of these and is none, as "-random" and "random:x" do, is
 // sheaf.ErrInvalid.
-func ReadRandomOrder(text string) (*backend.Order, error) {
+func ReadRandomOrder(text string) (*store.Order, error) {
 	if text == columnRandom {
 		return RandomOrder(uint64(rand.Uint32())), nil
 	}
@@ -68,17 +68,17 @@ type Drawn struct {
 
 // Draw finds req.Limit of what req matches, as a seed says: the same for the same seed
 // while nothing changes, and most of the same when little does.
-func Draw(ctx context.Context, store backend.Backend, req backend.Request, seed uint64) (*Drawn, error) {
+func Draw(ctx context.Context, st store.Backend, req store.Request, seed uint64) (*Drawn, error) {
 	want := req.Limit
-	req.Limit = largest(store, req)
-	all, err := store.Retrieve(ctx, req)
+	req.Limit = largest(st, req)
+	all, err := st.Retrieve(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	d := &Drawn{From: len(all), Total: len(all)}
 	if len(all) == req.Limit { // there may be more
 		d.Part = true
-		if counter, ok := store.(backend.Counter); ok {
+		if counter, ok := st.(store.Counter); ok {
 			n, err := counter.Count(ctx, req)
 			if err != nil && !errors.Is(err, sheaf.ErrUnsupported) {
 				return nil, err
@@ -107,12 +107,12 @@ type lot struct {
 }
 
 // largest is the largest limit that a store takes for requests like req.
-func largest(store backend.Backend, req backend.Request) int {
-	s, ok := store.(backend.Selective)
+func largest(st store.Backend, req store.Request) int {
+	s, ok := st.(store.Selective)
 	if !ok {
-		return backend.MaxLimit
+		return store.MaxLimit
 	}
-	refused := sort.Search(backend.MaxLimit, func(i int) bool {
+	refused := sort.Search(store.MaxLimit, func(i int) bool {
 		req.Limit = i + 1
 		return s.Supports(req) != nil
 	})
@@ -120,7 +120,7 @@ func largest(store backend.Backend, req backend.Request) int {
 }
 
 // drawn finds some of what a query matches, as the seed of its order says.
-func (r *run) drawn(ctx context.Context, req backend.Request, seed uint64) (sheaf.Ranking, error) {
+func (r *run) drawn(ctx context.Context, req store.Request, seed uint64) (sheaf.Ranking, error) {
 	d, err := Draw(ctx, r.searcher.Backend, req, seed)
 	if err != nil {
 		return nil, err

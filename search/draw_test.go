@@ -9,26 +9,26 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // fewAtOnce is a store that gives fewer than most hits at once, and counts when it can.
 type fewAtOnce struct {
-	backend.Backend
+	store.Backend
 	most int
 }
 
-func (s fewAtOnce) Supports(req backend.Request) error {
+func (s fewAtOnce) Supports(req store.Request) error {
 	if req.Limit >= s.most {
 		return fmt.Errorf("%w: a limit of %d: fewer than %d", sheaf.ErrUnsupported, req.Limit, s.most)
 	}
 	return nil
 }
 
-func (s fewAtOnce) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s fewAtOnce) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	if err := s.Supports(req); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s fewAtOnce) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ran
 
 type fewCounted struct {
 	fewAtOnce
-	backend.Counter
+	store.Counter
 }
 
 // drawnFrom is a store of n chunks about cats.
@@ -47,17 +47,17 @@ func drawnFrom(t *testing.T, n int) *memory.Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(a)
-	var batch backend.Batch
+	st := memory.New(a)
+	var batch store.Batch
 	for i := range n {
 		id := sheaf.ID(fmt.Sprintf("t:%03d.md#a", i))
-		batch.Chunks = append(batch.Chunks, backend.Chunk{ID: id, Doc: sheaf.DocumentID("t", id.Path()),
-			Fields: []backend.Field{{Name: sheaf.FieldBody, Text: strings.Repeat("a dog ", i%7) + "a cat"}}})
+		batch.Chunks = append(batch.Chunks, store.Chunk{ID: id, Doc: sheaf.DocumentID("t", id.Path()),
+			Fields: []store.Field{{Name: sheaf.FieldBody, Text: strings.Repeat("a dog ", i%7) + "a cat"}}})
 	}
-	if err := store.Write(context.Background(), batch); err != nil {
+	if err := st.Write(context.Background(), batch); err != nil {
 		t.Fatal(err)
 	}
-	return store
+	return st
 }
 
 // TestDrawAsksForWhatTheStoreGives: a store that refuses large limits is asked for fewer,
@@ -67,7 +67,7 @@ func TestDrawAsksForWhatTheStoreGives(t *testing.T) {
 	few := fewAtOnce{all, 20}
 	for _, c := range []struct {
 		name  string
-		store backend.Backend
+		store store.Backend
 		total int
 		note  string
 	}{
@@ -92,11 +92,11 @@ func TestDrawAsksForWhatTheStoreGives(t *testing.T) {
 // TestDrawIsFair: over many seeds every match is drawn about as often as any other.
 func TestDrawIsFair(t *testing.T) {
 	const n, want, seeds = 50, 10, 2000
-	store := drawnFrom(t, n)
-	req := backend.Request{Limit: want, Text: &backend.TextRequest{Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB}}
+	st := drawnFrom(t, n)
+	req := store.Request{Limit: want, Text: &store.TextRequest{Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}}
 	first, any := map[sheaf.ID]int{}, map[sheaf.ID]int{}
 	for seed := range uint64(seeds) {
-		d, err := search.Draw(context.Background(), store, req, seed)
+		d, err := search.Draw(context.Background(), st, req, seed)
 		if err != nil || len(d.Hits) != want || d.From != n || d.Total != n || d.Part {
 			t.Fatalf("seed %d: %+v, %v", seed, d, err)
 		}

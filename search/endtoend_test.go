@@ -12,20 +12,20 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/embedded"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/engine/bm25"
-	"sheaf/inference"
-	"sheaf/inference/hashed"
+	"sheaf/index/catalog"
+	"sheaf/index/engine/bm25"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/model/hashed"
 	"sheaf/profile"
-	words "sheaf/query"
-	"sheaf/scan"
 	"sheaf/search"
-	"sheaf/vfs"
+	"sheaf/search/scan"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
+	words "sheaf/text/query"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -84,15 +84,15 @@ func collection(t *testing.T, o chunk.Options) *search.Searcher {
 	return indexed(t, vault(t), hashed.New(64), o, "the engine", openEngine)
 }
 
-func openEngine(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
+func openEngine(t testing.TB, a *analysis.Analyzer, vectors []store.VectorField) store.Backend {
 	return openEngineLike("")(t, a, vectors)
 }
 
 // openEngineLike opens an engine that counts words as a store does; "" as itself.
-func openEngineLike(store string) func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend {
-	return func(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
-		o := embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, AllChunks: store == "Weaviate"}
-		if store == "OpenSearch" || store == "Elasticsearch" {
+func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend {
+	return func(t testing.TB, a *analysis.Analyzer, vectors []store.VectorField) store.Backend {
+		o := embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, AllChunks: st == "Weaviate"}
+		if st == "OpenSearch" || st == "Elasticsearch" {
 			o.Lengths = bm25.LengthsLucene
 		}
 		return opened(t)(embedded.Open(o))
@@ -100,20 +100,20 @@ func openEngineLike(store string) func(testing.TB, *analysis.Analyzer, []backend
 }
 
 // indexed is a folder in a real catalog and a store, with the vectors of model.
-func indexed(t testing.TB, root string, model inference.Embedder, o chunk.Options, name string, open func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend) *search.Searcher {
+func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options, name string, open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	embed := func(ctx context.Context, text string) ([]float32, error) {
-		v, err := model.Embed(ctx, inference.Query, []string{text})
+		v, err := embedder.Embed(ctx, model.Query, []string{text})
 		if err != nil {
 			return nil, err
 		}
 		return v[0], nil
 	}
-	scanner, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: model})
+	scanner, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: embedder})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,16 +121,16 @@ func indexed(t testing.TB, root string, model inference.Embedder, o chunk.Option
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := open(t, a, []backend.VectorField{
-		{Name: backend.VectorBody, Model: model.Model(), Dims: model.Dims()}, {Name: backend.VectorTitle, Model: model.Model(), Dims: model.Dims()}})
-	t.Cleanup(func() { _, _ = store.Close(), c.Close() })
-	report, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: store, Trees: []catalog.Tree{{Name: "vault", Root: root}}, Chunk: o, Embedder: model})
+	st := open(t, a, []store.VectorField{
+		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()}, {Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}})
+	t.Cleanup(func() { _, _ = st.Close(), c.Close() })
+	report, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "vault", Root: root}}, Chunk: o, Embedder: embedder})
 	if err != nil || report.Added < 10 || report.EmbedError != "" {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	view := c.View()
 	t.Cleanup(view.Close)
-	return &search.Searcher{Backend: store, Store: name, Facts: view, Analyzer: a, Embed: embed, Scanner: scanner,
+	return &search.Searcher{Backend: st, Store: name, Facts: view, Analyzer: a, Embed: embed, Scanner: scanner,
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
 }
 

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
-	"sheaf/inference"
+	"sheaf/model"
 	"sheaf/profile"
 )
 
@@ -134,7 +134,7 @@ func (e *Expander) ask(ctx context.Context, system, user string) (string, error)
 	go func() {
 		var a answer
 		defer func() { done <- a }()
-		defer inference.Caught(e.name(), &a.err)
+		defer model.Caught(e.name(), &a.err)
 		a.reply, a.err = e.Chat(ctx, system, user)
 	}()
 	select {

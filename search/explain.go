@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/backend"
+	"sheaf/store"
 )
 
 // explainLeg gives the hits of a branch explanations, with the store's own
@@ -23,7 +23,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	}
 	var parts []*sheaf.Explanation
 	var others [][]*sheaf.Explanation // of the branch's further requests
-	if explainer, ok := r.searcher.Backend.(backend.Explainer); ok {
+	if explainer, ok := r.searcher.Backend.(store.Explainer); ok {
 		var err error
 		if parts, err = explainer.Explain(ctx, o.request, ids); err != nil {
 			r.noteFailed("the store cannot explain the scores of branch "+o.branch.Name, err)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/internal/edits"
+	"sheaf/text/analysis"
 )
 
 // Highlighter finds the words of one query in texts. It is not safe for

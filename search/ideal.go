@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // fusion is that of a phase, with what the query is worth in each branch when the
@@ -78,7 +78,7 @@ func (r *run) counted(ctx context.Context) (*worth, error) {
 
 // weigh asks the store what the words of the query are worth.
 func (r *run) weigh(ctx context.Context) (*worth, error) {
-	counter, ok := r.searcher.Backend.(backend.Counter)
+	counter, ok := r.searcher.Backend.(store.Counter)
 	if !ok {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (r *run) isCompound(word string) bool {
 
 // frequencies counts the chunks that each of queries matches in any field. It asks the
 // store only for words that were not counted for the vector of the query.
-func (r *run) frequencies(ctx context.Context, counter backend.Counter, queries []sheaf.TextQuery) ([]int, error) {
+func (r *run) frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
 	dfs := make([]int, len(queries))
 	var left []sheaf.TextQuery
 	var at []int
@@ -255,7 +255,7 @@ func (l *sought) worth(in *memo, dfs []int, chunks int) *worth {
 
 // chunks is the number of chunks of the collection, as far as the caller sees them.
 // Facts that know it save asking the store.
-func (r *run) chunks(ctx context.Context, counter backend.Counter) (int, error) {
+func (r *run) chunks(ctx context.Context, counter store.Counter) (int, error) {
 	known := 0
 	switch f := r.searcher.Facts.(type) {
 	case interface{ Chunks() int }:
@@ -267,7 +267,7 @@ func (r *run) chunks(ctx context.Context, counter backend.Counter) (int, error) 
 		return known, nil
 	}
 	if r.size == 0 {
-		n, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{Query: sheaf.Bool{}, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}})
+		n, err := counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{Query: sheaf.Bool{}, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}})
 		if err != nil {
 			return 0, err
 		}

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // countedStore counts what it is asked for, and fails from a request on, unless that is 0.
@@ -21,7 +21,7 @@ type countedStore struct {
 	requests, fails int
 }
 
-func (s *countedStore) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s *countedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	if s.requests++; s.fails > 0 && s.requests >= s.fails {
 		return nil, errDown
 	}
@@ -43,13 +43,13 @@ func filled(t *testing.T, sections ...int) (*search.Searcher, *countedStore) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shelf, store := newShelf(docs), &countedStore{Backend: memory.New(a)}
-	if err := store.Write(t.Context(), backend.Batch{Chunks: shelf.stored}); err != nil {
+	shelf, st := newShelf(docs), &countedStore{Backend: memory.New(a)}
+	if err := st.Write(t.Context(), store.Batch{Chunks: shelf.stored}); err != nil {
 		t.Fatal(err)
 	}
 	s := searcher(shelf)
-	s.Backend = store
-	return s, store
+	s.Backend = st
+	return s, st
 }
 
 // listing asks for everything, and for all but what holds a word.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"sheaf"
-	"sheaf/analysis"
+	"sheaf/text/analysis"
 )
 
 // meaning is the text of a query that is embedded; "" when it asks for nothing

@@ -8,9 +8,9 @@ import (
 	"unsafe"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // memo remembers the facts that one search asks for, since its stages ask for
@@ -61,7 +61,7 @@ type tables struct {
 	dates     map[sheaf.ID]known[sheaf.Dated]
 	nodes     table[sheaf.Node]
 	brief     table[sheaf.Outline] // from short
-	rooms     []*backend.Room      // for rankings that end with the search
+	rooms     []*store.Room        // for rankings that end with the search
 	taken     int                  // so many of rooms
 	fused     []*rank.Memory       // for rankings that end with the search
 	lent      int                  // so many of fused
@@ -119,9 +119,9 @@ func (m *memo) release() {
 const maxRoom = 1 << 12
 
 // room is memory for a ranking of n hits that nothing holds when m is released.
-func (m *memo) room(n int) *backend.Room {
+func (m *memo) room(n int) *store.Room {
 	if m.taken == len(m.rooms) {
-		m.rooms = append(m.rooms, &backend.Room{})
+		m.rooms = append(m.rooms, &store.Room{})
 	}
 	room := m.rooms[m.taken]
 	m.taken++

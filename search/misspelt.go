@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/internal/suggest"
+	"sheaf/store"
 )
 
 const (
@@ -86,8 +86,8 @@ func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Rank
 			filter = sheaf.And{r.opt.Scope, r.query.Filter}
 		}
 	}
-	text := backend.TextRequest{Query: like, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
-	hits, err := r.searcher.Backend.Retrieve(ctx, backend.Request{Limit: likeIt, Filter: filter, Text: &text})
+	text := store.TextRequest{Query: like, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
+	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: likeIt, Filter: filter, Text: &text})
 	r.short(err)
 	if err != nil {
 		return nil

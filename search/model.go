@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/inference"
+	"sheaf/model"
+	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
 // SetModel lets s search by meaning with e, which made the vectors of the store.
@@ -20,16 +20,16 @@ import (
 // collection, of which a is the analyzer and chunks the number of chunks: a word
 // of every page says little of what is asked.
 // Where the store cannot count, all words weigh alike, and searches say so.
-func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks int) {
+func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) {
 	s.Analyzer, s.model = a, e.Model()
 	alike := &atomic.Bool{}
 	s.alike = alike
 	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-		weigher, ok := e.(inference.WeightEmbedder)
-		counter, countable := s.Backend.(backend.Counter)
+		weigher, ok := e.(model.WeightEmbedder)
+		counter, countable := s.Backend.(store.Counter)
 		words := strings.Fields(text)
 		plain := func() ([]float32, error) {
-			vectors, err := e.Embed(ctx, inference.Query, []string{text})
+			vectors, err := e.Embed(ctx, model.Query, []string{text})
 			if err != nil {
 				return nil, err
 			}
@@ -126,22 +126,22 @@ const maxWeighed = 64
 
 // everyField asks for all fields. With BM25F, which has one frequency for all of
 // them, stores can count a word without looking at what it matches.
-var everyField = func() []backend.FieldWeight {
-	fields := make([]backend.FieldWeight, len(sheaf.Fields))
+var everyField = func() []store.FieldWeight {
+	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {
-		fields[i] = backend.FieldWeight{Name: name, Weight: 1}
+		fields[i] = store.FieldWeight{Name: name, Weight: 1}
 	}
 	return fields
 }()
 
 // frequencies counts the chunks that each of queries matches in any field.
-func frequencies(ctx context.Context, counter backend.Counter, queries []sheaf.TextQuery) ([]int, error) {
-	reqs, texts := make([]backend.Request, len(queries)), make([]backend.TextRequest, len(queries))
+func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
+	reqs, texts := make([]store.Request, len(queries)), make([]store.TextRequest, len(queries))
 	for i, q := range queries {
-		texts[i] = backend.TextRequest{Query: q, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
-		reqs[i] = backend.Request{Limit: 1, Text: &texts[i]}
+		texts[i] = store.TextRequest{Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
+		reqs[i] = store.Request{Limit: 1, Text: &texts[i]}
 	}
-	dfs, err := backend.CountAll(ctx, counter, reqs)
+	dfs, err := store.CountAll(ctx, counter, reqs)
 	if err != nil {
 		return nil, fmt.Errorf("count what matches: %w", err)
 	}

@@ -8,17 +8,17 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/inference"
-	"sheaf/inference/static/english"
+	"sheaf/model"
+	"sheaf/model/static/english"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
 // counted is a store that counts every word in one chunk, the cat in all.
-type counted struct{ backend.Backend }
+type counted struct{ store.Backend }
 
-func (counted) Count(_ context.Context, req backend.Request) (int, error) {
+func (counted) Count(_ context.Context, req store.Request) (int, error) {
 	if req.Text.Query == (sheaf.Match{Text: "cat"}) {
 		return 100, nil
 	}
@@ -26,9 +26,9 @@ func (counted) Count(_ context.Context, req backend.Request) (int, error) {
 }
 
 // uncounting is a store that says that it cannot count.
-type uncounting struct{ backend.Backend }
+type uncounting struct{ store.Backend }
 
-func (uncounting) Count(context.Context, backend.Request) (int, error) {
+func (uncounting) Count(context.Context, store.Request) (int, error) {
 	return 0, sheaf.ErrUnsupported
 }
 
@@ -45,17 +45,17 @@ func TestModelWithoutCounts(t *testing.T) {
 	}
 	plainly := searcher(animals())
 	const text = "the cat and the dog"
-	plain, err := e.Embed(context.Background(), inference.Query, []string{text})
+	plain, err := e.Embed(context.Background(), model.Query, []string{text})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		what  string
-		store backend.Backend
+		store store.Backend
 		alike bool
 	}{
 		{"a store that counts", counted{plainly.Backend}, false},
-		{"one that has no counts", struct{ backend.Backend }{plainly.Backend}, true},
+		{"one that has no counts", struct{ store.Backend }{plainly.Backend}, true},
 		{"one that says that it cannot", uncounting{plainly.Backend}, true},
 	} {
 		s := *plainly
@@ -114,7 +114,7 @@ type wrong []float32
 
 func (wrong) Model() string { return "wrong" }
 func (wrong) Dims() int     { return 2 }
-func (w wrong) Embed(_ context.Context, _ inference.Purpose, texts []string) ([][]float32, error) {
+func (w wrong) Embed(_ context.Context, _ model.Purpose, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i := range out {
 		out[i] = w

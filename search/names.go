@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"sheaf/analysis"
 	"sheaf/rank"
+	"sheaf/text/analysis"
 )
 
 // named returns what compares names with the query, for the stage names; nil when the

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/chunk"
 	"sheaf/profile"
-	words "sheaf/query"
 	"sheaf/search"
+	"sheaf/text/chunk"
+	words "sheaf/text/query"
 )
 
 // A fusion finds the hits of a branch again by the numbers that retrieval gave them. Stages

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
 	"sheaf/rank"
+	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
 // maxPairs is how many pairs of neighboring words of a query are looked for, those with the
@@ -100,7 +100,7 @@ func (r *run) pairs(w *worth) []pair {
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.worth, a.worth) })
 	most := maxPairs
-	if _, scores := r.searcher.Backend.(backend.Scorer); !scores && !backend.Batches(r.searcher.Backend) {
+	if _, scores := r.searcher.Backend.(store.Scorer); !scores && !store.Batches(r.searcher.Backend) {
 		most = fewPairs
 	}
 	return pairs[:min(len(pairs), most)]
@@ -109,17 +109,17 @@ func (r *run) pairs(w *worth) []pair {
 // findPairs looks for pairs in chunks, all different.
 func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
 	found := make([]rank.Pair, len(pairs))
-	reqs, of := make([]backend.Request, 0, len(pairs)), make([]int, 0, len(pairs))
+	reqs, of := make([]store.Request, 0, len(pairs)), make([]int, 0, len(pairs))
 	for i, p := range pairs {
 		found[i] = rank.Pair{Text: p.text, Worth: p.worth, In: make([]bool, len(chunks))}
 		if !p.overlap {
 			text := *r.lookup.Text
-			text.Query, text.Combine = sheaf.Phrase{Text: p.text}, backend.CombineSum // only whether it is there counts
-			reqs = append(reqs, backend.Request{Text: &text, Filter: r.lookup.Filter})
+			text.Query, text.Combine = sheaf.Phrase{Text: p.text}, store.CombineSum // only whether it is there counts
+			reqs = append(reqs, store.Request{Text: &text, Filter: r.lookup.Filter})
 			of = append(of, i)
 		}
 	}
-	if scorer, ok := r.searcher.Backend.(backend.Scorer); ok {
+	if scorer, ok := r.searcher.Backend.(store.Scorer); ok {
 		scores, err := scorer.Scores(ctx, reqs, chunks)
 		if err == nil {
 			for i := range scores {
@@ -141,7 +141,7 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 	for i := range reqs {
 		reqs[i].Within, reqs[i].Limit = within, len(within)
 	}
-	rankings, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
+	rankings, err := store.RetrieveAll(ctx, r.searcher.Backend, reqs)
 	if err != nil {
 		return nil, err
 	}

@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // noPhrases is a store that cannot look for phrases.
 type noPhrases struct{ *memory.Backend }
 
-func (n noPhrases) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (n noPhrases) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	if req.Text != nil {
 		if _, ok := req.Text.Query.(sheaf.Phrase); ok {
 			return nil, fmt.Errorf("%w: phrases", sheaf.ErrUnsupported)
@@ -39,12 +39,12 @@ func TestWordsSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(a)
-	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+	st := memory.New(a)
+	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)
 	}
 	p := load(t, "sheaf")
-	ask := func(b backend.Backend, strength string) (*search.Result, map[string]string) {
+	ask := func(b store.Backend, strength string) (*search.Result, map[string]string) {
 		s := &search.Searcher{Backend: b, Store: "shelf", Facts: notes, Analyzer: a}
 		r := mustSearch(t, s, query("apple trees", 5), p, search.Options{Explain: true, Trace: true, Parameters: map[string]string{"pairs": strength}})
 		why := map[string]string{}
@@ -63,20 +63,20 @@ func TestWordsSideBySide(t *testing.T) {
 		return r.Hits[at].Score, r.Hits[bt].Score
 	}
 	const pair = `"apple trees"`
-	r, why := ask(store, "0.4")
+	r, why := ask(st, "0.4")
 	if x, y := scores(r); y < x+0.39 || r.Hits[0].Path != "b.md" {
 		t.Errorf("apart %v, side by side %v", x, y)
 	}
 	if strings.Contains(why["a.md"], pair) || !strings.Contains(why["b.md"], pair) {
 		t.Errorf("explained by %s\nand %s", why["a.md"], why["b.md"])
 	}
-	if r, _ = ask(store, "0"); len(r.Notes) > 1 {
+	if r, _ = ask(st, "0"); len(r.Notes) > 1 {
 		t.Errorf("notes %q", r.Notes)
 	}
 	if x, y := scores(r); x != y {
 		t.Errorf("without pairs: apart %v, side by side %v", x, y)
 	}
-	r, _ = ask(noPhrases{store}, "0.4")
+	r, _ = ask(noPhrases{st}, "0.4")
 	if x, y := scores(r); x != y || r.Degraded || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "shelf cannot look for words side by side") }) {
 		t.Errorf("without phrases: apart %v, side by side %v; degraded %t, notes %q", x, y, r.Degraded, r.Notes)
 	}

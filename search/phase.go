@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // retrieved is the step in which a branch retrieves.
@@ -21,15 +21,15 @@ const retrieved = "retrieve"
 // outcome is what became of one branch.
 type outcome struct {
 	branch  *profile.Branch
-	request backend.Request
+	request store.Request
 	// more are requests whose hits count with the larger of their scores.
-	more    []backend.Request
+	more    []store.Request
 	ranking sheaf.Ranking
 	numbering
 	// places are those of the ranking in the store, where it told them. room is memory for
 	// what is retrieved; nil takes new.
-	places backend.Places
-	room   *backend.Room
+	places store.Places
+	room   *store.Room
 	// full says that it retrieved as many as it may, and that the last of them counts: then
 	// there may be others.
 	full bool
@@ -147,7 +147,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 // a round trip that would come after them, and every score is measured by it. What it
 // returns waits. A fault is that of who asks again.
 func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
-	if !ph.Complete || !backend.Batches(r.searcher.Backend) {
+	if !ph.Complete || !store.Batches(r.searcher.Backend) {
 		return func() {}
 	}
 	var wg sync.WaitGroup
@@ -245,7 +245,7 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 // outcomeOf is a branch with its requests.
 func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	o := outcome{branch: b, request: r.searcher.branchRequest(b, within)}
-	if b.Text != nil && b.Text.Combine == combineText && o.request.Text.Combine != backend.CombineBM25F {
+	if b.Text != nil && b.Text.Combine == combineText && o.request.Text.Combine != store.CombineBM25F {
 		r.note("%s has no BM25 over several fields as one text; the best field counts, and %v times the others", r.searcher.storeName(), otherFields)
 	}
 	o.request.Filter = r.query.Filter
@@ -256,50 +256,50 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	o.request.Vector.Vector = r.vector
 	for _, vector := range r.invented {
 		more := o.request
-		more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: vector, Candidates: b.Vector.Candidates}
+		more.Vector = &store.VectorRequest{Field: b.Vector.Field, Vector: vector, Candidates: b.Vector.Candidates}
 		o.more = append(o.more, more)
 	}
 	return o
 }
 
 var (
-	combines = map[string]backend.Combine{"sum": backend.CombineSum, "best": backend.CombineBest, "bm25f": backend.CombineBM25F, "text": backend.CombineBM25F}
-	counted  = map[string]backend.Statistics{"corpus": backend.StatisticsCorpus, "candidates": backend.StatisticsCandidates}
+	combines = map[string]store.Combine{"sum": store.CombineSum, "best": store.CombineBest, "bm25f": store.CombineBM25F, "text": store.CombineBM25F}
+	counted  = map[string]store.Statistics{"corpus": store.StatisticsCorpus, "candidates": store.StatisticsCandidates}
 )
 
-func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *backend.TextRequest {
-	req := &backend.TextRequest{Query: words, Combine: combines[b.Combine], TieBreaker: b.TieBreaker, Statistics: counted[b.Statistics], K1: b.K1, B: b.B,
-		Fields: make([]backend.FieldWeight, len(b.Fields))}
+func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextRequest {
+	req := &store.TextRequest{Query: words, Combine: combines[b.Combine], TieBreaker: b.TieBreaker, Statistics: counted[b.Statistics], K1: b.K1, B: b.B,
+		Fields: make([]store.FieldWeight, len(b.Fields))}
 	for i, f := range b.Fields {
-		req.Fields[i] = backend.FieldWeight{Name: f.Name, Weight: f.Weight}
+		req.Fields[i] = store.FieldWeight{Name: f.Name, Weight: f.Weight}
 	}
 	return req
 }
 
 // retrieve runs all requests together and waits for all of them. What vectors
 // find must match what the words require.
-func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, words sheaf.TextQuery) {
-	backend.Together(ctx, len(outcomes), func(i int) { outcomes[i].retrieve(ctx, store, words) })
+func retrieve(ctx context.Context, st store.Backend, outcomes []outcome, words sheaf.TextQuery) {
+	store.Together(ctx, len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
 }
 
-func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words sheaf.TextQuery) {
+func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.TextQuery) {
 	start := clock()
 	req := o.request
 	req.Room = o.room
-	bounded := bind(&req, store, words)
-	o.ranking, o.err = store.Retrieve(ctx, req)
+	bounded := bind(&req, st, words)
+	o.ranking, o.err = st.Retrieve(ctx, req)
 	o.full = o.isFull()
 	o.places = placesOf(o.room, o.ranking)
 	for _, more := range o.more {
 		if o.err == nil {
-			bind(&more, store, words)
-			o.ranking, o.err = larger(ctx, store, o.ranking, more)
-			o.places = backend.Places{}
+			bind(&more, st, words)
+			o.ranking, o.err = larger(ctx, st, o.ranking, more)
+			o.places = store.Places{}
 		}
 	}
 	if n := len(o.ranking); o.err == nil && req.Vector != nil && !bounded {
-		if o.ranking, o.err = matching(ctx, store, o.ranking, words); len(o.ranking) != n {
-			o.places = backend.Places{}
+		if o.ranking, o.err = matching(ctx, st, o.ranking, words); len(o.ranking) != n {
+			o.places = store.Places{}
 		}
 	}
 	o.took = clock().Sub(start)
@@ -311,8 +311,8 @@ func (o *outcome) isFull() bool {
 
 // larger joins the hits of a request with others, each with the larger of its
 // scores.
-func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req backend.Request) (sheaf.Ranking, error) {
-	others, err := store.Retrieve(ctx, req)
+func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
+	others, err := st.Retrieve(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -338,22 +338,22 @@ func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req 
 // at once, and so is damage, which the caller can mend; any other failure is one
 // only when nothing is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
-	store := r.searcher.storeName()
+	st := r.searcher.storeName()
 	out := outcomes[:0]
 	var failures []error
 	for i := range outcomes {
 		o := &outcomes[i]
 		at.branch = o.branch.Name
 		r.result.Took = append(r.result.Took, Timing{at.step(retrieved), o.took})
-		err := backend.Gone(o.err)
+		err := store.Gone(o.err)
 		if errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrCorrupt) {
-			return nil, fmt.Errorf("branch %s on %s: %w", at, store, err)
+			return nil, fmt.Errorf("branch %s on %s: %w", at, st, err)
 		}
 		if err == nil {
-			err = o.ranking.Valid("scores of " + store)
+			err = o.ranking.Valid("scores of " + st)
 		}
 		if err != nil {
-			err = fmt.Errorf("branch %s on %s: %w", at, store, err)
+			err = fmt.Errorf("branch %s on %s: %w", at, st, err)
 			failures = append(failures, err)
 			r.failed("branch "+at.String(), err)
 			continue
@@ -390,7 +390,7 @@ func (r *run) found(outcomes []outcome, bounded, all bool) found {
 	}
 	every.release()
 	for i := range outcomes {
-		outcomes[i].ranking, outcomes[i].places = r.known(outcomes[i].ranking), backend.Places{}
+		outcomes[i].ranking, outcomes[i].places = r.known(outcomes[i].ranking), store.Places{}
 	}
 	return everyHit(outcomes, room)
 }

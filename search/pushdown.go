@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // pushDown lets the store rank and join the branches of a phase in one request, where
@@ -19,7 +19,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 	if ph.PushDown == "" || ph.PushDown == profile.PushDownNever {
 		return nil, false, nil
 	}
-	store, can := r.searcher.Backend.(backend.Fuser)
+	st, can := r.searcher.Backend.(store.Fuser)
 	if !can {
 		r.note("not pushed down: the store joins no branches by itself")
 		return nil, false, nil
@@ -30,7 +30,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 		return nil, false, nil
 	}
 	start := clock()
-	found, err := store.Fuse(retrieval, req)
+	found, err := st.Fuse(retrieval, req)
 	switch {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
@@ -66,7 +66,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 	return ranking, true, nil
 }
 
-func (r *run) tellPushed(found backend.Fused) {
+func (r *run) tellPushed(found store.Fused) {
 	text := "ranked and joined by " + found.By
 	if found.Ties {
 		text += "; it orders equal scores by itself"
@@ -79,7 +79,7 @@ func (r *run) tellPushed(found backend.Fused) {
 
 // fuseRequest is what a store is asked for instead of the outcomes' requests, or the
 // reason why it cannot be.
-func (r *run) fuseRequest(ph *profile.Phase, outcomes []outcome) (req backend.FuseRequest, reason string) {
+func (r *run) fuseRequest(ph *profile.Phase, outcomes []outcome) (req store.FuseRequest, reason string) {
 	switch {
 	case len(outcomes) != 2:
 		return req, fmt.Sprintf("%d branches are to be joined, a store joins two", len(outcomes))
@@ -95,7 +95,7 @@ func (r *run) fuseRequest(ph *profile.Phase, outcomes []outcome) (req backend.Fu
 		if len(o.branch.Then) > 0 || o.branch.AtLeast != "" || len(o.more) > 0 {
 			return req, fmt.Sprintf("branch %s has stages of its own", o.branch.Name)
 		}
-		req.Legs[i] = backend.FuseLeg{Text: o.request.Text, Vector: o.request.Vector, Limit: o.request.Limit, Weight: o.branch.Weight}
+		req.Legs[i] = store.FuseLeg{Text: o.request.Text, Vector: o.request.Vector, Limit: o.request.Limit, Weight: o.branch.Weight}
 		req.Limit += o.request.Limit
 	}
 	req.Filter, req.Within = outcomes[0].request.Filter, outcomes[0].request.Within
@@ -105,16 +105,16 @@ func (r *run) fuseRequest(ph *profile.Phase, outcomes []outcome) (req backend.Fu
 		if f.Unit {
 			return req, "reciprocal ranks in units of the largest possible"
 		}
-		req.Method, req.K = backend.FuseRRF, f.K
+		req.Method, req.K = store.FuseRRF, f.K
 		return req, ""
 	case rank.Scores:
 		switch {
 		case f.Mean != rank.MeanArithmetic:
 		case f.Norm == rank.NormMinMax:
-			req.Method = backend.FuseMinMax
+			req.Method = store.FuseMinMax
 			return req, ""
 		case f.Norm == rank.NormMinMaxOpenSearch:
-			req.Method = backend.FuseMinMaxOpenSearch
+			req.Method = store.FuseMinMaxOpenSearch
 			return req, ""
 		}
 	}
@@ -123,7 +123,7 @@ func (r *run) fuseRequest(ph *profile.Phase, outcomes []outcome) (req backend.Fu
 
 // explainPushed says how a score came about: from its ranks for reciprocal ranks,
 // where the store tells them, else by the name of what made it.
-func explainPushed(req *backend.FuseRequest, by string, names []string, h *sheaf.Hit) *sheaf.Explanation {
+func explainPushed(req *store.FuseRequest, by string, names []string, h *sheaf.Hit) *sheaf.Explanation {
 	out := &sheaf.Explanation{Label: fmt.Sprintf("%s by %s", req.Method, by), Value: h.Score}
 	if h.Legs == nil {
 		return out
@@ -133,7 +133,7 @@ func explainPushed(req *backend.FuseRequest, by string, names []string, h *sheaf
 			continue
 		}
 		part := sheaf.Explanation{Label: fmt.Sprintf("rank %d by %s", leg.Rank, names[i]), Value: leg.Score}
-		if req.Method == backend.FuseRRF {
+		if req.Method == store.FuseRRF {
 			part.Label += fmt.Sprintf(" (score %.6g): weight %v over k %d plus rank", leg.Score, req.Legs[i].Weight, req.K)
 			part.Value = req.Legs[i].Weight / float64(req.K+leg.Rank)
 			out.Combine = sheaf.CombineSum

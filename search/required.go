@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"sheaf"
-	"sheaf/backend"
+	"sheaf/store"
 )
 
 // required is the part of a query of words that every hit must match; nil when
@@ -40,15 +40,15 @@ func required(q sheaf.TextQuery) sheaf.TextQuery {
 }
 
 // requirement asks for what matches a condition, in whatever field.
-func requirement(condition sheaf.TextQuery) backend.TextRequest {
-	return backend.TextRequest{Query: condition, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}
+func requirement(condition sheaf.TextQuery) store.TextRequest {
+	return store.TextRequest{Query: condition, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}
 }
 
 // bind bounds a request by vector to what matches what the query requires, so that these are
 // its nearest; false says that the store cannot, and has to be asked afterwards.
-func bind(req *backend.Request, store backend.Backend, words sheaf.TextQuery) bool {
+func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	condition := required(words)
-	if req.Vector == nil || condition == nil || !backend.Matches(store) {
+	if req.Vector == nil || condition == nil || !store.Matches(st) {
 		return false
 	}
 	text, vector := requirement(condition), *req.Vector
@@ -58,17 +58,17 @@ func bind(req *backend.Request, store backend.Backend, words sheaf.TextQuery) bo
 }
 
 // matching drops the hits that do not match what the query requires.
-func matching(ctx context.Context, store backend.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
+func matching(ctx context.Context, st store.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
 	condition := required(words)
 	if condition == nil || len(hits) == 0 {
 		return hits, nil
 	}
 	text := requirement(condition)
-	req := backend.Request{Limit: len(hits), Text: &text}
+	req := store.Request{Limit: len(hits), Text: &text}
 	for i := range hits {
 		req.Within = append(req.Within, hits[i].ID)
 	}
-	found, err := store.Retrieve(ctx, req)
+	found, err := st.Retrieve(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("match what the query requires: %w", err)
 	}

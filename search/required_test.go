@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
-	words "sheaf/query"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+	words "sheaf/text/query"
 )
 
 // askedStore counts the requests of each kind.
@@ -20,7 +20,7 @@ type askedStore struct {
 	vectors, within int
 }
 
-func (s *askedStore) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s *askedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	if req.Vector != nil {
 		s.vectors++
 		s.within += len(req.Within)
@@ -40,12 +40,12 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &askedStore{Backend: memory.New(a)}
-	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+	st := &askedStore{Backend: memory.New(a)}
+	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)
 	}
 	s := searcher(notes)
-	s.Backend, s.Analyzer = store, a
+	s.Backend, s.Analyzer = st, a
 	for _, tt := range []struct {
 		text string
 		want string
@@ -55,7 +55,7 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 		{`cat title:stone`, "t:far.md#Stone:1"},
 		{`cat "no such wall"`, ""},
 	} {
-		store.vectors, store.within = 0, 0
+		st.vectors, st.within = 0, 0
 		q := words.Parse(tt.text, words.Options{Limit: 5})
 		got := ""
 		for _, h := range mustSearch(t, s, q, load(t, "rrf"), search.Options{}).Hits {

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/chunk"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/text/chunk"
 )
 
 // TextOf gives the text of a chunk without its sub-headings, or of a document that

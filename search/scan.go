@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/store"
 )
 
 // Scanner finds the candidates of a query in the files themselves. It is safe
@@ -31,7 +31,7 @@ type ScanRequest struct {
 	// Answering are what words will be asked, when Words leave something out: a file
 	// that holds it, and of which none of them finds a chunk, takes no place among
 	// the candidates. None says that every file may answer.
-	Answering []backend.TextRequest
+	Answering []store.TextRequest
 	// Filter bounds what may be a candidate; nil is no bound. Visible says
 	// which documents there are for who asks: of others nothing is read or
 	// counted; nil is all.
@@ -59,7 +59,7 @@ type ScanRequest struct {
 
 // Scanned is what a scan found.
 type Scanned struct {
-	Backend backend.Backend
+	Backend store.Backend
 	Facts   rank.Facts
 	// Text is the indexed text of a chunk.
 	Text func(id sheaf.ID) (string, error)
@@ -116,11 +116,11 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 
 // answering are the requests one of which finds each chunk that may be an answer; nil
 // when words leave nothing out, or when any chunk may be one.
-func (r *run) answering(plan *profile.Plan) []backend.TextRequest {
+func (r *run) answering(plan *profile.Plan) []store.TextRequest {
 	if !leavesOut(r.query.Words) {
 		return nil
 	}
-	out := []backend.TextRequest{*r.matches(plan).Text}
+	out := []store.TextRequest{*r.matches(plan).Text}
 	for _, ph := range []*profile.Phase{plan.Candidates, &plan.Main} {
 		if ph == nil {
 			continue

@@ -20,12 +20,12 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 	"sheaf/internal/distinct"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
 // Searcher runs profiles on one store. It is safe for concurrent use; its
@@ -33,7 +33,7 @@ import (
 type Searcher struct {
 	// Backend finds chunks. Store names it in warnings and errors; "" is
 	// "the store".
-	Backend backend.Backend
+	Backend store.Backend
 	Store   string
 	// Facts know the documents; hits that they do not know are dropped. Of a
 	// catalog, it is a snapshot as old as the store's state or newer. When it
@@ -90,7 +90,7 @@ type Options struct {
 	// order of a column, or of [RandomOrder], instead of ranking it; the profile says
 	// how words are scored, its other steps do not run. A query of nothing matches
 	// everything then.
-	Order *backend.Order
+	Order *store.Order
 	// Facets are the columns by whose values everything that the words and
 	// filters match is counted; Count asks for their number.
 	Facets []string
@@ -120,7 +120,7 @@ type Result struct {
 	// limit may find others.
 	More bool
 	// Facets are those of Options.Facets, each with at most 100 values.
-	Facets []backend.Facet
+	Facets []store.Facet
 	// Matches is how many chunks the words and filters match, where Options.Count asked for
 	// it: none for a query of nothing, unless that is ordered.
 	Matches *int
@@ -363,7 +363,7 @@ type run struct {
 	uncounted error
 	weighed   bool
 	tallied   *tallied // for the vector; nil when there is none
-	lookup    *backend.Request
+	lookup    *store.Request
 	// windows are how many hits each branch of the main phase retrieved, before those
 	// that others found were looked up in it; kept with a trace.
 	windows map[string]int
@@ -454,7 +454,7 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 		texts = append(texts, r.expansion.Passage)
 	}
 	vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
-	backend.Together(retrieval, len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
+	store.Together(retrieval, len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
 	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
 	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one tells enough
 		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 func load(t testing.TB, name string) *profile.Profile {
@@ -125,7 +125,7 @@ func checkReason(t *testing.T, what string, score float64, e *sheaf.Explanation)
 	}
 }
 
-func vectors(req backend.Request) bool { return req.Vector != nil }
+func vectors(req store.Request) bool { return req.Vector != nil }
 
 // What a fusion is told of every hit is what the last step of each branch has, also where a
 // branch counts at least as another.
@@ -160,7 +160,7 @@ func TestStepsLeadToTheFusion(t *testing.T) {
 
 func TestDegrades(t *testing.T) {
 	shelf := animals()
-	shelf.fail = func(req backend.Request) error {
+	shelf.fail = func(req store.Request) error {
 		if vectors(req) {
 			return errDown
 		}
@@ -170,17 +170,17 @@ func TestDegrades(t *testing.T) {
 	if !r.Degraded || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") || len(r.Hits) == 0 {
 		t.Errorf("got %v, %v, %d hits", r.Degraded, r.Warnings, len(r.Hits))
 	}
-	shelf.fail = func(backend.Request) error { return errDown }
+	shelf.fail = func(store.Request) error { return errDown }
 	_, err := searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
 	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, errDown) {
 		t.Errorf("every branch down: %v", err)
 	}
-	shelf.fail = func(backend.Request) error { return fmt.Errorf("no such index: %w", sheaf.ErrNotFound) }
+	shelf.fail = func(store.Request) error { return fmt.Errorf("no such index: %w", sheaf.ErrNotFound) }
 	_, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
 	if !errors.Is(err, sheaf.ErrUnavailable) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "fill it again with sheaf index --rebuild") {
 		t.Errorf("what was filled is gone: %v", err)
 	}
-	shelf.fail = func(req backend.Request) error {
+	shelf.fail = func(req store.Request) error {
 		if vectors(req) {
 			return fmt.Errorf("vectors: %w", sheaf.ErrUnsupported)
 		}
@@ -260,7 +260,7 @@ func TestWeightZero(t *testing.T) {
 		t.Errorf("notes %q, want %q", r.Notes, want)
 	}
 	shelf = animals()
-	shelf.fail = func(req backend.Request) error {
+	shelf.fail = func(req store.Request) error {
 		if !vectors(req) {
 			t.Error("searched by words for nothing")
 		}
@@ -286,7 +286,7 @@ func TestBranchesRunTogether(t *testing.T) {
 	shelf := animals()
 	var both sync.WaitGroup
 	both.Add(2)
-	shelf.fail = func(backend.Request) error { // each waits until the other has come
+	shelf.fail = func(store.Request) error { // each waits until the other has come
 		both.Done()
 		both.Wait()
 		return nil
@@ -299,7 +299,7 @@ func TestBranchesRunTogether(t *testing.T) {
 func TestTimeoutAndCancellation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shelf := animals()
-		shelf.delay = func(req backend.Request) time.Duration {
+		shelf.delay = func(req store.Request) time.Duration {
 			if vectors(req) {
 				return time.Hour
 			}
@@ -310,7 +310,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 			t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
 		}
 		// Branches answer, what is looked up for their hits does not: that is said too.
-		shelf.delay = func(req backend.Request) time.Duration {
+		shelf.delay = func(req store.Request) time.Duration {
 			if req.Within != nil {
 				return time.Hour
 			}
@@ -320,7 +320,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "timed out before all scores") }) {
 			t.Errorf("degraded %v, %d hits, warnings %q", r.Degraded, len(r.Hits), r.Warnings)
 		}
-		shelf.delay = func(req backend.Request) time.Duration {
+		shelf.delay = func(req store.Request) time.Duration {
 			if vectors(req) {
 				return time.Hour
 			}
@@ -341,7 +341,7 @@ func TestCanceledWhenever(t *testing.T) {
 	for at := int64(1); ; at++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		var asked atomic.Int64
-		shelf.delay = func(backend.Request) time.Duration {
+		shelf.delay = func(store.Request) time.Duration {
 			if asked.Add(1) == at {
 				cancel()
 				return time.Hour

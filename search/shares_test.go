@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
 	"sheaf/profile"
-	words "sheaf/query"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/analysis"
+	words "sheaf/text/query"
 )
 
 // inEngine is a searcher of notes in the engine, which counts words.
@@ -27,15 +27,15 @@ func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := openEngine(t, a, []backend.VectorField{{Name: backend.VectorBody, Model: "four words", Dims: 4}, {Name: backend.VectorTitle, Model: "four words", Dims: 4}})
-	t.Cleanup(func() { _ = store.Close() })
+	st := openEngine(t, a, []store.VectorField{{Name: store.VectorBody, Model: "four words", Dims: 4}, {Name: store.VectorTitle, Model: "four words", Dims: 4}})
+	t.Cleanup(func() { _ = st.Close() })
 	for all := range slices.Chunk(notes.stored, 1000) {
-		if err := store.Write(t.Context(), backend.Batch{Chunks: all}); err != nil {
+		if err := st.Write(t.Context(), store.Batch{Chunks: all}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s := searcher(notes)
-	s.Backend, s.Store, s.Analyzer = store, "the engine", a
+	s.Backend, s.Store, s.Analyzer = st, "the engine", a
 	return s
 }
 
@@ -240,12 +240,12 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 
 // retriever is a store that counts, and tells no scores but by retrieving.
 type retriever struct {
-	backend.Backend
-	backend.Counter
+	store.Backend
+	store.Counter
 	explainer
 }
 
-type explainer = backend.Explainer
+type explainer = store.Explainer
 
 // TestPairsWithoutScorer: a store that tells no scores of chunks gives the same answers.
 func TestPairsWithoutScorer(t *testing.T) {
@@ -253,12 +253,12 @@ func TestPairsWithoutScorer(t *testing.T) {
 		"a.md": {"A: undo a commit that was pushed", "B: commit what was undone"}, "b.md": {"C: a pushed commit, undo", "D: undo commit undo a commit"}, "c.md": {"E: nothing"},
 	})
 	s := inEngine(t, notes, "en")
-	if _, ok := s.Backend.(backend.Scorer); !ok {
+	if _, ok := s.Backend.(store.Scorer); !ok {
 		t.Fatal("the engine tells no scores")
 	}
 	there := *s
-	there.Backend = retriever{s.Backend, s.Backend.(backend.Counter), s.Backend.(backend.Explainer)}
-	if _, ok := there.Backend.(backend.Scorer); ok {
+	there.Backend = retriever{s.Backend, s.Backend.(store.Counter), s.Backend.(store.Explainer)}
+	if _, ok := there.Backend.(store.Scorer); ok {
 		t.Fatal("the store tells scores")
 	}
 	for _, text := range []string{"undo a commit", "pushed commit", "undo", "the commit"} {
@@ -271,8 +271,8 @@ func TestPairsWithoutScorer(t *testing.T) {
 
 // slow is a store that counts, or looks for phrases, only when its time is over.
 type slow struct {
-	backend.Backend
-	backend.Counter
+	store.Backend
+	store.Counter
 	counts, phrases bool
 	cancel          func()
 }
@@ -285,14 +285,14 @@ func (s *slow) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (s *slow) Count(ctx context.Context, req backend.Request) (int, error) {
+func (s *slow) Count(ctx context.Context, req store.Request) (int, error) {
 	if s.counts {
 		return 0, s.wait(ctx)
 	}
 	return s.Counter.Count(ctx, req)
 }
 
-func (s *slow) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s *slow) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	if req.Text != nil && s.phrases {
 		if _, ok := req.Text.Query.(sheaf.Phrase); ok {
 			return nil, s.wait(ctx)
@@ -315,19 +315,19 @@ func TestPairsInTime(t *testing.T) {
 			}
 		}
 		there := *s
-		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), phrases: true}
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), phrases: true}
 		r := mustSearch(t, &there, query("undo a commit", 5), p, search.Options{Timeout: 200 * time.Millisecond, Explain: true})
 		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "words side by side") }) {
 			t.Errorf("%s: degraded %t, found %v, warnings %q", name, r.Degraded, found(r), r.Warnings)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), phrases: true, cancel: cancel}
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), phrases: true, cancel: cancel}
 		if r, err := there.Search(ctx, query("undo a commit", 5), p, search.Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: canceled: %v, %v", name, r, err)
 		}
 		cancel()
 		// When it ends while words are counted, a warning says so, too.
-		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), counts: true}
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), counts: true}
 		r, err := there.Search(t.Context(), query("undo a commit", 5), p, search.Options{Timeout: 200 * time.Millisecond, Explain: true})
 		if err != nil || !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool {
 			return strings.Contains(w, "timed out before the words of the query were counted")
@@ -335,7 +335,7 @@ func TestPairsInTime(t *testing.T) {
 			t.Errorf("%s: counting takes too long: %+v, %v", name, r, err)
 		}
 		ctx, cancel = context.WithCancel(t.Context())
-		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(backend.Counter), counts: true, cancel: cancel}
+		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), counts: true, cancel: cancel}
 		if r, err := there.Search(ctx, query("undo a commit", 5), p, search.Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: canceled while counting: %v, %v", name, r, err)
 		}
@@ -348,11 +348,11 @@ func TestStagesOfAStoreThatCannotCount(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"Undo a commit: how", "B: undo"}, "b.md": {"C: undo a commit, undo a commit, undo a commit"}})
 	s := inEngine(t, notes, "en")
 	there := *s
-	for name, store := range map[string]backend.Backend{
-		"not at all":       struct{ backend.Backend }{s.Backend},
+	for name, st := range map[string]store.Backend{
+		"not at all":       struct{ store.Backend }{s.Backend},
 		"not this request": &uncounted{Backend: s.Backend, fault: fmt.Errorf("count: %w", sheaf.ErrUnsupported)},
 	} {
-		there.Backend = store
+		there.Backend = st
 		r := checkShares(t, &there, name, query("Undo a commit", 5))
 		if len(r.Hits) == 0 || found(r)[0] != "a.md#Undo a commit" || len(labeled(r.Hits[0].Explanation, "the heading equals")) != 1 {
 			t.Errorf("%s: found %v", name, found(r))

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
-	"sheaf/chunk"
+	"sheaf/text/chunk"
 )
 
 // Bounds of the work that one snippet takes, however long the text.

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 	"sheaf/search"
+	"sheaf/text/analysis"
 )
 
 func highlighter(t testing.TB, q sheaf.TextQuery) *search.Highlighter {

@@ -13,8 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,10 +25,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type shelf struct {
 	chunks map[sheaf.ID]*sheaf.Chunk
 	docs   map[sheaf.ID]*sheaf.Document
-	stored []backend.Chunk
+	stored []store.Chunk
 	// fail and delay are what a request meets, when set.
-	fail     func(req backend.Request) error
-	delay    func(req backend.Request) time.Duration
+	fail     func(req store.Request) error
+	delay    func(req store.Request) time.Duration
 	spoil    func(r sheaf.Ranking)
 	requests atomic.Int64
 }
@@ -71,10 +71,10 @@ func newShelf(docs map[string][]string) *shelf {
 }
 
 func (s *shelf) store(c sheaf.Chunk, text string) {
-	s.stored = append(s.stored, backend.Chunk{ID: c.ID, Doc: c.Doc,
-		Fields:  []backend.Field{{Name: sheaf.FieldTitle, Text: c.Title}, {Name: sheaf.FieldBody, Text: text}},
-		Columns: []backend.Column{{Name: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(c.Doc))}}},
-		Vectors: []backend.Vectors{{Name: backend.VectorBody, Passages: [][]float32{vector(c.Title + " " + text)}}, {Name: backend.VectorTitle, Passages: [][]float32{vector(c.Title)}}}})
+	s.stored = append(s.stored, store.Chunk{ID: c.ID, Doc: c.Doc,
+		Fields:  []store.Field{{Name: sheaf.FieldTitle, Text: c.Title}, {Name: sheaf.FieldBody, Text: text}},
+		Columns: []store.Column{{Name: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(c.Doc))}}},
+		Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{vector(c.Title + " " + text)}}, {Name: store.VectorTitle, Passages: [][]float32{vector(c.Title)}}}})
 }
 
 func (s *shelf) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
@@ -96,11 +96,11 @@ func (s *shelf) FolderSize(string, string) int     { return len(s.docs) }
 func (s *shelf) Links(sheaf.ID) []sheaf.ID         { return nil }
 func (s *shelf) Backlinks(sheaf.ID) []sheaf.ID     { return nil }
 
-func (s *shelf) Write(context.Context, backend.Batch) error { return sheaf.ErrUnsupported }
-func (s *shelf) Delete(context.Context, []sheaf.ID) error   { return sheaf.ErrUnsupported }
-func (s *shelf) Close() error                               { return nil }
+func (s *shelf) Write(context.Context, store.Batch) error { return sheaf.ErrUnsupported }
+func (s *shelf) Delete(context.Context, []sheaf.ID) error { return sheaf.ErrUnsupported }
+func (s *shelf) Close() error                             { return nil }
 
-func (s *shelf) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+func (s *shelf) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	s.requests.Add(1)
 	if err := req.Validate(); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func wordsOf(q sheaf.TextQuery) string {
 }
 
 // score explains the score of a chunk; nil when it does not match.
-func (s *shelf) score(req backend.Request, c *backend.Chunk) *sheaf.Explanation {
+func (s *shelf) score(req store.Request, c *store.Chunk) *sheaf.Explanation {
 	if req.Vector != nil {
 		for _, v := range c.Vectors {
 			if v.Name == req.Vector.Field {
@@ -187,8 +187,8 @@ func (s *shelf) score(req backend.Request, c *backend.Chunk) *sheaf.Explanation 
 	return e
 }
 
-// Explain implements backend.Explainer.
-func (s *shelf) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+// Explain implements store.Explainer.
+func (s *shelf) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	if s.delay != nil {
 		select {
 		case <-time.After(s.delay(req)):

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/elastic"
-	"sheaf/backend/pgvector"
-	"sheaf/backend/weaviate"
-	"sheaf/chunk"
 	"sheaf/eval/parity"
-	"sheaf/inference/static/english"
-	words "sheaf/query"
+	"sheaf/model/static/english"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/opensearch"
+	"sheaf/store/postgres"
+	"sheaf/store/weaviate"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
+	words "sheaf/text/query"
 )
 
 // window cuts as the systems do that know no headings.
@@ -66,10 +66,10 @@ func TestSystemsOnTheirStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := map[string]*search.Searcher{} // a store is filled once for all systems that cut alike
-	fill := func(store string, o chunk.Options, open func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend) *search.Searcher {
-		key := store + o.Chunker
+	fill := func(st string, o chunk.Options, open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
+		key := st + o.Chunker
 		if made[key] == nil {
-			made[key] = indexed(t, root, model, o, store, open)
+			made[key] = indexed(t, root, model, o, st, open)
 		}
 		return made[key]
 	}
@@ -148,49 +148,49 @@ func headings(t *testing.T, root string, n int) []string {
 
 // opener opens a new place on a server, which the end of the test removes; the test
 // skips when the server is not there.
-func opener(t *testing.T, store string) func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend {
+func opener(t *testing.T, st string) func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend {
 	name := fmt.Sprintf("systems_%d_%d", os.Getpid(), rand.Uint32())
 	address := func(variable, script string) string {
 		url := os.Getenv(variable)
 		if url == "" {
-			t.Skipf("no %s: %s is not set; see scripts/servers/%s.sh", store, variable, script)
+			t.Skipf("no %s: %s is not set; see scripts/servers/%s.sh", st, variable, script)
 		}
 		return url
 	}
-	switch store {
+	switch st {
 	case "PostgreSQL":
 		url := address("SHEAF_TEST_POSTGRES", "postgres")
-		return func(t testing.TB, a *analysis.Analyzer, v []backend.VectorField) backend.Backend {
-			t.Cleanup(func() { dropped(t, pgvector.Drop(context.Background(), url, name)) })
-			return opened(t)(pgvector.Open(t.Context(), pgvector.Options{URL: url, Schema: name, Analyzer: a, Vectors: v}))
+		return func(t testing.TB, a *analysis.Analyzer, v []store.VectorField) store.Backend {
+			t.Cleanup(func() { dropped(t, postgres.Drop(context.Background(), url, name)) })
+			return opened(t)(postgres.Open(t.Context(), postgres.Options{URL: url, Schema: name, Analyzer: a, Vectors: v}))
 		}
 	case "OpenSearch", "Elasticsearch":
-		o := elastic.Options{Index: name}
-		if store == "Elasticsearch" {
-			o.Dialect = elastic.Elasticsearch
+		o := opensearch.Options{Index: name}
+		if st == "Elasticsearch" {
+			o.Dialect = opensearch.Elasticsearch
 		}
-		o.URL = address("SHEAF_TEST_"+strings.ToUpper(store), strings.ToLower(store))
-		return func(t testing.TB, a *analysis.Analyzer, v []backend.VectorField) backend.Backend {
+		o.URL = address("SHEAF_TEST_"+strings.ToUpper(st), strings.ToLower(st))
+		return func(t testing.TB, a *analysis.Analyzer, v []store.VectorField) store.Backend {
 			o := o
 			o.Analyzer, o.Vectors = a, v
-			t.Cleanup(func() { dropped(t, elastic.Drop(context.Background(), o)) })
-			return opened(t)(elastic.Open(t.Context(), o))
+			t.Cleanup(func() { dropped(t, opensearch.Drop(context.Background(), o)) })
+			return opened(t)(opensearch.Open(t.Context(), o))
 		}
 	case "Weaviate":
 		url := address("SHEAF_TEST_WEAVIATE", "weaviate")
-		return func(t testing.TB, a *analysis.Analyzer, v []backend.VectorField) backend.Backend {
+		return func(t testing.TB, a *analysis.Analyzer, v []store.VectorField) store.Backend {
 			o := weaviate.Options{URL: url, Class: "S" + name, Analyzer: a, Vectors: v}
 			t.Cleanup(func() { dropped(t, weaviate.Drop(context.Background(), o)) })
 			return opened(t)(weaviate.Open(t.Context(), o))
 		}
 	case "Vespa":
-		t.Skip("no Vespa: no package registry has its server; backend/vespa.TestSystem has its Java classes rank this folder")
+		t.Skip("no Vespa: no package registry has its server; store/vespa.TestSystem has its Java classes rank this folder")
 	}
 	return openEngine
 }
 
-func opened(t testing.TB) func(backend.Backend, error) backend.Backend {
-	return func(b backend.Backend, err error) backend.Backend {
+func opened(t testing.TB) func(store.Backend, error) store.Backend {
+	return func(b store.Backend, err error) store.Backend {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"sheaf/chunk"
-	"sheaf/inference/static/builtin"
-	words "sheaf/query"
+	"sheaf/model/static/builtin"
 	"sheaf/search"
+	"sheaf/text/chunk"
+	words "sheaf/text/query"
 )
 
 // scripts is a word in each of fifty scripts.

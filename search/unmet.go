@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/internal/suggest"
-	"sheaf/query"
+	"sheaf/store"
+	"sheaf/text/query"
 )
 
 const (
@@ -25,8 +25,8 @@ const (
 
 // unmet finds Result.Unmet.
 func (r *run) unmet(ctx context.Context) {
-	counter, counts := r.searcher.Backend.(backend.Counter)
-	faceter := backend.Lists(r.searcher.Backend)
+	counter, counts := r.searcher.Backend.(store.Counter)
+	faceter := store.Lists(r.searcher.Backend)
 	if len(r.result.Hits) > 0 || r.result.Degraded || !counts || faceter == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (r *run) unmet(ctx context.Context) {
 		if r.opt.Scope != nil {
 			filter = sheaf.And{r.opt.Scope, filter}
 		}
-		req := backend.Request{Filter: filter, Limit: 1, Text: &backend.TextRequest{Query: everything, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
+		req := store.Request{Filter: filter, Limit: 1, Text: &store.TextRequest{Query: everything, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}
 		n, err := counter.Count(ctx, req)
 		if r.short(err); err != nil || n > 0 {
 			continue
@@ -112,7 +112,7 @@ func named(column string) string {
 
 // unmet says that nothing has the value, and what there is: of folders those below the one of
 // the scope, by their paths from there.
-func (w want) unmet(there backend.Facet, scope string) string {
+func (w want) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))
 	for _, v := range there.Values {

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
-	language "sheaf/query"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+	language "sheaf/text/query"
 )
 
 // TestUnmet: who asks for a value that nothing has is told so, and which there are.
@@ -18,7 +18,7 @@ func TestUnmet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(a)
+	st := memory.New(a)
 	texts := func(values ...string) []sheaf.Value {
 		var out []sheaf.Value
 		for _, v := range values {
@@ -27,20 +27,20 @@ func TestUnmet(t *testing.T) {
 		return out
 	}
 	long := strings.Repeat("ü", 80)
-	write := func(id sheaf.ID, columns ...backend.Column) {
+	write := func(id sheaf.ID, columns ...store.Column) {
 		t.Helper()
-		columns = append(columns, backend.Column{Name: sheaf.ColumnPath, Values: texts("cats.md")}, backend.Column{Name: sheaf.ColumnFile, Values: texts("cats.md")})
-		batch := backend.Batch{Chunks: []backend.Chunk{{ID: id, Doc: "t:cats.md", Fields: []backend.Field{{Name: sheaf.FieldBody, Text: "a cat"}}, Columns: columns}}}
-		if err := store.Write(t.Context(), batch); err != nil {
+		columns = append(columns, store.Column{Name: sheaf.ColumnPath, Values: texts("cats.md")}, store.Column{Name: sheaf.ColumnFile, Values: texts("cats.md")})
+		batch := store.Batch{Chunks: []store.Chunk{{ID: id, Doc: "t:cats.md", Fields: []store.Field{{Name: sheaf.FieldBody, Text: "a cat"}}, Columns: columns}}}
+		if err := st.Write(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("t:cats.md#Food", backend.Column{Name: "prop.author", Values: texts("ann lee")}, backend.Column{Name: "prop.note", Values: texts(long)}, backend.Column{Name: sheaf.ColumnFolder, Values: texts("")})
+	write("t:cats.md#Food", store.Column{Name: "prop.author", Values: texts("ann lee")}, store.Column{Name: "prop.note", Values: texts(long)}, store.Column{Name: sheaf.ColumnFolder, Values: texts("")})
 	for i, value := range []string{"draft", "draft", "final", "open", "shut", "old", "new", "odd"} {
-		write(sheaf.ID("t:cats.md#"+string(rune('A'+i))), backend.Column{Name: "prop.status", Values: append(texts(value), sheaf.NumberValue(float64(i)))})
+		write(sheaf.ID("t:cats.md#"+string(rune('A'+i))), store.Column{Name: "prop.status", Values: append(texts(value), sheaf.NumberValue(float64(i)))})
 	}
 	s, p := searcher(animals()), load(t, "rrf")
-	s.Backend = store
+	s.Backend = st
 	ask := func(text string) *search.Result {
 		t.Helper()
 		q := language.Parse(text, language.Options{Look: func(name string) (bool, bool) { return name == "status", true }})

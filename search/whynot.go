@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/profile"
+	"sheaf/store"
 )
 
 // Absence says why a chunk or document is not among the results, or where it
@@ -286,7 +286,7 @@ func (r *run) whyUnfound(ctx context.Context, name string, o *outcome, ranking s
 	return nil
 }
 
-func (s *Searcher) matchesWithoutFilter(ctx context.Context, req backend.Request) bool {
+func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) bool {
 	req.Filter = nil
 	alone, err := s.Backend.Retrieve(ctx, req)
 	return err == nil && len(alone) > 0
@@ -297,7 +297,7 @@ const maxLacks = 32
 
 // lacks names the words of a text request that none of the chunks holds, as the
 // end of a sentence; "" when there are none.
-func (s *Searcher) lacks(ctx context.Context, req backend.Request, ids []sheaf.ID) string {
+func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""
 	}
@@ -332,7 +332,7 @@ func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID)
 				break
 			}
 			text := requirement(one)
-			found, err := s.Backend.Retrieve(ctx, backend.Request{Limit: 1, Text: &text, Within: ids})
+			found, err := s.Backend.Retrieve(ctx, store.Request{Limit: 1, Text: &text, Within: ids})
 			if err != nil {
 				return "" // what can be told without it is told
 			}

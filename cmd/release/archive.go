@@ -81,7 +81,7 @@ func makeShare(ctx context.Context, src source, dir string, binaries []string) (
 	}
 	var parts []byte
 	for _, model := range []string{"english", "builtin"} {
-		text, err := os.ReadFile("inference/static/" + model + "/NOTICE.md")
+		text, err := os.ReadFile("model/static/" + model + "/NOTICE.md")
 		if err != nil {
 			return nil, err
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/vfs"
 )
 
 func (a *app) aclCommand() *cobra.Command {
@@ -57,7 +57,7 @@ with random access lists. The index is not changed.`,
 				return err
 			}
 			defer s.close()
-			return s.auditAccess(cmd.Context(), serve.AuditOptions{Checks: max(1, checks/2), Seed: seed}, sample)
+			return s.auditAccess(cmd.Context(), collection.AuditOptions{Checks: max(1, checks/2), Seed: seed}, sample)
 		},
 	}
 	f := cmd.Flags()
@@ -68,7 +68,7 @@ with random access lists. The index is not changed.`,
 	return cmd
 }
 
-func (s *session) auditAccess(ctx context.Context, o serve.AuditOptions, sample int) error {
+func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sample int) error {
 	own, err := s.door()
 	if err != nil {
 		return err
@@ -81,8 +81,8 @@ func (s *session) auditAccess(ctx context.Context, o serve.AuditOptions, sample 
 	defer done()
 	progress := terminal.NewProgress(s.err, "auditing")
 	o.Progress = func(n, _ int) { progress.Update(n, o.Checks, 0, "checks") }
-	var audits []*serve.Audit
-	for _, c := range []*serve.Collection{own, copied} {
+	var audits []*collection.Audit
+	for _, c := range []*collection.Collection{own, copied} {
 		audit, err := c.Audit(ctx, o)
 		if err != nil {
 			progress.Done()
@@ -95,7 +95,7 @@ func (s *session) auditAccess(ctx context.Context, o serve.AuditOptions, sample 
 }
 
 // tellAudits says what was found. Leaks are an error.
-func (s *session) tellAudits(audits []*serve.Audit) error {
+func (s *session) tellAudits(audits []*collection.Audit) error {
 	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
 	if s.json {
 		if err := s.printJSON(map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}); err != nil {
@@ -124,7 +124,7 @@ func (s *session) tellAudits(audits []*serve.Audit) error {
 
 // randomLists copies some documents, with access lists at random, into an index
 // of its own that is gone when done is called.
-func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *serve.Collection, done func(), err error) {
+func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *collection.Collection, done func(), err error) {
 	dir, err := os.MkdirTemp("", "sheaf-audit-")
 	if err != nil {
 		return nil, nil, err
@@ -141,7 +141,7 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 			done()
 		}
 	}()
-	copyOf, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(dir), catalog.Options{})
+	copyOf, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dir), catalog.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,7 +160,7 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 	if _, err := ingest.Put(ctx, o, docs); err != nil {
 		return nil, nil, err
 	}
-	c, err = serve.New(serve.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer, Embed: s.queryVector(), Model: s.localModel(), Rerank: s.reranker,
+	c, err = collection.New(collection.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer, Embed: s.queryVector(), Model: s.localModel(), Rerank: s.reranker,
 		ProfileDirs: []string{profileFolder()}, Profile: s.config.Profile})
 	return c, done, err
 }

@@ -13,7 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/internal/benchmark"
+	"sheaf/eval/benchmark"
 	"sheaf/internal/suggest"
 )
 

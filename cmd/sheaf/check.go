@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -66,7 +66,7 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 	s.stopped, s.foreign, s.reached = "", "", nil
 	progress := terminal.NewProgress(s.err, "checking")
 	faults, stored := s.catalogFaults(), []error{}
-	if c, ok := s.backend.(backend.Checker); ok {
+	if c, ok := s.backend.(store.Checker); ok {
 		stored = c.Check(ctx, func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") })
 	}
 	progress.Done()
@@ -200,7 +200,7 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 // agreement compares how many chunks the catalog knows with how many can be
 // found, and a server may hold others beside. What a run left that was stopped is no fault.
 func (s *session) agreement(ctx context.Context) ([]error, error) {
-	r, ok := s.backend.(backend.Reporter)
+	r, ok := s.backend.(store.Reporter)
 	if !ok {
 		return nil, nil
 	}
@@ -281,14 +281,14 @@ type reach struct {
 // holds in all does not tell, because those of others stand for those that are missing.
 func (s *session) searchOurs(ctx context.Context) (*reach, error) {
 	out := &reach{}
-	inspector, _ := s.backend.(backend.Inspector)
+	inspector, _ := s.backend.(store.Inspector)
 	byTree := map[string][]sheaf.ID{}
 	ask := func(tree string) error {
 		batch := byTree[tree]
 		if len(batch) == 0 {
 			return nil
 		}
-		hits, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: len(batch), Within: batch, Filter: textIn(sheaf.ColumnTree, tree)}))
+		hits, err := s.backend.Retrieve(ctx, anyChunk(store.Request{Limit: len(batch), Within: batch, Filter: textIn(sheaf.ColumnTree, tree)}))
 		if err != nil {
 			return err
 		}

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/text/chunk"
 )
 
 // configuredChunker is how the settings want documents to be cut. Windows are

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/text/chunk"
 )
 
 // chunksOptions are the flags of chunks.
@@ -184,7 +184,7 @@ func chunksRoot(args []string, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, ok := collection.Under(here, above); ok {
+	if _, ok := location.Under(here, above); ok {
 		return here, nil
 	}
 	return above, nil
@@ -227,7 +227,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	if real, err = filepath.Abs(real); err != nil {
 		return err
 	}
-	if _, ok := collection.Under(r.rootDir, real); !ok {
+	if _, ok := location.Under(r.rootDir, real); !ok {
 		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.rootDir)
 	}
 	info, err := os.Stat(real)
@@ -271,7 +271,7 @@ func (r *chunksRun) folder(ctx context.Context, folder string) error {
 
 // leave notes what a folder holds and was not cut.
 func (r *chunksRun) leave(path string, k catalog.Skip) {
-	rel, _ := collection.Under(r.rootDir, path)
+	rel, _ := location.Under(r.rootDir, path)
 	r.skipped = append(r.skipped, skipJSON{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason, Detail: k.Detail})
 	if k.Reason == ingest.ReasonUnreadable || k.Reason == ingest.ReasonChanging {
 		r.unread++
@@ -303,7 +303,7 @@ func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if left != nil {
 		return left, nil
 	}
-	rel, _ := collection.Under(r.rootDir, path)
+	rel, _ := location.Under(r.rootDir, path)
 	return r.document(rel, content)
 }
 

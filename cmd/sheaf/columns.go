@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/internal/fold"
 	"sheaf/internal/suggest"
-	"sheaf/query"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/query"
 )
 
 // columnOptions are the flags that look at columns.
@@ -46,7 +46,7 @@ func columnOf(name string) string {
 }
 
 // order is the order that --sort asks for, nil for none.
-func (o *columnOptions) order() (*backend.Order, error) {
+func (o *columnOptions) order() (*store.Order, error) {
 	if o.sort == "" {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func (o *columnOptions) order() (*backend.Order, error) {
 	if name == "" {
 		return nil, sheaf.Invalidf("--sort %s: want the name of a column or a property, as in --sort date or --sort=-date", o.sort)
 	}
-	return &backend.Order{Column: columnOf(name), Descending: descending}, nil
+	return &store.Order{Column: columnOf(name), Descending: descending}, nil
 }
 
 // names are the columns that --facets asks for.
@@ -115,7 +115,7 @@ type facetValueJSON struct {
 	Chunks int         `json:"chunks"`
 }
 
-func facetsJSON(facets []backend.Facet) []facetJSON {
+func facetsJSON(facets []store.Facet) []facetJSON {
 	var out []facetJSON
 	for _, f := range facets {
 		one := facetJSON{Column: f.Column, Distinct: f.Distinct, Values: []facetValueJSON{}}

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/text/analysis"
 )
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
 	"sheaf/eval/calibrate"
@@ -23,9 +23,9 @@ import (
 	"sheaf/eval/knownitem"
 	"sheaf/eval/report"
 	"sheaf/eval/self"
+	"sheaf/index/vfs"
 	"sheaf/profile"
 	"sheaf/search"
-	"sheaf/vfs"
 )
 
 // confidenceJSON is what `sheaf eval confidence` found, as it is printed and as
@@ -106,7 +106,7 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 		return err
 	}
 	defer s.close()
-	file := filepath.Join(s.where.Dir, collection.ConfidenceName)
+	file := filepath.Join(s.where.Dir, location.ConfidenceName)
 	if o.reset {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forget confidence: %w", err)
@@ -140,7 +140,7 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 // keepConfidence keeps what was learned when it is better than the shipped calibration.
 // When it is not, it forgets what was learned before of the same profile and model.
 func (s *session) keepConfidence(c *confidenceJSON) error {
-	file := filepath.Join(s.where.Dir, collection.ConfidenceName)
+	file := filepath.Join(s.where.Dir, location.ConfidenceName)
 	if c.Better() {
 		content, err := json.MarshalIndent(c, "", "  ")
 		if err != nil {
@@ -355,7 +355,7 @@ func (s *session) confidenceNow(p *profile.Profile) *search.Calibration {
 
 // confidenceWith is confidence for vectors of a model; "" is an index without vectors.
 func (s *session) confidenceWith(p *profile.Profile, model string) *search.Calibration {
-	kept := s.sureness.read(filepath.Join(s.where.Dir, collection.ConfidenceName))
+	kept := s.sureness.read(filepath.Join(s.where.Dir, location.ConfidenceName))
 	if kept != nil && kept.of(p) && kept.Model == model {
 		return &kept.Fit
 	}

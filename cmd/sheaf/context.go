@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/chunk"
-	"sheaf/cmd/sheaf/internal/collection"
-	"sheaf/serve"
+	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/collection"
+	"sheaf/text/chunk"
 )
 
 func (a *app) contextCommand() *cobra.Command {
@@ -55,12 +55,12 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	if len(doc.Chunks) == 0 {
 		return sheaf.Invalidf("%s has no text", file)
 	}
-	q, err := s.like(cmd.Context(), serve.SalientText(&doc, &doc.Chunks[0], content), file)
+	q, err := s.like(cmd.Context(), collection.SalientText(&doc, &doc.Chunks[0], content), file)
 	if err != nil {
 		return err
 	}
 	for _, t := range s.view.Settings().Trees {
-		if rel, ok := collection.Under(t.Root, full); ok {
+		if rel, ok := location.Under(t.Root, full); ok {
 			q.Filter = both(q.Filter, sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(sheaf.DocumentID(t.Name, rel)))})
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/store"
 )
 
 func (a *app) copyCommand() *cobra.Command {
@@ -125,7 +125,7 @@ const sampled = 200
 // the server can lose that by itself, its meaning.
 func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	out := &copyJSON{Schema: "sheaf.copy/1", Store: s.storeName(), Documents: s.view.Docs(), Chunks: s.view.Chunks()}
-	if r, ok := s.backend.(backend.Reporter); ok {
+	if r, ok := s.backend.(store.Reporter); ok {
 		stats, err := r.Stats(ctx)
 		if err != nil {
 			return nil, err

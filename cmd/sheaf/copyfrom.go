@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/backend/transfer"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store"
+	"sheaf/store/transfer"
 )
 
 // copyState is where a copy out of a store is, kept beside what it fills until it is
@@ -44,7 +44,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 		return err
 	}
 	defer source.close()
-	out, ok := source.backend.(backend.Streamer)
+	out, ok := source.backend.(store.Streamer)
 	if !ok {
 		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()), "leave --from out: the files are read then")
 	}
@@ -58,7 +58,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if into.where.Dir == source.where.Dir {
 		return sheaf.Invalidf("--from and --to name the same store")
 	}
-	release, err := collection.Lock(into.where.Dir)
+	release, err := location.Lock(into.where.Dir)
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return err
 	}
-	store, err := into.openEmpty(cmd.Context())
+	st, err := into.openEmpty(cmd.Context())
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	if err := a.transfer(cmd.Context(), source, out, store, filepath.Join(into.where.Dir, copyStateName), state); err != nil {
+	defer st.Close()
+	if err := a.transfer(cmd.Context(), source, out, st, filepath.Join(into.where.Dir, copyStateName), state); err != nil {
 		return err
 	}
 	staged, err := stageCatalog(source.where.Dir)
@@ -90,9 +90,9 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 }
 
 // transfer copies the chunks, verifies them, and writes down how far it is.
-func (a *app) transfer(ctx context.Context, source *session, from backend.Streamer, to backend.Backend, file string, state copyState) error {
+func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string, state copyState) error {
 	total := source.view.Chunks()
-	if r, ok := source.backend.(backend.Reporter); ok {
+	if r, ok := source.backend.(store.Reporter); ok {
 		stats, err := r.Stats(ctx)
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func (s *session) copyState(from string) (copyState, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return state, err
 	}
-	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.where.Dir), catalog.Options{})
 	if err != nil {
 		return state, err
 	}
@@ -167,25 +167,25 @@ func (s *session) copyState(from string) (copyState, error) {
 }
 
 // openEmpty opens the store of a session of which nothing is known yet.
-func (s *session) openEmpty(ctx context.Context) (backend.Backend, error) {
+func (s *session) openEmpty(ctx context.Context) (store.Backend, error) {
 	if s.target == nil {
-		return openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, 0, true)
+		return openEngine(s.app.config, location.EngineDir(s.where.Dir), s.analyzer, s.embedder, 0, true)
 	}
-	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
+	st, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
 	if err != nil {
 		return nil, storeError{err}
 	}
-	return store, nil
+	return st, nil
 }
 
 // stageCatalog copies what is known of the documents in a folder of an index, so that
 // replaceCatalog need not wait for that.
 func stageCatalog(dir string) (staged string, err error) {
-	staged = collection.CatalogDir(dir) + ".copy"
+	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {
 		return "", err
 	}
-	if err := os.CopyFS(staged, os.DirFS(collection.CatalogDir(dir))); err != nil {
+	if err := os.CopyFS(staged, os.DirFS(location.CatalogDir(dir))); err != nil {
 		return "", errors.Join(err, os.RemoveAll(staged))
 	}
 	return staged, nil
@@ -193,14 +193,14 @@ func stageCatalog(dir string) (staged string, err error) {
 
 // replaceCatalog puts what was staged in the place of what is known in another folder.
 func replaceCatalog(staged, dir string) error {
-	old := collection.CatalogDir(dir) + ".old"
+	old := location.CatalogDir(dir) + ".old"
 	if err := os.RemoveAll(old); err != nil {
 		return err
 	}
-	if err := os.Rename(collection.CatalogDir(dir), old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(location.CatalogDir(dir), old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(staged, collection.CatalogDir(dir)); err != nil {
+	if err := os.Rename(staged, location.CatalogDir(dir)); err != nil {
 		return err
 	}
 	return os.RemoveAll(old)
@@ -217,7 +217,7 @@ func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if err != nil {
 		return err
 	}
-	store, ok := s.backend.(backend.Switcher)
+	st, ok := s.backend.(store.Switcher)
 	if !ok {
 		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.storeName())
 	}
@@ -229,7 +229,7 @@ func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Alias(ctx, alias); err != nil {
+	if err := st.Alias(ctx, alias); err != nil {
 		return errors.Join(err, os.RemoveAll(staged))
 	}
 	return replaceCatalog(staged, known.where.Dir)

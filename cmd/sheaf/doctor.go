@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -68,7 +68,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 
 // examine looks at the parts one after the other, each as far as those before it
 // allow.
-func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
+func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	folder, err := a.folder()
 	if err != nil {
 		return nil, err
@@ -82,10 +82,10 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 		return nil, err
 	}
 	s := &session{app: a, folder: folder, where: where, asIs: true}
-	out := []backend.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")}, {Check: "folder", Found: where.Root}}
+	out := []store.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")}, {Check: "folder", Found: where.Root}}
 	_, err = loadProfile(c.Profile)
-	out = append(out, backend.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
-	model := backend.Finding{Check: "model", Found: "none: words alone are searched"}
+	out = append(out, store.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
+	model := store.Finding{Check: "model", Found: "none: words alone are searched"}
 	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
 	switch model.Err = err; {
 	case err != nil:
@@ -94,16 +94,16 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 		model.Found = fmt.Sprintf("%s, %d dimensions", e.Model(), e.Dims())
 	}
 	out = append(out, model)
-	target, err := a.target(filepath.Base(collection.Finder{}.Own(where.Root).Dir))
+	target, err := a.target(filepath.Base(location.Finder{}.Own(where.Root).Dir))
 	if err != nil {
-		return append(out, backend.Finding{Check: "store", Err: err}), nil
+		return append(out, store.Finding{Check: "store", Err: err}), nil
 	}
 	if s.target = target; target != nil {
 		s.where = where.Store(target.String())
 	}
-	out = append(out, backend.Finding{Check: "store", Found: s.storeName()})
+	out = append(out, store.Finding{Check: "store", Found: s.storeName()})
 	if !s.where.Exists {
-		out = append(out, backend.Finding{Check: "index", Found: "not made yet: " + s.where.Dir})
+		out = append(out, store.Finding{Check: "index", Found: "not made yet: " + s.where.Dir})
 	} else {
 		out = append(out, s.examineCatalog(cmd.Context()))
 	}
@@ -114,11 +114,11 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 	if s.analyzer == nil {
 		// Nothing is indexed: what a first run would ask for.
 		if err := s.newAnalyzer(cmd.Context()); err != nil {
-			return append(out, backend.Finding{Check: "language", Err: err}), nil
+			return append(out, store.Finding{Check: "language", Err: err}), nil
 		}
 	}
 	for _, f := range target.Examine(cmd.Context(), s.analyzer, vectorFields(e)) {
-		if errors.Is(f.Err, backend.ErrMadeOtherwise) {
+		if errors.Is(f.Err, store.ErrMadeOtherwise) {
 			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that, and asks before it removes documents of another folder)", f.Err)
 		}
 		out = append(out, f)
@@ -134,9 +134,9 @@ func orNone(text, none string) string {
 }
 
 // examineCatalog opens what is known of the documents.
-func (s *session) examineCatalog(ctx context.Context) backend.Finding {
-	out := backend.Finding{Check: "index", Found: s.where.Dir}
-	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
+func (s *session) examineCatalog(ctx context.Context) store.Finding {
+	out := store.Finding{Check: "index", Found: s.where.Dir}
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.where.Dir), catalog.Options{})
 	if err == nil {
 		s.catalog, s.view = c, c.View()
 		err = s.openAnalyzer(ctx)

@@ -4,18 +4,18 @@ import (
 	"path/filepath"
 	"slices"
 
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/collection"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
-	"sheaf/scan"
 	"sheaf/search"
-	"sheaf/serve"
+	"sheaf/search/scan"
 )
 
 // door opens the session's index as the doors (HTTP, MCP, the page) see it. It
 // is to be closed before the session.
-func (s *session) door() (*serve.Collection, error) {
+func (s *session) door() (*collection.Collection, error) {
 	o := s.ingestOptions()
 	o.Progress = s.indexing
 	if err := someFolder(o.Trees); err != nil {
@@ -26,17 +26,17 @@ func (s *session) door() (*serve.Collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := serve.Options{
+	out := collection.Options{
 		Name: o.Trees[0].Name, Catalog: s.catalog, Backend: s.backend, Store: s.storeAtDoors(), Distant: s.target != nil, SharedStatistics: s.shared, ShowComments: s.config.Comments == config.CommentsSearch, Analyzer: s.analyzer, Scanner: scanner,
 		Embed: s.queryVector(), Confidence: s.confidenceNow, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
-		Ingest: &o, Documents: filepath.Join(s.where.Dir, collection.DocumentsName), Tasks: filepath.Join(s.where.Dir, collection.TasksName),
-		Judged:     filepath.Join(s.where.Dir, collection.JudgedName),
+		Ingest: &o, Documents: filepath.Join(s.where.Dir, location.DocumentsName), Tasks: filepath.Join(s.where.Dir, location.TasksName),
+		Judged:     filepath.Join(s.where.Dir, location.JudgedName),
 		CacheBytes: cacheBytes(s.config.CacheSize), Notice: func(err error) { s.notice("%v", err) },
 	}
 	if s.asIs { // nothing is written
 		out.Ingest, out.Documents, out.Tasks, out.Judged = nil, "", "", ""
 	}
-	return serve.New(out)
+	return collection.New(out)
 }
 
 // storeAtDoors is what callers hear the store called: where it is, is not for all of them.

@@ -18,17 +18,17 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
 	"sheaf/eval/report"
-	"sheaf/inference"
 	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // evalOptions are the flags of sheaf eval.
@@ -456,11 +456,11 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 func evalStore(c *config.Config, name string) (eval.Store, error) {
 	switch name {
 	case "embedded":
-		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
+		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
 			return openEngine(c, dir, an, e, 0, true)
 		}}, nil
 	case "memory":
-		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
 			oracle := memory.New(an)
 			if lengths, allChunks := counting(c); allChunks {
 				oracle.CountAllChunks()

@@ -10,9 +10,9 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/profile"
 	"sheaf/search"
-	"sheaf/serve"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -130,13 +130,13 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 	for i, snap := range result.Trace {
 		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{}, change: stepChange(result.Trace, i)}
 		for _, h := range snap.Ranking[:min(stepBest, len(snap.Ranking))] {
-			step.Best = append(step.Best, hitJSON{h.ID, serve.Finite(h.Score)})
+			step.Best = append(step.Best, hitJSON{h.ID, collection.Finite(h.Score)})
 		}
 		out.Steps = append(out.Steps, step)
 	}
 	for i := range result.Hits {
 		h := &result.Hits[i]
-		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb, serve.Finite(h.Score), h.Explanation})
+		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb, collection.Finite(h.Score), h.Explanation})
 	}
 	if s.json {
 		out.Warnings = s.allWarnings(out.Warnings...)
@@ -323,7 +323,7 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 		list := []map[string]any{}
 		for _, m := range moves {
 			list = append(list, map[string]any{"id": m.ID, "title": m.Title, "before": m.Before, "after": m.After,
-				"score_before": serve.Finite(m.ScoreBefore), "score_after": serve.Finite(m.ScoreAfter)})
+				"score_before": collection.Finite(m.ScoreBefore), "score_after": collection.Finite(m.ScoreAfter)})
 		}
 		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed, "moves": list, "warnings": s.allWarnings()})
 	}

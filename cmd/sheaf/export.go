@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/elastic"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/store"
+	"sheaf/store/opensearch"
+	"sheaf/text/analysis"
 )
 
 // exports are what sheaf export writes, each with the address it is written for
@@ -55,13 +55,13 @@ made by hand like this is taken as if sheaf had made it.`,
 
 // export writes what makes the place at address.
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
-	return a.exportFor(cmd, address, kinds, func(t *storeurl.Target, an *analysis.Analyzer, fields []backend.VectorField) error {
+	return a.exportFor(cmd, address, kinds, func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
 		text, err := t.Export(an, fields)
 		if err != nil {
 			return err
 		}
 		if t.Kind == "elasticsearch" {
-			a.notice("Elasticsearch before 9.2 refuses one setting; for such a server remove %q", elastic.VectorsInSource)
+			a.notice("Elasticsearch before 9.2 refuses one setting; for such a server remove %q", opensearch.VectorsInSource)
 		}
 		_, err = fmt.Fprint(a.stdout, text)
 		return err
@@ -70,7 +70,7 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 
 // exportFor calls write with a store of one of kinds, the analyzer and the vector
 // fields of this folder.
-func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, write func(*storeurl.Target, *analysis.Analyzer, []backend.VectorField) error) error {
+func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
 	folder, err := a.folder()
 	if err != nil {
 		return err
@@ -92,21 +92,21 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, writ
 	} else if err := s.newAnalyzer(cmd.Context()); err != nil {
 		return err
 	}
-	target, err := storeurl.Parse(address, filepath.Base(collection.Finder{}.Own(where.Root).Dir), storeurl.Secrets{})
+	target, err := storeurl.Parse(address, filepath.Base(location.Finder{}.Own(where.Root).Dir), storeurl.Secrets{})
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(kinds, target.Kind) {
 		return sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
 	}
-	var fields []backend.VectorField
+	var fields []store.VectorField
 	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
 	if err != nil {
 		return err
 	}
 	if e != nil {
-		for _, name := range []string{backend.VectorBody, backend.VectorTitle} {
-			fields = append(fields, backend.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
+		for _, name := range []string{store.VectorBody, store.VectorTitle} {
+			fields = append(fields, store.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
 		}
 	}
 	return write(target, s.analyzer, fields)

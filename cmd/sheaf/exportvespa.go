@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/vespa"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/store"
+	"sheaf/store/vespa"
+	"sheaf/text/analysis"
 )
 
 func (a *app) exportVespaCommand() *cobra.Command {
@@ -31,7 +31,7 @@ add its schemas and the two documents to an application of your own.`,
 		Example: `  sheaf export vespa-app app --profile onyx-vespa --for 'vespa://host:8080/notes?hnsw=true'`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.exportFor(cmd, address, []string{"vespa"}, func(t *storeurl.Target, an *analysis.Analyzer, fields []backend.VectorField) error {
+			return a.exportFor(cmd, address, []string{"vespa"}, func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
 				return a.exportVespa(t, an, fields, args[0], name)
 			})
 		},
@@ -41,7 +41,7 @@ add its schemas and the two documents to an application of your own.`,
 	return cmd
 }
 
-func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []backend.VectorField, dir, name string) error {
+func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField, dir, name string) error {
 	o, err := t.Vespa(an, fields, false)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sheaf/serve/api"
+	httpdoor "sheaf/door/http"
 )
 
 // Timeouts of the server. A request's head and body must come soon, and answers
@@ -39,7 +39,7 @@ func listenWith(listener net.Listener, handler http.Handler) *front {
 	f := &front{ended: make(chan error, 1)}
 	f.now.Store(newTurn(handler))
 	f.server = &http.Server{Handler: f, ReadHeaderTimeout: headTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ConnContext: api.ConnContext, ErrorLog: log.New(io.Discard, "", 0)}
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ConnContext: httpdoor.ConnContext, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { f.ended <- f.server.Serve(listener) }()
 	return f
 }

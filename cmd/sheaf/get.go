@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
+	"sheaf/collection/address"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/serve/address"
 )
 
 func (a *app) getCommand() *cobra.Command {
@@ -119,11 +119,11 @@ func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
 	if err != nil {
 		return partJSON{}, fmt.Errorf("read %s: %w", t.Doc.Path, err)
 	}
-	where := serve.WholeSpan(&t.Chunk)
+	where := collection.WholeSpan(&t.Chunk)
 	switch {
 	case t.Count > 0:
 		where = address.Lines(content, t.Line, t.Count)
-	case o.body || t.Line > 0 && serve.Leads(&t.Chunk):
+	case o.body || t.Line > 0 && collection.Leads(&t.Chunk):
 		where.End = max(t.Chunk.Body.End, where.Start)
 	}
 	part := s.partOf(&t.Doc, &t.Chunk, content, where)
@@ -131,7 +131,7 @@ func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
 		position := t.Chunk.Position
 		for i := max(0, position-o.neighbors); i < min(len(t.Doc.Chunks), position+o.neighbors+1); i++ {
 			c := &t.Doc.Chunks[i]
-			near := s.partOf(&t.Doc, c, content, sheaf.Span{Start: serve.WholeSpan(c).Start, End: max(c.Body.End, serve.WholeSpan(c).Start)})
+			near := s.partOf(&t.Doc, c, content, sheaf.Span{Start: collection.WholeSpan(c).Start, End: max(c.Body.End, collection.WholeSpan(c).Start)})
 			switch {
 			case i < position:
 				part.Before = append(part.Before, near)

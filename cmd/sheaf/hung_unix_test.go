@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 )
 
 // TestAddedFolderThatDoesNotAnswer: a folder that was added to an index and lies on a drive that

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sheaf/analysis"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 )
 
 func (a *app) indexFolder(cmd *cobra.Command, rebuild bool) error {
@@ -205,7 +205,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 // recoverGiven indexes documents that were given, and that a server which was killed has left
 // half made.
 func (s *session) recoverGiven(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(s.where.Dir, collection.DocumentsName)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(s.where.Dir, location.DocumentsName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err := s.reload(); err != nil {

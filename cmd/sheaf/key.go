@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/serve/access"
-	"sheaf/vfs"
 )
 
 func (a *app) keyCommand() *cobra.Command {
@@ -55,7 +55,7 @@ func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 
 // keys opens the keys of the index.
 func (s *session) keys() (*access.Keys, error) {
-	return access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+	return access.OpenKeys(filepath.Join(s.where.Dir, location.KeysName))
 }
 
 // unwritten says what can be done where keys cannot be written. What else may be wrong with
@@ -106,7 +106,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 			}
 			defer s.close()
 			if g.May(access.ScopeIngest) {
-				if err := serve.MayWrite(g.Tenant, catalog.Settings{Trees: s.trees()}); err != nil {
+				if err := collection.MayWrite(g.Tenant, catalog.Settings{Trees: s.trees()}); err != nil {
 					if g.Tenant == "" {
 						return sheaf.Invalidf("%w", err)
 					}

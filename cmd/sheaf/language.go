@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"sheaf/analysis"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/text/analysis"
 )
 
 // littleText is the size of a collection, in bytes, up to which a detected

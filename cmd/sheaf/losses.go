@@ -11,13 +11,13 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
 // losses are the documents that are gone for good when what holds them is emptied.
@@ -118,7 +118,7 @@ func (s *session) rebuildLosses(ctx context.Context) (*losses, error) {
 	trees := []catalog.Tree{{Name: catalog.TreeName(s.where.Root), Root: s.where.Root}}
 	settings, knows := catalog.Settings{}, func(sheaf.ID) bool { return false }
 	if s.where.Exists {
-		c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
+		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.where.Dir), catalog.Options{})
 		if err == nil { // of a damaged one nothing is known
 			defer c.Close()
 			view := c.View()
@@ -174,7 +174,7 @@ var errEnough = errors.New("enough")
 
 // addStrays adds the documents of a store that the catalog does not know and no file of the trees
 // brings back.
-func (l *losses) addStrays(ctx context.Context, store backend.Backend, trees []catalog.Tree, knows func(sheaf.ID) bool) error {
+func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree, knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}
 	for _, t := range trees {
 		roots[t.Name] = t.Root
@@ -199,7 +199,7 @@ func (l *losses) addStrays(ctx context.Context, store backend.Backend, trees []c
 		}
 		return nil
 	}
-	err := eachDocument(ctx, store, add)
+	err := eachDocument(ctx, st, add)
 	slices.Sort(l.others)
 	slices.Sort(l.ours)
 	if errors.Is(err, errEnough) {
@@ -215,9 +215,9 @@ func isFile(root, path string) bool {
 
 // eachDocument calls yield with the documents of a store, some of them more than once. A store that
 // cannot give back what it holds tells some of them only.
-func eachDocument(ctx context.Context, store backend.Backend, yield func(doc sheaf.ID) error) error {
-	if streamer, ok := store.(backend.Streamer); ok {
-		err := streamer.Stream(ctx, "", func(chunks []backend.Chunk, _ string) error {
+func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID) error) error {
+	if streamer, ok := st.(store.Streamer); ok {
+		err := streamer.Stream(ctx, "", func(chunks []store.Chunk, _ string) error {
 			for i := range chunks {
 				if err := yield(chunks[i].Doc); err != nil {
 					return err
@@ -230,7 +230,7 @@ func eachDocument(ctx context.Context, store backend.Backend, yield func(doc she
 			return err
 		}
 	}
-	found, err := store.Retrieve(ctx, anyChunk(backend.Request{Limit: looked}))
+	found, err := st.Retrieve(ctx, anyChunk(store.Request{Limit: looked}))
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func eachDocument(ctx context.Context, store backend.Backend, yield func(doc she
 }
 
 // openToList opens the server of the session to list its documents, whatever it was filled with.
-func (s *session) openToList(ctx context.Context) (backend.Backend, error) {
+func (s *session) openToList(ctx context.Context) (store.Backend, error) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/serve"
+	"sheaf/collection"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -68,10 +68,10 @@ func (s *session) list(long, null bool) error {
 		if !ok {
 			continue
 		}
-		if _, ok := collection.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
+		if _, ok := location.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
 			continue
 		}
-		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: serve.Title(&doc), Chunks: len(doc.Chunks),
+		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: collection.Title(&doc), Chunks: len(doc.Chunks),
 			Bytes: file.Size, Modified: s.modified(&doc, file.ModTime), Tags: orEmpty(doc.Tags), name: s.named(doc.Tree, doc.Path)})
 	}
 	if err := s.view.Err(); err != nil {
@@ -152,14 +152,14 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	locations, err := collection.Finder{Data: c.DataDir}.All()
+	locations, err := location.Finder{Data: c.DataDir}.All()
 	if err != nil {
 		return err
 	}
 	if a.json {
 		list := []map[string]any{}
 		for _, loc := range locations {
-			list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": collection.Bytes(loc.Dir)})
+			list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": location.Bytes(loc.Dir)})
 		}
 		if err := a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list}); err != nil || len(list) > 0 {
 			return err
@@ -175,7 +175,7 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 		if _, err := inTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
 			gone = "the folder is not there"
 		}
-		rows = append(rows, []string{a.out.Paint(terminal.Path, terminal.Clean(loc.Root)), terminal.Bytes(collection.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
+		rows = append(rows, []string{a.out.Paint(terminal.Path, terminal.Clean(loc.Root)), terminal.Bytes(location.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
 	}
 	a.printTable(rows)
 	return nil

@@ -13,11 +13,11 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	httpdoor "sheaf/door/http"
+	"sheaf/door/mcp"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/serve/access"
-	"sheaf/serve/api"
-	"sheaf/serve/mcp"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -52,8 +52,8 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			return withHint(sheaf.Invalidf("--http is %q: must be an address of the loopback, such as 127.0.0.1:8765", address), "sheaf serve serves others, with keys")
 		}
 	}
-	var served atomic.Pointer[[]*serve.Collection]
-	o := mcp.Options{Now: func() []*serve.Collection { return *served.Load() }, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	var served atomic.Pointer[[]*collection.Collection]
+	o := mcp.Options{Now: func() []*collection.Collection { return *served.Load() }, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	// The client talks to one server however often the index is opened.
 	outer, stop := context.WithCancel(cmd.Context())
 	defer stop()
@@ -93,7 +93,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		defer func() { _ = door.Close() }()
 		s.noteReading(true)
 		door.WillWatch()
-		served.Store(&[]*serve.Collection{door})
+		served.Store(&[]*collection.Collection{door})
 		if !again {
 			close(opened)
 		}
@@ -121,7 +121,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 // mcpHTTP serves at an address of this machine only: everybody who reaches it
 // sees the folder.
 func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
-	o.Time = api.DefaultTime
+	o.Time = httpdoor.DefaultTime
 	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })
 	if err != nil {
 		return err

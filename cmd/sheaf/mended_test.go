@@ -13,16 +13,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
 )
 
 // TestServeMends: a server that meets damage where it is not seen when an index is opened makes
 // the index again, with what was given, and goes on.
 func TestServeMends(t *testing.T) {
-	for _, part := range []string{filepath.Join(collection.EngineDir(""), "*.seg"), filepath.Join(collection.CatalogDir(""), "catalog-0*")} {
+	for _, part := range []string{filepath.Join(location.EngineDir(""), "*.seg"), filepath.Join(location.CatalogDir(""), "catalog-0*")} {
 		for _, watch := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, watched %v", filepath.ToSlash(part), watch), func(t *testing.T) { servesDamaged(t, part, watch) })
 		}
@@ -111,7 +111,7 @@ func TestServesWhatIsNotDamaged(t *testing.T) {
 	write(other, "o.md", "# Other\n\nquinces\n")
 	inAnotherProcess(t, "add", "--in", folder, "--index", index, other)
 	t.Run("before", func(t *testing.T) { putGrapes(t, serving(t, folder, index)) })
-	damageFiles(t, filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+	damageFiles(t, filepath.Join(index, location.CatalogDir(""), "catalog-0*"))
 	if err := os.Rename(other, other+".away"); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestRemadeWithWhatWasGiven(t *testing.T) {
 	fill(write, folder)
 	t.Run("before", func(t *testing.T) { putGrapes(t, serving(t, folder, index)) })
 	for _, args := range [][]string{{"check", "--repair"}, {"search", "pears"}} {
-		damageFiles(t, filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+		damageFiles(t, filepath.Join(index, location.CatalogDir(""), "catalog-0*"))
 		in := []string{"--in", folder, "--index", index}
 		inAnotherProcess(t, append(args, in...)...)
 		if found := inAnotherProcess(t, append([]string{"search", "--no-refresh", "grapes"}, in...)...); !strings.Contains(found, "g.md") {
@@ -164,7 +164,7 @@ func TestDeletedStaysDeleted(t *testing.T) {
 			}
 		}
 	})
-	files, err := filepath.Glob(filepath.Join(index, collection.CatalogDir(""), "catalog-0*"))
+	files, err := filepath.Glob(filepath.Join(index, location.CatalogDir(""), "catalog-0*"))
 	if err != nil || len(files) < 2 {
 		t.Fatalf("%q, %v", files, err)
 	}

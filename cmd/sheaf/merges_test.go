@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
 // TestMergeRate: a merge rate of 0 leaves the parts of an index as they are, however
@@ -29,21 +29,21 @@ func TestMergeRate(t *testing.T) {
 	}
 	const writes = 20
 	for _, rate := range []int64{0, 64 << 20} {
-		store, err := openEngine(&config.Config{Values: config.Values{IndexMemory: 1 << 20, MergeRate: rate}}, dir, a, nil, 0, true)
+		st, err := openEngine(&config.Config{Values: config.Values{IndexMemory: 1 << 20, MergeRate: rate}}, dir, a, nil, 0, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range writes {
 			id := sheaf.ID(fmt.Sprintf("t:%d-%d", rate, i))
-			c := backend.Chunk{ID: id, Doc: id, Fields: []backend.Field{{Name: sheaf.FieldBody, Text: "a word"}}}
-			if err := store.Write(t.Context(), backend.Batch{Replace: []sheaf.ID{id}, Chunks: []backend.Chunk{c}}); err != nil {
+			c := store.Chunk{ID: id, Doc: id, Fields: []store.Field{{Name: sheaf.FieldBody, Text: "a word"}}}
+			if err := st.Write(t.Context(), store.Batch{Replace: []sheaf.ID{id}, Chunks: []store.Chunk{c}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for end := time.Now().Add(time.Minute); rate > 0 && parts() >= writes && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if err := store.Close(); err != nil {
+		if err := st.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if n := parts(); (n < writes) != (rate > 0) {

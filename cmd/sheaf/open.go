@@ -13,20 +13,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/embedded"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/inference"
-	"sheaf/inference/static"
-	"sheaf/inference/static/builtin"
-	"sheaf/inference/static/english"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/model"
+	"sheaf/model/static"
+	"sheaf/model/static/builtin"
+	"sheaf/model/static/english"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 )
 
 // openOptions say how a command wants its index.
@@ -52,16 +52,16 @@ type openOptions struct {
 	set   []string
 }
 
-func (a *app) finder(c *config.Config) collection.Finder {
-	return collection.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
+func (a *app) finder(c *config.Config) location.Finder {
+	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
 // meant is the folder that a command in folder is about: that of an index which is named
 // alone, where it is not of this one.
 func (a *app) meant(folder string) string {
 	if a.index != "" && a.in == "" {
-		if r, err := collection.ReadRecord(a.index); err == nil {
-			if _, ok := collection.Under(r.Root, folder); !ok {
+		if r, err := location.ReadRecord(a.index); err == nil {
+			if _, ok := location.Under(r.Root, folder); !ok {
 				return r.Root
 			}
 		}
@@ -112,7 +112,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 const answerGarbage = 400
 
 // openAt opens the index at where, and refreshes it when asked to.
-func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
+func (a *app) openAt(ctx context.Context, folder string, where location.Location, o openOptions) (*session, error) {
 	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, rebuilds: o.rebuild, waits: mixed, started: time.Now(), whole: o.whole, grows: make(chan struct{}, 1)}
 	if o.refresh {
 		s.waits = hasty
@@ -203,7 +203,7 @@ func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 // documents there lies in a folder of its own inside the index, so that the engine
 // and every server have what they were given, no more and no less.
 func (s *session) locateStore(ctx context.Context, o openOptions) error {
-	own := collection.Finder{}.Own(s.where.Root)
+	own := location.Finder{}.Own(s.where.Root)
 	target, err := s.app.target(filepath.Base(own.Dir))
 	if err != nil || target == nil {
 		return err
@@ -231,9 +231,9 @@ func (s *session) advise(err error) error {
 	case errors.As(err, &advised):
 	case errors.Is(err, sheaf.ErrCorrupt):
 		return withHint(err, "repair it: sheaf check --repair --in %s", terminal.ShellQuoted(s.where.Root))
-	case errors.Is(err, backend.ErrMadeOtherwise):
+	case errors.Is(err, store.ErrMadeOtherwise):
 		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
-	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat), errors.Is(err, errAnalyzer):
+	case errors.Is(err, vfs.ErrVersion), errors.Is(err, location.ErrFormat), errors.Is(err, errAnalyzer):
 		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
 	case vfs.Forbidden(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
@@ -273,7 +273,7 @@ func (s *session) prepare(ctx context.Context, o openOptions) error {
 		}
 		return s.advise(s.drop(ctx, false)) // the server may hold something
 	}
-	_, err := collection.ReadRecord(s.where.Dir)
+	_, err := location.ReadRecord(s.where.Dir)
 	switch {
 	case err == nil:
 	case o.asIs || !remakable(err):
@@ -297,13 +297,13 @@ func (s *session) prepare(ctx context.Context, o openOptions) error {
 }
 
 func (s *session) writeRecord() error {
-	return collection.Record{Format: collection.RecordFormat, Root: s.where.Root}.Write(s.where.Dir)
+	return location.Record{Format: location.RecordFormat, Root: s.where.Root}.Write(s.where.Dir)
 }
 
 // openStores opens catalog and engine, with the analyzer that they were made
 // with, or the one that fits the folder when they are new.
 func (s *session) openStores(ctx context.Context) error {
-	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.where.Dir), catalog.Options{})
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (s *session) openStores(ctx context.Context) error {
 	if s.view.Settings().Extra[remakingKey] == remakingEngine {
 		if err = errRemaking; !s.asIs {
 			err = s.whenFree(ctx, func() error {
-				return s.empty(ctx, remakingEngine, func() error { return embedded.Empty(collection.EngineDir(s.where.Dir)) })
+				return s.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(s.where.Dir)) })
 			})
 		}
 		if err != nil {
@@ -455,14 +455,14 @@ func (s *session) openEmbedder(ctx context.Context) error {
 	return nil
 }
 
-func builtIn(e inference.Embedder) bool {
+func builtIn(e model.Embedder) bool {
 	_, ok := e.(*static.Embedder)
 	return ok
 }
 
 // builtInOf returns the built-in model of this name, or nil when the program does not have it. The English table is
 // a model of its own: earlier versions of the program used it for all texts.
-func builtInOf(made string) (inference.Embedder, error) {
+func builtInOf(made string) (model.Embedder, error) {
 	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
 		e, err := open()
 		if err != nil {
@@ -502,7 +502,7 @@ func (s *session) close() {
 // holds reports whether any document lies in folder.
 func (s *session) holds(folder string) bool {
 	for _, t := range s.view.Settings().Trees {
-		if rel, ok := collection.Under(t.Root, folder); ok && s.view.Holds(t.Name, rel) {
+		if rel, ok := location.Under(t.Root, folder); ok && s.view.Holds(t.Name, rel) {
 			return true
 		}
 	}
@@ -510,7 +510,7 @@ func (s *session) holds(folder string) bool {
 }
 
 // localModel returns the built-in model when the index uses it, and nil otherwise.
-func (s *session) localModel() inference.Embedder {
+func (s *session) localModel() model.Embedder {
 	if !builtIn(s.embedder) {
 		return nil
 	}
@@ -533,7 +533,7 @@ func (s *session) queryVector() func(ctx context.Context, text string) ([]float3
 		return nil
 	}
 	return func(ctx context.Context, text string) ([]float32, error) {
-		vectors, err := s.embedder.Embed(ctx, inference.Query, []string{text})
+		vectors, err := s.embedder.Embed(ctx, model.Query, []string{text})
 		if err != nil {
 			return nil, err
 		}

@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval/parity"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 func (a *app) parityCommand() *cobra.Command {
@@ -252,7 +252,7 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile
 	}
 	defer s.close()
 	out.name = s.storeName()
-	if sharded, ok := s.backend.(backend.Sharded); ok {
+	if sharded, ok := s.backend.(store.Sharded); ok {
 		out.shards = sharded.Shards()
 	}
 	progress := terminal.NewProgress(s.err, "asking "+out.name)

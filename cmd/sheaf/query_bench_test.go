@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/serve"
-	"sheaf/serve/access"
-	"sheaf/serve/api"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	httpdoor "sheaf/door/http"
 )
 
 // BenchmarkServed is one search as sheaf serve answers it, from the
@@ -100,7 +100,7 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	handler, err := api.New(api.Options{Collections: []*serve.Collection{door}, Keys: keys, Open: access.Unrestricted(), Version: "test"})
+	handler, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{door}, Keys: keys, Open: access.Unrestricted(), Version: "test"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -19,11 +19,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
-	"sheaf/vfs"
-	"sheaf/vfs/manifest"
-	"sheaf/vfs/sectionfile"
+	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+	"sheaf/index/vfs/sectionfile"
 )
 
 // misread runs "misread INDEX VERSION": it makes an index, which a pattern names, look as though
@@ -42,7 +42,7 @@ func misread(ts *testscript.TestScript, neg bool, args []string) {
 
 // readAsBy does so: all titles are others, and the documents are filed under other names.
 func readAsBy(index, version string) error {
-	dir := collection.CatalogDir(index)
+	dir := location.CatalogDir(index)
 	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 		t.Errorf("there are %s", got)
 	}
 	// A search that makes a damaged index anew knows how it was given, too.
-	if err := os.Remove(filepath.Join(collection.EngineDir(index), manifest.Name)); err != nil {
+	if err := os.Remove(filepath.Join(location.EngineDir(index), manifest.Name)); err != nil {
 		t.Fatal(err)
 	}
 	if got := said(t, "search", "by:Ann", "--in", folder, "--index", index); !strings.Contains(got, "text.md") || !strings.Contains(got, "made again") {
@@ -262,7 +262,7 @@ func TestOtherAnalyzer(t *testing.T) {
 	_, folder, _, index := notesFor(t)
 	in := []string{"--in", folder, "--index", index}
 	inAnotherProcess(t, append([]string{"index"}, in...)...)
-	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

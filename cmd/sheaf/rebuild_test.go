@@ -15,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/backendtest"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/text/analysis"
 )
 
 // TestStoppedBeforeTheEngineIsEmpty: an index that is made anew by a process that ends after
@@ -36,7 +36,7 @@ func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
 		waitFor(t, address+"/v1/search?query="+word, func(_ int, body string) bool { return strings.Contains(body, name) })
 	}
 	found("apples", "a.md")
-	killed := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}, where: collection.Location{Root: folder, Dir: index, Exists: true}}
+	killed := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}, where: location.Location{Root: folder, Dir: index, Exists: true}}
 	if err := killed.drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestTreeOfThoseWithoutFolder(t *testing.T) {
 	write(folder, "b.md", "# B\n\nbears\n")
 	ids := func(change *catalog.Settings) (found []string) {
 		t.Helper()
-		c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
+		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,15 +92,15 @@ func TestTreeOfThoseWithoutFolder(t *testing.T) {
 // TestDropWaits: an index that another process writes to is made anew when that is done.
 func TestDropWaits(t *testing.T) {
 	dir := t.TempDir()
-	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(dir), catalog.Options{})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dir), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	s := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}, where: collection.Location{Root: t.TempDir(), Dir: dir, Exists: true}}
+	s := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}, where: location.Location{Root: t.TempDir(), Dir: dir, Exists: true}}
 	for what, lock := range map[string]func() (func() error, error){
 		"documents": c.Hold,
-		"index":     func() (func() error, error) { return collection.Lock(dir) },
+		"index":     func() (func() error, error) { return location.Lock(dir) },
 	} {
 		release, err := lock()
 		if err != nil {
@@ -148,9 +148,9 @@ func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 		t.Fatal(err)
 	}
 	t.Cleanup(other.close)
-	load, err := other.backend.(backend.Bulk).Bulk(t.Context()) // the engine that takes the place of the one before
+	load, err := other.backend.(store.Bulk).Bulk(t.Context()) // the engine that takes the place of the one before
 	if err == nil {
-		err = errors.Join(load.Add(t.Context(), backendtest.One("t:b", "stone")), load.Commit(t.Context()), load.Close())
+		err = errors.Join(load.Add(t.Context(), storetest.One("t:b", "stone")), load.Commit(t.Context()), load.Close())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestRefreshBesideRebuild(t *testing.T) {
 func TestRemakeThatAnotherDid(t *testing.T) {
 	_, folder, _, index := notesFor(t)
 	_, s := opened(t, folder, index, openOptions{refresh: true, make: true})
-	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,9 +233,9 @@ func TestStoppedInTheFirstCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := openEngine(other.config, collection.EngineDir(other.where.Dir), german, nil, 0, true)
+	store, err := openEngine(other.config, location.EngineDir(other.where.Dir), german, nil, 0, true)
 	if err == nil {
-		err = errors.Join(store.Write(t.Context(), backendtest.One("t:b", "Stein")), store.Close())
+		err = errors.Join(store.Write(t.Context(), storetest.One("t:b", "Stein")), store.Close())
 	}
 	if err != nil {
 		t.Fatal(err)

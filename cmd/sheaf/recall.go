@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/store"
 )
 
 // recallQueries is how many queries status --recall samples for each vector field:
@@ -20,16 +20,16 @@ import (
 const recallQueries = 200
 
 // recall measures how much of what brute force finds is found.
-func (s *session) recall(ctx context.Context) ([]backend.Recall, error) {
-	meter, ok := s.backend.(backend.RecallMeter)
+func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
+	meter, ok := s.backend.(store.RecallMeter)
 	if !ok {
 		return nil, fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force", sheaf.ErrUnsupported)
 	}
 	progress := terminal.NewProgress(s.err, "measuring")
-	o := backend.RecallOptions{Queries: recallQueries, Progress: func(done, total int) { progress.Update(done, total, int64(done), "steps") }}
+	o := store.RecallOptions{Queries: recallQueries, Progress: func(done, total int) { progress.Update(done, total, int64(done), "steps") }}
 	var missing error
 	if s.embedder != nil && s.target == nil {
-		o.Originals = func(ctx context.Context, yield func([]backend.Chunk)) error {
+		o.Originals = func(ctx context.Context, yield func([]store.Chunk)) error {
 			missing = s.originals(ctx, yield)
 			return ctx.Err()
 		}
@@ -45,8 +45,8 @@ func (s *session) recall(ctx context.Context) ([]backend.Recall, error) {
 // originals makes the vectors of every file again, as the model makes them, and
 // yields the chunks with them; nothing is kept. What was given as a text is not
 // among them, nor what has changed since it was indexed.
-func (s *session) originals(ctx context.Context, yield func([]backend.Chunk)) error {
-	release, err := collection.Lock(s.where.Dir) // what two write at once into the memory of vectors is lost
+func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) error {
+	release, err := location.Lock(s.where.Dir) // what two write at once into the memory of vectors is lost
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *session) originals(ctx context.Context, yield func([]backend.Chunk)) er
 	defer scratch.Close()
 	o := s.ingestOptions()
 	var one sync.Mutex // documents are written side by side, and yielded one after another
-	o.Catalog, o.Backend = scratch, yielder{yield: func(chunks []backend.Chunk) {
+	o.Catalog, o.Backend = scratch, yielder{yield: func(chunks []store.Chunk) {
 		if len(chunks) > 0 && s.view.Unchanged(chunks[0].Doc) {
 			one.Lock()
 			defer one.Unlock()
@@ -80,33 +80,33 @@ func (s *session) originals(ctx context.Context, yield func([]backend.Chunk)) er
 // yielder is a store that keeps nothing: it shows what is written to it, chunks of one
 // document at a time.
 type yielder struct {
-	backend.Backend // none: nothing is asked of it
-	yield           func([]backend.Chunk)
+	store.Backend // none: nothing is asked of it
+	yield         func([]store.Chunk)
 }
 
-// Write implements [backend.Backend].
-func (y yielder) Write(ctx context.Context, batch backend.Batch) error { return y.Add(ctx, batch) }
+// Write implements [store.Backend].
+func (y yielder) Write(ctx context.Context, batch store.Batch) error { return y.Add(ctx, batch) }
 
-// Delete implements [backend.Backend].
+// Delete implements [store.Backend].
 func (yielder) Delete(context.Context, []sheaf.ID) error { return nil }
 
-// Bulk implements [backend.Bulk].
-func (y yielder) Bulk(context.Context) (backend.BulkWriter, error) { return y, nil }
+// Bulk implements [store.Bulk].
+func (y yielder) Bulk(context.Context) (store.BulkWriter, error) { return y, nil }
 
-// Add implements [backend.BulkWriter].
-func (y yielder) Add(_ context.Context, batch backend.Batch) error {
+// Add implements [store.BulkWriter].
+func (y yielder) Add(_ context.Context, batch store.Batch) error {
 	y.yield(batch.Chunks)
 	return nil
 }
 
-// Commit implements [backend.BulkWriter].
+// Commit implements [store.BulkWriter].
 func (yielder) Commit(context.Context) error { return nil }
 
-// Close implements [backend.Backend] and [backend.BulkWriter].
+// Close implements [store.Backend] and [store.BulkWriter].
 func (yielder) Close() error { return nil }
 
 // recallRows are the lines of the table of status.
-func recallRows(list []backend.Recall) [][]string {
+func recallRows(list []store.Recall) [][]string {
 	rows := [][]string{}
 	if len(list) == 0 {
 		rows = append(rows, []string{"recall", "no vectors"})

@@ -15,17 +15,17 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/inference"
-	"sheaf/inference/cache"
+	"sheaf/collection"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/offheap"
-	"sheaf/serve"
-	"sheaf/vfs"
+	"sheaf/model"
+	"sheaf/model/remember"
+	"sheaf/store"
 )
 
 // waitForOther is how long a command that cannot do without writing waits for
@@ -147,7 +147,7 @@ func (s *session) refresh(ctx context.Context) error {
 			return s.refresh(ctx)
 		}
 		s.warn("%v; results come from the last indexing run", err)
-	case errors.Is(err, backend.ErrForbidden) && !must:
+	case errors.Is(err, store.ErrForbidden) && !must:
 		s.warn("%v; results come from the last indexing run", err)
 	case (vfs.Forbidden(err) || vfs.NoSpace(err)) && !must:
 		s.warn("the index cannot be written (%v); results come from the last indexing run%s", err, s.byAnotherVersion())
@@ -197,13 +197,13 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 	for _, folder := range folders {
 		var names []string
 		for _, t := range trees {
-			switch rel, ok := collection.Under(t.Root, folder); {
+			switch rel, ok := location.Under(t.Root, folder); {
 			case ok && rel == "":
 				return nil, sheaf.Invalidf("%s is indexed already: name a folder beside it", folder)
 			case ok:
 				return nil, sheaf.Invalidf("%s is indexed already: it is %q in %s", folder, rel, t.Root)
 			}
-			if _, ok := collection.Under(folder, t.Root); ok {
+			if _, ok := location.Under(folder, t.Root); ok {
 				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder, t.Root, terminal.ShellQuoted(folder))
 			}
 			names = append(names, t.Name)
@@ -223,7 +223,7 @@ func (s *session) ingestOptions() ingest.Options {
 	return ingest.Options{
 		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Known: append([]catalog.Tree{}, s.view.Settings().Trees...), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  s.walkOptions(),
-		Chunk: s.cutting, Analyzer: s.analyzer, HideComments: s.hidesComments, Kept: serve.Kept(filepath.Join(s.where.Dir, collection.DocumentsName)),
+		Chunk: s.cutting, Analyzer: s.analyzer, HideComments: s.hidesComments, Kept: collection.Kept(filepath.Join(s.where.Dir, location.DocumentsName)),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
 			settings.Chunker = s.chunker
@@ -252,7 +252,7 @@ func (s *session) hidesComments() bool {
 // rememberingEmbedder is the model with a memory beside the index, so that a
 // passage is embedded once, whatever file it moves to; nil without a model. The
 // built-in model is faster than any memory.
-func (s *session) rememberingEmbedder() inference.Embedder {
+func (s *session) rememberingEmbedder() model.Embedder {
 	if s.embedder == nil {
 		return nil
 	}
@@ -264,7 +264,7 @@ func (s *session) rememberingEmbedder() inference.Embedder {
 		if s.target != nil {
 			dir = filepath.Dir(filepath.Dir(dir)) // one memory for all stores
 		}
-		s.memory = cache.New(s.embedder, filepath.Join(dir, collection.EmbeddingsName))
+		s.memory = remember.New(s.embedder, filepath.Join(dir, location.EmbeddingsName))
 	}
 	return s.memory
 }

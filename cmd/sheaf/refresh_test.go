@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/internal/offheap"
-	"sheaf/vfs"
 )
 
 // TestSaveMemory: while files are indexed the collector's limit is what is left of the

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
 )
 
 func (a *app) removeCommand() *cobra.Command {

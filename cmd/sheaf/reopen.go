@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
 )
 
 // reopenStep is how long it takes at least from one opening to the next.
@@ -64,7 +64,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 	}
 }
 
-// changing is an index that is open, as [serve.Collection] tells of it.
+// changing is an index that is open, as [collection.Collection] tells of it.
 type changing interface {
 	MadeAnew() <-chan struct{}
 	Damaged() <-chan struct{}

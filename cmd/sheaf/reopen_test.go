@@ -17,13 +17,13 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"sheaf/backend"
-	"sheaf/backend/backendtest"
-	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
+	"sheaf/store"
+	"sheaf/store/storetest"
 )
 
 // inAnotherProcess runs a command on an index as another process does.
@@ -139,7 +139,7 @@ func TestServeWhileMadeAnew(t *testing.T) {
 	waitFor(t, address+"/v1/search?query=apples", found)
 	quiet := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
 	quiet.config.Language, quiet.config.Chunker = "de", "tree"
-	other := &session{app: quiet, where: collection.Location{Root: folder, Dir: index, Exists: true}}
+	other := &session{app: quiet, where: location.Location{Root: folder, Dir: index, Exists: true}}
 	if err := errors.Join(other.drop(t.Context(), false), other.openStores(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -147,9 +147,9 @@ func TestServeWhileMadeAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := other.backend.(backend.Bulk).Bulk(t.Context())
+	load, err := other.backend.(store.Bulk).Bulk(t.Context())
 	if err == nil {
-		err = errors.Join(load.Add(t.Context(), backendtest.One("t:b", "Stein")), load.Commit(t.Context()), load.Close())
+		err = errors.Join(load.Add(t.Context(), storetest.One("t:b", "Stein")), load.Commit(t.Context()), load.Close())
 	}
 	if err != nil {
 		t.Fatal(err)

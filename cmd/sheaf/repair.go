@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/vfs"
+	"sheaf/store"
 )
 
 // An index is made again in three steps, each of which may be the last before
@@ -110,13 +110,13 @@ func (a *app) repair(cmd *cobra.Command) error {
 // removeLost deletes chunks that the server keeps and does not find, so that they are found when they
 // are written again.
 func (s *session) removeLost(ctx context.Context) error {
-	if _, ok := s.backend.(backend.Inspector); !ok || s.reached == nil {
+	if _, ok := s.backend.(store.Inspector); !ok || s.reached == nil {
 		return nil
 	}
 	if err := s.openToWrite(ctx); err != nil {
 		return err
 	}
-	inspector, ok := s.backend.(backend.Inspector)
+	inspector, ok := s.backend.(store.Inspector)
 	if !ok {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (s *session) removeLost(ctx context.Context) error {
 }
 
 // unreachedOf are the chunks of ids with passages that no search by meaning finds, and few others.
-func unreachedOf(ctx context.Context, inspector backend.Inspector, ids []sheaf.ID) ([]sheaf.ID, error) {
+func unreachedOf(ctx context.Context, inspector store.Inspector, ids []sheaf.ID) ([]sheaf.ID, error) {
 	n, err := inspector.Unreached(ctx, ids)
 	if n == 0 || err != nil || len(ids) < 8 {
 		return ids[:min(n*len(ids), len(ids))], err
@@ -207,7 +207,7 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 	var release func() error
 	waited := false
 	err := s.whenFree(ctx, func() (err error) {
-		if release, err = collection.Lock(s.where.Dir); err != nil {
+		if release, err = location.Lock(s.where.Dir); err != nil {
 			waited = true
 		}
 		return err
@@ -257,7 +257,7 @@ func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
 func (s *session) drop(ctx context.Context, keep bool) error {
 	s.close()
 	return s.whenFree(ctx, func() error {
-		release, err := collection.Lock(s.where.Dir)
+		release, err := location.Lock(s.where.Dir)
 		if err != nil {
 			return err
 		}
@@ -306,16 +306,16 @@ func (s *session) dropLocked(keep bool) error {
 // examine reads what is left of the catalog. Where a part of it cannot be read, which may say what was
 // deleted, texts that came over HTTP count only as far as they are kept.
 func (s *session) examine() (*catalog.Wreck, error) {
-	dir := collection.CatalogDir(s.where.Dir)
+	dir := location.CatalogDir(s.where.Dir)
 	w, err := catalog.Examine(vfs.Disk{}, dir, s.given)
 	if err != nil || w.Unread == 0 {
 		return w, err
 	}
-	documents := filepath.Join(s.where.Dir, collection.DocumentsName)
+	documents := filepath.Join(s.where.Dir, location.DocumentsName)
 	if _, err := os.Stat(documents); errors.Is(err, fs.ErrNotExist) {
 		return w, nil
 	}
-	kept, err := serve.KeptIn(documents)
+	kept, err := collection.KeptIn(documents)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, err
 	}
@@ -347,8 +347,8 @@ func (s *session) given(doc sheaf.ID, settings *catalog.Settings) bool {
 // keepCopy keeps the files of a catalog of which documents are lost for good, or
 // may be: what came over HTTP is kept as it was given, and indexed again from there.
 func (s *session) keepCopy(w *catalog.Wreck) error {
-	documents := filepath.Join(s.where.Dir, collection.DocumentsName)
-	kept, err := serve.KeptIn(documents)
+	documents := filepath.Join(s.where.Dir, location.DocumentsName)
+	kept, err := collection.KeptIn(documents)
 	if err != nil {
 		return err
 	}
@@ -358,8 +358,8 @@ func (s *session) keepCopy(w *catalog.Wreck) error {
 	if len(lost) == 0 && (w.Unread == 0 || none == nil || w.SettingsFound && !rootless) {
 		return nil
 	}
-	from := collection.CatalogDir(s.where.Dir)
-	to := filepath.Join(s.where.Dir, collection.DamagedName, time.Now().UTC().Format("20060102T150405.000"))
+	from := location.CatalogDir(s.where.Dir)
+	to := filepath.Join(s.where.Dir, location.DamagedName, time.Now().UTC().Format("20060102T150405.000"))
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("keep what is damaged: %w", err)
 	}
@@ -390,7 +390,7 @@ func (s *session) empty(ctx context.Context, mark string, remove func() error) e
 		return err
 	}
 	if !s.locked {
-		release, err := collection.Lock(s.where.Dir)
+		release, err := location.Lock(s.where.Dir)
 		if err != nil {
 			return err
 		}
@@ -462,7 +462,7 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 		ours.Values = append(ours.Values, sheaf.TextValue(t.Name))
 		roots[t.Name] = t.Root
 	}
-	found, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: looked, Filter: ours}))
+	found, err := s.backend.Retrieve(ctx, anyChunk(store.Request{Limit: looked, Filter: ours}))
 	if err != nil {
 		return err
 	}
@@ -487,7 +487,7 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 		}
 		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and those of equal paths would be overwritten", terminal.Plural(len(there), "document", "documents"), missing, first))
 	}
-	found, err = s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: 1}))
+	found, err = s.backend.Retrieve(ctx, anyChunk(store.Request{Limit: 1}))
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -519,9 +519,9 @@ func (s *session) strangers(what string) error {
 }
 
 // anyChunk asks for chunks whatever they say.
-func anyChunk(req backend.Request) backend.Request {
-	req.Text = &backend.TextRequest{
-		Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB,
+func anyChunk(req store.Request) store.Request {
+	req.Text = &store.TextRequest{
+		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB,
 	}
 	return req
 }
@@ -529,7 +529,7 @@ func anyChunk(req backend.Request) backend.Request {
 // noteStrays says when a server holds what no document here has: another folder was kept
 // there by a former version, or it was not emptied when the index was made again.
 func (s *session) noteStrays(ctx context.Context) error {
-	r, ok := s.backend.(backend.Reporter)
+	r, ok := s.backend.(store.Reporter)
 	if s.target == nil || !ok {
 		return nil
 	}

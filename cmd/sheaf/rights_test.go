@@ -21,8 +21,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"sheaf/backend/elastic"
-	"sheaf/backend/weaviate"
+	"sheaf/store/opensearch"
+	"sheaf/store/weaviate"
 )
 
 // right is a right of a server, and a request that needs it. The path is a regular expression.
@@ -126,12 +126,12 @@ func TestRights(t *testing.T) {
 	for _, kind := range []string{"opensearch", "elasticsearch"} {
 		t.Run(kind, func(t *testing.T) {
 			server := testServer(t, kind)
-			dialect := elastic.OpenSearch
+			dialect := opensearch.OpenSearch
 			if kind == "elasticsearch" {
-				dialect = elastic.Elasticsearch
+				dialect = opensearch.Elasticsearch
 			}
 			t.Cleanup(func() {
-				if err := elastic.Drop(context.Background(), elastic.Options{Dialect: dialect, URL: server, Index: place}); err != nil {
+				if err := opensearch.Drop(context.Background(), opensearch.Options{Dialect: dialect, URL: server, Index: place}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -6,19 +6,19 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
-	"sheaf/scan"
 	"sheaf/search"
+	"sheaf/search/scan"
 )
 
 // openScan opens a session on a folder without an index, for a profile that
 // finds candidates in the files. It writes nothing.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (*session, error) {
 	c := a.config
-	s := &session{app: a, folder: folder, where: collection.Location{Root: folder}, waits: hasty, started: time.Now()}
+	s := &session{app: a, folder: folder, where: location.Location{Root: folder}, waits: hasty, started: time.Now()}
 	var err error
 	if s.view, err = scan.Empty(catalog.TreeName(folder), folder); err != nil {
 		return nil, err

@@ -17,13 +17,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"sheaf/analysis"
-	"sheaf/backend/embedded"
-	"sheaf/catalog"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
 	"sheaf/ingest"
-	"sheaf/vfs"
-	"sheaf/vfs/manifest"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
 )
 
 // lookPath finds a program as a script does.
@@ -78,14 +78,14 @@ func give(ts *testscript.TestScript, neg bool, args []string) {
 	if len(dirs) != 1 {
 		ts.Fatalf("%q are the folders of %d indexes", args[0], len(dirs))
 	}
-	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(dirs[0]), catalog.Options{})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dirs[0]), catalog.Options{})
 	ts.Check(err)
 	defer c.Close()
 	v := c.View()
 	defer v.Close()
 	a, err := analysis.Parse(v.Settings().Analyzer)
 	ts.Check(err)
-	b, err := embedded.Open(embedded.Options{Dir: collection.EngineDir(dirs[0]), Analyzer: a})
+	b, err := embedded.Open(embedded.Options{Dir: location.EngineDir(dirs[0]), Analyzer: a})
 	ts.Check(err)
 	defer b.Close()
 	o := ingest.Options{Catalog: c, Backend: b, Settings: func(*catalog.Settings) {}} // however it was made

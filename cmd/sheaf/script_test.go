@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"sheaf/catalog"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 )
 
 // scriptCommands are the commands that scripts have beyond the usual ones.

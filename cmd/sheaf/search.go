@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
 )
 
@@ -107,7 +107,7 @@ func (s *session) searched() int {
 	}
 	n := 0
 	for id := range s.view.Files() {
-		if _, ok := collection.Under(s.folder, s.file(id.Tree(), id.Path())); ok {
+		if _, ok := location.Under(s.folder, s.file(id.Tree(), id.Path())); ok {
 			n++
 		}
 	}

@@ -17,15 +17,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	httpdoor "sheaf/door/http"
+	"sheaf/door/mcp"
+	"sheaf/door/web"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/serve"
-	"sheaf/serve/access"
-	"sheaf/serve/api"
-	"sheaf/serve/mcp"
-	"sheaf/serve/web"
-	"sheaf/vfs"
 )
 
 // serveOptions are the flags of sheaf serve, and what stays while its index is opened again.
@@ -91,7 +91,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		o.pace = paceGarbage(min(machineMemory()/garbageShare, mostGarbage))
 		defer o.pace.stop()
 	}
-	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
+	limits := httpdoor.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
 	o.spare(0)
 	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error { return a.serveIndex(cmd, open, &o, limits, loopback) })
 	if o.front != nil {
@@ -116,7 +116,7 @@ func (o *serveOptions) spare(n int) {
 // serveIndex opens the index and serves it until the command ends, or it is to be opened
 // again: who asks meanwhile is told that it is not there for now. The first time it makes the
 // front.
-func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits api.Limits, loopback bool) error {
+func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits, loopback bool) error {
 	if o.readOnly {
 		open, o.noWatch = openOptions{asIs: true}, true
 	}
@@ -151,7 +151,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		if err != nil {
 			return err
 		}
-		o.addr, o.front = listener.Addr().String(), listenWith(listener, api.Away())
+		o.addr, o.front = listener.Addr().String(), listenWith(listener, httpdoor.Away())
 	}
 	s.shared = o.shared
 	var telling sync.Mutex
@@ -171,13 +171,13 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		return err
 	}
 	defer func() { _ = door.Close() }() // it holds nothing that could be lost
-	answers := filepath.Join(s.where.Dir, collection.AnswersName)
+	answers := filepath.Join(s.where.Dir, location.AnswersName)
 	if o.readOnly {
 		answers = ""
 	}
-	handler, err := api.New(api.Options{
-		Collections: []*serve.Collection{door}, Keys: keys, Answers: answers, Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
-		RRF: api.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: limits,
+	handler, err := httpdoor.New(httpdoor.Options{
+		Collections: []*collection.Collection{door}, Keys: keys, Answers: answers, Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
+		RRF: httpdoor.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 	})
 	if err != nil {
@@ -208,7 +208,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 
 // serve answers, does what was accepted and watches the folders until outer ends, or the
 // index is to be opened again.
-func (s *session) serve(outer context.Context, o *serveOptions, door *serve.Collection) error {
+func (s *session) serve(outer context.Context, o *serveOptions, door *collection.Collection) error {
 	group, ctx := errgroup.WithContext(outer)
 	group.Go(func() error { return s.untilAnew(ctx, door) })
 	group.Go(func() error {
@@ -216,7 +216,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *serve.Coll
 		if outer.Err() != nil {
 			return errors.Join(err, o.front.close())
 		}
-		o.front.exchange(api.Away())
+		o.front.exchange(httpdoor.Away())
 		return err
 	})
 	group.Go(func() error {
@@ -252,16 +252,16 @@ func writable(dir string) bool {
 }
 
 // mountDoors adds the page at / and the tools of assistants at /mcp.
-func mountDoors(handler *api.API, door *serve.Collection, log *slog.Logger) error {
-	page, err := web.Handler(web.Options{Collection: handler.Collection, Grant: api.GrantOf})
+func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Logger) error {
+	page, err := web.Handler(web.Options{Collection: handler.Collection, Grant: httpdoor.GrantOf})
 	if err != nil {
 		return err
 	}
 	handler.Mount("/", "", page)
 	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
-	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version, Time: api.DefaultTime, Log: log}, func(r *http.Request) (access.Grant, error) {
-		grant, ok := api.GrantOf(r.Context())
+	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{door}, Version: readVersion().Version, Time: httpdoor.DefaultTime, Log: log}, func(r *http.Request) (access.Grant, error) {
+		grant, ok := httpdoor.GrantOf(r.Context())
 		if !ok {
 			return grant, errors.New("a key is needed")
 		}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 )
 
 // serving runs sheaf serve on a free port until the test ends, and returns its
@@ -437,7 +437,7 @@ func TestGivenBesideAFile(t *testing.T) {
 // indexed by sheaf index as by the next server, but not while another one has it.
 func TestIndexMendsGiven(t *testing.T) {
 	_, folder, _, index := notesFor(t)
-	documents := filepath.Join(index, collection.DocumentsName)
+	documents := filepath.Join(index, location.DocumentsName)
 	kept := t.TempDir()
 	t.Run("given", func(t *testing.T) {
 		address := serving(t, folder, index)

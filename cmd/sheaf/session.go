@@ -16,23 +16,23 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/chunk"
-	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/inference"
-	"sheaf/inference/cache"
+	"sheaf/collection"
+	"sheaf/collection/address"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/model/remember"
 	"sheaf/profile"
-	"sheaf/query"
-	"sheaf/scan"
 	"sheaf/search"
-	"sheaf/serve"
-	"sheaf/serve/address"
+	"sheaf/search/scan"
+	"sheaf/store"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
+	"sheaf/text/query"
 )
 
 // session is an open index with the folder that a command works on.
@@ -40,7 +40,7 @@ type session struct {
 	*app
 	// folder is the searched folder; where is the index that serves it.
 	folder string
-	where  collection.Location
+	where  location.Location
 	// whole says that no answer will do that is as of the last time it was indexed.
 	whole bool
 	// rests is after how long without a write the engine is put in order; 0 is never.
@@ -48,20 +48,20 @@ type session struct {
 	// rebuilds says that everything is to be made again.
 	rebuilds bool
 	// base is where the index lies; what a server was given lies inside.
-	base collection.Location
+	base location.Location
 
 	// target is the server that keeps the chunks; nil is the engine.
 	target *storeurl.Target
 
 	catalog *catalog.Catalog
 	view    *catalog.View
-	backend backend.Backend
+	backend store.Backend
 	// cutting is how documents are cut, chunker its name.
 	cutting  chunk.Options
 	chunker  string
 	analyzer *analysis.Analyzer
-	embedder inference.Embedder // nil without a model
-	memory   *cache.Embedder    // around embedder, while documents are embedded
+	embedder model.Embedder     // nil without a model
+	memory   *remember.Embedder // around embedder, while documents are embedded
 	// scanner reads the folder when the profile needs no index; then catalog
 	// is nil, and view and backend are what the last query found.
 	scanner *scan.Scanner
@@ -69,7 +69,7 @@ type session struct {
 	// expander puts queries in other words, reranker reads the first answers
 	// again; nil without such a model.
 	expander *search.Expander
-	reranker inference.Reranker
+	reranker model.Reranker
 	// outdated is why the index must be made again before its vectors can be
 	// used; nil when it need not.
 	outdated error
@@ -77,7 +77,7 @@ type session struct {
 	gone []string
 	// unseen is why a watch was told not to hear of all changes.
 	unseen string
-	// shared is serve.Options.SharedStatistics.
+	// shared is collection.Options.SharedStatistics.
 	shared bool
 	// sureness is what was learned of how sure answers are.
 	sureness learnedFile
@@ -174,7 +174,7 @@ func (s *session) named(tree, docPath string) string {
 	if full == "" { // a file may have the same path
 		return tree + ":" + docPath
 	}
-	if rel, ok := collection.Under(s.folder, full); ok {
+	if rel, ok := location.Under(s.folder, full); ok {
 		return rel
 	}
 	return filepath.ToSlash(full)
@@ -187,7 +187,7 @@ func (s *session) place() (tree, folder string) {
 		return "", ""
 	}
 	for _, t := range s.view.Settings().Trees {
-		if rel, ok := collection.Under(t.Root, s.folder); ok {
+		if rel, ok := location.Under(t.Root, s.folder); ok {
 			return t.Name, rel
 		}
 	}
@@ -264,7 +264,7 @@ func (s *session) leftOut(address string) bool {
 			continue
 		}
 		for _, t := range s.view.Settings().Trees {
-			if rel, ok := collection.Under(t.Root, full); ok {
+			if rel, ok := location.Under(t.Root, full); ok {
 				_, known := s.view.Document(sheaf.DocumentID(t.Name, rel))
 				return !known
 			}
@@ -412,11 +412,11 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	tree := hit.Doc.Tree()
 	r = resultJSON{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
-		Span: spanOf(hit.Span), Line: 1, Score: serve.Finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
+		Span: spanOf(hit.Span), Line: 1, Score: collection.Finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
 	}
 	for _, c := range hit.Constituents {
-		r.Constituents = append(r.Constituents, constituentJSON{c.ID, c.Title, spanOf(c.Span), serve.Finite(c.Score)})
+		r.Constituents = append(r.Constituents, constituentJSON{c.ID, c.Title, spanOf(c.Span), collection.Finite(c.Score)})
 	}
 	if s.scanner != nil {
 		r.Signals = search.SignalsOf(hit)
@@ -435,11 +435,11 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		s.warn("%s: no snippet: %v", r.Path, err)
 		return r, true, nil
 	}
-	spans, own := serve.SnippetSpans(&doc, hit, content, s.passages())
-	snippet, at := serve.BestSnippet(h, content, spans, own)
+	spans, own := collection.SnippetSpans(&doc, hit, content, s.passages())
+	snippet, at := collection.BestSnippet(h, content, spans, own)
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
 	if len(snippet.Matches) > 0 {
-		r.Block = serve.BlockOf(doc.ID, content, at)
+		r.Block = collection.BlockOf(doc.ID, content, at)
 	}
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))
@@ -516,7 +516,7 @@ func (s *session) loadTuned(name string) (*profile.Profile, error) {
 // rarity tells snippets how rare a word is, by its idf; nil when the store
 // cannot count.
 func (s *session) rarity(ctx context.Context) func(word string) float64 {
-	if _, ok := s.backend.(backend.Counter); !ok {
+	if _, ok := s.backend.(store.Counter); !ok {
 		return nil
 	}
 	size := float64(s.view.Chunks())
@@ -531,15 +531,15 @@ func (s *session) rarity(ctx context.Context) func(word string) float64 {
 
 // count is the number of chunks with a word in any field.
 func (s *session) count(ctx context.Context, word string) (int, error) {
-	counter, ok := s.backend.(backend.Counter)
+	counter, ok := s.backend.(store.Counter)
 	if !ok {
 		return 0, fmt.Errorf("count words: %w by this store", sheaf.ErrUnsupported)
 	}
-	fields := make([]backend.FieldWeight, len(sheaf.Fields))
+	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, f := range sheaf.Fields {
-		fields[i] = backend.FieldWeight{Name: f, Weight: 1}
+		fields[i] = store.FieldWeight{Name: f, Weight: 1}
 	}
-	return counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{
-		Query: sheaf.Match{Text: word}, Fields: fields, K1: backend.DefaultK1, B: backend.DefaultB,
+	return counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{
+		Query: sheaf.Match{Text: word}, Fields: fields, K1: store.DefaultK1, B: store.DefaultB,
 	}})
 }

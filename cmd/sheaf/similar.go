@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/ingest"
 	"sheaf/search/salient"
-	"sheaf/serve"
 )
 
 func (a *app) similarCommand() *cobra.Command {
@@ -36,7 +36,7 @@ by meaning, where a model knows its words, its whole text does.`,
 			if err != nil {
 				return fmt.Errorf("read %s: %w", t.Doc.Path, err)
 			}
-			q, err := s.like(cmd.Context(), serve.SalientText(&t.Doc, &t.Chunk, content), string(t.Chunk.ID))
+			q, err := s.like(cmd.Context(), collection.SalientText(&t.Doc, &t.Chunk, content), string(t.Chunk.ID))
 			if err != nil {
 				return err
 			}

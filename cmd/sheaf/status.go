@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sheaf/backend"
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/inference/static/builtin"
+	"sheaf/collection"
 	"sheaf/ingest"
-	"sheaf/serve"
+	"sheaf/model/static/builtin"
+	"sheaf/store"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -80,7 +80,7 @@ type statusJSON struct {
 	Tuned            []tunedJSON      `json:"tuned"`
 	Notes            []string         `json:"notes"`
 	// Recall is there when it was asked for.
-	Recall []backend.Recall `json:"recall,omitempty"`
+	Recall []store.Recall `json:"recall,omitempty"`
 }
 
 // pendingJSON counts what the index does not have as it is now.
@@ -129,7 +129,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		return nil, err
 	}
 	out.Skipped = s.skipsOf(skipped)
-	tasks, err := serve.UnreadableTasks(filepath.Join(s.where.Dir, collection.TasksName))
+	tasks, err := collection.UnreadableTasks(filepath.Join(s.where.Dir, location.TasksName))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		return nil, err
 	}
 	found := s.view.Chunks()
-	if r, ok := s.backend.(backend.Reporter); ok {
+	if r, ok := s.backend.(store.Reporter); ok {
 		stats, err := r.Stats(cmd.Context())
 		if err != nil {
 			return nil, err

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/serve"
-	"sheaf/serve/access"
-	"sheaf/serve/api"
-	"sheaf/serve/mcp"
-	"sheaf/serve/servetest"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+	"sheaf/door/mcp"
+	"sheaf/store"
 )
 
 // pipes is a listener in memory, whose connections a fake clock waits for.
@@ -50,13 +50,13 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 
 // slowStore answers after a time, or earlier if it heeds that its caller is gone.
 type slowStore struct {
-	backend.Backend
+	store.Backend
 	takes time.Duration
 	heeds bool
 	asked chan struct{}
 }
 
-func (b *slowStore) Retrieve(ctx context.Context, r backend.Request) (sheaf.Ranking, error) {
+func (b *slowStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
 	select {
 	case b.asked <- struct{}{}:
 	default:
@@ -85,15 +85,15 @@ func TestStoppedInTheMiddleOfACall(t *testing.T) {
 		want  string        // "" for a connection that ends
 	}{
 		"answered in time":  {takes: 7 * time.Second, heeds: true, ends: 7 * time.Second, want: "move the branch"},
-		"too late":          {takes: time.Hour, heeds: true, ends: api.DefaultTime, want: "it took more than 10s"},
+		"too late":          {takes: time.Hour, heeds: true, ends: httpdoor.DefaultTime, want: "it took more than 10s"},
 		"a store like that": {takes: time.Hour, ends: stopped + graceTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &slowStore{takes: c.takes, heeds: c.heeds}
-			f := servetest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nTo undo a commit, move the branch back.\n"}, func(o *serve.Options) { b.Backend, o.Backend = o.Backend, b })
+			f := collectiontest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nTo undo a commit, move the branch back.\n"}, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b })
 			synctest.Test(t, func(t *testing.T) {
 				b.asked = make(chan struct{}, 1)
-				h, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test", Time: api.DefaultTime}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+				h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test", Time: httpdoor.DefaultTime}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,19 +10,19 @@ import (
 	"unicode"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/embedded"
-	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/engine/bm25"
-	"sheaf/inference"
-	"sheaf/inference/openai"
-	"sheaf/inference/static"
-	"sheaf/inference/static/builtin"
+	"sheaf/index/engine/bm25"
+	"sheaf/model"
+	"sheaf/model/openai"
+	"sheaf/model/static"
+	"sheaf/model/static/builtin"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
 )
 
 // storeError is an error of a server that keeps the index. Making the index again
@@ -90,16 +90,16 @@ func (s *session) repairCommand() string {
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.
-func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
+func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 	if s.target == nil {
-		store, err := openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.rests, s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
+		st, err := openEngine(s.app.config, location.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.rests, s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
 		if err == nil && !s.remaking() {
-			err = s.engineLost(ctx, store)
+			err = s.engineLost(ctx, st)
 		}
-		if err != nil && store != nil {
-			return nil, errors.Join(err, store.Close())
+		if err != nil && st != nil {
+			return nil, errors.Join(err, st.Close())
 		}
-		return store, err
+		return st, err
 	}
 	if err := s.emptyServer(ctx); err != nil {
 		return nil, storeError{err}
@@ -111,7 +111,7 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.asIs {
 		access = storeurl.ReadOnly
 	}
-	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), access)
+	st, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), access)
 	switch {
 	case !errors.Is(err, sheaf.ErrNotFound):
 	case filled:
@@ -119,7 +119,7 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	case s.asIs:
 		err = withHint(err, "fill it: sheaf index --in %s", terminal.ShellQuoted(s.where.Root))
 	}
-	if errors.Is(err, backend.ErrMadeOtherwise) {
+	if errors.Is(err, store.ErrMadeOtherwise) {
 		if s.first() {
 			err = withHint(err, "nothing here was written to it, so it may be another folder's: %s", s.otherPlace())
 		} else {
@@ -129,7 +129,7 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if err != nil {
 		return nil, storeError{err}
 	}
-	if r, ok := store.(backend.Reporter); ok && filled {
+	if r, ok := st.(store.Reporter); ok && filled {
 		stats, err := r.Stats(ctx)
 		if err == nil && stats.Chunks == 0 {
 			err = sheaf.ErrNotFound
@@ -138,10 +138,10 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 			err = s.serverLost(err)
 		}
 		if err != nil {
-			return nil, storeError{errors.Join(err, store.Close())}
+			return nil, storeError{errors.Join(err, st.Close())}
 		}
 	}
-	return store, nil
+	return st, nil
 }
 
 // serverLost is the error of a server that holds nothing of what was written to it.
@@ -161,20 +161,20 @@ func (s *session) emptyServer(ctx context.Context) error {
 	}
 	return s.whenFree(ctx, func() error {
 		return s.empty(ctx, remakingServer, func() error {
-			store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
+			st, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
 			if err == nil {
-				if emptier, ok := store.(backend.Emptier); ok {
+				if emptier, ok := st.(store.Emptier); ok {
 					err = emptier.Empty(ctx)
 				} else {
 					err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, s.target)
 				}
-				if errors.Is(err, backend.ErrForbidden) {
+				if errors.Is(err, store.ErrForbidden) {
 					s.notice("%v: documents are written in place instead", err)
 					err = nil
 				}
-				err = errors.Join(err, store.Close())
+				err = errors.Join(err, st.Close())
 			}
-			if !errors.Is(err, backend.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
+			if !errors.Is(err, store.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}
 			if dropped := s.target.Drop(ctx); dropped != nil { // which may leave it, for what others have there
@@ -188,8 +188,8 @@ func (s *session) emptyServer(ctx context.Context) error {
 
 // engineLost is an error when the engine holds nothing of what the catalog knows:
 // an engine whose manifest is gone looks like a new one.
-func (s *session) engineLost(ctx context.Context, store backend.Backend) error {
-	r, ok := store.(backend.Reporter)
+func (s *session) engineLost(ctx context.Context, st store.Backend) error {
+	r, ok := st.(store.Reporter)
 	if !ok || s.view.Chunks() == 0 {
 		return nil
 	}
@@ -201,18 +201,18 @@ func (s *session) engineLost(ctx context.Context, store backend.Backend) error {
 	if err := s.reload(); err != nil || s.view.Chunks() == 0 || s.remaking() {
 		return err
 	}
-	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt, collection.EngineDir(s.where.Dir),
+	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt, location.EngineDir(s.where.Dir),
 		terminal.Plural(s.view.Chunks(), "chunk", "chunks"))
 }
 
 // vectorFields are those that a model fills; nil without one.
-func vectorFields(e inference.Embedder) []backend.VectorField {
+func vectorFields(e model.Embedder) []store.VectorField {
 	if e == nil {
 		return nil
 	}
-	var out []backend.VectorField
-	for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
-		out = append(out, backend.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+	var out []store.VectorField
+	for _, field := range []string{store.VectorBody, store.VectorTitle} {
+		out = append(out, store.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
 	}
 	return out
 }
@@ -235,20 +235,20 @@ const restAfter = 2 * time.Second
 
 // openEngine opens the engine in dir, to be put in order after rest without a write. empty says that nothing is indexed yet, or nothing again:
 // then what an interrupted run left there, made otherwise, is no loss.
-func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, rest time.Duration, empty bool) (backend.Backend, error) {
+func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder, rest time.Duration, empty bool) (store.Backend, error) {
 	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate, Rest: rest}
 	o.Lengths, o.AllChunks = counting(c)
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges
 	}
-	store, err := embedded.Open(o)
+	st, err := embedded.Open(o)
 	if err != nil {
 		if empty && errors.Is(err, sheaf.ErrInvalid) {
 			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnsupported, err)
 		}
 		return nil, err
 	}
-	return store, nil
+	return st, nil
 }
 
 // patience is how long is waited for a server that makes vectors.
@@ -293,7 +293,7 @@ func (p patience) options() openai.Options {
 // newEmbedder is the model that the settings name; nil for none. dims is the
 // number of dimensions when it is known already, 0 when the server is to be
 // asked.
-func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (inference.Embedder, error) {
+func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (model.Embedder, error) {
 	o := c.Embedder
 	switch {
 	case o.Use == config.EmbedderNone:
@@ -353,7 +353,7 @@ func newExpander(o config.Chat) (*search.Expander, error) {
 }
 
 // newReranker is the reranking model that the settings name; nil for none.
-func newReranker(o config.Reranker) (inference.Reranker, error) {
+func newReranker(o config.Reranker) (model.Reranker, error) {
 	if o.URL == "" {
 		return nil, nil
 	}

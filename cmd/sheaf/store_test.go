@@ -14,13 +14,13 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/backend"
-	"sheaf/backend/backendtest"
-	"sheaf/backend/memory"
-	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/store/storetest"
 )
 
 // TestHintsCanBeCopied: the folder in an advised command is one word.
@@ -50,11 +50,11 @@ func TestCopySaysHowMuchIsThere(t *testing.T) {
 
 // streaming is a store that gives back what it was given, a chunk at a time.
 type streaming struct {
-	backend.Backend
-	chunks []backend.Chunk
+	store.Backend
+	chunks []store.Chunk
 }
 
-func (s streaming) Stream(_ context.Context, cursor string, yield func([]backend.Chunk, string) error) error {
+func (s streaming) Stream(_ context.Context, cursor string, yield func([]store.Chunk, string) error) error {
 	for i := range s.chunks {
 		at := strconv.Itoa(i)
 		if at <= cursor {
@@ -70,19 +70,19 @@ func (s streaming) Stream(_ context.Context, cursor string, yield func([]backend
 // refusing is a store with a chunk that it cannot give back as it was written.
 type refusing struct{ streaming }
 
-func (refusing) Stream(context.Context, string, func([]backend.Chunk, string) error) error {
+func (refusing) Stream(context.Context, string, func([]store.Chunk, string) error) error {
 	return fmt.Errorf("%w: a value is not kept as a whole", sheaf.ErrUnsupported)
 }
 
 // silent is a server that does not say what it holds.
-type silent struct{ backend.Backend }
+type silent struct{ store.Backend }
 
-func (silent) Stats(context.Context) (backend.Stats, error) {
-	return backend.Stats{}, fmt.Errorf("%w: too busy", sheaf.ErrUnavailable)
+func (silent) Stats(context.Context) (store.Stats, error) {
+	return store.Stats{}, fmt.Errorf("%w: too busy", sheaf.ErrUnavailable)
 }
 
 // knowingNothing is a session of a store with an empty catalog.
-func knowingNothing(t *testing.T, store backend.Backend) *session {
+func knowingNothing(t *testing.T, st store.Backend) *session {
 	t.Helper()
 	known, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
 	if err != nil {
@@ -91,7 +91,7 @@ func knowingNothing(t *testing.T, store backend.Backend) *session {
 	t.Cleanup(func() { _ = known.Close() })
 	view := known.View()
 	t.Cleanup(view.Close)
-	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}, view: view, backend: store}
+	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}, view: view, backend: st}
 }
 
 // TestSilentServer: a server that does not answer a check is no damage, for which everything would
@@ -106,10 +106,10 @@ func TestSilentServer(t *testing.T) {
 // TestCopyBeginsAgain: a copy that is found not to be whole, since what was copied before is
 // gone, is not gone on with for ever.
 func TestCopyBeginsAgain(t *testing.T) {
-	from := streaming{chunks: slices.Concat(backendtest.One("t:a", "stone").Chunks, backendtest.One("t:b", "moss").Chunks)}
+	from := streaming{chunks: slices.Concat(storetest.One("t:a", "stone").Chunks, storetest.One("t:b", "moss").Chunks)}
 	source := knowingNothing(t, from)
 	a := source.app
-	to := memory.New(backendtest.Analyzer(t, "en"))
+	to := memory.New(storetest.Analyzer(t, "en"))
 	defer to.Close()
 	file := filepath.Join(t.TempDir(), copyStateName)
 	if err := a.transfer(t.Context(), source, from, to, file, copyState{From: "x", Cursor: "1", Chunks: 2}); !errors.Is(err, sheaf.ErrCorrupt) {

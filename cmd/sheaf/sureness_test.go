@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/confidence"
+	"sheaf/index/vfs"
 	"sheaf/profile"
 	"sheaf/search"
-	"sheaf/vfs"
 )
 
 // learned returns what was learned of the default profile with a model. The bias identifies
@@ -37,8 +37,8 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{where: collection.Location{Dir: t.TempDir()}}
-	file := filepath.Join(s.where.Dir, collection.ConfidenceName)
+	s := &session{where: location.Location{Dir: t.TempDir()}}
+	file := filepath.Join(s.where.Dir, location.ConfidenceName)
 	write := func(bias float64, change func(c *confidenceJSON)) func() error {
 		return func() error {
 			c := learned(t, "a model", bias)
@@ -108,7 +108,7 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 // TestConfidenceKeepsWhatIsBetter checks that what was learned replaces the shipped
 // calibration only while it is better, and that it never replaces another profile's.
 func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
-	s := &session{where: collection.Location{Dir: t.TempDir()}}
+	s := &session{where: location.Location{Dir: t.TempDir()}}
 	p, err := profile.Load(profile.Default, profile.Builtin)
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/index/vfs"
 	"sheaf/ingest"
-	"sheaf/vfs"
 )
 
 func (a *app) watchCommand() *cobra.Command {

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"sheaf/catalog"
-	"sheaf/vfs"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 )
 
 // writers change a folder at random while programs keep its index up to date.

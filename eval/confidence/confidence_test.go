@@ -13,19 +13,19 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/eval"
 	"sheaf/eval/confidence"
 	"sheaf/eval/dataset"
 	"sheaf/eval/knownitem"
 	"sheaf/eval/metric"
 	"sheaf/eval/self"
-	"sheaf/inference"
-	"sheaf/inference/static/english"
+	"sheaf/model"
+	"sheaf/model/static/english"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,7 +38,7 @@ func open(t *testing.T, d *dataset.Dataset) *eval.Collection {
 		t.Fatal(err)
 	}
 	c, err := eval.Open(context.Background(), d, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: e,
-		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
 			return memory.New(a), nil
 		}}})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"sheaf/eval/calibrate"
 	"sheaf/profile"
-	words "sheaf/query"
 	"sheaf/search"
+	words "sheaf/text/query"
 )
 
 // usual returns a calibration with numbers like those that judged data sets give. Tests of

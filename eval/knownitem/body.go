@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/chunk"
+	"sheaf/text/chunk"
 )
 
 // Numbers of the queries made from bodies.

@@ -19,8 +19,8 @@ import (
 	"unicode"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/catalog"
+	"sheaf/index/catalog"
+	"sheaf/text/analysis"
 )
 
 // Kind says what a query was made from.

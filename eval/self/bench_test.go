@@ -5,15 +5,15 @@ import (
 	"os"
 	"testing"
 
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/embedded"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
 	"sheaf/eval/knownitem"
 	"sheaf/eval/self"
-	"sheaf/inference"
-	"sheaf/inference/static/english"
+	"sheaf/model"
+	"sheaf/model/static/english"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
 )
 
 // folder is the index of the folder SHEAF_TEST_DIR.
@@ -23,15 +23,15 @@ func folder(b *testing.B) *eval.Collection {
 	if dir == "" {
 		b.Skip("no SHEAF_TEST_DIR: it names a folder of documents")
 	}
-	model, err := english.New()
+	embedder, err := english.New()
 	if err != nil {
 		b.Fatal(err)
 	}
-	store := eval.Store{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
-		return embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: []backend.VectorField{
-			{Name: backend.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: backend.VectorTitle, Model: e.Model(), Dims: e.Dims()}}})
+	st := eval.Store{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
+		return embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: []store.VectorField{
+			{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}})
 	}}
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir}, eval.Indexing{Cache: b.TempDir(), Language: "auto", Embedder: model, Store: store})
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir}, eval.Indexing{Cache: b.TempDir(), Language: "auto", Embedder: embedder, Store: st})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,12 +15,12 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
 	"sheaf/eval/knownitem"
 	"sheaf/eval/metric"
 	"sheaf/eval/stats"
+	"sheaf/store"
 )
 
 // Measure is what rankings are compared by: the reciprocal rank of the answer
@@ -92,18 +92,18 @@ type ColumnReport struct {
 
 // Source is the collection as knownitem wants it.
 func Source(c *eval.Collection) (knownitem.Source, error) {
-	counter, ok := c.Backend.(backend.Counter)
+	counter, ok := c.Backend.(store.Counter)
 	if !ok {
 		return knownitem.Source{}, fmt.Errorf("make queries: counting words: %w by this store", sheaf.ErrUnsupported)
 	}
-	fields := make([]backend.FieldWeight, len(sheaf.Fields))
+	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, f := range sheaf.Fields {
-		fields[i] = backend.FieldWeight{Name: f, Weight: 1}
+		fields[i] = store.FieldWeight{Name: f, Weight: 1}
 	}
 	// One frequency for all fields: a word is counted without a look at what
 	// it matches.
 	return knownitem.Source{View: c.View, Analyzer: c.Analyzer, Count: func(ctx context.Context, words sheaf.TextQuery) (int, error) {
-		return counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{Query: words, Fields: fields, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}})
+		return counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{Query: words, Fields: fields, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}})
 	}}, nil
 }
 

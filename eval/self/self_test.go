@@ -16,16 +16,16 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
 	"sheaf/eval/knownitem"
 	"sheaf/eval/self"
-	"sheaf/inference"
-	"sheaf/inference/hashed"
+	"sheaf/model"
+	"sheaf/model/hashed"
 	"sheaf/profile"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -59,7 +59,7 @@ Before sunrise nobody else comes to %[1]s, so the warden leaves the northern gat
 		}
 	}
 	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir}, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: hashed.New(64),
-		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
 			return memory.New(a), nil
 		}}})
 	if err != nil {
@@ -258,7 +258,7 @@ func TestCachedLegs(t *testing.T) {
 // TestTooLittle: an empty folder tells nothing.
 func TestTooLittle(t *testing.T) {
 	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "empty", Folder: t.TempDir()}, eval.Indexing{Cache: t.TempDir(),
-		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
 			return memory.New(a), nil
 		}}})
 	if err != nil {

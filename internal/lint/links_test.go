@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/chunk"
+	"sheaf/text/chunk"
 )
 
 var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)

@@ -5,7 +5,7 @@ package touched
 import (
 	"fmt"
 
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // Read is what was read.

@@ -5,7 +5,7 @@ package touched
 import (
 	"testing"
 
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // By skips the test: pages cannot be put out of reach here.

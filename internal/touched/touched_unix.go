@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // By returns what open reads of files on disk: it is called again and again with pages

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
-	"sheaf/analysis"
+	"sheaf/text/analysis"
 )
 
 // Bounds of the work.

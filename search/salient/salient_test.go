@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/search/salient"
+	"sheaf/text/analysis"
 )
 
 func words(t *testing.T, text salient.Text, df map[string]int) []string {

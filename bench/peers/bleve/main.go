@@ -11,7 +11,7 @@ import (
 	"github.com/blevesearch/bleve/v2/mapping"
 	"github.com/blevesearch/bleve/v2/search/query"
 
-	"sheaf/internal/benchmark"
+	"sheaf/eval/benchmark"
 )
 
 func main() {

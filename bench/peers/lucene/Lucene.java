@@ -14,7 +14,7 @@ import org.apache.lucene.util.Version;
 
 /**
  * Lucene as a peer of sheaf bench: title and text as two fields with positions,
- * any of the words, and the HNSW graph of its float vectors. internal/benchmark/peer.go has the protocol.
+ * any of the words, and the HNSW graph of its float vectors. eval/benchmark/peer.go has the protocol.
  * Its English analyzer leaves stop words out; with -Dwords=all it keeps them, as the other engines do.
  */
 public final class Lucene {

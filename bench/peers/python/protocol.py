@@ -1,4 +1,4 @@
-"""What engines in Python share as peers of sheaf bench: internal/benchmark/peer.go
+"""What engines in Python share as peers of sheaf bench: eval/benchmark/peer.go
 has the protocol."""
 
 import json

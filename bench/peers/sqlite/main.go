@@ -9,7 +9,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"sheaf/internal/benchmark"
+	"sheaf/eval/benchmark"
 )
 
 func main() {

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"sheaf/internal/benchmark"
+	"sheaf/eval/benchmark"
 )
 
 func main() {

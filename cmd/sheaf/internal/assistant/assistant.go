@@ -19,7 +19,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"sheaf"
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // Assistant is a program that starts MCP servers.

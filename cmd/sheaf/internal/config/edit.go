@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"sheaf"
-	"sheaf/vfs"
+	"sheaf/index/vfs"
 )
 
 // Set writes key: value into the file at path, which is made when it does not

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sheaf/backend/embedded"
-	"sheaf/inference/openai"
+	"sheaf/model/openai"
+	"sheaf/store/embedded"
 )
 
 // Values are the settings, typed. What each means stands in the table of keys.

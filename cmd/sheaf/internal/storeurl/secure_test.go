@@ -21,9 +21,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/backendtest"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/text/analysis"
 )
 
 // The user and the password of the servers below.
@@ -144,7 +144,7 @@ func admit(client net.Conn, to *url.URL, pair tls.Certificate) error {
 func TestOwnAuthority(t *testing.T) {
 	cert, _, pair := authority(t)
 	other, _, _ := authority(t)
-	analyzer := backendtest.Analyzer(t, "en")
+	analyzer := storetest.Analyzer(t, "en")
 	place := fmt.Sprintf("secure_%d_%d", os.Getpid(), rand.Uint32())
 	for store, address := range map[string]func(t *testing.T) string{
 		"opensearch": func(t *testing.T) string {
@@ -224,10 +224,10 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 			t.Error(err)
 		}
 	}()
-	if err := store.Write(t.Context(), backendtest.Library()); err != nil {
+	if err := store.Write(t.Context(), storetest.Library()); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := store.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "steamed"})); err != nil || len(found) != 1 {
+	if found, err := store.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil || len(found) != 1 {
 		t.Errorf("%v, %v", found, err)
 	}
 }
@@ -243,10 +243,10 @@ func TestWhoAsksWithoutKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+		if _, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
-		if _, err := target.Export(backendtest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
+		if _, err := target.Export(storetest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
 			t.Errorf("export %s: %v", address, err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestWhoAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make)
+		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
 		server.Close()
 		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%s: %q, want %q; %v", address, got, want, err)
@@ -290,8 +290,8 @@ func TestSecretIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make)
-		if !errors.Is(err, backend.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
+		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
+		if !errors.Is(err, store.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
 			t.Errorf("%s: %v", scheme, err)
 		}
 	}
@@ -311,7 +311,7 @@ func TestNoAuthority(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make)
+			_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
 			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") || !strings.Contains(text, says) {
 				t.Errorf("%s, %s: %v", address, file, err)
 			}

@@ -30,13 +30,13 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/elastic"
-	"sheaf/backend/httpstore"
-	"sheaf/backend/pgvector"
-	"sheaf/backend/vespa"
-	"sheaf/backend/weaviate"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+	"sheaf/store/opensearch"
+	"sheaf/store/postgres"
+	"sheaf/store/vespa"
+	"sheaf/store/weaviate"
+	"sheaf/text/analysis"
 )
 
 // Secrets are what must not stand in an address.
@@ -262,12 +262,12 @@ const (
 )
 
 // Open opens the store.
-func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, access Access) (backend.Backend, error) {
-	store, err := t.open(ctx, a, vectors, access)
+func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField, access Access) (store.Backend, error) {
+	st, err := t.open(ctx, a, vectors, access)
 	if err != nil {
 		return nil, advise(err)
 	}
-	return store, nil
+	return st, nil
 }
 
 // advise says what to do about a certificate that is not trusted.
@@ -287,7 +287,7 @@ func advise(err error) error {
 	return err
 }
 
-func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, access Access) (backend.Backend, error) {
+func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField, access Access) (store.Backend, error) {
 	switch t.Kind {
 	case "postgres":
 		o, err := t.postgresOptions(a, vectors, access == ReadOnly)
@@ -295,7 +295,7 @@ func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backe
 			return nil, err
 		}
 		o.Existing, o.ListOnly = access == Existing, access == ListOnly
-		return pgvector.Open(ctx, o)
+		return postgres.Open(ctx, o)
 	case "weaviate":
 		o, err := t.weaviateOptions(a, vectors, access == ReadOnly)
 		if err != nil {
@@ -316,12 +316,12 @@ func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backe
 			return nil, err
 		}
 		o.Existing, o.ListOnly = access == Existing, access == ListOnly
-		return elastic.Open(ctx, o)
+		return opensearch.Open(ctx, o)
 	}
 }
 
 // Examine looks at the server and what is there for us.
-func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField) []backend.Finding {
+func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField) []store.Finding {
 	findings := t.examine(ctx, a, vectors)
 	for i := range findings {
 		findings[i].Err = advise(findings[i].Err)
@@ -329,15 +329,15 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []ba
 	return findings
 }
 
-func (t *Target) examine(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField) []backend.Finding {
-	fault := func(err error) []backend.Finding { return []backend.Finding{{Check: "settings", Err: err}} }
+func (t *Target) examine(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField) []store.Finding {
+	fault := func(err error) []store.Finding { return []store.Finding{{Check: "settings", Err: err}} }
 	switch t.Kind {
 	case "postgres":
 		o, err := t.postgresOptions(a, vectors, true)
 		if err != nil {
 			return fault(err)
 		}
-		return pgvector.Examine(ctx, o)
+		return postgres.Examine(ctx, o)
 	case "weaviate":
 		o, err := t.weaviateOptions(a, vectors, true)
 		if err != nil {
@@ -355,12 +355,12 @@ func (t *Target) examine(ctx context.Context, a *analysis.Analyzer, vectors []ba
 		if err != nil {
 			return fault(err)
 		}
-		return elastic.Examine(ctx, o)
+		return opensearch.Examine(ctx, o)
 	}
 }
 
-func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (pgvector.Options, error) {
-	o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (postgres.Options, error) {
+	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	if t.secrets.CAFile != "" { // which the driver reads again, and calls an address that it cannot read
 		if _, err := trusted(t.secrets.CAFile); err != nil {
 			return o, err
@@ -382,7 +382,7 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorF
 }
 
 // Vespa are the options of a store in Vespa.
-func (t *Target) Vespa(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (vespa.Options, error) {
+func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (vespa.Options, error) {
 	o := vespa.Options{URL: t.base(), Schema: t.Place, Token: t.secrets.Key, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	if config := t.options.Get("config"); config != "" {
 		scheme, _, _ := strings.Cut(o.URL, "://")
@@ -409,7 +409,7 @@ func (t *Target) Vespa(a *analysis.Analyzer, vectors []backend.VectorField, read
 
 // Export is what one would need to make the place by hand: SQL, or JSON. It asks no
 // server.
-func (t *Target) Export(a *analysis.Analyzer, vectors []backend.VectorField) (string, error) {
+func (t *Target) Export(a *analysis.Analyzer, vectors []store.VectorField) (string, error) {
 	var body any
 	switch t.Kind {
 	case "postgres":
@@ -447,7 +447,7 @@ func (t *Target) Export(a *analysis.Analyzer, vectors []backend.VectorField) (st
 func (t *Target) Drop(ctx context.Context) error {
 	switch t.Kind {
 	case "postgres":
-		return pgvector.Drop(ctx, t.postgres(), t.Place)
+		return postgres.Drop(ctx, t.postgres(), t.Place)
 	case "weaviate":
 		o, err := t.weaviateOptions(nil, nil, false)
 		if err != nil {
@@ -465,7 +465,7 @@ func (t *Target) Drop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return elastic.Drop(ctx, o)
+		return opensearch.Drop(ctx, o)
 	}
 }
 
@@ -497,10 +497,10 @@ func (t *Target) postgres() string {
 	return u.String()
 }
 
-func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (elastic.Options, error) {
-	o := elastic.Options{URL: t.base(), Index: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (opensearch.Options, error) {
+	o := opensearch.Options{URL: t.base(), Index: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	if t.Kind == "elasticsearch" {
-		o.Dialect = elastic.Elasticsearch
+		o.Dialect = opensearch.Elasticsearch
 	}
 	switch user, auth := t.url.User.Username(), t.options.Get("auth"); {
 	case auth == "bearer" && user == "" && t.secrets.Key == "":
@@ -526,7 +526,7 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 	}
 	o.Shards, o.Replicas = int(numbers["shards"]), int(numbers["replicas"])
 	if t.options.Has("replicas") && o.Replicas == 0 {
-		o.Replicas = elastic.NoReplicas
+		o.Replicas = opensearch.NoReplicas
 	}
 	if o.K1, o.B, err = t.bm25(); err != nil {
 		return o, err
@@ -538,7 +538,7 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 	return o, err
 }
 
-func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (weaviate.Options, error) {
+func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (weaviate.Options, error) {
 	o := weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	var err error
 	if o.Client, err = t.client(); err != nil {
@@ -642,9 +642,9 @@ func (t *Target) bm25() (k1, b float64, err error) {
 	}
 	switch {
 	case t.options.Get("k1") == "" && t.options.Get("b") != "":
-		k1 = backend.DefaultK1
+		k1 = store.DefaultK1
 	case t.options.Get("k1") != "" && t.options.Get("b") == "":
-		b = backend.DefaultB
+		b = store.DefaultB
 	}
 	return k1, b, nil
 }

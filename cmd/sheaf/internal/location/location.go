@@ -1,0 +1,193 @@
+// Package location answers the question "which index serves this folder, and
+// where does it lie?", and opens it: the catalog and the embedded engine under
+// one roof, with the folders they are filled from.
+//
+// An index lies in the user's data folder, in a folder of its own whose name
+// ends in a hash of the real path it covers; or inside the folder, under
+// [HereName], when the user asked for that. A folder without an index of its
+// own is served by the index of the nearest folder above it.
+package location
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/adrg/xdg"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+// HereName is the name of an index inside the folder that it covers.
+const HereName = ".sheaf"
+
+// Location is an index and the folder that it covers.
+type Location struct {
+	// Root is the covered folder: absolute, links resolved.
+	Root string
+	// Dir is the index's folder.
+	Dir string
+	// Here says that Dir lies in Root.
+	Here bool
+	// Exists says that there is an index in Dir.
+	Exists bool
+}
+
+// Finder says where indexes lie.
+type Finder struct {
+	// Data is the folder of all indexes; "" for the usual one.
+	Data string
+	// Index is the one index to use, whatever the folder; "" for none.
+	Index string
+	// Approved reports whether the user made or adopted the index inside a
+	// folder; one that came with a folder from elsewhere is not used.
+	Approved func(root string) bool
+}
+
+// data is the folder of all indexes.
+func (f Finder) data() string {
+	if f.Data != "" {
+		return f.Data
+	}
+	return filepath.Join(xdg.DataHome, "sheaf")
+}
+
+// Own is the place of the index that covers exactly folder, in the data
+// folder, whether there is one or not.
+func (f Finder) Own(folder string) Location {
+	if f.Index != "" {
+		return f.at(folder, f.Index, false)
+	}
+	sum := sha256.Sum256([]byte(folder))
+	name := plainName(filepath.Base(folder)) + "-" + hex.EncodeToString(sum[:8])
+	return f.at(folder, filepath.Join(f.data(), name), false)
+}
+
+// Inside is the place of the index inside folder.
+func (f Finder) Inside(folder string) Location {
+	return f.at(folder, filepath.Join(folder, HereName), true)
+}
+
+func (f Finder) at(root, dir string, here bool) Location {
+	_, err := os.Stat(filepath.Join(dir, recordName))
+	return Location{Root: root, Dir: dir, Here: here, Exists: err == nil}
+}
+
+// Store is the place, inside the index, of what a server that keeps the chunks was
+// given; address names the server.
+func (l Location) Store(address string) Location {
+	sum := sha256.Sum256([]byte(address))
+	dir := filepath.Join(l.Dir, storesName, hex.EncodeToString(sum[:8]))
+	_, err := os.Stat(filepath.Join(dir, recordName))
+	return Location{Root: l.Root, Dir: dir, Here: l.Here, Exists: err == nil}
+}
+
+// Find is the index that serves folder: the nearest one that covers it or a
+// folder above it, or the place for a new one. The notices tell the person
+// about an index that is not used. folder must be absolute with links
+// resolved.
+func (f Finder) Find(folder string) (Location, []string, error) {
+	if f.Index != "" {
+		loc, err := f.named(folder)
+		return loc, nil, err
+	}
+	var notices []string
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if here := f.Inside(dir); here.Exists {
+			if f.Approved != nil && f.Approved(dir) {
+				return here, notices, nil
+			}
+			notices = append(notices, fmt.Sprintf("the index in %s was not made by you and is not used: to adopt it: sheaf init --here --in %s", here.Dir, terminal.ShellQuoted(dir)))
+		}
+		if own := f.Own(dir); own.Exists {
+			return own, notices, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return f.Own(folder), notices, nil
+		}
+	}
+}
+
+// named is the index that was asked for by name, which must cover folder when
+// it exists.
+func (f Finder) named(folder string) (Location, error) {
+	dir, err := filepath.Abs(f.Index)
+	if err != nil {
+		return Location{}, err
+	}
+	loc := f.at(folder, dir, false)
+	if !loc.Exists {
+		return loc, vacant(dir)
+	}
+	record, err := ReadRecord(dir)
+	if errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, ErrFormat) {
+		return loc, nil // it is made again, for this folder
+	}
+	if err != nil {
+		return Location{}, err
+	}
+	loc.Root = record.Root
+	if _, ok := Under(record.Root, folder); !ok {
+		return Location{}, sheaf.Invalidf("the index in %s covers %s, not %s: name another with --index, or the folder with --in", dir, record.Root, folder)
+	}
+	return loc, nil
+}
+
+// vacant reports an error when an index cannot be made in dir because other
+// files lie there.
+func vacant(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("open index: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !ours[e.Name()] && e.Name() != storesName {
+			return sheaf.Invalidf("%s holds other files (%s) and no index: name an empty or a new folder with --index", dir, e.Name())
+		}
+	}
+	return nil
+}
+
+// Under is the path, with slashes, of folder below root, "" for root itself;
+// false when it lies elsewhere.
+func Under(root, folder string) (string, bool) {
+	rel, err := filepath.Rel(root, folder)
+	if err != nil || rel != "." && !filepath.IsLocal(rel) {
+		return "", false
+	}
+	if rel == "." {
+		return "", true
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// plainName keeps letters, digits, dots and dashes of a folder's name.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name)
+	name = strings.Trim(name, ".-")
+	if name == "" {
+		return "root"
+	}
+	if len(name) > 40 {
+		name = strings.ToValidUTF8(name[:40], "")
+	}
+	return name
+}
+
+// Bytes is the size of the index on disk.
+func (l Location) Bytes() int64 { return Bytes(l.Dir) }

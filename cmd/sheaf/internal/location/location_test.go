@@ -1,0 +1,200 @@
+package location_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/collection/access"
+)
+
+func made(t *testing.T, loc location.Location) location.Location {
+	t.Helper()
+	if err := os.MkdirAll(loc.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := (location.Record{Format: location.RecordFormat, Root: loc.Root}).Write(loc.Dir); err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}
+
+func find(t *testing.T, f location.Finder, folder string) (location.Location, []string) {
+	t.Helper()
+	loc, notices, err := f.Find(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc, notices
+}
+
+func TestNearestIndexServes(t *testing.T) {
+	top := t.TempDir()
+	f := location.Finder{Data: filepath.Join(top, "data")}
+	notes := filepath.Join(top, "notes")
+	deep := filepath.Join(notes, "a", "b")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	loc, _ := find(t, f, deep)
+	if loc.Exists || loc.Root != deep || !strings.HasPrefix(loc.Dir, f.Data) {
+		t.Errorf("with no index: %+v", loc)
+	}
+	made(t, f.Own(notes))
+	if loc, _ = find(t, f, deep); !loc.Exists || loc.Root != notes {
+		t.Errorf("with one above: %+v", loc)
+	}
+	made(t, f.Own(filepath.Join(notes, "a")))
+	if loc, _ = find(t, f, deep); loc.Root != filepath.Join(notes, "a") {
+		t.Errorf("with a nearer one: %+v", loc)
+	}
+	if loc, _ = find(t, f, notes); loc.Root != notes {
+		t.Errorf("the upper one itself: %+v", loc)
+	}
+	other := filepath.Join(top, "notes2", "notes")
+	if a, b := f.Own(notes).Dir, f.Own(other).Dir; a == b {
+		t.Errorf("two folders share %s", a)
+	}
+}
+
+func TestIndexFromElsewhereIsNotUsed(t *testing.T) {
+	top := t.TempDir()
+	approved := false
+	f := location.Finder{Data: filepath.Join(top, "data"), Approved: func(string) bool { return approved }}
+	notes := filepath.Join(top, "notes")
+	made(t, f.Inside(notes))
+	loc, notices := find(t, f, notes)
+	if loc.Here || len(notices) != 1 || !strings.Contains(notices[0], "sheaf init --here") {
+		t.Errorf("%+v, %q", loc, notices)
+	}
+	approved = true
+	if loc, notices = find(t, f, notes); !loc.Here || len(notices) != 0 {
+		t.Errorf("after approval: %+v, %q", loc, notices)
+	}
+}
+
+func TestNamedIndexMustFit(t *testing.T) {
+	top := t.TempDir()
+	notes, other := filepath.Join(top, "notes"), filepath.Join(top, "other")
+	f := location.Finder{Index: filepath.Join(top, "index")}
+	made(t, location.Location{Root: notes, Dir: f.Index})
+	if loc, _ := find(t, f, filepath.Join(notes, "a")); loc.Root != notes || loc.Dir != f.Index {
+		t.Errorf("%+v", loc)
+	}
+	if _, _, err := f.Find(other); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a folder that it does not cover: %v", err)
+	}
+	f.Index = other
+	if err := os.MkdirAll(filepath.Join(other, "photos"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Find(notes); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "photos") {
+		t.Errorf("a folder with other files: %v", err)
+	}
+	// Keys, and what says who writes them, stay when the record of an index is lost.
+	f.Index = filepath.Join(top, "lost")
+	keys, err := access.OpenKeys(filepath.Join(f.Index, location.KeysName))
+	if err == nil {
+		err = os.MkdirAll(f.Index, 0o755)
+	}
+	if err == nil {
+		_, _, err = keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
+		t.Errorf("an index that lost its record and has keys: %+v, %v", loc, err)
+	}
+	// The folder may also hold the file that the removed command `sheaf adapt` wrote.
+	if err := os.WriteFile(filepath.Join(f.Index, "words.json"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
+		t.Errorf("an index that lost its record and has words.json: %+v, %v", loc, err)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	dir := t.TempDir()
+	r := location.Record{Format: location.RecordFormat, Root: filepath.Join(dir, "notes")}
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := location.ReadRecord(dir)
+	if err != nil || got != r {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for text, want := range map[string]error{
+		"":                               sheaf.ErrCorrupt,
+		"{":                              sheaf.ErrCorrupt,
+		"null":                           location.ErrFormat,
+		`{"format": 99}`:                 location.ErrFormat,
+		`{"format": 1}`:                  sheaf.ErrCorrupt,
+		`{"format": 1, "root": "notes"}`: sheaf.ErrCorrupt,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := location.ReadRecord(dir); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+	if _, err := location.ReadRecord(filepath.Join(dir, "none")); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("no record: %v", err)
+	}
+}
+
+// The example of doc/formats/collection.md, the same as it was written before it had a
+// sum, and one that does not match.
+func TestRecordSum(t *testing.T) {
+	if !filepath.IsAbs("/notes") {
+		t.Skip("/notes is no absolute path here")
+	}
+	dir := t.TempDir()
+	want := location.Record{Format: 1, Root: "/notes"}
+	for text, fault := range map[string]error{
+		"{\n  \"format\": 1,\n  \"root\": \"/notes\",\n  \"sum\": \"2ced09b5\"\n}\n": nil,
+		`{"format": 1, "root": "/notes"}`:                                            nil,
+		`{"format": 1, "root": "/motes", "sum": "2ced09b5"}`:                         sheaf.ErrCorrupt,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := location.ReadRecord(dir); !errors.Is(err, fault) || fault == nil && got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+}
+
+// A record of which any bit is wrong is reported, or says what it said.
+func TestRecordFlips(t *testing.T) {
+	dir := t.TempDir()
+	want := location.Record{Format: location.RecordFormat, Root: filepath.Join(dir, "notes")}
+	if err := want.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "collection.json")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range content {
+		for bit := range 8 {
+			flipped := slices.Clone(content)
+			flipped[i] ^= 1 << bit
+			if err := os.WriteFile(file, flipped, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := location.ReadRecord(dir)
+			if reported := errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, location.ErrFormat); !reported && (err != nil || got != want) {
+				t.Errorf("byte %d, bit %d: %+v, %v", i, bit, got, err)
+			}
+		}
+	}
+}

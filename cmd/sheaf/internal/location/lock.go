@@ -1,0 +1,29 @@
+package location
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"sheaf"
+	"sheaf/index/vfs"
+)
+
+// CatalogDir is the folder of the catalog in the index at dir.
+func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
+
+// EngineDir is the folder of the engine in the index at dir.
+func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
+
+// Lock keeps other processes from emptying the index at dir until release is
+// called. It does not wait: sheaf.ErrUnavailable says who holds it.
+func Lock(dir string) (release func() error, err error) {
+	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	case err != nil:
+		return nil, err
+	}
+	return lock.Close, nil
+}

@@ -1,0 +1,165 @@
+package location
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sheaf"
+	"sheaf/index/vfs"
+)
+
+// The files and folders of an index.
+const (
+	recordName  = "collection.json"
+	storesName  = "stores" // holds what servers were given, each in a folder
+	catalogName = "catalog"
+	engineName  = "engine"
+	lockName    = "lock"
+
+	// DamagedName is the folder with copies of what could not be repaired.
+	DamagedName = "damaged"
+	// EmbeddingsName is the file that remembers the vectors of passages.
+	EmbeddingsName = "embeddings"
+	// ConfidenceName is the file of what was learned about how sure answers
+	// are.
+	ConfidenceName = "confidence.json"
+
+	// oldWordsName is a file that earlier versions wrote. Sheaf ignores this file. The list of
+	// index files below still names it, so that an old index folder is not refused.
+	oldWordsName = "words.json"
+
+	// KeysName is the file of a server's keys, DocumentsName the folder of
+	// documents that were given to it, TasksName that of work that it
+	// accepted, AnswersName the file of what it answered to requests that may
+	// be repeated. They stay when the index is made again.
+	KeysName      = "keys.json"
+	DocumentsName = "documents"
+	TasksName     = "tasks"
+	AnswersName   = "answers.jsonl"
+
+	// JudgedName is the folder of judgements that were saved in the lab.
+	JudgedName = "judged"
+
+	// tunedName is the folder of profiles that are tuned to the index.
+	tunedName = "tuned"
+)
+
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName + ".lock": true}
+
+// RecordFormat is the version of the record and of how an index's folder is
+// laid out. An index of another format is made again from the files.
+const RecordFormat = 1
+
+// Record says what an index covers. It is a small JSON file that is replaced
+// as a whole.
+type Record struct {
+	Format int `json:"format"`
+	// Root is the folder that the index was made for. Folders that were
+	// added to it stand in the catalog's settings.
+	Root string `json:"root"`
+}
+
+// recordFile is a record as it is written. Sum is the CRC-32C of its format and root; ""
+// in records of before it was written.
+type recordFile struct {
+	Record
+	Sum string `json:"sum,omitempty"`
+}
+
+// sum is what recordFile has of a record.
+func (r Record) sum() string {
+	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root), crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// ReadRecord reads the record in dir. A record that says nothing usable is
+// sheaf.ErrCorrupt; one of another format is [ErrFormat].
+func ReadRecord(dir string) (Record, error) {
+	path := filepath.Join(dir, recordName)
+	file, err := os.Open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", sheaf.ErrNotFound, err)
+		}
+		return Record{}, fmt.Errorf("open index: %w", err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, 1<<20))
+	if err != nil {
+		return Record{}, fmt.Errorf("open index: %w", err)
+	}
+	var kept recordFile
+	if err := json.NewDecoder(bytes.NewReader(content)).Decode(&kept); err != nil {
+		return Record{}, fmt.Errorf("open index: %w: %s: %w", sheaf.ErrCorrupt, path, err)
+	}
+	r := kept.Record
+	if kept.Sum != "" && kept.Sum != r.sum() {
+		return Record{}, fmt.Errorf("open index: %w: %s: its checksum does not match", sheaf.ErrCorrupt, path)
+	}
+	if r.Format != RecordFormat {
+		return Record{}, fmt.Errorf("open index: %s: %w: it has format %d, this program writes %d", path, ErrFormat, r.Format, RecordFormat)
+	}
+	if !filepath.IsAbs(r.Root) {
+		return Record{}, fmt.Errorf("open index: %w: %s: its root is %q", sheaf.ErrCorrupt, path, r.Root)
+	}
+	return r, nil
+}
+
+// ErrFormat says that an index was made by a version of this program that
+// lays it out otherwise. It can be made again from the files. It wraps
+// sheaf.ErrUnsupported.
+var ErrFormat = fmt.Errorf("%w: made by another version", sheaf.ErrUnsupported)
+
+// Write puts the record into dir, which must exist.
+func (r Record) Write(dir string) error {
+	content, err := json.MarshalIndent(recordFile{r, r.sum()}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := vfs.WriteFile(filepath.Join(dir, recordName), append(content, '\n'), 0); err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	return nil
+}
+
+// All lists every index in the data folder, by the name of its folder. Indexes
+// that cannot be read are left out.
+func (f Finder) All() ([]Location, error) {
+	entries, err := os.ReadDir(f.data())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list indexes: %w", err)
+	}
+	var locations []Location
+	for _, e := range entries {
+		dir := filepath.Join(f.data(), e.Name())
+		if r, err := ReadRecord(dir); err == nil {
+			locations = append(locations, Location{Root: r.Root, Dir: dir, Exists: true})
+		}
+	}
+	return locations, nil
+}
+
+// Bytes is the size on disk of an index: the sum of its files. Files that
+// disappear meanwhile count nothing.
+func Bytes(dir string) int64 {
+	var total int64
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total
+}

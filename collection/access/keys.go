@@ -1,0 +1,291 @@
+package access
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/internal/jsonname"
+)
+
+// Key is a secret's grant. The secret itself is not kept, only its SHA-256: it
+// has 256 random bits, so a slow hash would protect nothing more.
+type Key struct {
+	ID      string    `json:"id"`
+	Hash    string    `json:"hash"` // hexadecimal
+	Created time.Time `json:"created"`
+	// Revoked says that the key is no longer valid; it is kept so that a list
+	// tells of it.
+	Revoked time.Time `json:"revoked,omitzero"`
+	Grant
+}
+
+// Active reports whether a key is good at a time.
+func (k *Key) Active(now time.Time) bool {
+	return k.Revoked.IsZero() && !k.Ended(now)
+}
+
+// Keys is a file of keys, which other processes may change: what is asked of it
+// is answered from the newest version. It is safe for concurrent use.
+type Keys struct {
+	path string
+	now  func() time.Time
+
+	mu    sync.Mutex
+	state fs.FileInfo // of the version that was read; nil for none
+	keys  []Key
+}
+
+// keysFormat is the version of the file.
+const keysFormat = 1
+
+type keysFile struct {
+	Format int   `json:"format"`
+	Keys   []Key `json:"keys"`
+}
+
+// OpenKeys opens the keys in a file, which need not exist. An unreadable file is
+// an error at once: a server must not take it for "no keys".
+func OpenKeys(path string) (*Keys, error) {
+	k := &Keys{path: path, now: time.Now}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k, k.read()
+}
+
+// errGone says that there is no file of keys any more. Where it was is for nobody to know who
+// asks from elsewhere.
+var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
+
+// read takes the newest version of the file; k.mu must be held. After an error
+// the version before stays.
+func (k *Keys) read() error {
+	if k.state != nil {
+		if still, err := vfs.Still(vfs.Disk{}, k.path, k.state); err == nil && still {
+			return nil
+		}
+	}
+	state, err := os.Stat(k.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && k.state == nil:
+		if _, err := os.Lstat(k.path); err == nil {
+			return fmt.Errorf("read keys: %w: %s is a link to a file that is not there", sheaf.ErrUnavailable, k.path)
+		}
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return errGone
+	case err != nil:
+		return fmt.Errorf("read keys: %w", err)
+	}
+	content, err := os.ReadFile(k.path)
+	if err != nil {
+		return fmt.Errorf("read keys: %w", err)
+	}
+	var version struct{ Format int }
+	if err := json.Unmarshal(content, &version); err != nil {
+		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
+	}
+	if version.Format != keysFormat {
+		return fmt.Errorf("read keys: %w: %s has format %d, this program reads %d", sheaf.ErrUnsupported, k.path, version.Format, keysFormat)
+	}
+	var file keysFile
+	strict := json.NewDecoder(bytes.NewReader(content))
+	strict.DisallowUnknownFields() // it may be what narrows a key, misspelled
+	if err := strict.Decode(&file); err != nil {
+		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
+	}
+	if name, ok := jsonname.Twice(content, jsonname.AnyCase); ok { // what widens a key may be the one that counts
+		return fmt.Errorf("read keys: %w: %s: %q stands twice in one object", sheaf.ErrCorrupt, k.path, name)
+	}
+	of := map[string]string{}
+	for i := range file.Keys {
+		key := &file.Keys[i]
+		if err := key.Validate(); err != nil {
+			return fmt.Errorf("read keys: %w: %s: key %q: %w", sheaf.ErrCorrupt, k.path, key.ID, err)
+		}
+		if first, ok := of[key.Hash]; ok { // to revoke one of them would leave the secret good
+			return fmt.Errorf("read keys: %w: %s: the keys %q and %q have one hash", sheaf.ErrCorrupt, k.path, first, key.ID)
+		}
+		of[key.Hash] = key.ID
+	}
+	k.keys, k.state = file.Keys, state
+	return nil
+}
+
+// Any reports whether there is, or was, a key: then nobody gets in without one.
+func (k *Keys) Any() (bool, error) {
+	if k == nil {
+		return false, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	err := k.read()
+	return len(k.keys) > 0 || k.state != nil, err
+}
+
+// List is all keys, in the order in which they were made.
+func (k *Keys) List() ([]Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	err := k.read()
+	return slices.Clone(k.keys), err
+}
+
+// ErrKey says that a secret is none of a good key: unknown, revoked or expired;
+// it does not say which. It wraps sheaf.ErrNotFound.
+var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
+
+// Find is the key of a secret, or [ErrKey]. The time it takes does not tell how
+// near a wrong secret is.
+func (k *Keys) Find(secret string) (Key, error) {
+	sum := sha256.Sum256([]byte(secret))
+	hash := hex.EncodeToString(sum[:])
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.read(); err != nil {
+		return Key{}, err
+	}
+	found := -1
+	for i := range k.keys {
+		if subtle.ConstantTimeCompare([]byte(k.keys[i].Hash), []byte(hash)) == 1 {
+			found = i
+		}
+	}
+	if found < 0 || !k.keys[found].Active(k.now()) {
+		return Key{}, ErrKey
+	}
+	return k.keys[found], nil
+}
+
+// Add makes a key with a grant and returns its secret, which cannot be had
+// again.
+func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
+	if err := grant.Validate(); err != nil {
+		return Key{}, "", err
+	}
+	random := make([]byte, 40)
+	_, _ = rand.Read(random) // it never fails: see crypto/rand
+	key = Key{ID: strings.ToLower(base32.StdEncoding.EncodeToString(random[:5])), Created: k.now().UTC().Truncate(time.Second), Grant: grant}
+	secret = "sheaf_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random[8:])
+	sum := sha256.Sum256([]byte(secret))
+	key.Hash = hex.EncodeToString(sum[:])
+	err = k.change(func(keys []Key) ([]Key, error) { return append(keys, key), nil })
+	return key, secret, err
+}
+
+// called are the places of the keys that are meant by a name: that whose ID it is, whatever
+// others are called, or else the active ones that are called so.
+func called(keys []Key, name string, now time.Time) (at []int) {
+	for i := range keys {
+		if keys[i].ID == name && keys[i].Revoked.IsZero() {
+			return []int{i}
+		}
+		if keys[i].Name == name && keys[i].Active(now) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// Revoke ends a key at once, by its ID, whatever others are called, or by its name when
+// one active key has it.
+func (k *Keys) Revoke(name string) (Key, error) {
+	var revoked Key
+	err := k.change(func(keys []Key) ([]Key, error) {
+		switch at := called(keys, name, k.now()); len(at) {
+		case 0:
+			return nil, fmt.Errorf("%w: no active key is called %q", sheaf.ErrNotFound, name)
+		case 1:
+			keys[at[0]].Revoked = k.now().UTC().Truncate(time.Second)
+			revoked = keys[at[0]]
+			return keys, nil
+		}
+		return nil, sheaf.Invalidf("several keys are called %q: give an ID", name)
+	})
+	return revoked, err
+}
+
+// Named is a key with what [Keys.Revoke] finds it by.
+type Named struct {
+	Key
+	By string
+}
+
+// Active is the active keys, in the order in which they were made, each by its name or, where
+// that is another's name or ID, too, by its ID.
+func (k *Keys) Active() ([]Named, error) {
+	keys, err := k.List()
+	var active []Named
+	for i := range keys {
+		if !keys[i].Active(k.now()) {
+			continue
+		}
+		by := keys[i].Name
+		if at := called(keys, by, k.now()); len(at) != 1 || at[0] != i {
+			by = keys[i].ID
+		}
+		active = append(active, Named{keys[i], by})
+	}
+	return active, err
+}
+
+// lockPatience is how long a change waits for that of another process, and lockStep how
+// often it looks.
+const (
+	lockPatience = 5 * time.Second
+	lockStep     = 5 * time.Millisecond
+)
+
+// change replaces the file by a changed one, whole and durably. Changes of other processes
+// come before it or after it: one that was lost could be that which revoked a key.
+func (k *Keys) change(by func([]Key) ([]Key, error)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	path := k.path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link to a file that others have, too, stays a link
+	}
+	lock, err := vfs.Disk{}.Lock(path + ".lock")
+	for began := time.Now(); errors.Is(err, vfs.ErrLocked) && time.Since(began) < lockPatience; {
+		time.Sleep(lockStep)
+		lock, err = vfs.Disk{}.Lock(path + ".lock")
+	}
+	if err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	defer lock.Close()
+	if err := k.read(); err != nil {
+		return err
+	}
+	keys, err := by(slices.Clone(k.keys))
+	if err != nil {
+		return err
+	}
+	content, err := json.MarshalIndent(keysFile{keysFormat, keys}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := vfs.WriteFile(path, append(content, '\n'), 0); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	if err := (vfs.Disk{}).SyncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	return k.read()
+}

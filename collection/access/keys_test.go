@@ -1,0 +1,212 @@
+package access_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection/access"
+)
+
+func openKeys(t *testing.T, path string) *access.Keys {
+	t.Helper()
+	k, err := access.OpenKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	k := openKeys(t, path)
+	if any, err := k.Any(); any || err != nil {
+		t.Errorf("keys before the first: %v, %v", any, err)
+	}
+	g := access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ann"}, Tenant: "acme"}
+	key, secret, err := k.Add(g)
+	if err != nil || !strings.HasPrefix(secret, "sheaf_"+key.ID+"_") || len(secret) < 50 {
+		t.Fatalf("%+v %q %v", key, secret, err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(content), secret) || strings.Contains(string(content), secret[len("sheaf_")+len(key.ID)+1:]) {
+		t.Errorf("the file holds the secret: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 { // Windows has lists instead of modes
+		t.Errorf("others may read the file: %v, %v", info.Mode(), err)
+	}
+	found, err := k.Find(secret)
+	if err != nil || found.ID != key.ID || found.Tenant != "acme" || found.Access[0] != "user:ann" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	for _, wrong := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret), key.ID, key.Hash} {
+		if _, err := k.Find(wrong); !errors.Is(err, access.ErrKey) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	// Another process revokes it.
+	if _, err := openKeys(t, path).Revoke("ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Find(secret); !errors.Is(err, access.ErrKey) {
+		t.Errorf("a revoked key: %v", err)
+	}
+	if any, err := k.Any(); !any || err != nil {
+		t.Errorf("after the last key is revoked nobody gets in without one: %v, %v", any, err)
+	}
+	if _, err := k.Revoke("ann"); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("revoked twice: %v", err)
+	}
+}
+
+func TestKeysExpire(t *testing.T) {
+	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	g := access.Grant{Scopes: []access.Scope{access.ScopeSearch}, Expires: time.Now().Add(-time.Second)}
+	_, old, err := k.Add(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Expires = time.Now().Add(time.Hour)
+	_, young, err := k.Add(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Find(old); !errors.Is(err, access.ErrKey) {
+		t.Errorf("an expired key: %v", err)
+	}
+	if _, err := k.Find(young); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := k.Add(access.Grant{}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a grant without scopes: %v", err)
+	}
+}
+
+// A file that cannot be read must never look like "no keys".
+func TestKeysDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	k := openKeys(t, path)
+	_, secret, err := k.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt, `{"format": 9}`: sheaf.ErrUnsupported,
+		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt,
+		// What narrows a key and is misspelled by hand, or written by a later version, is not passed over.
+		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`: sheaf.ErrCorrupt,
+		`{"format": 1, "keys": []} {"format": 1, "keys": []}`:                                          sheaf.ErrCorrupt,
+		// Nor is what another line of the same name takes back, and a secret is of one key, which can be revoked.
+		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "filter": "path:a/", "Filter": ""}]}`:                           sheaf.ErrCorrupt,
+		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}], "keys": []}`:                                     sheaf.ErrCorrupt,
+		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`: sheaf.ErrCorrupt} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := access.OpenKeys(path); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+		if any, err := k.Any(); !any || !errors.Is(err, want) {
+			t.Errorf("%q while open: %v, %v", text, any, err)
+		}
+		if _, err := k.Find(secret); !errors.Is(err, want) {
+			t.Errorf("%q: find: %v", text, err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if any, err := k.Any(); !any || !errors.Is(err, sheaf.ErrUnavailable) || strings.Contains(err.Error(), path) {
+		t.Errorf("the file is gone while it is open: %v, %v", any, err)
+	}
+}
+
+// Keys may be kept elsewhere, behind a link: as long as they are not there nobody gets in, and what
+// is changed is what others of the same file see.
+func TestKeysBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	kept, link := filepath.Join(dir, "kept.json"), filepath.Join(dir, "keys.json")
+	if err := os.Symlink(kept, link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := access.OpenKeys(link); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("a link that leads nowhere: %v", err)
+	}
+	others := openKeys(t, kept)
+	_, secret, err := others.Add(access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openKeys(t, link).Revoke("ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := others.Find(secret); !errors.Is(err, access.ErrKey) {
+		t.Errorf("a key that was revoked through the link: %v", err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is none any more: %v, %v", info, err)
+	}
+}
+
+func TestKeysTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	k, beside := openKeys(t, path), openKeys(t, path) // as another process has it
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			k := []*access.Keys{k, beside}[i%2]
+			_, secret, err := k.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := k.Find(secret); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if list, err := k.List(); err != nil || len(list) != 10 {
+		t.Errorf("%d keys, %v", len(list), err)
+	}
+}
+
+// An ID ends its own key, whatever other keys are called, and a name the one that is good.
+func TestRevokeFindsTheKeyThatIsMeant(t *testing.T) {
+	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	add := func(name string, expires time.Time) access.Key {
+		t.Helper()
+		key, _, err := k.Add(access.Grant{Name: name, Scopes: []access.Scope{access.ScopeSearch}, Expires: expires})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	first := add("ann", time.Now().Add(-time.Second))
+	second := add("ann", time.Time{})
+	namesake := add(first.ID, time.Time{})
+	add("twin", time.Time{})
+	add("twin", time.Time{})
+	active, err := k.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var by []string
+	for _, named := range active {
+		by = append(by, named.By)
+	}
+	if want := []string{"ann", namesake.ID, active[2].ID, active[3].ID}; !slices.Equal(by, want) {
+		t.Errorf("active keys are found by %q, want %q", by, want)
+	}
+	for _, c := range []struct{ by, want string }{{"ann", second.ID}, {first.ID, first.ID}, {first.ID, namesake.ID}} {
+		if key, err := k.Revoke(c.by); err != nil || key.ID != c.want {
+			t.Errorf("revoke %s ends %s, %v; want %s", c.by, key.ID, err, c.want)
+		}
+	}
+}

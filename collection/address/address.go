@@ -1,0 +1,326 @@
+// Package address answers the question "which part of which document does this
+// text name?": identifiers, paths, headings and lines, as people and programs
+// type them at every door.
+package address
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/internal/suggest"
+	"sheaf/text/chunk"
+)
+
+// Documents is what addresses are resolved in; a snapshot of the catalog meets
+// it.
+type Documents interface {
+	Document(id sheaf.ID) (sheaf.Document, bool)
+	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
+}
+
+// reading is one way to read an address: an identifier, path, path#heading,
+// path:line or path:line:count.
+type reading struct {
+	id sheaf.ID // as typed
+	// path and the rest are how the text reads as a path.
+	path     string
+	fragment string
+	line     int // from 1, 0 for none
+	count    int // lines, 0 for the whole part
+}
+
+// maxFragments is how many ways are tried to end a path at a '#': headings may hold some too.
+const maxFragments = 8
+
+// readings returns every way to read text, the likeliest first: names of
+// files may hold '#' and ':' themselves.
+func readings(text string) []reading {
+	all := []reading{{id: sheaf.ID(text), path: text}}
+	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i, n = strings.LastIndexByte(text[:i], '#'), n+1 {
+		all = append(all, reading{path: text[:i], fragment: text[i+1:]})
+	}
+	if path, number, ok := cutNumber(text); ok {
+		all = append(all, reading{path: path, line: number})
+		if shorter, line, ok := cutNumber(path); ok {
+			all = append(all, reading{path: shorter, line: line, count: number})
+		}
+	}
+	return all
+}
+
+// cutNumber splits "a:12" at its last colon.
+func cutNumber(text string) (before string, number int, ok bool) {
+	i := strings.LastIndexByte(text, ':')
+	if i <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(text[i+1:])
+	if err != nil || n < 1 {
+		return "", 0, false
+	}
+	return text[:i], n, true
+}
+
+// Target is a part of a document that an address names.
+type Target struct {
+	Doc   sheaf.Document
+	Chunk sheaf.Chunk
+	// Line, from 1, and Count ask for lines of the document instead of the
+	// chunk, when Count is above 0.
+	Line, Count int
+}
+
+// Resolver finds what addresses name. Paths are relative to Folder first, when
+// there is one, then to the root of any tree; those with a root may also be
+// given in full.
+type Resolver struct {
+	Documents Documents
+	Trees     []catalog.Tree
+	Folder    string
+	// Read gives the text of a document.
+	Read func(doc sheaf.ID) ([]byte, error)
+	// Paths are the documents' paths, for hints; nil gives none.
+	Paths func() []string
+	// Follow leads where a wiki link in a document of a tree would; nil
+	// follows none. What it gives is looked up in Documents.
+	Follow func(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool)
+}
+
+// NotFound is an address that names nothing. It wraps sheaf.ErrNotFound.
+type NotFound struct {
+	// Text is the address, Hint what may have been meant.
+	Text, Hint string
+	// Unlike says that nothing is called anything like it: what there is helps on.
+	Unlike bool
+}
+
+// Error says what was not found.
+func (e *NotFound) Error() string {
+	return fmt.Sprintf("%v: nothing is called %q", sheaf.ErrNotFound, e.Text)
+}
+
+// Unwrap is sheaf.ErrNotFound.
+func (e *NotFound) Unwrap() error { return sheaf.ErrNotFound }
+
+// Resolve finds what text names. An address that names nothing is a [NotFound],
+// with the nearest path or heading as a hint.
+func (r *Resolver) Resolve(text string) (Target, error) {
+	var missed *sheaf.Document
+	for _, a := range readings(text) {
+		if a.id != "" {
+			if c, ok := r.Documents.Chunk(a.id); ok {
+				doc, _ := r.Documents.Document(c.Doc)
+				return Target{Doc: doc, Chunk: c}, nil
+			}
+		}
+		doc, ok := r.document(a.path)
+		if !ok {
+			continue
+		}
+		missed = &doc
+		switch {
+		case a.fragment != "":
+			if c, ok := Heading(&doc, a.fragment); ok {
+				return r.place(doc, c, a.fragment), nil
+			}
+		case a.line > 0:
+			content, err := r.Read(doc.ID)
+			if err != nil {
+				return Target{}, err
+			}
+			c, ok := chunkAtLine(&doc, content, a.line)
+			if ok {
+				return Target{Doc: doc, Chunk: c, Line: a.line, Count: a.count}, nil
+			}
+			return Target{}, fmt.Errorf("%w: %s has %d lines, not %d", sheaf.ErrNotFound, doc.Path, LineCount(content), a.line)
+		case len(doc.Chunks) > 0:
+			return Target{Doc: doc, Chunk: *doc.Part(doc.ID)}, nil
+		}
+	}
+	if missed == nil {
+		t, doc := r.link(text)
+		if doc == nil && len(t.Doc.Chunks) > 0 {
+			return t, nil
+		}
+		missed = doc
+	}
+	return Target{}, r.notFound(text, missed)
+}
+
+// link reads text as a wiki link, with or without its brackets: a note by its
+// name or alias, and a heading or block of it. missed is the note when it has no
+// such place; a reader of the link would be shown all of it.
+func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
+	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
+	text, _, _ = strings.Cut(text, "|")
+	name, fragment, _ := strings.Cut(text, "#")
+	if r.Follow == nil || name == "" {
+		return Target{}, nil
+	}
+	for _, tree := range r.Trees {
+		id, ok := r.Follow(sheaf.DocumentID(tree.Name, ""), sheaf.Link{Kind: sheaf.LinkWiki, Target: name, Fragment: fragment})
+		if !ok {
+			continue
+		}
+		c, ok := r.Documents.Chunk(id)
+		if doc, whole := r.Documents.Document(id); !ok && whole && len(doc.Chunks) > 0 { // it is cut into pieces
+			c, ok = *doc.Part(id), true
+		}
+		if ok {
+			doc, _ := r.Documents.Document(c.Doc)
+			if _, holds := Heading(&doc, fragment); fragment != "" && c.ID == doc.ID && !holds {
+				return Target{}, &doc
+			}
+			return r.place(doc, c, fragment), nil
+		}
+	}
+	return Target{}, nil
+}
+
+// place is what a fragment names in a chunk: the lines of a block, else the chunk.
+func (r *Resolver) place(doc sheaf.Document, c sheaf.Chunk, fragment string) Target {
+	t := Target{Doc: doc, Chunk: c}
+	name, block := strings.CutPrefix(fragment, "^")
+	if !block {
+		return t
+	}
+	content, err := r.Read(doc.ID)
+	if err != nil || c.Span.End > len(content) {
+		return t
+	}
+	if first, last, ok := chunk.BlockLines(string(content), name); ok {
+		t.Line, t.Count = first, last-first+1
+	}
+	return t
+}
+
+func (r *Resolver) document(path string) (sheaf.Document, bool) {
+	if path == "" {
+		return sheaf.Document{}, false
+	}
+	if doc, ok := r.Documents.Document(sheaf.ID(path)); ok {
+		return doc, true
+	}
+	for _, tree := range r.Trees {
+		for _, rel := range r.relative(tree.Root, path) {
+			for _, id := range []sheaf.ID{sheaf.ID(tree.Name + ":" + rel), sheaf.DocumentID(tree.Name, rel)} {
+				if doc, ok := r.Documents.Document(id); ok {
+					return doc, true
+				}
+			}
+		}
+	}
+	return sheaf.Document{}, false
+}
+
+// relative are the paths in a tree that path may mean, the likeliest first.
+func (r *Resolver) relative(root, path string) []string {
+	if root == "" { // documents that were given by themselves have no folder
+		return []string{filepath.ToSlash(filepath.Clean(path))}
+	}
+	var out []string
+	for _, full := range []string{filepath.Join(r.Folder, path), filepath.Join(root, path)} {
+		if filepath.IsAbs(path) {
+			full = path
+		}
+		if rel, err := filepath.Rel(root, full); err == nil && filepath.IsLocal(rel) {
+			out = append(out, filepath.ToSlash(rel))
+		}
+	}
+	return out
+}
+
+func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
+	e := &NotFound{Text: text}
+	if doc != nil {
+		var slugs []string
+		for i := range doc.Chunks {
+			if doc.Chunks[i].Slug != "" {
+				slugs = append(slugs, doc.Chunks[i].Slug)
+			}
+		}
+		fragment, _, _ := strings.Cut(text[strings.LastIndexByte(text, '#')+1:], "|") // of a link, before its text
+		if near := suggest.Nearest(chunk.Slug(fragment), slugs); near != "" {
+			e.Hint = fmt.Sprintf("did you mean %s#%s?", doc.Path, near)
+		} else if len(slugs) == 0 {
+			e.Hint = fmt.Sprintf("%s has no headings", doc.Path)
+		} else {
+			e.Hint = fmt.Sprintf("the headings of %s are %s", doc.Path, strings.Join(slugs[:min(len(slugs), 20)], ", "))
+		}
+		return e
+	}
+	path, _, _ := strings.Cut(text, "#")
+	if near := r.nearestPath(path); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %s?", near)
+	} else {
+		e.Hint, e.Unlike = "give an identifier, path, path#heading, path:line or path:line:count", true
+	}
+	return e
+}
+
+// nearestPath prefers a document of the same name in another folder.
+func (r *Resolver) nearestPath(path string) string {
+	if r.Paths == nil {
+		return ""
+	}
+	paths := r.Paths()
+	name := strings.ToLower(filepath.Base(path))
+	for _, p := range paths {
+		base := strings.ToLower(filepath.Base(p))
+		if base == name || strings.TrimSuffix(base, filepath.Ext(base)) == name {
+			return p
+		}
+	}
+	return suggest.Nearest(path, paths)
+}
+
+// Heading finds the chunk of doc that fragment names: by the rest of its identifier, as
+// a link does, or by what makes its slug.
+func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
+	names := []sheaf.ID{sheaf.ChunkID(doc.ID, fragment), catalog.Place(doc, fragment)}
+	if !strings.HasPrefix(fragment, "^") { // a block
+		names = append(names, sheaf.ChunkID(doc.ID, chunk.Slug(fragment)))
+	}
+	for _, id := range names {
+		if i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == id }); i >= 0 {
+			return doc.Chunks[i], true
+		}
+	}
+	return sheaf.Chunk{}, false
+}
+
+// chunkAtLine is the deepest chunk on the line; false when the file has fewer
+// lines.
+func chunkAtLine(doc *sheaf.Document, content []byte, line int) (sheaf.Chunk, bool) {
+	if line > LineCount(content) {
+		return sheaf.Chunk{}, false
+	}
+	c := catalog.ChunkAt(doc, catalog.LineStart(content, line))
+	if c == nil {
+		return sheaf.Chunk{}, false
+	}
+	return *c, true
+}
+
+// LineCount is the number of lines of a text. Lines end with LF, CRLF, or a CR
+// that no LF follows.
+func LineCount(content []byte) int {
+	n := bytes.Count(content, []byte{'\n'}) + bytes.Count(content, []byte{'\r'}) - bytes.Count(content, []byte("\r\n"))
+	if len(content) > 0 && content[len(content)-1] != '\n' && content[len(content)-1] != '\r' {
+		n++
+	}
+	return n
+}
+
+// Lines is count lines of content from line on, or as many as there are.
+func Lines(content []byte, line, count int) sheaf.Span {
+	count = min(count, len(content)+1) // there are no more, and the sum has room
+	line = min(line, len(content)+1)
+	return sheaf.Span{Start: catalog.LineStart(content, line), End: catalog.LineStart(content, line+count)}
+}

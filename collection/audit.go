@@ -1,0 +1,667 @@
+package collection
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/collection/access"
+	"sheaf/store"
+)
+
+// AuditOptions say how much is looked for leaks.
+type AuditOptions struct {
+	// Checks is how many checks are made, at least 1.
+	Checks int
+	// Seed fixes what is random: the same seed on the same index makes the
+	// same checks.
+	Seed uint64
+	// Progress is told of every hundredth check or so; nil is told nothing.
+	Progress func(done, leaks int)
+}
+
+// Leak is something that a caller got to see and must not.
+type Leak struct {
+	Grant access.Grant `json:"grant"`
+	// Door is what was asked: "search", "similar" ...
+	Door  string   `json:"door"`
+	Query string   `json:"query"`
+	Doc   sheaf.ID `json:"doc"` // that was seen, "" when it is a number
+	What  string   `json:"what"`
+}
+
+// Audit is the outcome of looking for leaks.
+type Audit struct {
+	Checks    int `json:"checks"`
+	Documents int `json:"documents"`
+	Hidden    int `json:"hidden"` // documents that a check could have leaked, in all checks
+	// Incomplete is how many of the checks had a degraded answer, or none: a part of the
+	// ranking failed, or time ran out, and what it would have shown was not looked at.
+	Incomplete int `json:"incomplete"`
+	// Fault is why one of them was not complete, "" when all were.
+	Fault string `json:"fault,omitempty"`
+	Seed  uint64 `json:"seed"`
+	Leaks []Leak `json:"leaks"`
+
+	searches, failed int            // how many searches were asked, and had no answer at all
+	lacking          map[string]int // Incomplete by door
+}
+
+// maxLeaks is how many leaks are told of each door.
+const maxLeaks = 20
+
+// Audit makes random grants, gives them random questions through every way that
+// a Reader has, and looks in all that comes back for documents that the grant
+// does not let through. Who may see a document is decided here by its own
+// record, with another implementation than the guard's. The index is not
+// changed. A check that nothing answers, because a model is away, is counted as
+// incomplete; when no search is answered and no leak was found, that is an error.
+// Leaks are told of also when something else ended the audit early: Fault says what.
+func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) {
+	return c.audit(ctx, o, c.For)
+}
+
+// audit is Audit with another way to get at Readers, so that it can be shown to
+// find leaks.
+func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit, error) {
+	view := c.o.Catalog.View()
+	defer view.Close()
+	a := &auditor{c: c, open: open, o: o, latest: &latest{}, out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
+	var err error
+	if a.learned, err = a.latest.of(view, c.o.ProfileDirs); err != nil {
+		return nil, err
+	}
+	told := map[string]int{}
+	for begun := uint64(0); a.out.Checks < o.Checks; begun += roundsOfBatch {
+		left := o.Checks - a.out.Checks
+		found := make([]*Audit, min(roundsOfBatch, (left+checksOfRound-1)/checksOfRound))
+		err := store.Each(ctx, len(found), func(ctx context.Context, i int) (err error) {
+			found[i], err = a.round(ctx, begun+uint64(i), left-i*checksOfRound)
+			return err
+		})
+		for _, f := range found {
+			if f != nil { // it began
+				a.out.add(f, told)
+			}
+		}
+		if err != nil {
+			if len(a.out.Leaks) == 0 {
+				return nil, err
+			}
+			a.out.Fault = err.Error()
+			break
+		}
+		if o.Progress != nil {
+			o.Progress(a.out.Checks, len(a.out.Leaks))
+		}
+	}
+	if a.out.searches > 0 && a.out.failed == a.out.searches && len(a.out.Leaks) == 0 {
+		return nil, fmt.Errorf("%w: no search was answered, so nothing can be said of leaks: %s", sheaf.ErrUnavailable, a.out.Fault)
+	}
+	a.out.Documents = len(a.docs)
+	return a.out, nil
+}
+
+// add counts what a round found; told is how many leaks of each door there were.
+func (out *Audit) add(f *Audit, told map[string]int) {
+	out.Checks += f.Checks
+	out.Hidden += f.Hidden
+	out.Incomplete += f.Incomplete
+	out.searches += f.searches
+	out.failed += f.failed
+	for door, n := range f.lacking {
+		out.lacking[door] += n
+	}
+	out.Fault = cmp.Or(out.Fault, f.Fault)
+	for _, l := range f.Leaks {
+		if told[l.Door]++; told[l.Door] <= maxLeaks {
+			out.Leaks = append(out.Leaks, l)
+		}
+	}
+}
+
+// checksOfRound is how many checks a round makes, and roundsOfBatch how many rounds end
+// before the next begin. A few of them go on at the same time (store.Each): a store
+// that is a server is waited for most of the time.
+const (
+	checksOfRound = 13
+	roundsOfBatch = 8
+)
+
+type auditor struct {
+	*learned
+	c      *Collection
+	open   func(access.Grant) (*Reader, error)
+	o      AuditOptions
+	random *rand.Rand // of a round
+	out    *Audit     // likewise
+	latest *latest
+}
+
+// sees decides, from what a document says, whether a grant lets it through.
+func (d *audited) sees(g *access.Grant) bool {
+	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 || g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
+	person := false
+	for _, who := range g.Access {
+		person = person || who == access.All || slices.Contains(d.access, who)
+	}
+	person = person || slices.Contains(d.access, sheaf.AccessPublic)
+	set := len(g.Sets) == 0
+	for _, s := range g.Sets {
+		set = set || slices.Contains(d.sets, s)
+	}
+	return tenant && person && set && d.passes(g.Baked)
+}
+
+// passes decides so of a filter such as grant makes.
+func (d *audited) passes(filter string) bool {
+	tag, without := strings.CutPrefix(filter, "-")
+	tag, some := strings.CutPrefix(tag, "tag:")
+	if !some {
+		return true
+	}
+	has := slices.ContainsFunc(d.tags, func(t string) bool { return t == tag || strings.HasPrefix(t, tag+"/") })
+	return has != without
+}
+
+// grant makes a random grant of what documents say, and of what none does.
+func (a *auditor) grant() access.Grant {
+	g := access.Grant{Name: "audit", Scopes: []access.Scope{access.ScopeSearch}}
+	switch a.random.IntN(4) {
+	case 0:
+		g.Tenant = access.All
+	case 1:
+		g.Tenant = a.pick(a.tenants, "nobody's")
+	}
+	for range a.random.IntN(4) {
+		g.Access = append(g.Access, a.pick(a.people, "user:nobody"))
+	}
+	if a.random.IntN(8) == 0 {
+		g.Access = append(g.Access, access.All)
+	}
+	for range a.random.IntN(6) - 3 {
+		g.Sets = append(g.Sets, a.pick(a.sets, "no set"))
+	}
+	if len(a.tags) > 0 && a.random.IntN(4) == 0 {
+		g.Baked = []string{"", "-", "-"}[a.random.IntN(3)] + "tag:" + a.tags[a.random.IntN(len(a.tags))]
+	}
+	return g
+}
+
+func (a *auditor) pick(list []string, other string) string {
+	if len(list) == 0 || a.random.IntN(6) == 0 {
+		return other
+	}
+	return list[a.random.IntN(len(list))]
+}
+
+// query makes a query of words of documents, hidden ones for the most part.
+func (a *auditor) query(hidden []int) string {
+	var words []string
+	for range 1 + a.random.IntN(3) {
+		d := &a.docs[a.random.IntN(len(a.docs))]
+		if len(hidden) > 0 && a.random.IntN(4) > 0 {
+			d = &a.docs[hidden[a.random.IntN(len(hidden))]]
+		}
+		switch {
+		case len(d.values) > 0 && a.random.IntN(6) == 0:
+			words = append(words, d.values[a.random.IntN(len(d.values))])
+		case len(d.words) > 0:
+			words = append(words, d.words[a.random.IntN(len(d.words))])
+		}
+	}
+	switch a.random.IntN(8) {
+	case 0:
+		return strings.Join(words, " OR ")
+	case 1:
+		return `"` + strings.Join(words, " ") + `"`
+	case 2:
+		return strings.Join(words, "* ") + "*"
+	}
+	return strings.Join(words, " ")
+}
+
+// timesAgain is how often a round is made again that found leaks while others wrote, and
+// writing how long the parts of one write may follow each other.
+const (
+	timesAgain = 10
+	writing    = 250 * time.Millisecond
+)
+
+// round makes a grant and asks through every door, with at most so many checks. What it asks
+// follows from its number. While others write, a reader's store may be a write before or behind
+// what it knows of the documents, so that what was to be seen a moment ago is still counted:
+// leaks are told of when they are there each time, or nothing was written meanwhile.
+func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Audit, err error) {
+	for range timesAgain {
+		var at stamp
+		out, at, err = of.try(ctx, number, most)
+		if out == nil || err == nil && len(out.Leaks) == 0 {
+			break
+		}
+		changed, later := of.changed(ctx, at)
+		if err = cmp.Or(err, later); err != nil {
+			if changed {
+				out.Leaks = nil
+			}
+			break
+		}
+		if !changed {
+			of.latest.sure.Add(1)
+			break
+		}
+	}
+	return out, err
+}
+
+// changed reports whether something was written since a reader was opened, or is about to be
+// written in full; true with an error when that is not known. It waits for that, but for so
+// many leaks only as it takes to be believed.
+func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
+	for waited := false; ; waited = true {
+		view, err := of.c.latest()
+		if err != nil {
+			return true, err
+		}
+		at, _ := stampOf(view, of.c.o.Backend)
+		view.Close()
+		if at != since || waited || of.latest.sure.Load() >= maxLeaks {
+			return at != since, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(writing):
+		}
+	}
+}
+
+// try is round, once; at is the state of the index that it asked.
+func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit, at stamp, err error) {
+	own := *of
+	a := &own
+	a.random, a.out = rand.New(rand.NewPCG(a.o.Seed, 0xacce55+number)), &Audit{lacking: map[string]int{}}
+	g := a.grant()
+	r, err := a.open(g)
+	if err != nil {
+		return nil, at, err
+	}
+	defer r.Close()
+	if a.learned, err = a.latest.of(r.view, a.c.o.ProfileDirs); err != nil {
+		return nil, at, err
+	}
+	var hidden []int
+	seen := 0
+	for i := range a.docs {
+		if !a.docs[i].sees(&g) {
+			hidden = append(hidden, i)
+		} else {
+			seen++
+		}
+	}
+	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r, hidden: hidden, seen: seen}
+	for _, door := range []struct {
+		name string
+		ask  func() error
+	}{{"search", t.search}, {"explain", t.explain}, {"similar", t.similar}, {"get", t.get}, {"document", t.document},
+		{"documents", t.list}, {"why not", t.whyNot}, {"what if", t.whatIf}, {"stage", t.stage}, {"legs", t.legs},
+		{"find", t.find}, {"beside", t.beside}, {"unmet", t.unmet}} {
+		if a.out.Checks == most {
+			break
+		}
+		t.text, t.fault = a.query(hidden), ""
+		a.out.Checks++
+		a.out.Hidden += len(hidden)
+		if err := door.ask(); err != nil {
+			err = fmt.Errorf("audit, %s, query %q: %w", door.name, t.text, err)
+			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
+				return a.out, r.at, err
+			}
+			t.lacks(err.Error()) // a model or a part of the store is away: others may answer
+		}
+		if t.fault != "" {
+			a.out.Incomplete++
+			a.out.lacking[door.name]++
+			a.out.Fault = cmp.Or(a.out.Fault, t.fault)
+		}
+	}
+	return a.out, r.at, nil
+}
+
+// trial is the questions of one grant.
+type trial struct {
+	*auditor
+	ctx    context.Context
+	grant  access.Grant
+	reader *Reader
+	hidden []int
+	seen   int
+	text   string
+	fault  string // why what the check looked at is not all, "" when it is
+}
+
+// lacks says that what the check looked at is not all; warnings say why.
+func (t *trial) lacks(warnings ...string) {
+	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
+}
+
+// degraded says so of an answer that may be.
+func (t *trial) degraded(a *Answer) {
+	if a.Degraded {
+		t.lacks(a.Failures...)
+	}
+}
+
+func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
+	t.out.Leaks = append(t.out.Leaks, Leak{t.grant, door, t.text, doc, fmt.Sprintf(format, args...)})
+}
+
+// answer looks for hidden documents in all that came back, as a caller would
+// read it: their identifiers anywhere in the JSON, and where the folders lie.
+func (t *trial) answer(door string, out any) error {
+	b, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	text := string(b)
+	for _, root := range t.roots {
+		if !t.grant.SeesAll() && strings.Contains(text, root) {
+			t.leak(door, "", "it tells that a folder lies at %s", root)
+		}
+	}
+	for _, i := range t.hidden {
+		d := &t.docs[i]
+		if name := written(d.id); strings.Contains(text, name) && strings.Contains(t.withoutVisible(text, name), name) {
+			t.leak(door, d.id, "its name is in the answer")
+		}
+	}
+	return nil
+}
+
+// withoutVisible is a text of JSON without the names of visible documents that have name in
+// them: "api:doc10" does not tell of "api:doc1".
+func (t *trial) withoutVisible(text, name string) string {
+	for i := range t.docs {
+		if d := &t.docs[i]; d.sees(&t.grant) {
+			if longer := written(d.id); strings.Contains(longer, name) {
+				text = strings.ReplaceAll(text, longer, "\x00")
+			}
+		}
+	}
+	return text
+}
+
+// written is an identifier as it stands in a text of JSON.
+func written(id sheaf.ID) string {
+	quoted, _ := json.Marshal(id) // of a text it never fails
+	return strings.Trim(string(quoted), `"`)
+}
+
+func (t *trial) request() SearchRequest {
+	q := SearchRequest{Text: t.text, Window: 100, Limit: 1 + t.random.IntN(20), Count: true}
+	if t.random.IntN(2) == 0 { // not every store counts them
+		q.Facets = []string{"tree", "folder", "tag"}
+	}
+	if t.random.IntN(8) == 0 {
+		q.Sort = t.sorts[t.random.IntN(len(t.sorts))]
+		if t.random.IntN(2) == 0 {
+			q.Text, t.text = "", "" // of everything
+		}
+	}
+	if t.random.IntN(2) == 0 {
+		q.Profile = t.pick(t.profiles, "")
+	}
+	return q
+}
+
+// refused reports whether an error tells nothing: a profile that the collection
+// cannot run, a query that a stage refuses.
+func refused(err error) bool {
+	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
+}
+
+// search asks after somebody who sees everything has asked the same, and once more,
+// so that what is remembered of answers is looked through too.
+func (t *trial) search() error {
+	q := t.request()
+	cursor := ""
+	err := t.before(func(all *Reader) error {
+		a, err := all.Search(t.ctx, q)
+		if err == nil {
+			cursor = a.Next
+		}
+		return err
+	})
+	if err == nil {
+		err = t.foreign(cursor)
+	}
+	if err != nil {
+		return err
+	}
+	var failed [2]error
+	for i := range failed {
+		if err := t.pages(q); refused(err) {
+			return nil
+		} else if err != nil && !errors.Is(err, sheaf.ErrUnavailable) {
+			return err
+		} else {
+			failed[i] = err
+		}
+	}
+	t.out.searches++
+	if failed[0] != nil && failed[1] != nil {
+		t.out.failed++
+	}
+	return cmp.Or(failed[0], failed[1])
+}
+
+// before asks as somebody who sees everything. That it is refused tells nothing.
+func (t *trial) before(ask func(all *Reader) error) error {
+	all, err := t.c.For(access.Unrestricted())
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	if err := ask(all); err != nil && !refused(err) && !errors.Is(err, sheaf.ErrUnavailable) {
+		return err
+	}
+	return nil
+}
+
+// pages looks through all pages of an answer.
+func (t *trial) pages(q SearchRequest) error {
+	a, err := t.reader.Search(t.ctx, q)
+	for err == nil {
+		t.degraded(a)
+		if err := t.answer("search", a); err != nil {
+			return err
+		}
+		t.told("search", a)
+		if a.Next == "" {
+			return nil
+		}
+		matches := a.Matches
+		a, err = t.reader.Page(t.ctx, a.Next, SearchRequest{})
+		if err == nil {
+			a.Matches = matches
+		}
+	}
+	return err
+}
+
+// explain asks after somebody who sees everything has asked the same, as search does: what
+// branches retrieved is remembered.
+func (t *trial) explain() error {
+	q := t.request()
+	if err := t.before(func(all *Reader) error { _, err := all.Explain(t.ctx, q); return err }); err != nil {
+		return err
+	}
+	e, err := t.reader.Explain(t.ctx, q)
+	if refused(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.degraded(e.Answer)
+	t.told("explain", e.Answer)
+	if err := t.answer("explain", e); err != nil || q.Sort == "random" {
+		return err
+	}
+	q.Explain = true
+	a, err := t.reader.Search(t.ctx, q)
+	if err != nil {
+		return err
+	}
+	alike := func(a, b Result) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
+	if !a.Degraded && !e.Degraded && !slices.EqualFunc(a.Results, e.Results, alike) {
+		t.leak("explain", "", "of what was remembered for somebody else %d results are made, where a search has others", len(e.Results))
+	}
+	return nil
+}
+
+// target is a document or chunk, hidden for the most part, and whether it is.
+func (t *trial) target() (id sheaf.ID, doc *audited) {
+	i := t.random.IntN(len(t.docs))
+	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {
+		i = t.hidden[t.random.IntN(len(t.hidden))]
+	}
+	doc = &t.docs[i]
+	id = doc.id
+	if len(doc.chunks) > 0 && t.random.IntN(2) == 0 {
+		id = doc.chunks[t.random.IntN(len(doc.chunks))]
+	}
+	return id, doc
+}
+
+// named holds a question about one document to its rule: a hidden one must be
+// "not found", in the words for one that does not exist.
+func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
+	id, doc := t.target()
+	out, err := ask(id)
+	if doc.sees(&t.grant) {
+		if err == nil {
+			return t.answer(door, out)
+		}
+		if refused(err) {
+			return nil // a chunk is no document
+		}
+		return err
+	}
+	if err == nil {
+		t.leak(door, doc.id, "it is answered")
+		return nil
+	}
+	none := sheaf.ID("audit:there is no such document")
+	_, missing := ask(none)
+	if missing == nil || strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", id), "") != strings.ReplaceAll(missing.Error(), fmt.Sprintf("%q", none), "") {
+		t.leak(door, doc.id, "its error is %q, that of nothing %q", err, missing)
+	}
+	for _, err := range []error{err, missing} {
+		if errors.Is(err, sheaf.ErrUnavailable) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial) similar() error {
+	return t.named("similar", func(id sheaf.ID) (any, error) {
+		a, err := t.reader.Similar(t.ctx, id, SearchRequest{})
+		if err == nil {
+			t.degraded(a)
+			t.told("similar", a)
+		}
+		return a, err
+	})
+}
+
+func (t *trial) get() error {
+	return t.named("get", func(id sheaf.ID) (any, error) {
+		p, err := t.reader.Get(t.ctx, id, GetOptions{Neighbors: 2})
+		if err != nil {
+			return nil, err
+		}
+		p.Text = "" // what a visible text names is its reader's to know
+		for i := range p.Before {
+			p.Before[i].Text, p.Before[i].Links = "", nil
+		}
+		for i := range p.After {
+			p.After[i].Text, p.After[i].Links = "", nil
+		}
+		for _, l := range p.Links {
+			if i, ok := t.at[l.To]; ok && !t.docs[i].sees(&t.grant) {
+				t.leak("get", l.To, "a link leads to it")
+			}
+		}
+		p.Links = nil
+		return p, nil
+	})
+}
+
+func (t *trial) document() error {
+	return t.named("document", func(id sheaf.ID) (any, error) { return t.reader.Document(t.ctx, id) })
+}
+
+func (t *trial) list() error {
+	list, err := t.reader.Documents(t.ctx, "", "", MaxWindow)
+	if err != nil {
+		return err
+	}
+	if len(list.Documents) != min(t.seen, MaxWindow) {
+		t.leak("documents", "", "it lists %d documents, %d may be seen", len(list.Documents), t.seen)
+	}
+	if err := t.answer("documents", list); err != nil {
+		return err
+	}
+	return t.count()
+}
+
+func (t *trial) whyNot() error {
+	return t.named("why not", func(id sheaf.ID) (any, error) {
+		a, err := t.reader.WhyNot(t.ctx, SearchRequest{Text: t.text}, id)
+		if err == nil && a.degraded {
+			t.lacks(a.warnings...)
+		}
+		return a, err
+	})
+}
+
+func (t *trial) whatIf() error {
+	moves, answers, err := t.reader.whatIf(t.ctx, SearchRequest{Text: t.text}, map[string]string{"meaning": "1"})
+	if err == nil {
+		for _, a := range answers {
+			if a.Degraded {
+				t.lacks(a.Warnings...)
+			}
+		}
+		return t.answer("what if", moves)
+	}
+	if refused(err) {
+		return nil
+	}
+	return err
+}
+
+// count holds the numbers to what may be seen.
+func (t *trial) count() error {
+	s, err := t.reader.Summary(t.ctx)
+	if err != nil {
+		return err
+	}
+	if chunks := t.chunks(); s.Documents != t.seen || s.Chunks > chunks {
+		t.leak("summary", "", "it counts %d documents and %d chunks, %d and %d may be seen", s.Documents, s.Chunks, t.seen, chunks)
+	}
+	if err := t.answer("summary", s); err != nil {
+		return err
+	}
+	return t.status()
+}

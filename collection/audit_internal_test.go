@@ -1,0 +1,67 @@
+package collection
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection/access"
+)
+
+// TestAuditTellsNamesApart: the name of a visible document that begins, or ends, as that of a hidden one does is no
+// leak, and hides none that stands beside it.
+func TestAuditTellsNamesApart(t *testing.T) {
+	public := []string{"public"}
+	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public}, {id: "of-api:doc1", access: public}}
+	for _, c := range []struct {
+		ids  []string
+		leak bool
+	}{
+		{[]string{"api:doc10", "api:doc1&2#part", "of-api:doc1"}, false},
+		{[]string{"api:doc1", "api:doc10"}, true},
+		{[]string{"api:doc10", "api:doc1"}, true},
+		{[]string{"of-api:doc1", "api:doc10", "api:doc1#part"}, true},
+	} {
+		a := &trial{auditor: &auditor{learned: &learned{docs: docs}, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
+		if err := a.answer("search", c.ids); err != nil {
+			t.Fatal(err)
+		}
+		if leak := len(a.out.Leaks) > 0; leak != c.leak {
+			t.Errorf("%v: a leak: %v, want %v", c.ids, leak, c.leak)
+		}
+	}
+}
+
+// TestAuditFindsFolders: where a folder lies is told to nobody from whom something is kept.
+func TestAuditFindsFolders(t *testing.T) {
+	for _, grant := range []access.Grant{{}, access.Unrestricted()} {
+		a := &trial{auditor: &auditor{learned: &learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
+		if err := a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}); err != nil {
+			t.Fatal(err)
+		}
+		if leak := len(a.out.Leaks) > 0; leak == grant.SeesAll() {
+			t.Errorf("%+v: a leak: %v", grant, leak)
+		}
+	}
+}
+
+// TestAuditReadsOnce: an answer takes as much memory to look through as it is long, however many documents
+// are hidden.
+func TestAuditReadsOnce(t *testing.T) {
+	a := &trial{auditor: &auditor{learned: &learned{}, out: &Audit{}}}
+	for i := range 200 {
+		a.docs, a.hidden = append(a.docs, audited{id: sheaf.ID(fmt.Sprintf("api:doc%d", i))}), append(a.hidden, i)
+	}
+	text := strings.Repeat("a word ", 100_000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := a.answer("search", text); err != nil || len(a.out.Leaks) > 0 {
+		t.Fatal(err, a.out.Leaks)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(20*len(text)) {
+		t.Errorf("%d bytes for an answer of %d", took, len(text))
+	}
+}

@@ -1,0 +1,408 @@
+package collection_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/index/catalog"
+	"sheaf/search/scan"
+	"sheaf/store"
+)
+
+// listed makes n documents with random access lists, tenants, sets, and links
+// between them.
+func listed(n int, random *rand.Rand) map[string]string {
+	words := strings.Fields("budget salary offer merger lawsuit payroll bonus contract roadmap launch secret memo")
+	files := map[string]string{}
+	for i := range n {
+		var b strings.Builder
+		b.WriteString("---\n")
+		if random.IntN(3) > 0 {
+			who := []string{"public", "user:ann", "user:bob", "group:staff", "group:board"}
+			fmt.Fprintf(&b, "access: [%s, %s]\n", who[random.IntN(5)], who[random.IntN(5)])
+		}
+		if random.IntN(3) == 0 {
+			fmt.Fprintf(&b, "tenant: %s\n", []string{"acme", "umbrella"}[random.IntN(2)])
+		}
+		if random.IntN(2) == 0 {
+			fmt.Fprintf(&b, "sets: [%s]\n", []string{"finance", "handbook", "board"}[random.IntN(3)])
+		}
+		fmt.Fprintf(&b, "owner: %s\n", words[random.IntN(len(words))])
+		fmt.Fprintf(&b, "tags: [%s]\n---\n# %s %s\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))], words[random.IntN(len(words))])
+		for range 3 {
+			fmt.Fprintf(&b, "## %s\n\n%s %s, see [[d%03d]].\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))], words[random.IntN(len(words))], random.IntN(n))
+		}
+		files[fmt.Sprintf("f%d/d%03d.md", i%5, i)] = b.String()
+	}
+	return files
+}
+
+// checks is how many checks an audit makes: SHEAF_AUDIT_CHECKS, or few.
+func checks(t *testing.T) int {
+	text := os.Getenv("SHEAF_AUDIT_CHECKS")
+	if text == "" {
+		if testing.Short() {
+			return 300
+		}
+		return 1000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("SHEAF_AUDIT_CHECKS: %v", err)
+	}
+	return n
+}
+
+func TestAuditFindsNoLeak(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(seed, 1))), nil)
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: checks(t), Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range out.Leaks {
+		t.Errorf("%+v", l)
+	}
+	if out.Hidden < out.Checks*10 {
+		t.Errorf("%d checks with %d hidden documents: too few to tell", out.Checks, out.Hidden)
+	}
+	t.Logf("%d checks, %d documents, %d hidden ones in all", out.Checks, out.Documents, out.Hidden)
+}
+
+// An audit that cannot find a leak would be worth nothing.
+func TestAuditFindsLeaks(t *testing.T) {
+	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), nil)
+	doors := map[string]bool{}
+	for name, weaken := range map[string]func(*access.Grant){
+		"no check at all":  func(g *access.Grant) { *g = access.Unrestricted() },
+		"no tenants":       func(g *access.Grant) { g.Tenant = access.All },
+		"no access lists":  func(g *access.Grant) { g.Access = append(g.Access, access.All) },
+		"no document sets": func(g *access.Grant) { g.Sets = nil },
+		"no filters":       func(g *access.Grant) { g.Baked = "" },
+	} {
+		out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 300, Seed: 3}, weaken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Leaks) == 0 {
+			t.Errorf("%s: nothing was found", name)
+		}
+		for _, l := range out.Leaks {
+			doors[l.Door] = true
+		}
+	}
+	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary", "legs", "find", "beside", "unmet", "cursor", "status", "count"} {
+		if !doors[door] {
+			t.Errorf("no leak was found through %s", door)
+		}
+	}
+}
+
+// unfiltered is a store that does not look at filters.
+type unfiltered struct{ store.Backend }
+
+func (s unfiltered) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
+	r.Filter = nil
+	return s.Backend.Retrieve(ctx, r)
+}
+
+// TestAuditFindsLeakingStore: what a store finds and must not is told of, though nothing
+// else would name it.
+func TestAuditFindsLeakingStore(t *testing.T) {
+	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) { o.Backend = unfiltered{o.Backend} })
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 100, Seed: 3})
+	if err != nil || !slices.ContainsFunc(out.Leaks, func(l collection.Leak) bool { return l.Door == "legs" }) {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// leaky is a store that does not look at filters where it counts, or says how rare words are.
+type leaky struct {
+	store interface {
+		store.Backend
+		store.Counter
+		store.Faceter
+		store.Explainer
+	}
+	counts, facets, statistics bool
+}
+
+func (s leaky) Write(ctx context.Context, b store.Batch) error    { return s.store.Write(ctx, b) }
+func (s leaky) Delete(ctx context.Context, docs []sheaf.ID) error { return s.store.Delete(ctx, docs) }
+func (s leaky) Close() error                                      { return s.store.Close() }
+func (s leaky) open(leaks bool, r store.Request) store.Request {
+	if leaks {
+		r.Filter = nil
+	}
+	if s.statistics && r.Text != nil {
+		text := *r.Text
+		text.Among, r.Text = nil, &text
+	}
+	return r
+}
+
+func (s leaky) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
+	return s.store.Retrieve(ctx, s.open(false, r))
+}
+
+func (s leaky) Explain(ctx context.Context, r store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	return s.store.Explain(ctx, s.open(false, r), ids)
+}
+
+func (s leaky) Count(ctx context.Context, r store.Request) (int, error) {
+	return s.store.Count(ctx, s.open(s.counts, r))
+}
+
+func (s leaky) Facets(ctx context.Context, r store.Request, columns []string, limit int) ([]store.Facet, error) {
+	return s.store.Facets(ctx, s.open(s.facets, r), columns, limit)
+}
+
+// TestAuditFindsNumbers: what tells of hidden documents without a name of theirs is a leak too: counts,
+// facets and the values that are told where nothing is found, and how rare words are.
+func TestAuditFindsNumbers(t *testing.T) {
+	for _, c := range []struct {
+		leaks leaky
+		doors []string
+	}{
+		{leaky{}, nil},
+		{leaky{counts: true}, []string{"search"}},
+		{leaky{facets: true}, []string{"search", "unmet"}},
+		{leaky{statistics: true}, []string{"explain"}},
+	} {
+		f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
+			var ok bool
+			if c.leaks.store, ok = o.Backend.(interface {
+				store.Backend
+				store.Counter
+				store.Faceter
+				store.Explainer
+			}); !ok {
+				t.Fatalf("%T does not count", o.Backend)
+			}
+			o.Backend = c.leaks
+		})
+		out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1500, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]bool{}
+		for _, l := range out.Leaks {
+			told[l.Door] = true
+		}
+		for _, door := range c.doors {
+			if !told[door] {
+				t.Errorf("%+v: no leak was found through %s: %v", c.leaks, door, told)
+			}
+		}
+		if len(c.doors) == 0 && len(told) > 0 {
+			t.Errorf("nothing leaks: %+v", out.Leaks)
+		}
+	}
+}
+
+// TestAuditOfSections: the sections of files, which profiles count that need no index, are not the
+// index's chunks, of which there may be fewer: no leak.
+func TestAuditOfSections(t *testing.T) {
+	files := map[string]string{}
+	for i := range 12 {
+		list := "public"
+		if i > 0 {
+			list = "[user:ann]"
+		}
+		files[fmt.Sprintf("at/long%d.md", i)] = "---\naccess: " + list + "\ntags: long\n---\n" + strings.Repeat(fmt.Sprintf("The harbor of walrus%d lies there.\n\n", i), 1000)
+	}
+	f := collectiontest.Open(t, files, func(o *collection.Options) {
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Scanner = s
+	})
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: checks(t), Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range out.Leaks {
+		t.Errorf("%s, %q: %s %s", l.Door, l.Query, l.Doc, l.What)
+	}
+}
+
+// A check whose answer lacks a part is told of.
+func TestAuditTellsOfIncompleteChecks(t *testing.T) {
+	incomplete := 0
+	for failing := range int64(10) { // 0: none of the calls
+		f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error {
+			if call == failing {
+				return errors.New("the model is away")
+			}
+			return nil
+		})
+		out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 10, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failing == 0 && out.Incomplete != 0 {
+			t.Errorf("the model answers: %d checks are incomplete", out.Incomplete)
+		}
+		incomplete += out.Incomplete
+	}
+	if incomplete == 0 {
+		t.Error("the model is away: no check is incomplete")
+	}
+	// One that never answers is missed by every search that asks for meaning, whichever door it is.
+	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error { return errors.New("the model is away") })
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 100, Seed: 3})
+	if err != nil || out.Checks != 100 || len(out.Leaks) > 0 || !strings.Contains(out.Fault, "the model is away") {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if out, err = f.Audit(context.Background(), collection.AuditOptions{Seed: 3}); err != nil || out == nil || out.Checks != 0 {
+		t.Errorf("no checks: %+v, %v", out, err)
+	}
+}
+
+// TestAuditCountsIncompleteOfEveryDoor: with the model away, every door that ranks has
+// checks that are not complete.
+func TestAuditCountsIncompleteOfEveryDoor(t *testing.T) {
+	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(context.Context, int64) error { return errors.New("the model is away") })
+	counts, err := collection.AuditIncomplete(context.Background(), f.Collection, collection.AuditOptions{Checks: 300, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, door := range []string{"search", "explain", "why not", "what if", "legs"} {
+		if counts[door] == 0 {
+			t.Errorf("no check of %s is incomplete: %v", door, counts)
+		}
+	}
+	for _, door := range []string{"get", "document", "documents", "stage"} {
+		if counts[door] != 0 {
+			t.Errorf("%s needs no model: %v", door, counts)
+		}
+	}
+}
+
+// awayStore answers nothing while away.
+type awayStore struct {
+	store.Backend
+	away bool
+}
+
+func (s *awayStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
+	if s.away {
+		return nil, fmt.Errorf("%w: the store is away", sheaf.ErrUnavailable)
+	}
+	return s.Backend.Retrieve(ctx, r)
+}
+
+// TestAuditAway: an audit of which no search was answered is an error that says why,
+// unless it found a leak, which it tells of.
+func TestAuditAway(t *testing.T) {
+	store := &awayStore{}
+	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) { store.Backend, o.Backend = o.Backend, store })
+	store.away = true
+	o := collection.AuditOptions{Checks: 100, Seed: 3}
+	if out, err := f.Audit(context.Background(), o); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "the store is away") {
+		t.Errorf("%+v, %v", out, err)
+	}
+	out, err := collection.AuditLeaking(context.Background(), f.Collection, o, func(g *access.Grant) { *g = access.Unrestricted() })
+	if err != nil || len(out.Leaks) == 0 || out.Incomplete == 0 || !strings.Contains(out.Fault, "the store is away") {
+		t.Errorf("leaks of a store that is away: %+v, %v", out, err)
+	}
+}
+
+// TestAuditOfPatched: documents whose lists were changed are seen by whom they name now,
+// also where answers are remembered from before.
+func TestAuditOfPatched(t *testing.T) {
+	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
+	grant := access.Unrestricted()
+	who := []string{"public", "user:ann", "user:bob", "group:staff"}
+	var puts []collection.Change
+	for i := range 20 {
+		puts = append(puts, collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, fmt.Sprintf("d%03d.md", i)),
+			Put: &collection.DocumentInput{Text: "# Budget salary\n\nOf the merger.\n", Access: []string{who[i%4]},
+				Properties: map[string]collection.Property{"owner": {Values: []sheaf.Value{sheaf.TextValue("bert")}}}}})
+	}
+	audit := func() {
+		t.Helper()
+		out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 400, Seed: 5})
+		if err != nil || len(out.Leaks) > 0 || out.Documents != 30 || out.Incomplete > 0 {
+			t.Errorf("%+v, %v", out, err)
+		}
+	}
+	if _, err := f.Collection.Write(context.Background(), grant, puts); err != nil {
+		t.Fatal(err)
+	}
+	audit()
+	for i, put := range puts {
+		patch := &collection.DocumentPatch{Access: &[]string{who[(i+1)%4]}, Sets: &[]string{"finance"}}
+		if _, err := f.Collection.Patch(context.Background(), grant, collection.Change{ID: put.ID}, patch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	audit()
+}
+
+// TestAuditBesideWriters: documents that are made, changed and removed while an audit runs are no
+// leaks: each check is judged by what was known when it was made.
+func TestAuditBesideWriters(t *testing.T) {
+	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
+	who := []string{"public", "user:ann", "user:bob", "group:staff"}
+	ctx, stop := context.WithCancel(context.Background())
+	written := make(chan error, 1)
+	go func() {
+		grant := access.Unrestricted()
+		var err error
+		for i := 0; ctx.Err() == nil && err == nil; i++ {
+			var puts []collection.Change
+			for n := range 10 {
+				ch := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, fmt.Sprintf("d%03d.md", n))}
+				if i%3 != 2 || n%2 == 0 {
+					ch.Put = &collection.DocumentInput{Text: fmt.Sprintf("# Budget salary %d\n\nOf the merger.\n", i), Access: []string{who[(i+n)%4]}}
+				}
+				puts = append(puts, ch)
+			}
+			if _, err = f.Collection.Write(ctx, grant, puts); ctx.Err() != nil || errors.Is(err, sheaf.ErrNotFound) {
+				err = nil
+			}
+		}
+		written <- err
+	}()
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1500, Seed: 5})
+	stop()
+	if err != nil || len(out.Leaks) > 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAuditOfEmptied: an audit whose last document is removed while it runs says so.
+func TestAuditOfEmptied(t *testing.T) {
+	f := collectiontest.Open(t, nil, nil)
+	put := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, "a.md"), Put: &collection.DocumentInput{Text: "# Budget\n"}}
+	if _, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{put}); err != nil {
+		t.Fatal(err)
+	}
+	remove := sync.OnceFunc(func() {
+		if _, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{{ID: put.ID}}); err != nil {
+			t.Error(err)
+		}
+	})
+	out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 100, Seed: 5}, func(*access.Grant) { remove() })
+	if !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

@@ -1,0 +1,278 @@
+package collection
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/collection/access"
+	"sheaf/collection/address"
+	"sheaf/text/query"
+)
+
+// told holds what an answer counts and suggests to the documents that may be seen: it may tell of
+// others without a name of theirs.
+func (t *trial) told(door string, a *Answer) {
+	chunks, scans := t.chunks(), t.scans(a.Profile)
+	if a.Matches != nil && *a.Matches > chunks && !(scans && chunks > 0) {
+		t.leak(door, "", "it counts %d matches, %d chunks may be seen", *a.Matches, chunks)
+	}
+	if a.Total.Value > 0 && t.seen == 0 {
+		t.leak(door, "", "it has %d results and nothing may be seen", a.Total.Value)
+	}
+	for name, values := range a.Facets {
+		for _, v := range values {
+			if most := t.valued(name, v.Value); v.Count > most && !(scans && most > 0) {
+				t.leak(door, "", "the facet %s counts %d chunks with %q, %d may be seen", name, v.Count, v.Value, most)
+			}
+		}
+	}
+	for _, note := range slices.Concat(a.Notes, a.Warnings) {
+		t.suggestion(door, note)
+	}
+	for i := range a.Results {
+		if e := a.Results[i].Explanation; e != nil {
+			t.arithmetic(door, e, chunks, scans)
+		}
+	}
+}
+
+// scans reports whether a profile has the sections of files, which are other ones than the chunks
+// of the index, and may be more.
+func (t *trial) scans(profile string) bool {
+	p, err := t.c.load(profile)
+	return err == nil && p.profile.Scans()
+}
+
+// valued is how many chunks that may be seen have a value in a column.
+func (t *trial) valued(column, value string) int {
+	n := 0
+	for i := range t.docs {
+		if d := &t.docs[i]; slices.Contains(d.columns[column], value) && d.sees(&t.grant) {
+			n += len(d.chunks)
+		}
+	}
+	return n
+}
+
+// suggestion looks in a sentence for values, in quotes, that only hidden documents have.
+func (t *trial) suggestion(door, text string) {
+	if !strings.Contains(text, `"`) {
+		return
+	}
+	for _, i := range t.hidden {
+		for column, values := range t.docs[i].columns {
+			for _, v := range values {
+				if strings.Contains(text, strconv.Quote(v)) && !strings.Contains(strings.ToLower(t.text), strings.ToLower(v)) && !t.anyValue(v) {
+					t.leak(door, t.docs[i].id, "it is told that there is %s %q", column, v)
+					return
+				}
+			}
+		}
+	}
+}
+
+// anyValue reports whether a document that may be seen has a value in any column.
+func (t *trial) anyValue(value string) bool {
+	for i := range t.docs {
+		if d := &t.docs[i]; d.sees(&t.grant) {
+			for _, values := range d.columns {
+				if slices.Contains(values, value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// arithmetic holds the numbers that a score is made of to what may be seen: how rare a word can
+// be among so many chunks, and how many documents there can be.
+func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int, scans bool) {
+	rarest := math.Log(1 + (float64(chunks)-1+0.5)/(1+0.5))
+	switch {
+	case e.Label == "idf" && !scans && !t.reader.guard.shared && e.Value > rarest+1e-9:
+		t.leak(door, "", "a word has the idf %v, among %d chunks it is at most %v", e.Value, chunks, rarest)
+	case e.Kind == sheaf.KindFolder && e.Details["of"].Number > float64(t.seen):
+		t.leak(door, "", "a folder has %v documents, %d may be seen", e.Details["of"].Number, t.seen)
+	}
+	for i := range e.Parts {
+		t.arithmetic(door, &e.Parts[i], chunks, scans)
+	}
+}
+
+// foreign asks for the further pages of a search that another caller made.
+func (t *trial) foreign(cursor string) error {
+	if cursor == "" || t.grant.SeesAll() {
+		return nil
+	}
+	_, err := t.reader.Page(t.ctx, cursor, SearchRequest{})
+	switch {
+	case err == nil:
+		t.leak("cursor", "", "it goes on with the search of somebody else")
+	case !errors.Is(err, ErrExpired):
+		return err
+	}
+	return nil
+}
+
+// counted asks how many chunks have a tag, which is told exactly.
+func (t *trial) counted() error {
+	if len(t.tags) == 0 {
+		return nil
+	}
+	t.text = "tag:" + t.tags[t.random.IntN(len(t.tags))]
+	a, err := t.reader.Search(t.ctx, SearchRequest{Text: t.text, Sort: "path", Limit: 1, Count: true})
+	if refused(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if t.degraded(a); a.Matches == nil {
+		return nil
+	}
+	if there := t.valued(sheaf.ColumnTag, strings.TrimPrefix(t.text, "tag:")); *a.Matches > there {
+		t.leak("count", "", "%d chunks are counted, %d may be seen", *a.Matches, there)
+	}
+	return nil
+}
+
+// find asks for documents by their paths, as they are and with a letter left out, which is
+// answered by what may have been meant.
+func (t *trial) find() error {
+	_, doc := t.target()
+	path := doc.id.Path()
+	if len(path) == 0 {
+		return nil
+	}
+	at := t.random.IntN(len(path))
+	for _, asked := range []string{string(doc.id), path, path[:at] + path[at+1:]} {
+		found, err := t.reader.Find(asked)
+		var none *address.NotFound
+		switch {
+		case errors.As(err, &none):
+			for _, i := range t.hidden {
+				if hint := fmt.Sprintf("did you mean %s?", sheaf.PathText(t.docs[i].id.Path())); none.Hint == hint && !t.samePath(i) {
+					t.leak("find", t.docs[i].id, "it is suggested for %q", asked)
+				}
+			}
+		case err != nil && !refused(err):
+			return err
+		case err == nil:
+			if i, ok := t.at[found.Doc.ID]; ok && !t.docs[i].sees(&t.grant) {
+				t.leak("find", found.Doc.ID, "%q finds it", asked)
+			}
+		}
+	}
+	if err := t.counted(); err != nil {
+		return err
+	}
+	return t.property(doc)
+}
+
+// samePath reports whether a document that may be seen has the path of a hidden one.
+func (t *trial) samePath(hidden int) bool {
+	return slices.ContainsFunc(t.docs, func(d audited) bool { return d.id.Path() == t.docs[hidden].id.Path() && d.sees(&t.grant) })
+}
+
+// property asks whether a name is that of a property, which it is not where only hidden documents have it.
+func (t *trial) property(doc *audited) error {
+	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
+		name, ok := strings.CutPrefix(column, "prop.")
+		if !ok || !isPlain(name) || query.Parse(name+":x", query.Options{}).Filter != nil {
+			continue
+		}
+		read, err := t.reader.read(t.ctx, name+":x") // also of others, which is remembered
+		if err != nil {
+			return err
+		}
+		if read.Filter != nil && !slices.ContainsFunc(t.docs, func(d audited) bool { return d.columns[column] != nil && d.sees(&t.grant) }) {
+			t.leak("find", doc.id, "%q is taken for a property, which only hidden documents have", name)
+		}
+		return nil
+	}
+	return nil
+}
+
+// beside asks for what is about the same as a text, and for the plain search of both branches.
+func (t *trial) beside() error {
+	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
+	switch {
+	case err == nil:
+		t.degraded(a)
+		if err := t.answer("beside", a); err != nil {
+			return err
+		}
+		t.told("beside", a)
+	case !refused(err):
+		return err
+	}
+	f, err := t.reader.Fused(t.ctx, t.text, "rrf", 60, 20)
+	if refused(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f.Degraded {
+		t.lacks(f.Failures...)
+	}
+	var ids []sheaf.ID
+	for i := range f.Results {
+		ids = append(ids, f.Results[i].ID, f.Results[i].Document.ID)
+	}
+	return t.answer("beside", ids)
+}
+
+// unmet asks for a value that nothing has, which is answered by those that there are.
+func (t *trial) unmet() error {
+	_, doc := t.target()
+	columns := []string{"tag", "path", "ext"}
+	for column := range doc.columns {
+		if name, ok := strings.CutPrefix(column, "prop."); ok && isPlain(name) {
+			columns = append(columns, column)
+		}
+	}
+	slices.Sort(columns)
+	t.text = columns[t.random.IntN(len(columns))] + ":qqxzzy"
+	a, err := t.reader.Search(t.ctx, SearchRequest{Text: t.text})
+	if refused(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.degraded(a)
+	t.told("unmet", a)
+	return t.answer("unmet", a)
+}
+
+// status asks for the status, of which all but the summary is for those from whom nothing is kept,
+// and for tasks, which are their owners'.
+func (t *trial) status() error {
+	s, err := t.reader.Status(t.ctx)
+	if err != nil {
+		return err
+	}
+	if !t.grant.SeesAll() {
+		bare := Status{Summary: s.Summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}, Warnings: s.Warnings}
+		if !reflect.DeepEqual(*s, bare) {
+			t.leak("status", "", "it tells more than the summary, for those from whom nothing is kept: %+v", *s)
+		}
+		const nobody = "audit: nobody's"
+		for _, task := range t.c.Tasks(access.Unrestricted(), nobody, "", keptTasks) {
+			if _, err := t.c.Task(t.grant, nobody, task.ID); err == nil || len(t.c.Tasks(t.grant, nobody, "", 1)) > 0 {
+				t.leak("status", "", "it tells of a task of somebody else")
+				break
+			}
+		}
+	}
+	return t.answer("status", s)
+}

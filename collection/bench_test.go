@@ -1,0 +1,106 @@
+package collection_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+)
+
+// benchFiles are those of the folder that SHEAF_TEST_DIR names, or 1,000
+// generated ones.
+func benchFiles(b *testing.B) (map[string]string, []string) {
+	files := map[string]string{}
+	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			rel, _ := filepath.Rel(dir, path)
+			files[filepath.ToSlash(rel)] = string(text)
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return files, []string{"execution policy", "remote session", "configuration module", "install package"}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	var words []string
+	for i := range 2000 {
+		words = append(words, fmt.Sprintf("word%d", i))
+	}
+	for i := range 1000 {
+		var text strings.Builder
+		fmt.Fprintf(&text, "# Note %s %s\n\n", words[random.IntN(2000)], words[random.IntN(2000)])
+		for range 300 {
+			text.WriteString(words[int(2000*random.Float64()*random.Float64())] + " ")
+		}
+		files[fmt.Sprintf("n%d.md", i)] = text.String() + "\n"
+	}
+	return files, []string{"word1 word7", "word100 word3", "word500 word501", "word20"}
+}
+
+// One search as a door answers it, page and snippets included: words alone, words
+// with meaning, and what is remembered.
+func BenchmarkSearch(b *testing.B) {
+	files, queries := benchFiles(b)
+	with := collectiontest.Open(b, files, nil)
+	o := with.Options
+	o.CacheBytes = -1
+	without, err := collection.New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer without.Close()
+	for _, c := range []struct {
+		name string
+		of   *collection.Collection
+		set  map[string]string
+	}{{"words", without, map[string]string{"meaning": "0"}}, {"hybrid", without, nil}, {"remembered", with.Collection, nil}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				r, err := c.of.For(access.Unrestricted())
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := r.Search(context.Background(), collection.SearchRequest{Text: queries[i%len(queries)], Parameters: c.set}); err != nil {
+					b.Fatal(err)
+				}
+				r.Close()
+				i++
+			}
+		})
+	}
+}
+
+// A number of the lab changed: the stages run again over what was retrieved for
+// the number before, and every result is explained.
+func BenchmarkLab(b *testing.B) {
+	files, queries := benchFiles(b)
+	f := collectiontest.Open(b, files, nil)
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		q := collection.SearchRequest{Text: queries[i/10%len(queries)], Limit: 12, Parameters: map[string]string{"meaning": fmt.Sprint(float64(1+i%10) / 20)}}
+		if _, err := r.Explain(context.Background(), q); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}

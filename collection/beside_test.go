@@ -1,0 +1,190 @@
+package collection_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/index/catalog"
+	"sheaf/ingest"
+	"sheaf/store"
+)
+
+// TestBeside: who does not look for changed files shows what another process indexed, also
+// one that began when nothing was, and never a result without what is known of it.
+func TestBeside(t *testing.T) {
+	writer := collectiontest.Unindexed(t, map[string]string{"first.md": "# First\n\nA harbor.\n"}, nil)
+	beside := writer.Beside(t)
+	if a := find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor"}); len(a.Results) != 0 {
+		t.Fatalf("%+v before anything is indexed", a.Results)
+	}
+	writer.Index(t)
+	if a := find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor"}); len(a.Results) != 1 {
+		t.Fatalf("%+v, want what was indexed", a.Results)
+	}
+	indexed, done := make(chan struct{}), sync.WaitGroup{}
+	for range 4 {
+		done.Go(func() {
+			for last := false; !last; {
+				select {
+				case <-indexed:
+					last = true
+				default:
+				}
+				r, err := beside.For(access.Unrestricted())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				a, err := r.Search(context.Background(), collection.SearchRequest{Text: "harbor"})
+				switch {
+				case err != nil:
+					t.Error(err)
+				case len(a.Results) == 0:
+					t.Error("nothing found of what was indexed before")
+				}
+				for _, found := range a.Results {
+					if found.Path == "" || found.Title == "" {
+						t.Errorf("%+v: nothing is known of it", found)
+					}
+				}
+				r.Close()
+			}
+		})
+	}
+	for n := range 20 {
+		writer.Write(t, fmt.Sprintf("more%d.md", n), fmt.Sprintf("# More %d\n\nAnother harbor.\n", n))
+		writer.Index(t)
+		// Who looks while another search does shows what that one had.
+		for found, until := 0, time.Now().Add(time.Minute); found != n+2; {
+			found = len(find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor", Limit: 50, Window: 50}).Results)
+			if time.Now().After(until) {
+				t.Fatalf("%d results, want %d", found, n+2)
+			}
+		}
+	}
+	close(indexed)
+	done.Wait()
+	if _, err := beside.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n\nA harbor.\n"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader(t, writer, access.Unrestricted()).Get(t.Context(), "api:given.md", collection.GetOptions{}); err != nil {
+		t.Errorf("what the other was given: %v", err)
+	}
+}
+
+// TestBesideAnew: an index that another process made anew in another way is not searched with
+// words that it does not have, nor written to; it is to be opened again.
+func TestBesideAnew(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	other := f.Beside(t)
+	settings := catalog.Settings{Trees: f.Options.Ingest.Trees}
+	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	reader(t, f, access.Unrestricted()) // before it is made
+	settings.Analyzer, settings.Chunker = f.Options.Analyzer.Name(), "window"
+	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-f.MadeAnew():
+		t.Error("told before anybody looked")
+	default:
+	}
+	_, err := f.For(access.Unrestricted())
+	<-f.MadeAnew()
+	for what, err := range map[string]error{"a reader": err, "readiness": f.Ready(t.Context())} {
+		if !errors.Is(err, ingest.ErrMadeAnew) {
+			t.Errorf("%s: %v, want ErrMadeAnew", what, err)
+		}
+	}
+	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n"}}}); !errors.Is(err, ingest.ErrMadeAnew) {
+		t.Errorf("a document that is given: %v, want ErrMadeAnew", err)
+	}
+}
+
+// otherwise is a store that another process made in another way since it was opened.
+type otherwise struct{ store.Backend }
+
+func (otherwise) Pin() (store.Backend, error) { return nil, store.ErrMadeOtherwise }
+
+// TestBesideAnewUnrecorded: so is one whose store tells of it before the catalog does, and who
+// asked is told to come again, not that the question was wrong.
+func TestBesideAnewUnrecorded(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	o := f.Options
+	o.Backend = otherwise{o.Backend}
+	c, err := collection.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v, want ErrMadeAnew", err)
+	}
+	<-c.MadeAnew()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(c.Ready(t.Context()), ingest.ErrMadeAnew) {
+		t.Errorf("%v where it is closed, to be opened again", err)
+	}
+}
+
+// TestBesideRemaking: an index that another process makes anew, also in the same way, is not
+// whole, and may be empty: who asks is told so, not that nothing is found.
+func TestBesideRemaking(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	other := f.Beside(t)
+	view := other.Options.Catalog.View()
+	settings := view.Settings()
+	view.Close()
+	settings.Extra = map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}
+	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(f.Ready(t.Context()), ingest.ErrMadeAnew) {
+		t.Fatalf("%v, want ErrMadeAnew", err)
+	}
+	<-f.MadeAnew()
+}
+
+// TestCloseWaits: a collection is closed when its readers are, so that what they read can stay
+// open for them, and gives nobody another one meanwhile.
+func TestCloseWaits(t *testing.T) {
+	c := collectiontest.Open(t, map[string]string{"a.md": "# A\n\napples\n"}, nil)
+	r, err := c.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	select {
+	case <-closed:
+		t.Error("it is closed under its reader")
+	case <-time.After(100 * time.Millisecond):
+	}
+	for { // until it is being closed
+		other, err := c.For(access.Unrestricted())
+		if err == nil {
+			other.Close()
+			continue
+		}
+		if !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("another reader: %v", err)
+		}
+		break
+	}
+	r.Close()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}

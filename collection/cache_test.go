@@ -1,0 +1,328 @@
+package collection_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+)
+
+// answerText is an answer as a caller reads it, but for its cursor, which is random.
+func answerText(t *testing.T, a *collection.Answer, err error) (text, next string) {
+	t.Helper()
+	if err != nil {
+		return err.Error(), ""
+	}
+	shown := *a
+	next = shown.Next
+	if next != "" {
+		shown.Next = "there is another page"
+	}
+	out, err := json.Marshal(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), next
+}
+
+// twin is a collection with a cache and the same one without.
+type twin struct {
+	*collectiontest.Fixture
+	plain *collection.Collection
+	clock *atomic.Int64
+}
+
+func newTwin(t *testing.T, files map[string]string) *twin {
+	clock := &atomic.Int64{}
+	clock.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano())
+	f := collectiontest.Open(t, files, func(o *collection.Options) { o.Now = func() time.Time { return time.Unix(0, clock.Load()) } })
+	o := f.Options
+	o.CacheBytes = -1
+	plain, err := collection.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = plain.Close() })
+	return &twin{f, plain, clock}
+}
+
+// same asks both and compares all pages of their answers.
+func (w *twin) same(t *testing.T, g access.Grant, q collection.SearchRequest) {
+	t.Helper()
+	ctx := context.Background()
+	with, err := w.For(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer with.Close()
+	without, err := w.plain.For(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer without.Close()
+	fused := func(r *collection.Reader) string {
+		out, err := r.Fused(ctx, q.Text, "rrf", 60, 5)
+		if err != nil {
+			return err.Error()
+		}
+		out.Timings = nil
+		text, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if got, want := fused(with), fused(without); got != want {
+		t.Fatalf("%q fused, as %+v: with the cache\n%s\nwithout\n%s", q.Text, g, got, want)
+	}
+	a, err := with.Search(ctx, q)
+	got, gotNext := answerText(t, a, err)
+	a, err = without.Search(ctx, q)
+	want, wantNext := answerText(t, a, err)
+	for {
+		if got != want {
+			t.Fatalf("%+v as %+v: with the cache\n%s\nwithout\n%s", q, g, got, want)
+		}
+		if gotNext == "" {
+			return
+		}
+		a, err = with.Page(ctx, gotNext, q)
+		got, gotNext = answerText(t, a, err)
+		a, err = without.Page(ctx, wantNext, q)
+		want, wantNext = answerText(t, a, err)
+	}
+}
+
+// Whatever happens to the index, and whoever asks in whatever order, an answer is
+// the one that would be found without the cache.
+func TestCacheChangesNoAnswer(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 9))
+	w := newTwin(t, listed(40, random))
+	grants := []access.Grant{access.Unrestricted()}
+	for _, who := range []string{"user:ann", "user:bob", "group:staff"} {
+		grants = append(grants, access.Grant{Access: []string{who}}, access.Grant{Tenant: "acme", Access: []string{who}}, access.Grant{Tenant: access.All, Access: []string{who, "group:board"}, Sets: []string{"finance"}})
+	}
+	grants = append(grants, access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "path:f1/"}, access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "path:f2/"})
+	requests := []collection.SearchRequest{
+		{Text: "budget"}, {Text: "budget "}, {Text: "budget", Filter: "path:f1/"}, {Text: "salary offer", Limit: 3}, {Text: "salary offer", Limit: 3, Window: 30},
+		{Text: "secret memo", Explain: true}, {Text: "secret memo"}, {Text: "contract", Facets: []string{"tag", "folder"}}, {Text: "contract", Facets: []string{"folder", "tag"}},
+		{Text: "launch", Sort: "-path"}, {Text: "launch", Sort: "path", Count: true}, {Text: "launch", Count: true}, {Text: "merger", Profile: "onyx-vespa", Explain: true},
+		{Text: "merger", Parameters: map[string]string{"meaning": "0"}}, {Text: "merger", Parameters: map[string]string{"meaning": "0.5"}}, {Text: "bonus", Plain: true}, {Text: "bonus"},
+		{Text: "date:<2026-04-01 payroll"}, {Text: "pay*"}, {Text: "memo", Profile: "rrf"}, {Text: "-budget memo"}, {Filter: "tag:memo"},
+	}
+	steps := 400
+	if testing.Short() {
+		steps = 120
+	}
+	for step := range steps {
+		name := fmt.Sprintf("f%d/d%03d.md", random.IntN(5), random.IntN(45))
+		switch random.IntN(40) {
+		case 0: // saved, found at once
+			w.Write(t, name, listed(1, random)["f0/d000.md"])
+			w.Index(t)
+		case 1: // saved, not indexed yet
+			w.Write(t, name, fmt.Sprintf("# Budget %d\n\nmemo memo\n", step))
+		case 2:
+			w.clock.Add(int64(random.IntN(100)) * int64(time.Hour))
+		}
+		w.same(t, grants[random.IntN(len(grants))], requests[random.IntN(len(requests))])
+	}
+	n := w.Cache()
+	t.Logf("%+v", n)
+	if n.Found < uint64(steps/20) || n.Missed == 0 {
+		t.Errorf("%d of %d searches were remembered: too few to tell", n.Found, steps)
+	}
+}
+
+// gated is a collection whose model waits; asked tells of every call.
+func gated(t *testing.T, wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture, calls *atomic.Int64) {
+	return gatedOf(t, map[string]string{"a.md": "# Harbor\n\nShips and a lighthouse.\n"}, wait)
+}
+
+// gatedOf is gated of other files.
+func gatedOf(t *testing.T, files map[string]string, wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture, calls *atomic.Int64) {
+	calls = &atomic.Int64{}
+	return collectiontest.Open(t, files, func(o *collection.Options) {
+		embed := o.Embed
+		o.Embed = func(ctx context.Context, text string) ([]float32, error) {
+			if err := wait(ctx, calls.Add(1)); err != nil {
+				return nil, err
+			}
+			return embed(ctx, text)
+		}
+	}), calls
+}
+
+func TestSameSearchesAtOnceAreOne(t *testing.T) {
+	const callers = 20
+	began, release := make(chan struct{}), make(chan struct{})
+	f, calls := gated(t, func(_ context.Context, call int64) error {
+		if call == 1 {
+			close(began)
+		}
+		<-release
+		return nil
+	})
+	texts := make([]string, callers)
+	var wg sync.WaitGroup
+	ask := func(i int) {
+		a, err := reader(t, f, access.Unrestricted()).Search(context.Background(), collection.SearchRequest{Text: "lighthouse"})
+		texts[i], _ = answerText(t, a, err)
+	}
+	wg.Go(func() { ask(0) })
+	<-began
+	for i := 1; i < callers; i++ {
+		wg.Go(func() { ask(i) })
+	}
+	time.AfterFunc(20*time.Millisecond, func() { close(release) })
+	wg.Wait()
+	if calls.Load() != 1 {
+		t.Errorf("%d searches for %d callers", calls.Load(), callers)
+	}
+	for i, text := range texts {
+		if text != texts[0] {
+			t.Errorf("caller %d got %s, the first %s", i, text, texts[0])
+		}
+	}
+	if n := f.Cache(); n.Missed != 1 || n.Found+n.Shared != callers-1 {
+		t.Errorf("counts: %+v", n)
+	}
+}
+
+// Whoever waits for a search that its caller gives up gets an answer.
+func TestGivingUpConcernsNobodyElse(t *testing.T) {
+	began := make(chan struct{})
+	f, _ := gated(t, func(ctx context.Context, call int64) error {
+		if call > 1 {
+			return nil
+		}
+		close(began)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := reader(t, f, access.Unrestricted()).Search(ctx, collection.SearchRequest{Text: "lighthouse"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("who gave up: %v", err)
+		}
+	})
+	<-began
+	for range 5 {
+		wg.Go(func() {
+			a, err := reader(t, f, access.Unrestricted()).Search(context.Background(), collection.SearchRequest{Text: "lighthouse"})
+			if err != nil || len(a.Results) == 0 || a.Degraded {
+				t.Errorf("who waited: %+v, %v", a, err)
+			}
+		})
+	}
+	time.AfterFunc(10*time.Millisecond, cancel)
+	wg.Wait()
+}
+
+// Half an answer is not remembered.
+func TestDegradedAnswersAreNotKept(t *testing.T) {
+	f, _ := gated(t, func(_ context.Context, call int64) error {
+		if call == 1 {
+			return errors.New("the model is away")
+		}
+		return nil
+	})
+	r := reader(t, f, access.Unrestricted())
+	for i, degraded := range []bool{true, false, false} {
+		if a := find(t, r, collection.SearchRequest{Text: "lighthouse"}); a.Degraded != degraded {
+			t.Errorf("search %d: degraded %v, %q", i, a.Degraded, a.Warnings)
+		}
+	}
+	if n := f.Cache(); n.Found != 1 || n.Missed != 2 {
+		t.Errorf("counts: %+v", n)
+	}
+}
+
+// turns counts how often a turn was taken and given back.
+type turns struct {
+	taken, rested, ended int
+	full                 error
+}
+
+// Take implements collection.Turn.
+func (t *turns) Take(context.Context, time.Duration) error {
+	if t.full == nil {
+		t.taken++
+	}
+	return t.full
+}
+
+// Rest implements collection.Turn.
+func (t *turns) Rest() { t.rested++ }
+
+// End implements collection.Turn.
+func (t *turns) End() { t.ended++ }
+
+func (*turns) Full() bool { return false }
+
+// What is remembered needs no turn, what is searched for does, but for the time in
+// which it waits for a model.
+func TestTurns(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"}, nil)
+	turn, busy := &turns{}, errors.New("busy")
+	r := reader(t, f, access.Unrestricted())
+	search := func(text string) error {
+		_, err := r.Search(collection.WithTurn(context.Background(), turn), collection.SearchRequest{Text: text})
+		return err
+	}
+	for i := range 2 {
+		if err := search("harbor"); err != nil || turn.taken != 2 || turn.rested != 1 {
+			t.Errorf("search %d: %+v, want 2 turns and a rest between; %v", i, *turn, err)
+		}
+	}
+	turn.full = busy
+	if err := search("harbor"); err != nil {
+		t.Errorf("what is remembered, when all are busy: %v", err)
+	}
+	if err := search("lighthouse"); !errors.Is(err, busy) {
+		t.Errorf("a new search, when all are busy: %v", err)
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	const limit = 1 << 20
+	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(3, 3))), func(o *collection.Options) { o.CacheBytes = limit })
+	r := reader(t, f, access.Unrestricted())
+	find(t, r, collection.SearchRequest{Text: "budget", Limit: 20})
+	before := heap()
+	for i := range 300 {
+		find(t, r, collection.SearchRequest{Text: fmt.Sprintf("budget memo%d", i), Limit: 20, Explain: i%3 == 0})
+	}
+	n := f.Cache()
+	if n.Bytes > limit || n.Bytes < limit/2 || n.Entries < 5 || n.Missed != 301 {
+		t.Errorf("%+v: want a cache that is nearly full", n)
+	}
+	if grown := heap() - before; grown > 2*limit {
+		t.Errorf("the heap has grown by %d bytes with %d remembered", grown, n.Bytes)
+	}
+	find(t, r, collection.SearchRequest{Text: "budget memo299", Limit: 20})
+	find(t, r, collection.SearchRequest{Text: "budget memo0", Limit: 20, Explain: true})
+	if m := f.Cache(); m.Found != n.Found+1 || m.Missed != n.Missed+1 {
+		t.Errorf("the newest and the oldest: %+v after %+v", m, n)
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

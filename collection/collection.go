@@ -1,0 +1,632 @@
+// Package collection answers the question "how does a door get at a collection?".
+// HTTP, MCP, the web page and other programs open a [Collection] and ask it for
+// a [Reader], which is the collection at one moment as one caller may see it:
+// searching, getting, explaining, listing and counting are methods of the
+// Reader, so nothing can be read past the access check. That check is in one
+// place: the guard of guard.go, which stands between the Reader and the store
+// and the catalog.
+//
+// The types with JSON names are what doors show; their doc tags say what each
+// field means and become the descriptions of the HTTP interface.
+package collection
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sheaf"
+	"sheaf/collection/access"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
+)
+
+// Options say what a collection is made of. What they name stays open, and
+// belongs to the caller, until the collection is closed.
+type Options struct {
+	// Name is what the collection is called.
+	Name    string
+	Catalog *catalog.Catalog
+	Backend store.Backend
+	// Store names the backend in warnings; "" is "the store". Distant says that it
+	// answers over a network, so that others may work while it is waited for.
+	Store    string
+	Distant  bool
+	Analyzer *analysis.Analyzer
+	// SharedStatistics lets callers from whom documents are kept search by words in a
+	// store that counts how rare words are in all documents only: scores tell then whether
+	// hidden ones hold a word. Without it such searches are sheaf.ErrUnsupported.
+	SharedStatistics bool
+	// ShowComments shows comments in Markdown to callers from whom documents are kept. Without
+	// it their words may still find a section where the index was made with them: see
+	// ingest.Options.HideComments.
+	ShowComments bool
+	// Embed gives the vector of a query; nil without a model.
+	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Passages says how texts were cut for the model, so that a snippet can
+	// show the passage that was found; zero shows the beginning.
+	Passages chunk.Passages
+	// Confidence gives what tells how sure the answers of a profile are; nil
+	// says nothing of it.
+	Confidence func(p *profile.Profile) *search.Calibration
+	// Model, when it is not nil, is used instead of Embed: a model in the program,
+	// which can be asked for more than vectors.
+	Model model.Embedder
+	// Rerank is the model that reads the first answers again, for profiles
+	// that want that; nil for none.
+	Rerank model.Reranker
+	// Profiles finds ranking profiles, ProfileDirs are the folders to list
+	// beside the built-in ones. Nil is the built-in ones.
+	Profiles    profile.Source
+	ProfileDirs []string
+	// Tuned is the folder of the index, where profiles that are tuned to it
+	// lie; "" for none.
+	Tuned string
+	// Profile is the name of the profile when a request names none; "" is
+	// profile.Default.
+	Profile string
+	// Scanner reads the files of the collection's folder for profiles that find
+	// candidates there, under the names that the catalog has for them; nil when
+	// there is no such folder.
+	Scanner search.Scanner
+	// Ingest says how documents get in; nil for a collection that is only
+	// read. Its Catalog, Backend and Turn are set by New.
+	Ingest *ingest.Options
+	// Documents is the folder that keeps the documents that were given, as
+	// they were given: the index is made of them. Tasks keeps accepted work
+	// until it is done. "" for a collection that takes neither.
+	Documents, Tasks string
+	// Judged is the folder that saved judgements are written to; "" for none.
+	Judged string
+	// CacheBytes is about how much memory remembered answers may take; 0 is
+	// DefaultCacheBytes, less remembers nothing.
+	CacheBytes int64
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Notice is told what goes wrong beside requests, in Work; nil for nobody.
+	Notice func(error)
+}
+
+// Collection is an open collection. It is safe for concurrent use.
+type Collection struct {
+	o        Options
+	rankings *rankings
+	profiles profileCache
+	watching atomic.Pointer[watchState]
+	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
+	closed   atomic.Bool
+	reading  sync.RWMutex // held to read by every Reader
+	given    given
+	words    wordCounts
+	cache    *cache // nil remembers nothing
+	recall   recallMeter
+	agreed   atomic.Uint64 // generation that was made as Options says
+	anew     chan struct{} // closed when another process made the index anew otherwise
+	tellAnew sync.Once
+	damaged  chan struct{} // closed when damage is met
+	damage   error         // and which; not to be read before
+	tellHarm sync.Once
+	// fresh says that nothing was indexed when it was opened, and willWatch that somebody
+	// will.
+	fresh     bool
+	willWatch atomic.Bool
+}
+
+// New opens a collection of what o names.
+func New(o Options) (*Collection, error) {
+	if o.Catalog == nil || o.Backend == nil || o.Analyzer == nil {
+		return nil, sheaf.Invalidf("open collection %q: a catalog, a store and an analyzer are needed", o.Name)
+	}
+	if o.Profiles == nil {
+		o.Profiles = profile.In(o.ProfileDirs...)
+	}
+	if o.Profile == "" {
+		o.Profile = profile.Default
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Ingest != nil {
+		options := *o.Ingest
+		options.Catalog, options.Backend = o.Catalog, o.Backend
+		options.Turn = ingest.NewTurn()
+		o.Ingest = &options
+	}
+	view := o.Catalog.View()
+	defer view.Close()
+	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), anew: make(chan struct{}), damaged: make(chan struct{}), fresh: view.Docs() == 0}
+	if o.CacheBytes >= 0 {
+		c.cache = newCache(cmp.Or(o.CacheBytes, DefaultCacheBytes))
+	}
+	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
+		return nil, fmt.Errorf("open collection %q: %w", o.Name, err)
+	}
+	return c, nil
+}
+
+// closeWait is how long Close waits for readers: as long as a request may take.
+const closeWait = 10 * time.Second
+
+// Close releases what the collection holds itself; its catalog and store stay
+// open, and may be closed then. Nobody gets a Reader any more, and it waits for those
+// that are open, 10 s at most.
+func (c *Collection) Close() error {
+	c.closed.Store(true)
+	for began := time.Now(); time.Since(began) < closeWait; time.Sleep(time.Millisecond) {
+		if c.reading.TryLock() {
+			c.reading.Unlock()
+			break
+		}
+	}
+	c.recall.close()
+	c.rankings.clear()
+	return nil
+}
+
+// shut is why a collection that is closed does not answer: it may be about to be opened again.
+func (c *Collection) shut() error {
+	switch {
+	case isClosed(c.anew):
+		return ingest.ErrMadeAnew
+	case isClosed(c.damaged):
+		return fmt.Errorf("%w: the index is damaged, and is made again", sheaf.ErrUnavailable)
+	}
+	return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+}
+
+// Name is what the collection is called.
+func (c *Collection) Name() string { return c.o.Name }
+
+// Profile is the name of the ranking profile when a request names none.
+func (c *Collection) Profile() string { return c.o.Profile }
+
+// ErrExpired says that a cursor is no longer good, or never was: search again. It
+// wraps sheaf.ErrNotFound.
+var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longer: search again without it", sheaf.ErrNotFound)
+
+// For is the collection at this moment as a caller with grant may see it. Close
+// the Reader when done. A grant that has ended is [ErrForbidden]. When another process made the index anew in another way, or makes it
+// anew, the error wraps [ingest.ErrMadeAnew].
+func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
+	c.reading.RLock()
+	done := sync.OnceFunc(c.reading.RUnlock)
+	defer func() {
+		if r == nil {
+			done()
+		}
+	}()
+	if c.closed.Load() {
+		return nil, c.shut()
+	}
+	if err := c.good(&grant); err != nil {
+		return nil, err
+	}
+	// What the store holds still is older than the view, which then knows its documents, also
+	// those that another process indexed.
+	st, pinned := c.o.Backend, store.Backend(nil)
+	if p, ok := st.(store.Pinner); ok {
+		held, err := p.Pin()
+		switch {
+		case err == nil: // else its requests say why
+			st, pinned = held, held
+		case errors.Is(err, store.ErrMadeOtherwise): // since it was opened; the catalog may not say so yet
+			c.seen(ingest.ErrMadeAnew)
+			return nil, ingest.ErrMadeAnew
+		}
+	}
+	view, err := c.latest()
+	if err != nil {
+		if pinned != nil {
+			err = errors.Join(err, pinned.Close())
+		}
+		return nil, err
+	}
+	at, told := stampOf(view, st)
+	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, st, at, c, &grant)}, nil
+}
+
+// good is nil while a grant has not ended. Of one that never does the clock is not asked.
+func (c *Collection) good(grant *access.Grant) error {
+	if !grant.Expires.IsZero() && grant.Ended(c.o.Now()) {
+		return fmt.Errorf("%w: the grant has ended", ErrForbidden)
+	}
+	return nil
+}
+
+// latest is what is known of the documents now, also from other processes. The error wraps
+// ingest.ErrMadeAnew when one of those made the index in another way, so that words and
+// vectors of queries are none of its, or makes it anew, so that it is not whole.
+func (c *Collection) latest() (*catalog.View, error) {
+	if err := c.o.Catalog.Follow(); err != nil {
+		c.seen(err)
+		return nil, err
+	}
+	view := c.o.Catalog.View()
+	if c.o.Ingest != nil && view.Generation() != c.agreed.Load() {
+		err := c.o.Ingest.Agrees(view)
+		if err == nil && view.Settings().Extra[ingest.RemakingKey] != "" {
+			err = ingest.ErrMadeAnew
+		}
+		if err != nil {
+			view.Close()
+			c.seen(err)
+			return nil, err
+		}
+		c.agreed.Store(view.Generation())
+	}
+	return view, nil
+}
+
+// MadeAnew is closed when it is seen that another process made the index anew in another
+// way, or makes it anew: the collection says so to whoever asks from then on, and is to be closed and opened
+// again.
+func (c *Collection) MadeAnew() <-chan struct{} { return c.anew }
+
+// Damaged is closed when damage of the index is met: what is not damaged is answered from still,
+// and the collection is to be closed, and opened again when the index is mended.
+func (c *Collection) Damaged() <-chan struct{} { return c.damaged }
+
+// Damage says, once Damaged is closed, what was met first: the error wraps [vfs.ErrCorrupt].
+func (c *Collection) Damage() error {
+	<-c.damaged
+	return c.damage
+}
+
+// seen tells of an index that was made anew, or is damaged.
+func (c *Collection) seen(err error) {
+	if errors.Is(err, ingest.ErrMadeAnew) {
+		c.tellAnew.Do(func() { close(c.anew) })
+	}
+	if errors.Is(err, vfs.ErrCorrupt) {
+		c.tellHarm.Do(func() {
+			c.damage = err
+			close(c.damaged)
+		})
+	}
+}
+
+func isClosed(told <-chan struct{}) bool {
+	select {
+	case <-told:
+		return true
+	default:
+		return false
+	}
+}
+
+// stampOf is the state of the index that a view and a store are at; told is false
+// when the store does not tell its own.
+func stampOf(view *catalog.View, st store.Backend) (s stamp, told bool) {
+	s.generation = view.Generation()
+	v, ok := st.(store.Versioned)
+	if !ok {
+		return s, false
+	}
+	version, err := v.Version()
+	s.version = version
+	return s, err == nil
+}
+
+// now is the time that relative dates and ages are measured by: to the minute, so
+// that an answer is good for one.
+func (c *Collection) now() time.Time { return c.o.Now().Truncate(time.Minute) }
+
+// Cache says how searches were answered and what is remembered of them.
+func (c *Collection) Cache() CacheCounts {
+	if c.cache == nil {
+		return CacheCounts{}
+	}
+	return c.cache.state()
+}
+
+// watchState is how the watching goes.
+type watchState struct {
+	At      time.Time
+	Err     error
+	Report  *ingest.Report
+	Changed time.Time
+	Stale   error // why what is shown of the folders may be old; nil when it is not
+}
+
+// WillWatch says that Watch will be called: until its first run has ended, a collection
+// of which nothing was indexed is not ready. Who listens first and watches then says so
+// before.
+func (c *Collection) WillWatch() { c.willWatch.Store(true) }
+
+// Watch keeps the collection up to date with its folders until ctx ends, and
+// then returns nil. onRun, which may be nil, is told of every run. The first
+// run is over when Ready says so.
+func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error)) error {
+	if c.o.Ingest == nil {
+		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
+	}
+	c.WillWatch()
+	return ingest.Watch(ctx, c.telling(), func(report *ingest.Report, err error) {
+		c.ran(report, err)
+		if onRun != nil {
+			onRun(report, err)
+		}
+	})
+}
+
+// telling are the options of runs of which Status says how far they are.
+func (c *Collection) telling() ingest.Options {
+	o := *c.o.Ingest
+	told := o.Progress
+	o.Progress = func(p ingest.Progress) {
+		if p.AllFiles > 0 {
+			c.indexing.Store(&p)
+		} else { // it looks for changed files, or has ended
+			c.indexing.Store(nil)
+		}
+		if told != nil {
+			told(p)
+		}
+	}
+	return o
+}
+
+// Refresh brings the collection up to date with its folders once.
+func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
+	if c.o.Ingest == nil {
+		return nil, fmt.Errorf("refresh %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
+	}
+	report, err := ingest.Run(ctx, c.telling())
+	c.indexing.Store(nil)
+	if ctx.Err() == nil {
+		c.ran(report, err)
+	}
+	return report, err
+}
+
+// ran notes how a run went.
+func (c *Collection) ran(report *ingest.Report, err error) {
+	c.seen(err)
+	state := &watchState{At: c.o.Now(), Err: err, Report: report, Stale: err}
+	if unread := report.Unread(); err == nil && len(unread) > 0 {
+		state.Stale = fmt.Errorf("cannot read folder %s: %s", unread[0].Tree, unread[0].Detail)
+	}
+	if before := c.watching.Load(); before != nil {
+		state.Changed = before.Changed
+	}
+	if err == nil && report.Changes() {
+		state.Changed = state.At
+	}
+	c.watching.Store(state)
+}
+
+// Looking reports whether changed files are still to be looked for, or are, for the first
+// time since the collection was opened: what was saved before then may not be found.
+func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
+
+// filling says that the folder is indexed for the first time.
+func (c *Collection) filling() bool {
+	return c.fresh && c.Looking()
+}
+
+// Ready is nil when the collection can answer; else it says why not. A
+// collection without documents is ready once it has been looked for some.
+func (c *Collection) Ready(ctx context.Context) error {
+	if c.closed.Load() {
+		return c.shut()
+	}
+	if c.filling() {
+		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
+	}
+	if c.given.recovering.Load() && !c.given.full.Load() {
+		return fmt.Errorf("%w: documents that were accepted are being indexed", sheaf.ErrUnavailable)
+	}
+	view, err := c.latest()
+	if err != nil {
+		return err
+	}
+	view.Close()
+	if r, ok := c.o.Backend.(store.Reporter); ok {
+		if _, err := r.Stats(ctx); err != nil && !errors.Is(err, sheaf.ErrUnsupported) {
+			return fmt.Errorf("%w: the store does not answer: %w", sheaf.ErrUnavailable, store.Gone(err))
+		}
+	}
+	return nil
+}
+
+// Moved says that the name of the store stands for another one now, and the collection keeps to the one
+// before; nil when it does not.
+func (c *Collection) Moved() error {
+	if m, ok := c.o.Backend.(store.Mover); ok {
+		return m.Moved()
+	}
+	return nil
+}
+
+// Coming reports whether the collection cannot be asked now, and may be before long, so that
+// waiting a while is worth it: not while its index is gone.
+func (c *Collection) Coming(ctx context.Context) bool {
+	err := c.Ready(ctx)
+	return err != nil && !errors.Is(err, catalog.ErrGone)
+}
+
+// profileCache keeps profiles for a moment: a request need not read files, and
+// an edited profile is used soon.
+type profileCache struct {
+	mu     sync.Mutex
+	loaded map[string]loadedProfile
+	// editions is how many different profiles have been read.
+	editions uint64
+}
+
+// loadedProfile is a profile as it was read. Its edition is another one when its
+// text is.
+type loadedProfile struct {
+	profile *profile.Profile
+	edition uint64
+	at      time.Time
+	// from are the texts that it was made of, nil when they are not known.
+	from []profileText
+}
+
+// profileText is what stood in a file of a profile, that there was none of a name, or what
+// tuned it: then the name is "".
+type profileText struct {
+	name, file string
+	text       []byte
+	missing    bool
+}
+
+// readProfile reads a profile, and tells of what it was made.
+func (c *Collection) readProfile(name string) (*profile.Profile, []profileText, error) {
+	before, known := c.tunedText(name)
+	var from []profileText
+	find := func(name string) (string, []byte, error) {
+		file, text, err := c.o.Profiles(name)
+		missing := errors.Is(err, sheaf.ErrNotFound)
+		known = known && (err == nil || missing)
+		from = append(from, profileText{name, file, text, missing})
+		return file, text, err
+	}
+	p, _, err := profile.LoadTuned(c.o.Tuned, name, find)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, still := c.tunedText(name)
+	if !known || !still || !bytes.Equal(before, after) || !plainName.MatchString(name) {
+		return p, nil, nil // what lies beside a file is not told of
+	}
+	return p, append(from, profileText{text: before}), nil
+}
+
+// tunedText is what tunes a profile, nil when nothing does; false when that is not known.
+func (c *Collection) tunedText(name string) ([]byte, bool) {
+	if c.o.Tuned == "" {
+		return nil, true
+	}
+	text, err := profile.TunedText(c.o.Tuned, name)
+	return text, err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// same reports whether a profile would be made of the same texts again. Reading it takes
+// some milliseconds and a megabyte, in which nobody else has any.
+func (c *Collection) same(name string, p *loadedProfile) bool {
+	for i := range p.from {
+		f := &p.from[i]
+		if f.name == "" {
+			if text, known := c.tunedText(name); !known || !bytes.Equal(text, f.text) {
+				return false
+			}
+			continue
+		}
+		file, text, err := c.o.Profiles(f.name)
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) || (err != nil) != f.missing || file != f.file || !bytes.Equal(text, f.text) {
+			return false
+		}
+	}
+	return p.from != nil
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// profileAge is how long a profile is used before it is read again.
+const profileAge = time.Second
+
+// Load is the named profile, "" for the default one. Names of files, which
+// package profile takes too, are not found: callers must not have the server
+// read its disk.
+func (c *Collection) Load(name string) (*profile.Profile, error) {
+	p, err := c.load(name)
+	return p.profile, err
+}
+
+func (c *Collection) load(name string) (loadedProfile, error) {
+	if name == "" {
+		name = c.o.Profile
+	}
+	if name != c.o.Profile && !plainName.MatchString(name) {
+		return loadedProfile{}, fmt.Errorf("%w: there is no profile %q", sheaf.ErrNotFound, name)
+	}
+	cache := &c.profiles
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	before, known := cache.loaded[name]
+	if known && time.Since(before.at) < profileAge {
+		return before, nil
+	}
+	if known && c.same(name, &before) {
+		before.at = time.Now()
+		cache.loaded[name] = before
+		return before, nil
+	}
+	p, from, err := c.readProfile(name)
+	if err != nil {
+		return loadedProfile{}, profile.WithoutFolders(err)
+	}
+	if known && p.Equal(before.profile) {
+		before.at, before.from = time.Now(), from
+		cache.loaded[name] = before
+		return before, nil
+	}
+	if err := c.canRun(p); err != nil {
+		return loadedProfile{}, err
+	}
+	if cache.loaded == nil || len(cache.loaded) >= 64 {
+		cache.loaded = map[string]loadedProfile{}
+	}
+	cache.editions++
+	loaded := loadedProfile{p, cache.editions, time.Now(), from}
+	cache.loaded[name] = loaded
+	return loaded, nil
+}
+
+// reread has profiles read again by whoever asks next: one was written, and others
+// may extend it.
+func (c *profileCache) reread() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, p := range c.loaded {
+		p.at = time.Time{}
+		c.loaded[name] = p
+	}
+}
+
+// usualLimit is how many results a request with these parameters wants when it does not say.
+func usualLimit(p *profile.Profile, set map[string]string) int {
+	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
+}
+
+// canRun is nil when a profile can run here as it is written.
+func (c *Collection) canRun(p *profile.Profile) error {
+	plan, err := p.Plan(usualLimit(p, nil), nil)
+	if err != nil {
+		return err
+	}
+	s := search.Searcher{Backend: c.o.Backend, Store: c.o.Store, Embed: c.o.Embed, Scanner: c.o.Scanner}
+	if c.o.Model != nil {
+		s.SetModel(c.o.Model, c.o.Analyzer, 0)
+	}
+	return s.Check(plan)
+}
+
+// What a caller may be told besides the categories of the root package.
+var (
+	// ErrPrecondition says that a document is another version than the caller
+	// believes, or there when it must not be.
+	ErrPrecondition = errors.New("a condition does not hold")
+	// ErrConflict says that a request conflicts with itself, or with what there is.
+	ErrConflict = errors.New("conflict")
+	// ErrTaken says that another process of this index takes documents, until it ends.
+	ErrTaken = fmt.Errorf("%w: documents are given to another process of this index", sheaf.ErrUnavailable)
+	// ErrForbidden says that the caller may not do what they ask for.
+	ErrForbidden = errors.New("not allowed")
+)

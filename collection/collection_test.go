@@ -1,0 +1,498 @@
+package collection_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+)
+
+func reader(t testing.TB, f *collectiontest.Fixture, g access.Grant) *collection.Reader {
+	t.Helper()
+	r, err := f.For(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func find(t testing.TB, r *collection.Reader, q collection.SearchRequest) *collection.Answer {
+	t.Helper()
+	a, err := r.Search(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestNamesInBrackets: a caller from whom documents are kept asks for properties in brackets
+// as one who sees all does.
+func TestNamesInBrackets(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"a.md":     "---\nstatus: draft\nnext step: call Ann\npath: x\n---\nText.\n",
+		"b.md":     "---\nstatus: done\nnext step: call Ann\npath: x\n---\nText.\n",
+		"c.md":     "---\nstatus: done\nsecret: yes\n---\nText.\n",
+		"Sub/d.md": "Text.\n",
+	}, nil)
+	if a := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "path:sub/"}); len(a.Results) != 1 {
+		t.Errorf("a path in another case: %d results", len(a.Results))
+	}
+	kept := access.Unrestricted()
+	kept.Baked = "-prop.secret:*"
+	for _, grant := range []access.Grant{access.Unrestricted(), kept} {
+		r := reader(t, f, grant)
+		for text, want := range map[string]int{"[status:draft OR done][next step:call Ann]": 2, "[path:x][status:done]": 1, "-[status:done] [path:x]": 1} {
+			if a := find(t, r, collection.SearchRequest{Text: text}); len(a.Results) != want || len(a.Notes) != 0 {
+				t.Errorf("%s: %d results with notes %q, want %d", text, len(a.Results), a.Notes, want)
+			}
+		}
+	}
+}
+
+func TestSearchGetSimilar(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"git.md":  "---\ntags: [vcs]\ndate: 2024-05-01\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit. See [cooking](cook.md).\n",
+		"hg.md":   "---\ntags: [vcs]\n---\n# Mercurial\n\nUse rollback to undo the last commit.\n",
+		"cook.md": "# Cooking\n\nOlive oil and tomatoes.\n",
+	}, nil)
+	r := reader(t, f, access.Unrestricted())
+	a := find(t, r, collection.SearchRequest{Text: "undo commit", Facets: []string{"tag", "ext"}, Count: true, Explain: true})
+	if len(a.Results) == 0 || a.Results[0].ID != "notes:git.md#undo-a-commit" {
+		t.Fatalf("results: %+v", a.Results)
+	}
+	first := a.Results[0]
+	if !strings.Contains(first.Snippet, "reset") || len(first.Matches) == 0 || first.Line != 11 || first.Date == nil || first.Explanation == nil || first.File == "" {
+		t.Errorf("first result: %+v", first)
+	}
+	if a.Matches == nil || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" || a.Total.Relation != "eq" || a.Total.Value != len(a.Results) {
+		t.Errorf("matches %v, facets %v, total %v", a.Matches, a.Facets, a.Total)
+	}
+	sorted := find(t, r, collection.SearchRequest{Text: "undo", Sort: "-path"})
+	if len(sorted.Results) < 2 || sorted.Results[0].Doc != "notes:hg.md" {
+		t.Errorf("in the order of paths: %+v", sorted.Results)
+	}
+	for _, same := range []bool{true, false} {
+		orders := map[string]bool{}
+		for range 30 {
+			q := collection.SearchRequest{Sort: "random", Limit: 2, Window: 9}
+			if same {
+				q.Sort = "random:7"
+			}
+			a := find(t, r, q)
+			b, err := r.Page(context.Background(), a.Next, collection.SearchRequest{})
+			if err != nil || a.Total.Value != 7 || len(b.Results) != 2 {
+				t.Fatalf("drawn: %+v, then %+v, %v", a.Total, b, err)
+			}
+			orders[fmt.Sprint(a.Results[0].ID, a.Results[1].ID, b.Results[0].ID, b.Results[1].ID)] = true
+		}
+		if len(orders) == 1 != same {
+			t.Errorf("30 draws, the same seed %t: %d orders", same, len(orders))
+		}
+	}
+	part, err := r.Get(context.Background(), first.ID, collection.GetOptions{Neighbors: 1})
+	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 || part.Links[0].To != "notes:cook.md" {
+		t.Errorf("get: %+v, %v", part, err)
+	}
+	whole, err := r.Get(context.Background(), "notes:git.md", collection.GetOptions{Body: true, Neighbors: 1})
+	if err != nil || strings.Contains(whole.Text, "## ") || len(whole.Before) != 0 || len(whole.After) != 1 || whole.After[0].Position != 1 {
+		t.Errorf("the first chunks of a document: %+v, %v", whole, err)
+	}
+	like, err := r.Similar(context.Background(), first.ID, collection.SearchRequest{})
+	if err != nil || len(like.Results) == 0 || !strings.HasPrefix(string(like.Results[0].ID), "notes:") {
+		t.Errorf("similar: %+v, %v", like, err)
+	}
+	for _, res := range like.Results {
+		if res.Doc == first.Doc {
+			t.Errorf("similar shows the document itself: %s", res.ID)
+		}
+	}
+	d, err := r.Document(context.Background(), "notes:git.md")
+	if err != nil || len(d.Outline) != 3 || d.Links[0] != "notes:cook.md" || d.ETag == "" {
+		t.Errorf("document: %+v, %v", d, err)
+	}
+	if _, err := r.Get(context.Background(), "notes:none.md", collection.GetOptions{}); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("get of nothing: %v", err)
+	}
+	list, err := r.Documents(context.Background(), "", "", 2)
+	if err != nil || len(list.Documents) != 2 || list.Next != "notes:git.md" {
+		t.Errorf("documents: %+v, %v", list, err)
+	}
+	if list, err = r.Documents(context.Background(), "", list.Next, 2); err != nil || len(list.Documents) != 1 || list.Next != "" {
+		t.Errorf("second page: %+v, %v", list, err)
+	}
+}
+
+func TestRequestsOutOfRange(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
+	r := reader(t, f, access.Unrestricted())
+	for field, q := range map[string]collection.SearchRequest{
+		"limit":           {Limit: collection.MaxLimit + 1},
+		"window":          {Window: -1},
+		"query":           {Text: strings.Repeat("a", collection.MaxQueryBytes+1)},
+		"sort":            {Sort: "score"},
+		"facets":          {Facets: []string{"secret"}},
+		"filter":          {Filter: "words and no filter"},
+		"profile":         {Profile: "none"},
+		"parameters/none": {Parameters: map[string]string{"none": "1"}},
+	} {
+		_, err := r.Search(context.Background(), q)
+		var at *collection.FieldError
+		if !errors.As(err, &at) || at.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// TestDrawsRemembered: a draw that nobody can ask for again is not remembered, one with a
+// seed is; what is nearly a draw is refused.
+func TestDrawsRemembered(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n", "b.md": "# B\n\ntext\n"}, nil)
+	r := reader(t, f, access.Unrestricted())
+	for range 5 {
+		if a := find(t, r, collection.SearchRequest{Sort: "random"}); len(a.Results) != 4 {
+			t.Errorf("%d drawn of 4", len(a.Results))
+		}
+	}
+	if n := f.Cache(); n.Entries != 0 || n.Passed != 5 {
+		t.Errorf("after draws without a seed: %+v", n)
+	}
+	for range 2 {
+		find(t, r, collection.SearchRequest{Sort: "random:1234567890123456789"})
+	}
+	if n := f.Cache(); n.Entries != 1 || n.Found != 1 {
+		t.Errorf("after two with one: %+v", n)
+	}
+	for _, sort := range []string{"-random", "-random:7", "random:", "random:x", "random:18446744073709551616"} {
+		_, err := r.Search(context.Background(), collection.SearchRequest{Sort: sort})
+		var at *collection.FieldError
+		if !errors.As(err, &at) || at.Field != "sort" || !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", sort, err)
+		}
+	}
+}
+
+// A condition that does not hold is no invalid input; a field that is wrong is.
+func TestConditionIsNotInvalid(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
+	for _, c := range []struct {
+		change collection.Change
+		field  string
+		is     error
+		isNot  error
+	}{
+		{collection.Change{ID: catalog.FreeTree + ":a.md", Put: &collection.DocumentInput{Text: "# A\n"}, IfMatch: `"other"`}, "if_match", collection.ErrPrecondition, sheaf.ErrInvalid},
+		{collection.Change{ID: catalog.FreeTree + ":../a.md", Put: &collection.DocumentInput{}}, "id", sheaf.ErrInvalid, collection.ErrPrecondition},
+	} {
+		_, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{c.change})
+		var at *collection.FieldError
+		if !errors.As(err, &at) || at.Field != c.field || !errors.Is(err, c.is) || errors.Is(err, c.isNot) {
+			t.Errorf("%s: %v", c.change.ID, err)
+		}
+	}
+}
+
+// Pages neither repeat nor lose a result while the index changes.
+func TestPagesHoldStill(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("n%02d.md", i)] = fmt.Sprintf("# Note %d\n\napples %s\n", i, strings.Repeat("pear ", i))
+	}
+	f := collectiontest.Open(t, files, nil)
+	first := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "apples", Limit: 7, Window: 50, Parameters: map[string]string{"meaning": "0"}})
+	if first.Total.Value != 40 || first.Next == "" {
+		t.Fatalf("total %v, next %q", first.Total, first.Next)
+	}
+	seen := map[sheaf.ID]int{}
+	page := first
+	for n := 0; ; n++ {
+		for _, r := range page.Results {
+			seen[r.ID]++
+			if r.Rank != len(seen) {
+				t.Errorf("%s has rank %d as result %d", r.ID, r.Rank, len(seen))
+			}
+		}
+		if page.Next == "" {
+			break
+		}
+		f.Write(t, fmt.Sprintf("n%02d.md", n), "# Note\n\napples apples apples\n")
+		f.Write(t, fmt.Sprintf("new%d.md", n), "# New\n\napples\n")
+		f.Index(t)
+		r := reader(t, f, access.Unrestricted())
+		if r.Generation() == first.Generation {
+			t.Fatal("the index did not change")
+		}
+		var err error
+		if page, err = r.Page(context.Background(), page.Next, collection.SearchRequest{Text: "apples"}); err != nil {
+			t.Fatal(err)
+		}
+		if page.Generation != first.Generation {
+			t.Errorf("generation %d of a page, %d of the first", page.Generation, first.Generation)
+		}
+	}
+	if len(seen) != 40 {
+		t.Errorf("%d results on all pages", len(seen))
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("%s is there %d times", id, n)
+		}
+	}
+}
+
+func TestForeignCursors(t *testing.T) {
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("n%d.md", i)] = "---\naccess: [public]\n---\n# Note\n\napples\n"
+	}
+	f := collectiontest.Open(t, files, nil)
+	mine := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "apples", Limit: 3})
+	other := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	if _, err := other.Page(context.Background(), mine.Next, collection.SearchRequest{}); !errors.Is(err, collection.ErrExpired) {
+		t.Errorf("somebody else's cursor: %v", err)
+	}
+	r := reader(t, f, access.Unrestricted())
+	for _, as := range []collection.SearchRequest{{Text: "pears"}, {Profile: "rrf"}, {Text: "apples", Filter: "ext:md"}, {Sort: "path"}} {
+		if _, err := r.Page(context.Background(), mine.Next, as); !errors.Is(err, collection.ErrConflict) {
+			t.Errorf("a cursor of another search than %+v: %v", as, err)
+		}
+	}
+	if page, err := r.Page(context.Background(), mine.Next, collection.SearchRequest{Text: "apples", Profile: mine.Profile}); err != nil || len(page.Results) != 3 {
+		t.Errorf("a cursor of this search: %+v, %v", page, err)
+	}
+	for _, cursor := range []string{"", "x", "!!!", mine.Next + "A", mine.Next[1:], strings.Repeat("A", 22)} {
+		if _, err := r.Page(context.Background(), cursor, collection.SearchRequest{}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, collection.ErrExpired) {
+			t.Errorf("cursor %q: %v", cursor, err)
+		}
+	}
+}
+
+func TestHiddenDocumentsAreNotThere(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget figures, see [closed](closed.md)\n",
+		"mine.md":   "---\naccess: [user:ann]\nsets: [finance]\n---\n# Mine\n\nbudget figures [open](open.md)\n",
+		"closed.md": "# Closed\n\nsecret budget figures [open](open.md)\n",
+		"other.md":  "---\naccess: public\ntenant: acme\n---\n# Other\n\nbudget of acme\n",
+	}, nil)
+	search := []access.Scope{access.ScopeSearch}
+	for name, test := range map[string]struct {
+		grant access.Grant
+		want  string
+	}{
+		"all":          {access.Unrestricted(), "closed mine open other"},
+		"nobody":       {access.Grant{Scopes: search}, "open"},
+		"ann":          {access.Grant{Scopes: search, Access: []string{"user:ann"}}, "mine open"},
+		"a set":        {access.Grant{Scopes: search, Access: []string{access.All}, Sets: []string{"finance"}}, "mine"},
+		"acme":         {access.Grant{Scopes: search, Tenant: "acme"}, "other"},
+		"every tenant": {access.Grant{Scopes: search, Tenant: access.All}, "open other"},
+		"baked":        {access.Grant{Scopes: search, Tenant: access.All, Access: []string{access.All}, Baked: "path:mine.md -tag:x"}, "mine"},
+	} {
+		r := reader(t, f, test.grant)
+		got := map[string]bool{}
+		for _, res := range find(t, r, collection.SearchRequest{Text: "budget"}).Results {
+			got[strings.TrimSuffix(res.Path, ".md")] = true
+		}
+		for _, doc := range []string{"closed", "mine", "open", "other"} {
+			id := sheaf.ID("notes:" + doc + ".md")
+			want := strings.Contains(" "+test.want+" ", " "+doc+" ")
+			if got[doc] != want {
+				t.Errorf("%s: %s found: %v", name, doc, got[doc])
+			}
+			_, err := r.Get(context.Background(), id, collection.GetOptions{})
+			if want != (err == nil) {
+				t.Errorf("%s: get %s: %v", name, doc, err)
+			}
+			if !want {
+				_, missing := r.Get(context.Background(), "notes:nothing.md", collection.GetOptions{})
+				if strings.Replace(err.Error(), string(id), "X", 1) != strings.Replace(missing.Error(), "notes:nothing.md", "X", 1) {
+					t.Errorf("%s: %q tells from %q", name, err, missing)
+				}
+			}
+		}
+	}
+	ann := reader(t, f, access.Grant{Scopes: search})
+	part, err := ann.Get(context.Background(), "notes:open.md", collection.GetOptions{})
+	if err != nil || len(part.Links) != 1 || part.Links[0].To != "" {
+		t.Errorf("a link to a hidden document: %+v, %v", part, err)
+	}
+	d, err := ann.Document(context.Background(), "notes:open.md")
+	if err != nil || len(d.Links)+len(d.Backlinks) != 0 {
+		t.Errorf("links of a document: %+v, %v", d, err)
+	}
+	if s, err := ann.Summary(context.Background()); err != nil || s.Documents != 1 || s.Chunks != 2 {
+		t.Errorf("summary: %+v, %v", s, err)
+	}
+}
+
+func TestStages(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
+	r := reader(t, f, access.Unrestricted())
+	legs := [][]collection.Scored{{{ID: "A", Score: 3}, {ID: "B", Score: 2}, {ID: "C", Score: 1}}, {{ID: "B", Score: 3}, {ID: "D", Score: 2}, {ID: "A", Score: 1}}}
+	got, err := r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Limit: 10})
+	if err != nil || len(got) != 4 || got[0].ID != "B" || got[1].ID != "A" || got[2].ID != "D" || got[3].ID != "C" {
+		t.Errorf("fuse: %+v, %v", got, err)
+	}
+	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Weights: []float64{3, 1}, Limit: 10}); err != nil || len(got) != 4 || got[0] != (collection.Scored{ID: "A", Score: 3.0/61 + 1.0/63}) {
+		t.Errorf("fuse with weights: %+v, %v", got, err)
+	}
+	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf", "k": "limit + 10"}, Rankings: legs[:1], Limit: 50}); err != nil || got[0].Score != 1.0/61 {
+		t.Errorf("fuse with k by limit: %+v, %v", got, err)
+	}
+	for _, weights := range [][]float64{{1}, {0, 0}} {
+		if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Rankings: legs, Settings: map[string]string{"method": "rrf"}, Weights: weights, Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "weights") {
+			t.Errorf("weights %v: %+v, %v", weights, got, err)
+		}
+	}
+	if got, err = r.Stage(collection.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: legs[:1], Limit: 10}); err != nil || len(got) != 2 {
+		t.Errorf("top: %+v, %v", got, err)
+	}
+	foreign := [][]collection.Scored{{{ID: "there.md#2", Score: 3}, {ID: "notes:a.md", Score: 2.5}, {ID: "there.md#7", Score: 2}}}
+	got, err = r.Stage(collection.StageRun{Name: "aggregate", Settings: map[string]string{"method": "top_m_sum", "m": "2"}, Rankings: foreign, Limit: 10})
+	if want := []collection.Scored{{ID: "there.md", Score: 5}, {ID: "notes:a.md", Score: 2.5}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("passages of another system: %+v, %v", got, err)
+	}
+	// Equal scores stand as they were brought, as in a run, whatever the identifiers.
+	alike := [][]collection.Scored{{{ID: "B", Score: 1}, {ID: "A", Score: 1}, {ID: "C", Score: 2}}}
+	if got, err = r.Stage(collection.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: alike, Limit: 10}); err != nil || len(got) != 2 || got[0].ID != "C" || got[1].ID != "B" {
+		t.Errorf("top of equal scores: %+v, %v", got, err)
+	}
+	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf"}, Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
+		t.Errorf("fuse of equal scores: %+v, %v", got, err)
+	}
+	if got, err = r.Stage(collection.StageRun{Name: "recency", Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
+		t.Errorf("recency of equal scores: %+v, %v", got, err)
+	}
+	if _, err = r.Stage(collection.StageRun{Name: "none", Rankings: legs[:1], Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("an unknown stage: %v", err)
+	}
+	if names := collection.Stages(); len(names) < 5 {
+		t.Errorf("stages: %v", names)
+	}
+}
+
+// TestFoldersOfWhatIsSeen: of a folder a stage knows the documents that the caller sees.
+func TestFoldersOfWhatIsSeen(t *testing.T) {
+	const public = "---\naccess: [public]\n---\n# Public\n"
+	f := collectiontest.Open(t, map[string]string{"f/a.md": public, "f/b.md": public, "f/c.md": "# Hidden\n", "f/g/d.md": public, "e.md": public}, nil)
+	for grant, of := range map[*access.Grant]float64{{Scopes: []access.Scope{access.ScopeSearch}}: 2, new(access.Unrestricted()): 3} {
+		run := collection.StageRun{Name: "folder_boost", Settings: map[string]string{"max": "0"}, Rankings: [][]collection.Scored{{{ID: "notes:f/a.md", Score: 1}, {ID: "notes:f/b.md", Score: 1}}}, Limit: 10}
+		got, err := reader(t, f, *grant).Stage(run)
+		if want := 1 + (math.Log2(3)-1)*math.Sqrt(2/of); err != nil || len(got) != 2 || math.Abs(got[0].Score-want) > 1e-9 {
+			t.Errorf("2 of %v documents: %v, %v, want %v", of, got, err, want)
+		}
+	}
+}
+
+func TestProfilesAreNoFiles(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n", "evil.yaml": "name: evil\n"}, nil)
+	for _, name := range []string{f.Root + "/evil.yaml", "../evil.yaml", "evil.yaml", "a\x00b", strings.Repeat("a", 200)} {
+		if _, err := f.Load(name); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("profile %q: %v", name, err)
+		}
+	}
+	list, err := f.Profiles()
+	if err != nil || len(list) < 5 {
+		t.Errorf("profiles: %v, %v", list, err)
+	}
+}
+
+// What makes an answer older than the files is said with it, and to callers
+// from whom something is kept without the names that an error may hold.
+func TestWarningsOfOldAnswers(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "A harbor.\n", "b.md": "Another harbor.\n"}, nil)
+	f.Write(t, "b.md", "Another harbor, and a lighthouse.\n")
+	a := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "harbor"})
+	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "1 of the results changed") {
+		t.Errorf("after a change: %q", a.Warnings)
+	}
+	if err := os.Rename(f.Root, f.Root+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Refresh(context.Background()); err == nil {
+		t.Fatal("a folder that is gone was indexed")
+	}
+	a = find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "harbor"})
+	if len(a.Warnings) == 0 || !strings.Contains(a.Warnings[0], f.Root) {
+		t.Errorf("without the folder: %q", a.Warnings)
+	}
+	fused, err := reader(t, f, access.Unrestricted()).Fused(context.Background(), "harbor", "rrf", 60, 5)
+	if err != nil || len(fused.Warnings) == 0 || !strings.Contains(fused.Warnings[0], f.Root) {
+		t.Errorf("fused, without the folder: %+v, %v", fused, err)
+	}
+	some := access.Unrestricted()
+	some.Baked = "ext:md"
+	a = find(t, reader(t, f, some), collection.SearchRequest{Text: "harbor"})
+	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) || !strings.Contains(a.Warnings[0], "from the last indexing run") {
+		t.Errorf("to a caller from whom something is kept: %q", a.Warnings)
+	}
+}
+
+// TestWarningsOfWhatIsNotLookedAt: while nothing in the folder is looked at, since it is not known
+// what its ignore file leaves out, answers say that they may be old, and why to who may know.
+func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	ignores := filepath.Join(f.Root, ".gitignore")
+	if err := os.Symlink("nowhere", ignores); err != nil {
+		t.Skip(err)
+	}
+	f.Write(t, "b.md", "# B\n\nA harbor.\n")
+	of := func(grant access.Grant) []string {
+		return find(t, reader(t, f, grant), collection.SearchRequest{Text: "harbor", Limit: 10}).Warnings
+	}
+	f.Index(t)
+	if told := of(access.Unrestricted()); len(told) != 1 || !strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
+		t.Errorf("who may do everything is told %q", told)
+	}
+	if told := of(access.Grant{Tenant: access.All, Access: []string{"ann"}}); len(told) != 1 || strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
+		t.Errorf("a caller from whom something is kept is told %q", told)
+	}
+	if err := os.Remove(ignores); err != nil {
+		t.Fatal(err)
+	}
+	f.Index(t)
+	if told := of(access.Unrestricted()); len(told) != 0 {
+		t.Errorf("when it is gone: %q", told)
+	}
+}
+
+// TestGrantsEnd: a grant that has ended opens nothing and changes nothing, whoever made it.
+func TestGrantsEnd(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil)
+	grant := access.Unrestricted()
+	grant.Expires = time.Now().Add(-time.Second)
+	if _, err := f.For(grant); !errors.Is(err, collection.ErrForbidden) {
+		t.Errorf("read: %v", err)
+	}
+	change := collection.Change{ID: "api:b.md", Put: &collection.DocumentInput{Text: "words"}}
+	if _, err := f.Collection.Write(t.Context(), grant, []collection.Change{change}); !errors.Is(err, collection.ErrForbidden) {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := f.SaveProfile(grant, "mine", collection.ProfileInput{}); !errors.Is(err, collection.ErrForbidden) {
+		t.Errorf("save: %v", err)
+	}
+	task, err := f.Submit(t.Context(), access.Unrestricted(), "", []collection.Change{change})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Task(grant, "", task.ID); !errors.Is(err, collection.ErrForbidden) || len(f.Tasks(grant, "", "", 10)) > 0 {
+		t.Errorf("tasks: %v", err)
+	}
+	grant.Expires = time.Now().Add(time.Hour)
+	r, err := f.For(grant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+}

@@ -1,0 +1,103 @@
+package collection_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/model/hashed"
+	"sheaf/search/scan"
+)
+
+const commented = "---\naccess: public\n---\n# Plan\n\nWe ship in March. %%the oryx%% <!-- an oryx -->\n\n%%\n## Oryx\n\nThe oryx #oryx [[oryx]] oryx:: 1\n%%\n\n## Harbor\n\nCranes in March.\n"
+
+func withComments(t *testing.T, hide *bool) *collectiontest.Fixture {
+	t.Helper()
+	return collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "---\naccess: public\n---\n# Other\n\nWe ship in April. [[Plan]]\n"}, func(o *collection.Options) {
+		o.Ingest.HideComments = func() bool { return *hide }
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer, Embedder: hashed.New(64)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Scanner = s
+	})
+}
+
+// told is all that a caller can ask about the plan, as JSON.
+func told(t *testing.T, r *collection.Reader, query string) string {
+	t.Helper()
+	var b strings.Builder
+	add := func(out any, err error) {
+		t.Helper()
+		text, jsonErr := json.Marshal(out)
+		if err != nil || jsonErr != nil {
+			t.Fatal(err, jsonErr)
+		}
+		b.Write(text)
+	}
+	const plan = sheaf.ID(collectiontest.Tree + ":plan.md")
+	for _, profile := range []string{"", "rrf", "tiered"} {
+		add(r.Search(t.Context(), collection.SearchRequest{Text: query, Profile: profile, Explain: true}))
+		add(r.Explain(t.Context(), collection.SearchRequest{Text: query, Profile: profile}))
+	}
+	add(r.Get(t.Context(), plan, collection.GetOptions{Line: 1, Lines: 100, Neighbors: 3}))
+	add(r.Similar(t.Context(), collectiontest.Tree+":other.md", collection.SearchRequest{}))
+	add(r.Context(t.Context(), "", []byte("We ship in March, cranes."), collection.SearchRequest{}))
+	return b.String()
+}
+
+// TestCommentsOfCallers: callers from whom documents may be kept see no comment unless the
+// collection shows them.
+func TestCommentsOfCallers(t *testing.T) {
+	f := withComments(t, new(bool))
+	caller := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
+	if out := told(t, reader(t, f, caller), "ship march"); strings.Contains(out, "the oryx") || strings.Contains(out, "an oryx") {
+		t.Errorf("comments are shown: %s", out)
+	}
+	if out := told(t, reader(t, f, access.Unrestricted()), "ship march"); !strings.Contains(out, "the oryx") || !strings.Contains(out, "an oryx") {
+		t.Errorf("comments are kept from who sees everything: %s", out)
+	}
+	shown := collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "[[Plan]]\n"}, func(o *collection.Options) { o.ShowComments = true })
+	if p, err := reader(t, shown, caller).Get(t.Context(), collectiontest.Tree+":plan.md", collection.GetOptions{Line: 1, Lines: 100}); err != nil || !strings.Contains(p.Text, "the oryx") {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// TestHiddenComments: an index that hides comments has nothing of them, whoever asks; and a
+// change of the setting reads the folder again.
+func TestHiddenComments(t *testing.T) {
+	hide := true
+	f := withComments(t, &hide)
+	found := func() int {
+		t.Helper()
+		n := 0
+		for _, profile := range []string{"", "tiered"} {
+			for _, q := range []string{"+oryx", "tag:oryx", "prop.oryx:1"} {
+				n += len(find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: q, Profile: profile}).Results)
+			}
+		}
+		return n
+	}
+	if n := found(); n > 0 {
+		t.Errorf("%d results of comments that are hidden", n)
+	}
+	for _, g := range []access.Grant{access.Unrestricted(), {Scopes: []access.Scope{access.ScopeSearch}}} {
+		if out := strings.ToLower(told(t, reader(t, f, g), "ship march")); strings.Contains(out, "oryx") {
+			t.Errorf("comments are shown: %s", out)
+		}
+	}
+	hide = false
+	f.Index(t)
+	if n := found(); n == 0 {
+		t.Error("no result of comments that are searched again")
+	}
+	hide = true
+	f.Index(t)
+	if n := found(); n > 0 {
+		t.Errorf("%d results of comments that are hidden again", n)
+	}
+}

@@ -1,0 +1,321 @@
+package collection
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/collection/access"
+	"sheaf/index/catalog"
+	"sheaf/ingest"
+	"sheaf/store"
+	"sheaf/text/chunk"
+)
+
+// DocumentInput is a document as a caller gives it: a text, or chunks. Patterns
+// that begin with @ are those of this name in package door/http.
+type DocumentInput struct {
+	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be: as Markdown when that ends in .md, .markdown or .mdx."`
+	Title      string              `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
+	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME: texts, numbers, true and false, or lists of them. Whole numbers above 2^53 are rounded; a text is kept as it is."`
+	Access     []string            `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it; public for everybody of its tenant, which * is not. Without any it is private."`
+	Sets       []string            `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in."`
+	Chunks     []ChunkInput        `json:"chunks,omitempty" maxItems:"10000" doc:"The document when it is cut already; then there is no text."`
+}
+
+// Property is what a caller says of a document under a name: a value, or a list of
+// them. In JSON it is a text, a number, true or false, or a list of these.
+type Property struct {
+	List   bool
+	Values []sheaf.Value
+}
+
+// MaxListed is the most values that a property lists.
+const MaxListed = 1000
+
+// MarshalJSON implements [json.Marshaler].
+func (p Property) MarshalJSON() ([]byte, error) {
+	if p.List || len(p.Values) != 1 {
+		return json.Marshal(append([]sheaf.Value{}, p.Values...))
+	}
+	return json.Marshal(p.Values[0])
+}
+
+// UnmarshalJSON implements [json.Unmarshaler], for what MarshalJSON wrote.
+func (p *Property) UnmarshalJSON(text []byte) error {
+	var in any
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	list, ok := in.([]any)
+	if !ok {
+		list = []any{in}
+	}
+	*p = Property{List: ok}
+	for _, v := range list {
+		value, ok := PropertyValue(v)
+		if !ok {
+			return sheaf.Invalidf("property %s: must be texts, numbers, true or false", text)
+		}
+		p.Values = append(p.Values, value)
+	}
+	return nil
+}
+
+// PropertyValue is a text, number, or truth value of Go; ok is false for anything else.
+func PropertyValue(v any) (value sheaf.Value, ok bool) {
+	switch v := v.(type) {
+	case string:
+		return sheaf.TextValue(v), true
+	case float64:
+		return sheaf.NumberValue(v), true
+	case bool:
+		return sheaf.BoolValue(v), true
+	}
+	return sheaf.Value{}, false
+}
+
+// ChunkInput is a chunk as a caller gives it.
+type ChunkInput struct {
+	Slug    string      `json:"slug,omitempty" maxLength:"100" pattern:"@slug" doc:"What ends its identifier; its number, from 0, when it is left out."`
+	Title   string      `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"Its title; the document's when it is left out."`
+	Text    string      `json:"text" required:"true" minLength:"1" maxLength:"1000000" pattern:"@written" doc:"Its text."`
+	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of its passages, of the collection's model and dimension; they are brought to length 1. Without any the model makes them."`
+}
+
+// DocumentPatch is what changes of a document beside its text. What is left out
+// stays; a list takes the place of the whole list before.
+type DocumentPatch struct {
+	Title      *string             `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
+	Date       **time.Time         `json:"date,omitempty" doc:"The date of a document whose text says none; null takes it away."`
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"Properties that have another value, by name; an empty list takes one away."`
+	Access     *[]string           `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it from now on; an empty list makes it private."`
+	Sets       *[]string           `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in from now on."`
+}
+
+// onto is a document with the changes of a patch.
+func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
+	if p.Title != nil {
+		d.Title = *p.Title
+	}
+	if p.Date != nil {
+		d.Date = *p.Date
+	}
+	if p.Access != nil {
+		d.Access = *p.Access
+	}
+	if p.Sets != nil {
+		d.Sets = *p.Sets
+	}
+	d.Properties = maps.Clone(d.Properties)
+	for name, v := range p.Properties {
+		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return ingest.PropertyColumn(old) == ingest.PropertyColumn(name) })
+		if len(v.Values) == 0 {
+			continue
+		}
+		if d.Properties == nil {
+			d.Properties = map[string]Property{}
+		}
+		d.Properties[name] = v
+	}
+	return &d
+}
+
+// maxIDLength is how many characters the identifier of a given document has at
+// most.
+const maxIDLength = 1024
+
+// validID returns an error unless a caller may call a document so: a tree, a
+// colon, and a relative path whose parts a file could have.
+func validID(id sheaf.ID) error {
+	tree, path, ok := strings.Cut(string(id), ":")
+	if !ok || tree == "" || path == "" {
+		return fieldError("id", "%q: must be TREE:PATH, as %s:guides/git.md", id, catalog.FreeTree)
+	}
+	if utf8.RuneCountInString(string(id)) > maxIDLength || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), "\\#\ufffd") {
+		return fieldError("id", "%q: must be valid UTF-8 of at most %d characters without control characters, backslashes, # and U+FFFD", id, maxIDLength)
+	}
+	if err := access.ValidName("id", tree); err != nil || tree == access.All {
+		return fieldError("id", "%q: its tree must not be *, nor begin or end with white space", id)
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || strings.TrimSpace(part) != part {
+			return fieldError("id", "%q: the parts of its path must not be empty, . or .., nor begin or end with white space", id)
+		}
+	}
+	return nil
+}
+
+// valid checks what the rules of single fields do not say, and brings vectors to
+// length 1.
+func (d *DocumentInput) valid(dims int) error {
+	switch {
+	case d.Text != "" && len(d.Chunks) > 0:
+		return fieldError("chunks", "give text or chunks, not both")
+	case d.Text == "" && len(d.Chunks) == 0:
+		return fieldError("text", "give text or chunks")
+	}
+	if err := validDate(d.Date); err != nil {
+		return err
+	}
+	if err := validProperties(d.Properties); err != nil {
+		return err
+	}
+	slugs := map[string]bool{}
+	for i := range d.Chunks {
+		ch := &d.Chunks[i]
+		slug := cmp.Or(ch.Slug, fmt.Sprint(i))
+		if slugs[slug] {
+			return conflictError(fmt.Sprintf("chunks/%d/slug", i), "the slug %s is there twice", slug)
+		}
+		slugs[slug] = true
+		for k, v := range ch.Vectors {
+			field := fmt.Sprintf("chunks/%d/vectors/%d", i, k)
+			if dims == 0 {
+				return fieldError(field, "the collection has no vectors")
+			}
+			if len(v) != dims {
+				return fieldError(field, "it has %d dimensions: the collection's vectors have %d", len(v), dims)
+			}
+			if !normalize(v) {
+				return fieldError(field, "it has no length: a number of it must be at least %v, or at most -%v", LeastPart, LeastPart)
+			}
+		}
+	}
+	return nil
+}
+
+// own is d where the numbers of its vectors, and what it has beside them, can be changed.
+func (d *DocumentInput) own() *DocumentInput {
+	out := *d
+	out.Chunks = slices.Clone(d.Chunks)
+	for i := range out.Chunks {
+		vectors := slices.Clone(out.Chunks[i].Vectors)
+		for k := range vectors {
+			vectors[k] = slices.Clone(vectors[k])
+		}
+		out.Chunks[i].Vectors = vectors
+	}
+	return &out
+}
+
+// validDate checks that a date can be written as JSON wherever it is.
+func validDate(d *time.Time) error {
+	if d != nil && !chunk.Writable(*d) {
+		return fieldError("date", "it is in the year %d in UTC: must be in 0 to 9999", d.UTC().Year())
+	}
+	return nil
+}
+
+// validProperties checks the names of properties: two of one column are refused.
+func validProperties(properties map[string]Property) error {
+	names := slices.Sorted(maps.Keys(properties))
+	for i, name := range names {
+		if err := access.ValidName("properties", name); err != nil {
+			return fieldError("properties", "%v", err)
+		}
+		if name := strings.ToLower(name); chunk.IsAccessProperty(name) {
+			use := "say it with the field " + name
+			if name == ingest.PropertyTenant {
+				use = "the tree of the identifier says it"
+			}
+			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
+		}
+		if k := slices.IndexFunc(names[:i], func(other string) bool { return ingest.PropertyColumn(other) == ingest.PropertyColumn(name) }); k >= 0 {
+			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case, or in how Unicode composes its letters: give one of them", names[k])
+		}
+	}
+	return nil
+}
+
+// LeastPart is how far from 0 the largest number of a vector must be: below it a
+// vector has no length.
+const LeastPart = 1e-6
+
+// normalize brings a vector to length 1, in place; false when it has none.
+func normalize(v []float32) bool {
+	var square, most float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+		most = max(most, math.Abs(float64(x)))
+	}
+	length := math.Sqrt(square)
+	if float32(most) < LeastPart || math.IsInf(length, 0) {
+		return false
+	}
+	for i, x := range v {
+		v[i] = float32(float64(x) / length)
+	}
+	return true
+}
+
+// maxProperties is the most properties of a document, as DocumentInput says.
+const maxProperties = 100
+
+// storedDocument is a document on disk.
+type storedDocument struct {
+	ID       sheaf.ID       `json:"id"`
+	Document *DocumentInput `json:"document"`
+}
+
+// encodeGiven is a document as it is kept on disk, and as it is indexed.
+func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
+	content, err := json.Marshal(storedDocument{id, d})
+	if err != nil {
+		return nil, ingest.Given{}, fmt.Errorf("write %s: %w", id, err)
+	}
+	return content, d.given(id, content), nil
+}
+
+// given is the document as it is indexed; content is as it is kept.
+func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
+	tree, path, _ := strings.Cut(string(id), ":")
+	g := ingest.Given{Tree: tree, Path: path, Title: d.Title, Text: []byte(d.Text), Hash: catalog.HashOf(content)}
+	if d.Date != nil {
+		g.Modified = *d.Date
+	}
+	texts := func(list []string) []sheaf.Value {
+		values := make([]sheaf.Value, len(list))
+		for i, t := range list {
+			values[i] = sheaf.TextValue(t)
+		}
+		return values
+	}
+	// All three are always there, so that a text's own frontmatter cannot say
+	// who may see it.
+	tenant := []string{}
+	if tree != catalog.FreeTree {
+		tenant = []string{tree}
+	}
+	g.Properties = []sheaf.Property{
+		{Name: ingest.PropertyTenant, Values: texts(tenant)},
+		{Name: ingest.PropertyAccess, List: true, Values: texts(d.Access)},
+		{Name: ingest.PropertySets, List: true, Values: texts(d.Sets)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
+		if !chunk.IsAccessProperty(name) {
+			g.Properties = append(g.Properties, sheaf.Property{Name: name, List: d.Properties[name].List, Values: d.Properties[name].Values})
+		}
+	}
+	for i := range d.Chunks {
+		ch := &d.Chunks[i]
+		out := ingest.GivenChunk{Slug: ch.Slug, Title: ch.Title, Text: ch.Text}
+		if len(ch.Vectors) > 0 {
+			out.Vectors = []store.Vectors{{Name: store.VectorBody, Passages: ch.Vectors}}
+		}
+		g.Chunks = append(g.Chunks, out)
+	}
+	if len(g.Chunks) > 0 {
+		g.Text = ingest.JoinChunks(g.Chunks)
+	}
+	return g
+}

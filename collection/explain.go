@@ -1,0 +1,255 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/search"
+)
+
+// Explanation is an answer with the ranking after every step.
+type Explanation struct {
+	*Answer
+	Steps []Step `json:"steps" doc:"The ranking after every step, in the order of the profile."`
+}
+
+// Step is the ranking after one step of a profile.
+type Step struct {
+	Branch string   `json:"branch" doc:"The branch that the step belongs to; empty after the fusion."`
+	First  bool     `json:"first_phase" doc:"Whether it belongs to the first of two phases."`
+	Step   string   `json:"step" doc:"The stage, as the profile writes it; retrieve for what a branch retrieved."`
+	Found  int      `json:"found" doc:"How many hits the ranking has."`
+	Hits   []Scored `json:"hits" doc:"The best of them."`
+	Ranks  []int    `json:"ranks,omitempty" doc:"The ranks of hits, from 1, when some between them are left out; only when brief was asked for."`
+}
+
+// MaxScore bounds the scores of rankings that callers bring and get.
+const MaxScore = 1e100
+
+// Scored is an identifier with its score.
+type Scored struct {
+	ID    sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`
+	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"Its score; larger is better."`
+}
+
+// MaxStepHits is how many hits of every step are shown.
+const MaxStepHits = 100
+
+// drawnHits is how many of the best of every step a brief explanation follows through
+// all steps.
+const drawnHits = 5
+
+// Explain answers a query and says what every step did.
+func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, error) {
+	q.Explain, q.Plain = !q.Brief, q.Plain || q.Brief
+	parsed, p, err := r.prepare(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	by, err := order(q.Sort)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count, Order: by})
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.newRanked(result)
+	if err != nil {
+		return nil, err
+	}
+	k := r.paged(q, parsed, found)
+	k.facets = shownFacets(q.Facets, result.Facets)
+	answer, err := r.page(ctx, k, foundHits{}, 0, q.Limit, result.Took)
+	if err != nil {
+		return nil, err
+	}
+	var drawn map[sheaf.ID]bool // nil for all
+	if q.Brief {
+		drawn = followed(answer, result.Trace)
+	}
+	out := &Explanation{Answer: answer, Steps: make([]Step, 0, len(result.Trace))}
+	for _, t := range result.Trace {
+		out.Steps = append(out.Steps, stepOf(t, drawn))
+	}
+	return out, r.Err()
+}
+
+// followed are the results and the best hits of every step.
+func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
+	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
+	for i := range answer.Results {
+		ids[answer.Results[i].ID] = true
+	}
+	for _, t := range trace {
+		for _, h := range t.Ranking[:min(len(t.Ranking), drawnHits)] {
+			ids[h.ID] = true
+		}
+	}
+	return ids
+}
+
+// stepOf is a step with the best of its hits, of which only those drawn are told when
+// drawn is not nil.
+func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
+	best := t.Ranking[:min(len(t.Ranking), MaxStepHits)]
+	step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: make([]Scored, 0, len(best))}
+	for i := range best {
+		h := &best[i]
+		if drawn != nil {
+			if !drawn[h.ID] {
+				continue
+			}
+			step.Ranks = append(step.Ranks, i+1)
+		}
+		step.Hits = append(step.Hits, Scored{h.ID, Finite(h.Score)})
+	}
+	return step
+}
+
+// lab is the searcher that remembers what branches retrieved.
+func (r *Reader) lab(ctx context.Context) *search.Searcher {
+	g := newGuard(r.view, r.guard.store, r.at, r.c, &r.grant)
+	s := r.searcher(ctx)
+	if r.c.cache != nil {
+		g.legs = &legs{r.c.cache, r.at}
+		if s.Scanner != nil && g.filter == nil {
+			s.Scanner = scans{s.Scanner, g.legs}
+		}
+	}
+	s.Backend, s.Facts = g.searched(), g
+	return s
+}
+
+// Absence says why a chunk is not among the results, or where it is.
+type Absence struct {
+	ID      sheaf.ID `json:"id" doc:"The chunk that was asked about."`
+	Rank    int      `json:"rank" doc:"Its place among the results; 0 when it is not there."`
+	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that stands for it."`
+	Reasons []string `json:"reasons" doc:"What every branch knows of it, then the step that lost it."`
+
+	degraded bool // a part of the ranking failed: warnings say which
+	warnings []string
+}
+
+// WhyNot says why id is not among the results of a query, or where it is. What
+// does not exist and what the caller may not see are the same
+// sheaf.ErrNotFound. It is that of a ranking: Sort, Facets and Count of the request change nothing.
+func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
+	parsed, p, err := r.prepare(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := search.Part(r.guard, id); !ok && !p.profile.Scans() {
+		return nil, notFound(id)
+	}
+	a, err := r.lab(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
+	switch {
+	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // in the words of the others
+		return nil, notFound(id)
+	case err != nil:
+		return nil, err
+	}
+	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons), degraded: a.Degraded, warnings: a.Warnings}, nil
+}
+
+// Move is how one result changes when parameters do.
+type Move struct {
+	ID          sheaf.ID `json:"id" doc:"The chunk."`
+	Title       string   `json:"title" doc:"Its title."`
+	Before      int      `json:"before" doc:"Its rank before; 0 when it was not there."`
+	After       int      `json:"after" doc:"Its rank after; 0 when it is not there."`
+	ScoreBefore float64  `json:"score_before" doc:"Its score before."`
+	ScoreAfter  float64  `json:"score_after" doc:"Its score after."`
+}
+
+// WhatIf says which results of a query move when the parameters in change are
+// set as well: those of the second answer in their order, then those that went
+// away. Of the request it takes what WhyNot does.
+func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, error) {
+	moves, _, err := r.whatIf(ctx, q, change)
+	return moves, err
+}
+
+// whatIf is WhatIf, with both answers.
+func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, [2]*search.Result, error) {
+	var answers [2]*search.Result
+	parsed, p, err := r.prepare(ctx, &q)
+	if err != nil {
+		return nil, answers, err
+	}
+	if _, err := p.profile.Plan(q.Window, change); err != nil {
+		return nil, answers, inNamed("change", err)
+	}
+	before, after, moves, err := r.lab(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
+	if err != nil {
+		return nil, answers, err
+	}
+	out := make([]Move, len(moves))
+	for i, m := range moves {
+		out[i] = Move{m.ID, m.Title, m.Before, m.After, Finite(m.ScoreBefore), Finite(m.ScoreAfter)}
+	}
+	return out, [2]*search.Result{before, after}, nil
+}
+
+// Profile describes a ranking profile.
+type Profile struct {
+	Name       string      `json:"name" doc:"What it is called."`
+	About      string      `json:"about" doc:"What it is for."`
+	Builtin    bool        `json:"builtin" doc:"Whether it is in the program."`
+	Default    bool        `json:"default" doc:"Whether it ranks when a request names none."`
+	Parameters []Parameter `json:"parameters" doc:"What a request may set."`
+	Error      string      `json:"error,omitempty" doc:"Why it cannot be used."`
+}
+
+// Parameter is a number or a word of a profile that a request may set.
+type Parameter struct {
+	Name    string   `json:"name" doc:"What it is called."`
+	About   string   `json:"about" doc:"What it means."`
+	Default string   `json:"default" doc:"Its value when nobody sets it: a number, an expression, or a word."`
+	Range   string   `json:"range" doc:"The values that it may have, for people."`
+	Min     float64  `json:"min" doc:"The smallest number."`
+	Max     float64  `json:"max" doc:"The largest number."`
+	Integer bool     `json:"integer" doc:"Whether it is a whole number."`
+	OneOf   []string `json:"one_of" doc:"The words that it may be; empty for a number."`
+}
+
+// Profiles are the ranking profiles, by name: those of the folders, the built-in ones and
+// that of the collection, unless it is a file. One that cannot be read says why.
+func (c *Collection) Profiles() ([]Profile, error) {
+	infos, err := profile.List(c.o.ProfileDirs...)
+	if err != nil {
+		return nil, err
+	}
+	// A program may have its profile from elsewhere. Where a file is on the server is not told.
+	at, listed := slices.BinarySearchFunc(infos, c.o.Profile, func(info profile.Info, name string) int { return strings.Compare(info.Name, name) })
+	if !listed && plainName.MatchString(c.o.Profile) {
+		infos = slices.Insert(infos, at, profile.Info{Name: c.o.Profile})
+	}
+	out := []Profile{}
+	for _, info := range infos {
+		p := Profile{Name: info.Name, About: info.About, Builtin: info.Builtin, Default: info.Name == c.o.Profile, Parameters: []Parameter{}}
+		loaded, err := c.Load(info.Name)
+		if info.Err != nil {
+			err = profile.WithoutFolders(info.Err)
+		}
+		if err != nil {
+			p.Error = err.Error()
+			out = append(out, p)
+			continue
+		}
+		if !listed && info.Name == c.o.Profile {
+			p.About = loaded.About
+		}
+		for i := range loaded.Parameters {
+			q := &loaded.Parameters[i]
+			p.Parameters = append(p.Parameters, Parameter{q.Name, q.About, q.Default, q.Range(), Finite(q.Min), Finite(q.Max), q.Integer, orEmpty(q.OneOf)})
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}

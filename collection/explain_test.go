@@ -1,0 +1,197 @@
+package collection_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+)
+
+// TestBriefExplanation: what is left out of a brief explanation is what it says; the
+// results, their order and scores, and where the hits stand are those of the whole one.
+func TestBriefExplanation(t *testing.T) {
+	notes := map[string]string{}
+	for i := range 40 {
+		notes[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Note %d\n\nUndo a commit%s.\n", i, map[bool]string{true: ", and undo it again", false: ""}[i%3 == 0])
+	}
+	f := collectiontest.Open(t, notes, nil)
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ask := func(brief bool) *collection.Explanation {
+		e, err := r.Explain(context.Background(), collection.SearchRequest{Text: "undo commit", Profile: "sheaf", Limit: 4, Brief: brief})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	whole, brief := ask(false), ask(true)
+	var results []sheaf.ID
+	for i, b := range brief.Results {
+		w := whole.Results[i]
+		if b.ID != w.ID || b.Score != w.Score || b.Breadcrumb != w.Breadcrumb {
+			t.Errorf("result %d is %s with %v, %s with %v in the whole one", i+1, b.ID, b.Score, w.ID, w.Score)
+		}
+		if b.Explanation != nil || b.Snippet != "" || w.Explanation == nil || w.Snippet == "" {
+			t.Errorf("result %d: brief has %v and %q, whole %v and %q", i+1, b.Explanation, b.Snippet, w.Explanation, w.Snippet)
+		}
+		results = append(results, b.ID)
+	}
+	if len(results) != 4 || len(brief.Steps) != len(whole.Steps) {
+		t.Fatalf("%d results and %d steps, %d steps in the whole one", len(results), len(brief.Steps), len(whole.Steps))
+	}
+	left := 0
+	for k, w := range whole.Steps {
+		b := brief.Steps[k]
+		if b.Step != w.Step || b.Branch != w.Branch || b.Found != w.Found || len(b.Ranks) != len(b.Hits) || w.Ranks != nil {
+			t.Errorf("step %d is %+v, %+v in the whole one", k, b, w)
+		}
+		for i, rank := range b.Ranks {
+			if b.Hits[i] != w.Hits[rank-1] {
+				t.Errorf("step %s: %v at rank %d, %v in the whole one", b.Step, b.Hits[i], rank, w.Hits[rank-1])
+			}
+		}
+		for i, h := range w.Hits {
+			if (i < 5 || slices.Contains(results, h.ID)) && !slices.Contains(b.Ranks, i+1) {
+				t.Errorf("step %s: rank %d is missing", b.Step, i+1)
+			}
+		}
+		left += len(w.Hits) - len(b.Hits)
+	}
+	if left == 0 {
+		t.Error("nothing is left out")
+	}
+}
+
+// TestExplainedWindow: what has the arithmetic of its scores is not as many results as may
+// be had without, and the total says that there are others.
+func TestExplainedWindow(t *testing.T) {
+	docs := map[string]string{}
+	for i := range collection.MaxExplained + 60 {
+		docs[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Pear %d\n\nOne pear.\n", i)
+	}
+	f := collectiontest.Open(t, docs, nil)
+	f.Index(t)
+	r, err := f.Collection.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, explain := range []bool{false, true} {
+		a, err := r.Search(t.Context(), collection.SearchRequest{Text: "pear", Window: collection.MaxWindow, Explain: explain, Parameters: map[string]string{"meaning": "0"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, relation := len(docs), "eq"
+		if explain {
+			want, relation = collection.MaxExplained, "gte"
+		}
+		if a.Total.Value != want || a.Total.Relation != relation || (a.Results[0].Explanation != nil) != explain {
+			t.Errorf("explained %v: %+v, want %s %d", explain, a.Total, relation, want)
+		}
+	}
+}
+
+// TestTotalTellsOfOthers: where a total says that there are no others, a larger window shows
+// no others; and a document of which hundreds of sections match does not keep others out.
+func TestTotalTellsOfOthers(t *testing.T) {
+	docs := map[string]string{}
+	var many strings.Builder
+	for i := range 300 { // of which a few are shown
+		fmt.Fprintf(&many, "# Pear tree %d\n\nPear tree.\n\n", i)
+		if i%15 == 0 {
+			docs[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Garden %d\n\nBeside a long wall stands the tree of which we eat no pear in the year %d.\n", i, 1900+i)
+		}
+	}
+	docs["many.md"] = many.String()
+	docs["rare.md"] = "# Quince\n\nOne quince tree.\n"
+	for i := range 10 { // of which three sections stand for the document, once the window is cut
+		docs[fmt.Sprintf("p%d.md", i)] = fmt.Sprintf("# Orchard %d\n\nFruit.\n\n## North\n\nOne plum.\n\n## South\n\nTwo plum.\n\n## West\n\nThree plum.\n", i)
+	}
+	f := collectiontest.Open(t, docs, nil)
+	f.Index(t)
+	r := reader(t, f, access.Unrestricted())
+	told := map[string]bool{}
+	for _, q := range []collection.SearchRequest{{Text: "pear tree"}, {Text: "pear tree", Profile: "rrf"}, {Text: "quince", Parameters: map[string]string{"meaning": "0"}}, {Text: "garden"},
+		{Text: "plum", Parameters: map[string]string{"meaning": "0"}}} {
+		q.Window = collection.MaxWindow
+		all := find(t, r, q).Total.Value
+		for _, q.Window = range []int{5, 20, 60, 200} {
+			a := find(t, r, q)
+			told[a.Total.Relation] = true
+			if 2*a.Total.Value < min(q.Window, all) {
+				t.Errorf("%q in a window of %d: one document leaves room for %d of %d", q.Text, q.Window, a.Total.Value, all)
+			}
+			if a.Total.Relation == "eq" && a.Total.Value != all {
+				t.Errorf("%q in a window of %d: no others than %d, and there are %d", q.Text, q.Window, a.Total.Value, all)
+			}
+		}
+	}
+	if len(told) != 2 {
+		t.Errorf("relations: %v", told)
+	}
+}
+
+// TestTotalWithoutAPart: where a part of the ranking failed nobody knows that there are no
+// others.
+func TestTotalWithoutAPart(t *testing.T) {
+	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"}, func(_ context.Context, call int64) error {
+		if call == 1 {
+			return errors.New("the model is away")
+		}
+		return nil
+	})
+	r := reader(t, f, access.Unrestricted())
+	q := collection.SearchRequest{Text: "pear", Window: 100}
+	without, with := find(t, r, q), find(t, r, q)
+	if !without.Degraded || without.Total != (collection.Total{Value: 1, Relation: "gte"}) {
+		t.Errorf("without the model: %+v", without.Total)
+	}
+	if with.Degraded || with.Total.Value < 2 || with.Total.Relation != "eq" {
+		t.Errorf("with the model: %+v", with.Total)
+	}
+}
+
+// TestExplainAnswersAsSearch: what else is asked of a search is answered when it is explained.
+func TestExplainAnswersAsSearch(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	r := reader(t, f, access.Unrestricted())
+	for _, q := range []collection.SearchRequest{
+		{Text: "undo commit", Facets: []string{"tag", "ext"}},
+		{Text: "undo commit", Count: true},
+		{Text: "undo commit", Sort: "-path"},
+		{Sort: "path", Count: true, Facets: []string{"ext"}},
+	} {
+		for _, brief := range []bool{false, true} {
+			want := find(t, r, q)
+			asked := q
+			asked.Brief = brief
+			e, err := r.Explain(t.Context(), asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids := func(a *collection.Answer) (out []string) {
+				for _, h := range a.Results {
+					out = append(out, fmt.Sprint(h.ID, h.Score))
+				}
+				return out
+			}
+			if !slices.Equal(ids(e.Answer), ids(want)) || len(want.Results) == 0 {
+				t.Errorf("%+v: explained %v, searched %v", asked, ids(e.Answer), ids(want))
+			}
+			if !reflect.DeepEqual(e.Facets, want.Facets) || !reflect.DeepEqual(e.Matches, want.Matches) || e.Total != want.Total {
+				t.Errorf("%+v: explained %v, %v and %v, searched %v, %v and %v", asked, e.Facets, e.Matches, e.Total, want.Facets, want.Matches, want.Total)
+			}
+		}
+	}
+}

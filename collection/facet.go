@@ -1,0 +1,74 @@
+package collection
+
+import (
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/internal/fold"
+	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/query"
+)
+
+// facetColumns are the columns whose values can be counted, orderColumns those
+// that results can be put in the order of, beside "prop.NAME".
+var (
+	facetColumns = []string{sheaf.ColumnTag, sheaf.ColumnFolder, sheaf.ColumnTree, query.ColumnExtension}
+	orderColumns = []string{sheaf.ColumnDate, sheaf.ColumnPath}
+)
+
+func isProperty(name string) bool { return strings.HasPrefix(name, "prop.") && name != "prop." }
+
+func validFacets(names []string) error {
+	for i, name := range names {
+		if !slices.Contains(facetColumns, name) && !isProperty(name) {
+			return fieldError("facets", "%q: must be one of %s or prop.NAME", name, strings.Join(facetColumns, ", "))
+		}
+		if slices.Contains(names[:i], name) {
+			return fieldError("facets", "%q is there twice", name)
+		}
+	}
+	return nil
+}
+
+// order reads the name of a column, with a dash before it for the largest first;
+// or a random order, with its seed or without; nil for "".
+func order(name string) (*store.Order, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if random, err := search.ReadRandomOrder(name); random != nil || err != nil {
+		return random, inField("sort", err)
+	}
+	column, descending := strings.CutPrefix(name, "-")
+	if !slices.Contains(orderColumns, column) && !isProperty(column) {
+		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first; or random, or random:7", name, strings.Join(orderColumns, ", "))
+	}
+	return &store.Order{Column: fold.Text(column), Descending: descending}, nil
+}
+
+// columnsOf are the columns of facets, as the store names them.
+func columnsOf(names []string) []string {
+	columns := make([]string, len(names))
+	for i, name := range names {
+		columns[i] = fold.Text(name)
+	}
+	return columns
+}
+
+// shownFacets are counts by the names that were asked for.
+func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
+	if len(names) == 0 {
+		return nil
+	}
+	out := make(map[string][]Facet, len(names))
+	for i, f := range counted {
+		list := make([]Facet, len(f.Values))
+		for j, v := range f.Values {
+			list[j] = Facet{v.Value.String(), v.Chunks}
+		}
+		out[names[i]] = list
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package collection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/text/query"
+)
+
+// FusedProfile is the built-in profile that [Reader.Fused] runs.
+const FusedProfile = "rrf"
+
+// fusedProfile is the built-in whatever a user's profile of its name or tuned
+// numbers say: a contract stands on it. Its edition is 0, which no loaded one has.
+var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) { return profile.Load(FusedProfile, profile.Builtin) })
+
+// Fused is the answer of plain hybrid search (spec/reciprocal-rank-fusion).
+type Fused struct {
+	Results  []FusedResult
+	Degraded bool
+	Warnings []string
+	Failures []string // as those of an [Answer]
+	Timings  []search.Timing
+}
+
+// FusedResult is a chunk with its rank in each leg; 0 where the leg did not find
+// it.
+type FusedResult struct {
+	ID sheaf.ID
+	// Content is the chunk's own text, without that of sections within it; its title where
+	// that is blank.
+	Content              string
+	Score                float64
+	VectorRank, TextRank int
+	Document             sheaf.Document
+	Chunk                sheaf.Chunk
+}
+
+// Fused finds the best limit chunks, 1..MaxWindow, for text by meaning and by
+// words, joined by method "rrf" with the constant k, 1..1000, or by
+// "weighted_sum" with equal weights. Each leg gives
+// min(max(5 x limit, 50), 1000) chunks; texts are read for what is
+// returned only. When one leg fails the other answers and Degraded is true.
+func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
+	if limit < 1 || limit > MaxWindow {
+		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)
+	}
+	p, err := fusedProfile()
+	if err != nil {
+		return nil, err
+	}
+	q := query.Parse(text, query.Options{Now: r.c.now(), Limit: limit})
+	found, hits, steps, err := r.rank(ctx, &SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}, q, loadedProfile{profile: p})
+	if err != nil {
+		return nil, err
+	}
+	defer hits.release()
+	result := found.result
+	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
+	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings, Timings: slices.Clone(steps)}
+	if vector < 0 || words < 0 { // one leg answers alone, and that is no fault
+		out.Warnings = append(out.Warnings, r.toldOf(result, slices.Concat(result.Notes, result.Unmet))...)
+	}
+	rank := func(h *search.Hit, leg int) int {
+		if leg < 0 || leg >= len(h.Legs) {
+			return 0
+		}
+		return h.Legs[leg].Rank
+	}
+	var room search.Hit
+	stale := 0
+	for i := range found.len() {
+		h := found.hit(i, hits.hits, &room)
+		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
+		f.Chunk, _ = search.Part(r.guard, h.ID)
+		f.Document, _ = r.guard.Document(h.Doc)
+		content, err := r.guard.text(h.Doc)
+		if err != nil {
+			stale++
+		} else {
+			f.Content = string(content[min(h.Body.Start, len(content)):min(max(h.Body.Start, h.Body.End), len(content))])
+			if strings.TrimSpace(f.Content) == "" {
+				f.Content = f.Chunk.Title
+			}
+		}
+		out.Results = append(out.Results, f)
+	}
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	if stale > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of the results changed since they were indexed, or cannot be read: they have no content", stale))
+	}
+	return out, nil
+}

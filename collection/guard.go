@@ -1,0 +1,574 @@
+package collection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"sheaf"
+	"sheaf/collection/access"
+	"sheaf/index/catalog"
+	"sheaf/ingest"
+	"sheaf/rank"
+	"sheaf/store"
+	"sheaf/text/chunk"
+)
+
+// guard is the access check: the store and the catalog as one caller may see
+// them. It is the only way from a Reader to either. As a backend it adds the
+// grant's filter to every request, so the store cuts among what may be seen; as
+// facts it knows no document that may not be seen. A caller who does not see
+// everything gets statistics over what they see, because an idf over the whole
+// collection would tell whether hidden documents hold a word.
+type guard struct {
+	view    *catalog.View
+	store   store.Backend
+	at      stamp // that of both
+	distant bool  // the store is on another machine
+	shared  bool  // statistics may be those of all documents where the store counts no others
+	words   *wordCounts
+	filter  sheaf.Filter // nil lets everything through
+	owner   cacheKey     // names what the caller sees; zero for everything
+	hides   bool         // comments are not shown
+	viewer  store.Viewer
+	legs    *legs // what was retrieved before; nil asks the store
+	mu      sync.Mutex
+	chunks  *int // that the caller sees, once they were counted
+	seen    map[sheaf.ID]bool
+	folders map[sheaf.ID]int
+}
+
+var (
+	_ store.Backend   = (*guard)(nil)
+	_ store.Explainer = (*guard)(nil)
+	_ store.Counter   = (*guard)(nil)
+	_ store.Batcher   = (*guard)(nil)
+	_ store.Selective = (*guard)(nil)
+	_ store.Faceter   = (*guard)(nil)
+	_ store.Sorter    = (*guard)(nil)
+	_ store.Fuser     = (*guard)(nil)
+	_ rank.Facts      = (*guard)(nil)
+	_ rank.Outliner   = (*guard)(nil)
+	_ rank.Linker     = (*guard)(nil)
+)
+
+func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
+	g := &guard{view: view, words: &c.words, store: st, at: at, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
+	if !grant.SeesAll() {
+		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
+		g.owner = keyOf("seen", grant.Fingerprint(), g.filter)
+		g.seen, g.folders = map[sheaf.ID]bool{}, map[sheaf.ID]int{}
+	}
+	return g
+}
+
+// Chunks is the number of chunks that the caller sees, 0 when it cannot be
+// counted. Searches, snippets and models ask for it many times a query.
+func (g *guard) Chunks(ctx context.Context) int {
+	if g.filter == nil {
+		return g.view.Chunks()
+	}
+	g.mu.Lock()
+	known := g.chunks
+	g.mu.Unlock()
+	if known != nil {
+		return *known
+	}
+	n, err := g.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Bool{})})
+	if err != nil {
+		return 0 // another time it may be counted
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.chunks = &n
+	return n
+}
+
+// searched is the guard as a search uses it: without counting when the store
+// cannot count, since a search does what it can without only when it sees that.
+func (g *guard) searched() store.Backend {
+	if _, ok := g.store.(store.Counter); ok {
+		return g
+	}
+	return uncounted{g, g, g, g}
+}
+
+// uncounted is a guard that retrieves, explains and joins, no more.
+type uncounted struct {
+	store.Backend
+	store.Explainer
+	store.Selective
+	store.Fuser
+}
+
+// bound adds the grant's filter to a request.
+func (g *guard) bound(req store.Request) store.Request {
+	if g.filter == nil {
+		return req
+	}
+	if req.Filter == nil {
+		req.Filter = g.filter
+	} else {
+		req.Filter = sheaf.And{g.filter, req.Filter}
+	}
+	if req.Text != nil {
+		text := *req.Text
+		req.Text = &text
+		text.Among = g.filter
+		if g.shared && g.refused(req) != nil {
+			text.Among = nil
+		}
+	}
+	return req
+}
+
+// boundAll is bound of requests, which stay as they are.
+func (g *guard) boundAll(reqs []store.Request) []store.Request {
+	if g.filter == nil {
+		return reqs
+	}
+	bound := make([]store.Request, len(reqs))
+	for i := range reqs {
+		bound[i] = g.bound(reqs[i])
+	}
+	return bound
+}
+
+// refused is why the store does not answer requests like req, which is bound; nil when it does.
+func (g *guard) refused(req store.Request) error {
+	if s, ok := g.store.(store.Selective); ok {
+		return s.Supports(req)
+	}
+	return nil
+}
+
+type guardKey struct{}
+
+// forViewer is a context whose requests are made for who g is for, once for all of a search.
+func (g *guard) forViewer(ctx context.Context) context.Context {
+	return context.WithValue(store.WithViewer(ctx, g.viewer), guardKey{}, g)
+}
+
+// fromStore runs ask, which asks the store of g; others work meanwhile if that is on
+// another machine. See store.Gone of its error.
+func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
+	if ctx.Value(guardKey{}) != g {
+		ctx = store.WithViewer(ctx, g.viewer)
+	}
+	if g.distant {
+		return elsewhere(ctx, func() (T, error) {
+			out, err := ask(ctx)
+			return out, fromBehind(store.Gone(err))
+		})
+	}
+	out, err := ask(ctx)
+	return out, fromBehind(store.Gone(err))
+}
+
+// Retrieve implements store.Backend.
+func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) {
+		if g.legs != nil {
+			return g.legs.retrieve(ctx, g.bound(req), g.store)
+		}
+		return g.store.Retrieve(ctx, g.bound(req))
+	})
+}
+
+// Fuse implements store.Fuser, as far as the store does: both legs are bounded as
+// those of Retrieve are.
+func (g *guard) Fuse(ctx context.Context, req store.FuseRequest) (store.Fused, error) {
+	f, ok := g.store.(store.Fuser)
+	if !ok {
+		return store.Fused{}, fmt.Errorf("%w: the store joins no branches by itself", sheaf.ErrUnsupported)
+	}
+	req.Filter = g.bound(store.Request{Filter: req.Filter}).Filter
+	for i := range req.Legs {
+		req.Legs[i].Text = g.bound(store.Request{Text: req.Legs[i].Text}).Text
+	}
+	return fromStore(ctx, g, func(ctx context.Context) (store.Fused, error) { return f.Fuse(ctx, req) })
+}
+
+// Explain implements store.Explainer, as far as the store does.
+func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	e, ok := g.store.(store.Explainer)
+	if !ok {
+		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
+	}
+	return fromStore(ctx, g, func(ctx context.Context) ([]*sheaf.Explanation, error) {
+		if g.legs != nil {
+			return g.legs.explain(ctx, g.bound(req), ids, e)
+		}
+		return e.Explain(ctx, g.bound(req), ids)
+	})
+}
+
+// Supports implements store.Selective: what the store says of requests as the
+// guard makes them.
+func (g *guard) Supports(req store.Request) error {
+	bound := g.bound(req)
+	err := g.refused(bound)
+	if err == nil || bound.Text == nil || bound.Text.Among == nil {
+		return err
+	}
+	text := *bound.Text
+	text.Among = nil
+	if bound.Text = &text; g.refused(bound) == nil {
+		return fmt.Errorf("%w: it counts how rare words are in all documents, also in those that the caller does not see, so that scores would tell of them; who runs the server can allow that: sheaf serve --shared-statistics", sheaf.ErrUnsupported)
+	}
+	return err
+}
+
+// Count implements store.Counter, as far as the store does.
+func (g *guard) Count(ctx context.Context, req store.Request) (int, error) {
+	counts, err := g.CountAll(ctx, []store.Request{req})
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+// Batches reports whether the store answers several requests in one round trip.
+func (g *guard) Batches() bool { return g.legs == nil && store.Batches(g.store) }
+
+// RetrieveAll implements store.Batcher; what is remembered is asked for one by one.
+func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
+	if g.legs != nil {
+		return store.RetrieveAll(ctx, retriever{g}, reqs)
+	}
+	bound := g.boundAll(reqs)
+	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) { return store.RetrieveAll(ctx, g.store, bound) })
+}
+
+// Scores implements store.Scorer, as far as the store does; what is remembered is
+// asked for by Retrieve.
+func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
+	scorer, ok := g.store.(store.Scorer)
+	if !ok || g.legs != nil {
+		return nil, fmt.Errorf("scores of given chunks: %w by this store", sheaf.ErrUnsupported)
+	}
+	bound := g.boundAll(reqs)
+	return fromStore(ctx, g, func(ctx context.Context) ([][]float64, error) { return scorer.Scores(ctx, bound, ids) })
+}
+
+// retriever is a guard that takes one request at a time.
+type retriever struct{ store.Backend }
+
+// CountAll implements store.Batcher, as far as the store counts.
+func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
+	counter, ok := g.store.(store.Counter)
+	if !ok {
+		return nil, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
+	}
+	out := make([]int, len(reqs))
+	keys := make([]countKey, len(reqs))
+	var asked []int
+	var bound []store.Request
+	for i := range reqs {
+		if keys[i] = g.countKey(&reqs[i]); keys[i] != (countKey{}) {
+			var known bool
+			if out[i], known = g.words.get(g.at, keys[i]); known {
+				continue
+			}
+		}
+		asked, bound = append(asked, i), append(bound, g.bound(reqs[i]))
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	counts, err := fromStore(ctx, g, func(ctx context.Context) ([]int, error) { return store.CountAll(ctx, counter, bound) })
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range asked {
+		out[i] = counts[k]
+		if keys[i] != (countKey{}) {
+			g.words.put(g.at, keys[i], counts[k])
+		}
+	}
+	return out, nil
+}
+
+// countKey is what a request counts, if that is all chunks that the caller sees or those of
+// them with a word, as every search does with each of its own; zero for other requests.
+func (g *guard) countKey(req *store.Request) countKey {
+	if req.Filter != nil || req.Within != nil || req.Text == nil || req.Text.Combine != store.CombineBM25F || len(req.Text.Fields) != len(sheaf.Fields) {
+		return countKey{}
+	}
+	for i, f := range req.Text.Fields {
+		if f.Name != sheaf.Fields[i] {
+			return countKey{}
+		}
+	}
+	switch q := req.Text.Query.(type) {
+	case sheaf.Match:
+		if q == (sheaf.Match{Text: q.Text}) {
+			return g.wordKey(q.Text)
+		}
+	case sheaf.Phrase:
+		if q == (sheaf.Phrase{Text: q.Text}) {
+			return countOf(g.owner, "phrase ", q.Text)
+		}
+	case sheaf.Bool:
+		if len(q.Must)+len(q.Should)+len(q.MustNot) == 0 {
+			return countOf(g.owner, "all", "")
+		}
+	}
+	return countKey{}
+}
+
+// wordKey is what counting the chunks with a word counts.
+func (g *guard) wordKey(word string) countKey { return countOf(g.owner, "word ", word) }
+
+// Matches implements store.Matcher, as far as the store does.
+func (g *guard) Matches() bool { return store.Matches(g.store) }
+
+// Lists reports whether the store counts by values.
+func (g *guard) Lists() bool { return store.Lists(g.store) != nil }
+
+// Facets implements store.Faceter, as far as the store does.
+func (g *guard) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
+	f, ok := g.store.(store.Faceter)
+	if !ok {
+		return nil, fmt.Errorf("facets: %w by this store", sheaf.ErrUnsupported)
+	}
+	return fromStore(ctx, g, func(ctx context.Context) ([]store.Facet, error) { return f.Facets(ctx, g.bound(req), columns, limit) })
+}
+
+// Sorted implements store.Sorter, as far as the store does.
+func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
+	s, ok := g.store.(store.Sorter)
+	if !ok {
+		return nil, fmt.Errorf("order by %s: %w by this store", by.Column, sheaf.ErrUnsupported)
+	}
+	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) { return s.Sorted(ctx, g.bound(req), by) })
+}
+
+// errReadOnly says that readers do not write.
+var errReadOnly = fmt.Errorf("%w: a reader does not write", sheaf.ErrUnsupported)
+
+// Write implements store.Backend; it refuses.
+func (g *guard) Write(context.Context, store.Batch) error { return errReadOnly }
+
+// Delete implements store.Backend; it refuses.
+func (g *guard) Delete(context.Context, []sheaf.ID) error { return errReadOnly }
+
+// Close implements store.Backend; the store stays open.
+func (g *guard) Close() error { return nil }
+
+// visible reports whether the caller may see a document.
+func (g *guard) visible(doc sheaf.ID) bool {
+	if g.filter == nil {
+		return true
+	}
+	g.mu.Lock()
+	seen, ok := g.seen[doc]
+	g.mu.Unlock()
+	if ok {
+		return seen
+	}
+	if rec, err := g.view.Head(doc); err == nil { // one that is hidden takes no longer than one that is not there
+		c := store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)}
+		seen = g.filter.Match(&c)
+	}
+	g.mu.Lock()
+	g.seen[doc] = seen
+	g.mu.Unlock()
+	return seen
+}
+
+// sees reports whether a document of which there may be a chunk called id may be seen: of
+// others nothing is read.
+func (g *guard) sees(id sheaf.ID) bool {
+	if g.filter == nil {
+		return true
+	}
+	at := strings.LastIndexByte(string(id), '#')
+	return at >= 0 && g.visible(id[:at]) || g.visible(id)
+}
+
+// Chunk implements rank.Facts.
+func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	if !g.sees(id) {
+		return sheaf.Chunk{}, false
+	}
+	c, ok := g.view.Chunk(id)
+	if !ok || !g.visible(c.Doc) {
+		return sheaf.Chunk{}, false
+	}
+	return c, true
+}
+
+// Document implements rank.Facts.
+func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
+	if !g.visible(id) {
+		return sheaf.Document{}, false
+	}
+	return g.view.Document(id)
+}
+
+// SharedDocument is Document without a copy; nil when there is none. It must not be
+// changed.
+func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
+	if !g.visible(id) {
+		return nil
+	}
+	return g.view.SharedDocument(id)
+}
+
+// Card is what is shown of a chunk, as that of the catalog's view.
+func (g *guard) Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool {
+	return g.sees(id) && g.view.Card(id, card, lists) && g.visible(card.Doc)
+}
+
+// Node implements rank.Outliner.
+func (g *guard) Node(id sheaf.ID) *sheaf.Node {
+	if !g.sees(id) {
+		return nil
+	}
+	n := g.view.Node(id)
+	// Where nothing is hidden the node is not read: most lie in no cache of the processor.
+	if g.filter == nil || n != nil && g.visible(n.Doc) {
+		return n
+	}
+	return nil
+}
+
+// NodeAt is Node of a chunk that the store in this state has at this place.
+func (g *guard) NodeAt(id sheaf.ID, state uint64, place uint32) *sheaf.Node {
+	n := g.view.NodeAt(id, state, place)
+	if g.filter == nil || n != nil && g.visible(n.Doc) {
+		return n
+	}
+	return nil
+}
+
+// Outline implements rank.Outliner.
+func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
+	if !g.visible(id) {
+		return nil
+	}
+	return g.view.Outline(id)
+}
+
+// Date implements rank.Facts.
+func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	if !g.visible(doc) {
+		return sheaf.Dated{}, false
+	}
+	return g.view.Date(doc)
+}
+
+// FolderSize implements rank.Facts: it counts what may be seen.
+func (g *guard) FolderSize(tree, folder string) int {
+	if g.filter == nil {
+		return g.view.FolderSize(tree, folder)
+	}
+	of := sheaf.DocumentID(tree, folder)
+	g.mu.Lock()
+	n, ok := g.folders[of]
+	g.mu.Unlock()
+	if ok {
+		return n
+	}
+	for id := range g.view.InFolder(tree, folder) {
+		if g.visible(id) {
+			n++
+		}
+	}
+	g.mu.Lock()
+	g.folders[of] = n
+	g.mu.Unlock()
+	return n
+}
+
+// Resolve is where a link leads among what may be seen: a hidden document does not stand
+// before another of its name, since that link would lead nowhere and tell of it.
+func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
+	return g.view.ResolveAmong(g.among(), from, link)
+}
+
+// among are the documents that may be seen.
+func (g *guard) among() catalog.Among {
+	if g.filter == nil {
+		return nil
+	}
+	return g.visible
+}
+
+// Links implements rank.Facts, as Resolve has it.
+func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
+	switch {
+	case !g.visible(doc):
+		return nil
+	case g.filter == nil:
+		return g.view.Links(doc)
+	case g.view.Ambiguous(doc):
+		return g.view.LinksAmong(g.visible, doc)
+	}
+	return slices.DeleteFunc(slices.Clone(g.view.Links(doc)), func(id sheaf.ID) bool { return !g.visible(id) })
+}
+
+// LinkNumbers implements rank.Linker. Numbers of hidden documents are those of no candidates.
+func (g *guard) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
+	switch {
+	case !g.visible(from.Doc):
+		return nil, false
+	case g.filter == nil:
+		return g.view.LinkNumbers(from)
+	}
+	return g.view.LinkNumbersAmong(g.visible, from)
+}
+
+// Backlinks implements rank.Facts, as Resolve has it.
+func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID {
+	switch {
+	case !g.visible(doc):
+		return nil
+	case g.filter == nil:
+		return g.view.Backlinks(doc)
+	}
+	return g.view.BacklinksAmong(g.visible, doc)
+}
+
+// Err is the first fault that a fact met, or nil.
+func (g *guard) Err() error { return g.view.Err() }
+
+// record is all that the catalog keeps of a document, or sheaf.ErrNotFound in
+// the same words whether it does not exist or may not be seen.
+func (g *guard) record(doc sheaf.ID) (*catalog.Record, error) {
+	if !g.visible(doc) {
+		return nil, cmp.Or(g.view.Err(), notFound(doc))
+	}
+	rec, err := g.view.Record(doc)
+	if errors.Is(err, sheaf.ErrNotFound) {
+		return nil, notFound(doc)
+	}
+	return rec, err
+}
+
+// text is that of a document that may be seen.
+func (g *guard) text(doc sheaf.ID) ([]byte, error) {
+	if !g.visible(doc) {
+		return nil, notFound(doc)
+	}
+	content, err := ingest.Shown(g.view, doc)
+	if g.hides && err == nil {
+		content = chunk.WithoutComments(doc.Path(), content)
+	}
+	switch { // without the place of the file, which is not for everybody
+	case errors.Is(err, catalog.ErrStale):
+		err = fmt.Errorf("%s: %w: ask again in a moment", doc, catalog.ErrStale)
+	case errors.Is(err, catalog.ErrUnread):
+		err = fmt.Errorf("%s: %w", doc, catalog.ErrUnread)
+	}
+	return content, err
+}
+
+func notFound(id sheaf.ID) error {
+	return fmt.Errorf("%w: nothing is called %q", sheaf.ErrNotFound, id)
+}

@@ -1,0 +1,205 @@
+package collection_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/store"
+)
+
+// hung is a store that counts nothing until it is let go.
+type hung struct {
+	store.Backend
+	free chan struct{}
+}
+
+// Count implements store.Counter.
+func (h *hung) Count(ctx context.Context, req store.Request) (int, error) {
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-h.free:
+		return h.Backend.(store.Counter).Count(ctx, req)
+	}
+}
+
+// A store that does not answer holds no search beyond its time, whatever its caller
+// may see; and what it could not count then it counts another time.
+func TestStoreHangs(t *testing.T) {
+	h := &hung{free: make(chan struct{})}
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"}, func(o *collection.Options) {
+		h.Backend, o.Backend, o.Distant = o.Backend, h, true
+	})
+	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(), "some": {Scopes: []access.Scope{access.ScopeSearch}}} {
+		h.free = make(chan struct{})
+		r := reader(t, f, grant)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra"}); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		close(h.free)
+		if s, err := r.Summary(t.Context()); err != nil || s.Chunks == 0 {
+			t.Errorf("%s: %+v, %v: want the chunks counted when the store answers", name, s, err)
+		}
+	}
+}
+
+// A store that does not answer keeps nobody from the words of a document that answer a query, and a
+// query that cannot be read has none.
+func TestStoreHangsBesideWords(t *testing.T) {
+	h := &hung{free: make(chan struct{})}
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"}, func(o *collection.Options) {
+		h.Backend, o.Backend, o.Distant = o.Backend, h, true
+	})
+	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(), "some": {Scopes: []access.Scope{access.ScopeSearch}}} {
+		r := reader(t, f, grant)
+		if got := r.Words(t.Context(), "the okapi", "The okapis, and the zebra."); len(got) != 1 || strings.Join(got[0], "|") != "|okapis" {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := r.Words(t.Context(), strings.Repeat("okapi ", 1<<16), "The okapi."); got != nil {
+			t.Errorf("%s, of a query that is too long: %q", name, got)
+		}
+	}
+}
+
+// ending is a context whose time is over when end is called.
+type ending struct {
+	context.Context
+	over chan struct{}
+	end  func()
+}
+
+func newEnding(ctx context.Context) *ending {
+	over := make(chan struct{})
+	return &ending{ctx, over, sync.OnceFunc(func() { close(over) })}
+}
+
+func (e *ending) Done() <-chan struct{} { return e.over }
+
+func (e *ending) Err() error {
+	select {
+	case <-e.over:
+		return context.DeadlineExceeded
+	default:
+		return e.Context.Err()
+	}
+}
+
+// slow is a store that counts single words, as rankings do, and never what all words
+// of a query match: then the time of who asks is over.
+type slow struct {
+	store.Backend
+	end func()
+}
+
+// Count implements store.Counter.
+func (s *slow) Count(ctx context.Context, req store.Request) (int, error) {
+	if m, ok := req.Text.Query.(sheaf.Match); !ok || strings.Contains(m.Text, " ") {
+		s.end()
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return s.Backend.(store.Counter).Count(ctx, req)
+}
+
+// What was found is the answer when time runs out while what matches is counted: it
+// says that the number is missing. The next search counts again.
+func TestCountHangs(t *testing.T) {
+	var store *slow
+	f := collectiontest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n", "b.md": "# Zebra\n\nokapi\n"}, func(o *collection.Options) {
+		store = &slow{Backend: o.Backend}
+		o.Backend = store
+	})
+	r := reader(t, f, access.Unrestricted())
+	want := find(t, r, collection.SearchRequest{Text: "okapi zebra"})
+	for range 2 {
+		ctx := newEnding(t.Context())
+		store.end = ctx.end
+		a, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !a.Degraded || a.Matches != nil || len(a.Warnings) != 1 || len(a.Results) != len(want.Results) || len(want.Results) == 0 {
+			t.Errorf("degraded %v, matches %v, warnings %q, %d results of %d", a.Degraded, a.Matches, a.Warnings, len(a.Results), len(want.Results))
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller who went away is answered %v", err)
+	}
+}
+
+// looks is a store that counts how often it is asked for documents with a property, and
+// fails then when it is to.
+type looks struct {
+	store.Backend
+	fault error
+	n     int
+}
+
+// Count implements store.Counter.
+func (l *looks) Count(ctx context.Context, req store.Request) (int, error) {
+	if f, ok := req.Filter.(sheaf.And); ok {
+		if _, ok := f[len(f)-1].(sheaf.Exists); ok {
+			l.n++
+			if l.fault != nil {
+				return 0, l.fault
+			}
+		}
+	}
+	return l.Backend.(store.Counter).Count(ctx, req)
+}
+
+// Version implements store.Versioned.
+func (l *looks) Version() (uint64, error) { return l.Backend.(store.Versioned).Version() }
+
+// Where documents are kept from the caller, names of properties are looked up in the
+// turn of the request and remembered; a look that fails is no name less, since what it
+// was to leave out would be shown.
+func TestNamesAreLookedUp(t *testing.T) {
+	var store *looks
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n", "b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, func(o *collection.Options) {
+		store = &looks{Backend: o.Backend}
+		o.Backend = store
+	})
+	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	for _, fault := range []error{errors.New("no connection"), context.DeadlineExceeded} {
+		store.fault = fault
+		if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi -status:draft"}); !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, fault) {
+			t.Errorf("%v: %+v, %v", fault, a, err)
+		}
+	}
+	store.fault = nil
+	for i, text := range []string{"okapi -status:draft", "okapi -status:draft", "zebra -[Status:draft]"} {
+		store.n = 0
+		turn := &turns{}
+		a, err := r.Search(collection.WithTurn(t.Context(), turn), collection.SearchRequest{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Results) == 0 || strings.Contains(string(a.Results[0].ID), "a.md") {
+			t.Errorf("search %d: %+v", i, a.Results)
+		}
+		if want := []int{1, 0, 0}[i]; store.n != want {
+			t.Errorf("search %d looked %d times, want %d", i, store.n, want)
+		}
+		if i == 1 && turn.taken != 0 || i != 1 && turn.taken == 0 || i == 0 && turn.rested == 0 {
+			t.Errorf("search %d: %+v", i, *turn)
+		}
+	}
+	store.n = 0
+	busy := errors.New("busy")
+	if _, err := r.Search(collection.WithTurn(t.Context(), &turns{full: busy}), collection.SearchRequest{Text: "okapi colour:red"}); !errors.Is(err, busy) || store.n != 0 {
+		t.Errorf("all are busy: %v, %d looks", err, store.n)
+	}
+}

@@ -1,0 +1,89 @@
+package collection
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// recallQueries is how many queries a measurement samples for each vector field.
+const recallQueries = 200
+
+// Recall is what was last measured of how many of the nearest passages searches
+// find.
+type Recall struct {
+	At         time.Time      `json:"at,omitzero" doc:"When it was measured; absent when it was not."`
+	Generation uint64         `json:"generation,omitempty" doc:"The generation of the index that was measured."`
+	Fields     []store.Recall `json:"fields" doc:"The vector fields, one by one."`
+	Measuring  bool           `json:"measuring" doc:"Whether it is being measured now."`
+	Error      string         `json:"error,omitempty" doc:"Why it could not be measured."`
+}
+
+// recallMeter measures one at a time, beside everything else.
+type recallMeter struct {
+	mu      sync.Mutex
+	last    Recall
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// MeasureRecall begins to compare searches with brute force, unless that is being
+// done, and returns at once; the status says what came of it. Stores that cannot
+// compare are sheaf.ErrUnsupported.
+func (c *Collection) MeasureRecall() error {
+	meter, ok := c.o.Backend.(store.RecallMeter)
+	if !ok {
+		return fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force", sheaf.ErrUnsupported)
+	}
+	m := &c.recall
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last.Measuring {
+		return nil
+	}
+	if c.closed.Load() {
+		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop, m.last.Measuring = stop, true
+	m.running.Go(func() {
+		defer stop()
+		view := c.o.Catalog.View()
+		generation := view.Generation()
+		view.Close()
+		fields, err := meter.Recall(ctx, store.RecallOptions{Queries: recallQueries})
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.last = Recall{At: c.o.Now(), Generation: generation, Fields: orEmpty(fields)}
+		if err != nil {
+			m.last.Error = err.Error()
+		}
+	})
+	return nil
+}
+
+// shown is the last measurement; nil when there was none and none is being made.
+func (m *recallMeter) shown() *Recall {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last.At.IsZero() && !m.last.Measuring {
+		return nil
+	}
+	last := m.last
+	last.Fields = orEmpty(last.Fields)
+	return &last
+}
+
+// close ends a measurement and waits for its end.
+func (m *recallMeter) close() {
+	m.mu.Lock()
+	if m.stop != nil {
+		m.stop()
+	}
+	m.mu.Unlock()
+	m.running.Wait()
+}

@@ -1,0 +1,68 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/ingest"
+	"sheaf/store"
+)
+
+// RejectedError says that a store without transactions took a part of the changes
+// only: all are made but those of Rejected, whose documents are as they were.
+type RejectedError struct {
+	Rejected map[sheaf.ID]error // why
+	Changes  map[sheaf.ID]int   // which of the changes it was, from 0
+	Made     int                // how many changes are made
+	// Lost is why documents of Rejected that there were are gone until they are put
+	// again, or the server starts anew; nil when none are.
+	Lost error
+}
+
+// Error names every document that was rejected, with the reason.
+func (e *RejectedError) Error() string {
+	reasons := make([]string, 0, len(e.Rejected))
+	for _, id := range slices.Sorted(maps.Keys(e.Rejected)) {
+		reasons = append(reasons, fmt.Sprintf("%s (%v)", id, e.Rejected[id]))
+	}
+	text := fmt.Sprintf("the store does not take %s: %d of %d changes are made, and what was not taken is as it was", strings.Join(reasons, ", "), e.Made, e.Made+len(e.Rejected))
+	if e.Lost != nil {
+		text += fmt.Sprintf(", but for versions that the store does not have at the moment (%v): put them again, or start the server anew", e.Lost)
+	}
+	return text
+}
+
+// rejected brings back what the store had of documents of which it did not take
+// another version, and so has none.
+func (c *Collection) rejected(ctx context.Context, changes []Change, names []versions, partial *store.PartialError) error {
+	out := &RejectedError{Rejected: partial.Rejected, Changes: map[sheaf.ID]int{}, Made: len(changes) - len(partial.Rejected)}
+	var before []ingest.Given
+	for i := range changes {
+		id := changes[i].ID
+		if partial.Rejected[id] == nil {
+			continue
+		}
+		out.Changes[id] = i
+		if names[i].Old == "" || c.given.fileLeft(id) != "" {
+			continue
+		}
+		content, stored, err := c.stored(names[i].Old)
+		if err != nil {
+			out.Lost = errors.Join(out.Lost, err)
+			continue
+		}
+		before = append(before, stored.Document.given(id, content))
+	}
+	if len(before) > 0 {
+		out.Lost = errors.Join(out.Lost, c.index(ctx, before, nil))
+	}
+	if out.Lost != nil {
+		c.notice(fmt.Errorf("versions of documents are lost until they are put again, or the server starts anew: %w", out.Lost))
+	}
+	return out
+}

@@ -1,0 +1,232 @@
+package collection
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"sheaf"
+	"sheaf/collection/access"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/profile"
+)
+
+// ProfileInput is a profile as the lab saves it: another one with other numbers.
+type ProfileInput struct {
+	Extends    string            `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"@own" doc:"The profile that it is like."`
+	About      string            `json:"about,omitempty" maxLength:"1000" pattern:"@line" doc:"What it is for."`
+	Parameters map[string]string `json:"-"` // doors read them in their own way
+	Replace    bool              `json:"replace" doc:"Write it instead of a saved one of this name."`
+}
+
+// JudgedInput is queries with what is right for them.
+type JudgedInput struct {
+	Queries []JudgedQuery `json:"queries" required:"true" minItems:"1" maxItems:"1000" doc:"The queries."`
+	Replace bool          `json:"replace" doc:"Write it instead of a saved one of this name."`
+}
+
+// JudgedQuery is a query with what is right for it.
+type JudgedQuery struct {
+	Query  string     `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"What is looked for."`
+	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, of the collection's first folder."`
+}
+
+// Saved says where something was saved.
+type Saved struct {
+	Name string `json:"name" doc:"What it is called."`
+	File string `json:"file,omitempty" doc:"The file on the server, for callers from whom nothing is kept."`
+}
+
+// mayAdminister refuses callers who may not.
+func (c *Collection) mayAdminister(grant *access.Grant) error {
+	if err := c.good(grant); err != nil {
+		return err
+	}
+	if !grant.May(access.ScopeAdmin) {
+		return fmt.Errorf("%w: the key lacks the scope admin", ErrForbidden)
+	}
+	return nil
+}
+
+// SaveProfile writes a profile into the first folder of profiles, where every
+// command finds it, after reading it as they will. A name that is taken is
+// [ErrConflict], that of a built-in profile also when it is to be replaced. One
+// that extends itself, and is to be replaced, keeps what it has beside the numbers.
+func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
+	if err := c.mayAdminister(&grant); err != nil {
+		return nil, err
+	}
+	if len(c.o.ProfileDirs) == 0 {
+		return nil, fmt.Errorf("save profile %s: %w: there is no folder of profiles", name, sheaf.ErrUnsupported)
+	}
+	if _, _, err := profile.Builtin(name); err == nil {
+		return nil, conflictError("name", "%s is a built-in profile: take another name", name)
+	}
+	base, err := c.Load(in.Extends)
+	if err != nil {
+		return nil, inField("extends", err)
+	}
+	made := madeProfile{Name: name, About: in.About, Extends: in.Extends, Parameters: map[string]any{}}
+	file := filepath.Join(c.o.ProfileDirs[0], name+".yaml")
+	if in.Extends == name && in.Replace {
+		if made, err = readMade(file, name); err != nil {
+			return nil, err
+		}
+		if in.About != "" {
+			made.About = in.About
+		}
+	}
+	if len(in.Parameters) > 0 {
+		if _, err := base.Plan(usualLimit(base, in.Parameters), in.Parameters); err != nil {
+			return nil, inParameters(err)
+		}
+		for key, value := range in.Parameters {
+			made.Parameters[key] = scalar(value)
+		}
+	}
+	content, err := yaml.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	if in.Extends == name && !in.Replace {
+		return nil, taken(name)
+	}
+	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
+		return nil, inParameters(profile.WithoutFolders(err))
+	}
+	defer c.profiles.reread()
+	return saved(&grant, c.o.ProfileDirs[0], name, content, in.Replace)
+}
+
+// madeProfile is what SaveProfile writes.
+type madeProfile struct {
+	Name       string         `yaml:"name"`
+	About      string         `yaml:"about,omitempty"`
+	Extends    string         `yaml:"extends"`
+	Parameters map[string]any `yaml:"parameters,omitempty"`
+}
+
+// readMade reads a profile to change its numbers. One that holds more than
+// SaveProfile writes, such as a comment, is not changed: that would be lost.
+func readMade(file, name string) (made madeProfile, err error) {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = yaml.UnmarshalWithOptions(text, &made, yaml.Strict())
+	}
+	again, marshalErr := yaml.Marshal(made)
+	if err != nil || marshalErr != nil || !bytes.Equal(again, text) {
+		return made, fieldError("name", "%s was not written here, or by hand since: take another name, or change its file", name)
+	}
+	if made.Parameters == nil {
+		made.Parameters = map[string]any{}
+	}
+	return made, nil
+}
+
+// scalar is a value as YAML would read it, so that numbers are written as such.
+func scalar(text string) any {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return f
+	}
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return text
+}
+
+// SaveJudged writes judged queries into the folder of judgements, as sheaf eval
+// reads them.
+func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput) (*Saved, error) {
+	if err := c.mayAdminister(&grant); err != nil {
+		return nil, err
+	}
+	if c.o.Judged == "" {
+		return nil, fmt.Errorf("save judgements %s: %w: there is no folder of them", name, sheaf.ErrUnsupported)
+	}
+	view := c.o.Catalog.View()
+	defer view.Close()
+	trees := view.Settings().Trees
+	at := slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Root != "" })
+	if at < 0 {
+		return nil, fmt.Errorf("save judgements %s: %w: the collection has no folder", name, sheaf.ErrUnsupported)
+	}
+	type query struct {
+		Query  string   `yaml:"query"`
+		Expect []string `yaml:"expect"`
+	}
+	out := struct {
+		Folder  string  `yaml:"folder"`
+		Queries []query `yaml:"queries"`
+	}{Folder: trees[at].Root}
+	for i, q := range in.Queries {
+		judged := query{Query: q.Query}
+		for k, id := range q.Expect {
+			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
+				return nil, &FieldError{Field: fmt.Sprintf("queries/%d/expect/%d", i, k), Err: fmt.Errorf("a chunk of the folder %s is expected: %w", trees[at].Name, notFound(id))}
+			}
+			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
+		}
+		out.Queries = append(out.Queries, judged)
+	}
+	content, err := yaml.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return saved(&grant, c.o.Judged, name, content, in.Replace)
+}
+
+// seesChunk reports whether there is a chunk that a grant lets through.
+func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
+	chunk, ok := view.Chunk(id)
+	if !ok {
+		return false
+	}
+	rec, err := view.Record(chunk.Doc)
+	return err == nil && sees(grant, rec)
+}
+
+func taken(name string) error {
+	return conflictError("name", "there is a saved %s: take another name, or replace it", name)
+}
+
+// saved writes the file of a name into a folder, whole and durably; one that is there is replaced when that
+// is asked for. Where it lies is told to callers from whom nothing is kept.
+func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
+	base := name + ".yaml"
+	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows
+		return nil, fieldError("name", "%q: no file can be called so here, take another name", name)
+	}
+	file := filepath.Join(dir, base)
+	if _, err := os.Stat(file); err == nil && !replace {
+		return nil, taken(name)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := (vfs.Disk{}).MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("save %s: %w", name, err)
+	}
+	if err := vfs.WriteFile(file, content, 0); err != nil {
+		return nil, fmt.Errorf("save %s: %w", name, err)
+	}
+	out := &Saved{Name: name}
+	if grant.SeesAll() {
+		out.File = file
+	}
+	return out, vfs.Disk{}.SyncDir(dir)
+}

@@ -1,0 +1,299 @@
+package collection_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/eval/dataset"
+	"sheaf/profile"
+	"sheaf/store"
+)
+
+// notes is a small collection.
+var notes = map[string]string{
+	"git.md": "---\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit.\n",
+	"hg.md":  "# Mercurial\n\nUse rollback to undo the last commit.\n",
+}
+
+func TestSaveProfile(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	all := access.Unrestricted()
+	saved, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "sheaf", About: "It's: mine", Parameters: map[string]string{"meaning": "0.5"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(saved.File, profile.In())
+	if err != nil || p.About != "It's: mine" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	r := reader(t, f, all)
+
+	mine, err := r.Search(context.Background(), collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := r.Search(context.Background(), collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
+	if err != nil || len(mine.Results) == 0 || !reflect.DeepEqual(mine.Results, set.Results) {
+		t.Errorf("a saved profile ranks %v, its numbers %v, %v", mine.Results, set.Results, err)
+	}
+	few := filepath.Join(filepath.Dir(saved.File), "few.yaml")
+	if err := os.WriteFile(few, []byte("name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.SaveProfile(all, "fewer", collection.ProfileInput{Extends: "few", Parameters: map[string]string{"decay": "0.5"}}); err != nil {
+		t.Errorf("numbers of a profile that allows few results: %v", err)
+	}
+	for name, c := range map[string]struct {
+		name string
+		in   collection.ProfileInput
+		want error
+	}{
+		"a name that is taken":     {"mine", collection.ProfileInput{Extends: "sheaf"}, collection.ErrConflict},
+		"a built-in one":           {"sheaf", collection.ProfileInput{Extends: "bench", Replace: true}, collection.ErrConflict},
+		"an unknown one":           {"x", collection.ProfileInput{Extends: "nothing"}, sheaf.ErrNotFound},
+		"itself":                   {"x", collection.ProfileInput{Extends: "x"}, sheaf.ErrNotFound},
+		"an unknown parameter":     {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"no": "1"}}, sheaf.ErrInvalid},
+		"a number out of range":    {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "7"}}, sheaf.ErrInvalid},
+		"what is no number in one": {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "0.5\nname: y"}}, sheaf.ErrInvalid},
+	} {
+		if _, err := f.SaveProfile(all, c.name, c.in); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(saved.File), "x.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a profile that is wrong was written: %v", err)
+	}
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine"}); !errors.Is(err, collection.ErrConflict) {
+		t.Errorf("a profile of itself that is not to be replaced: %v", err)
+	}
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "0.25"}}); err != nil {
+		t.Errorf("other numbers for a profile: %v", err)
+	}
+	if p, err := f.Load("mine"); err != nil || !slices.ContainsFunc(p.Parameters, func(p profile.Parameter) bool { return p.Name == "names" && p.Default == "0.25" }) {
+		t.Errorf("a profile that was just saved has %+v, %v", p.Parameters, err)
+	}
+	if text, err := os.ReadFile(saved.File); err != nil || string(text) != "name: mine\nabout: \"It's: mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n  names: 0.25\n" {
+		t.Errorf("a profile with other numbers: %s, %v", text, err)
+	}
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "11"}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a number out of range for a profile: %v", err)
+	}
+	byHand, err := os.ReadFile(saved.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand = append([]byte("# as agreed\n"), byHand...)
+	if err := os.WriteFile(saved.File, byHand, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "take another name") {
+		t.Errorf("a profile that was written by hand: %v", err)
+	}
+	if text, err := os.ReadFile(saved.File); err != nil || !bytes.Equal(text, byHand) {
+		t.Errorf("it reads %s now, %v", text, err)
+	}
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "sheaf", Replace: true}); err != nil {
+		t.Error(err)
+	}
+	searcher := access.Grant{Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Tenant: access.All}
+	if _, err := f.SaveProfile(searcher, "y", collection.ProfileInput{Extends: "sheaf"}); !errors.Is(err, collection.ErrForbidden) {
+		t.Errorf("without the scope admin: %v", err)
+	}
+	if _, err := f.SaveJudged(searcher, "y", collection.JudgedInput{}); !errors.Is(err, collection.ErrForbidden) {
+		t.Errorf("without the scope admin: %v", err)
+	}
+}
+
+// TestSavedTellsNoPlace: callers from whom something is kept are not told where files lie on
+// the server, neither of what they save nor of a profile that cannot be read.
+func TestSavedTellsNoPlace(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	some := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}}
+	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{"notes:git.md"}}}}
+	for grant, told := range map[*access.Grant]bool{&some: false, new(access.Unrestricted()): true} {
+		p, err := f.SaveProfile(*grant, "mine", collection.ProfileInput{Extends: "sheaf", Replace: true})
+		if err != nil || (p.File != "") != told {
+			t.Errorf("told %t: %+v, %v", told, p, err)
+		}
+		in.Replace = true
+		if j, err := f.SaveJudged(*grant, "mine", in); err != nil || (j.File != "") != told {
+			t.Errorf("told %t: %+v, %v", told, j, err)
+		}
+	}
+	dir := f.Options.ProfileDirs[0]
+	for name, text := range map[string]string{"torn": "name: torn\nextends: [\n", "other": "name: other\nextends: sheaf\nparameters: {none: 1}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := reader(t, f, some).Search(t.Context(), collection.SearchRequest{Text: "undo", Profile: name})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name+".yaml:") || strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if list, err := f.Profiles(); err != nil || !strings.Contains(fmt.Sprintf("%+v", list), "torn.yaml:2") || strings.Contains(fmt.Sprintf("%+v", list), dir) {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestSaveJudged(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	r := reader(t, f, access.Unrestricted())
+
+	a, err := r.Search(context.Background(), collection.SearchRequest{Text: "undo a commit"})
+	if err != nil || len(a.Results) == 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo: a \"commit\"", Expect: []sheaf.ID{a.Results[0].ID}}}}
+	saved, err := f.SaveJudged(access.Unrestricted(), "mine", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Notes(saved.File, "")
+	if err != nil || set.Folder != f.Root || set.Judgements() != 1 {
+		t.Errorf("%+v, %v", set, err)
+	}
+	if _, err := f.SaveJudged(access.Unrestricted(), "mine", in); !errors.Is(err, collection.ErrConflict) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	outside := []string{"../mine2", "a/b", ""}
+	if runtime.GOOS == "windows" {
+		outside = append(outside, "con", "nul", "com1", `a\b`, "a:b")
+	}
+	for _, name := range outside {
+		if _, err := f.SaveJudged(access.Unrestricted(), name, in); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("the name %q: %v, want that no file can be called so", name, err)
+		}
+	}
+	in.Queries[0].Expect = []sheaf.ID{"notes:nothing.md"}
+	if _, err := f.SaveJudged(access.Unrestricted(), "other", in); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("a chunk that is not there: %v", err)
+	}
+}
+
+func TestMeasureRecall(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, err := r.Status(context.Background()); err != nil || st.Recall != nil {
+		t.Errorf("before: %+v, %v", st, err)
+	}
+	if err := f.MeasureRecall(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		st, err := r.Status(context.Background())
+		if err != nil || st.Recall == nil || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		if !st.Recall.Measuring {
+			if st.Recall.Error != "" || len(st.Recall.Fields) != 2 || st.Recall.Fields[0].At10 < 0.9 || st.Recall.Generation != st.Generation {
+				t.Errorf("%+v", st.Recall)
+			}
+			break
+		}
+	}
+	r.Close() // which is waited for
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.MeasureRecall(); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("after it was closed: %v", err)
+	}
+}
+
+// counting counts what a store retrieves and explains.
+type counting struct {
+	countable
+	retrieved *atomic.Int64
+}
+
+type countable interface {
+	store.Backend
+	store.Counter
+	store.Explainer
+}
+
+func (c counting) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	c.retrieved.Add(1)
+	return c.countable.Retrieve(ctx, req)
+}
+
+func (c counting) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	c.retrieved.Add(1)
+	return c.countable.Explain(ctx, req, ids)
+}
+
+// TestLegs: numbers that come after retrieving do not make the store retrieve
+// again, and give what they give without a memory; another caller's legs and those
+// of an older index are not used.
+func TestLegs(t *testing.T) {
+	var retrieved atomic.Int64
+	f := collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = counting{o.Backend.(countable), &retrieved} })
+	explain := func(grant access.Grant, k string) (*collection.Explanation, int64) {
+		t.Helper()
+		r := reader(t, f, grant)
+
+		before := retrieved.Load()
+		e, err := r.Explain(context.Background(), collection.SearchRequest{Text: "undo a commit", Profile: "rrf", Parameters: map[string]string{"rrf_k": k}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, retrieved.Load() - before
+	}
+	all := access.Unrestricted()
+	if _, n := explain(all, "60"); n != 4 {
+		t.Fatalf("the first explanation asked %d times, want 2 to retrieve and 2 to explain", n)
+	}
+	again, n := explain(all, "10")
+	if n != 0 {
+		t.Errorf("another k retrieved %d times", n)
+	}
+	other := collectiontest.Open(t, notes, nil)
+	fresh := reader(t, other, all)
+	want, err := fresh.Explain(context.Background(), collection.SearchRequest{Text: "undo a commit", Profile: "rrf", Parameters: map[string]string{"rrf_k": "10"}})
+	if err != nil || !reflect.DeepEqual(again.Steps, want.Steps) || !reflect.DeepEqual(again.Results[0].Explanation, want.Results[0].Explanation) {
+		t.Errorf("%v: with a memory %+v, without %+v", err, again.Steps, want.Steps)
+	}
+	if e, n := explain(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, "60"); n != 4 || len(e.Results) >= len(again.Results) {
+		t.Errorf("another caller: retrieved %d times, %d results", n, len(e.Results))
+	}
+	f.Write(t, "new.md", "# Undo\n\nUndo a commit again.\n")
+	f.Index(t)
+	if e, n := explain(all, "60"); n != 4 || len(e.Results) <= len(again.Results) {
+		t.Errorf("after a change: retrieved %d times, %d results", n, len(e.Results))
+	}
+}
+
+// A judgement of a chunk that its maker may not see is refused as one of no chunk.
+func TestJudgedAreSeen(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	grant := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}} // what is public
+	save := func(id sheaf.ID) error {
+		_, err := f.SaveJudged(grant, "mine", collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{id}}}, Replace: true})
+		return err
+	}
+	hidden, none := save("notes:hg.md#mercurial"), save("notes:no.md#mercurial")
+	if !errors.Is(hidden, sheaf.ErrNotFound) || !errors.Is(none, sheaf.ErrNotFound) || strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") != none.Error() {
+		t.Errorf("a hidden chunk: %v; none: %v", hidden, none)
+	}
+	if err := save("notes:git.md#undo-a-commit"); err != nil {
+		t.Errorf("a public chunk: %v", err)
+	}
+}

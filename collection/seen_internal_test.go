@@ -1,0 +1,30 @@
+package collection
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+)
+
+// TestSeen: who has an index open that is damaged is told, too, when another process makes it
+// anew after that.
+func TestSeen(t *testing.T) {
+	c := &Collection{anew: make(chan struct{}), damaged: make(chan struct{})}
+	c.seen(errors.New("another fault"))
+	if isClosed(c.Damaged()) || isClosed(c.MadeAnew()) {
+		t.Error("told of any fault")
+	}
+	damage := fmt.Errorf("read: %w", vfs.ErrCorrupt)
+	c.seen(damage)
+	c.seen(vfs.ErrCorrupt)
+	if !isClosed(c.Damaged()) || isClosed(c.MadeAnew()) || c.Damage() != damage || errors.Is(c.shut(), ingest.ErrMadeAnew) {
+		t.Errorf("%v, %v", c.damage, c.shut())
+	}
+	c.seen(ingest.ErrMadeAnew)
+	if !isClosed(c.MadeAnew()) || !errors.Is(c.shut(), ingest.ErrMadeAnew) {
+		t.Error("not told of another process")
+	}
+}

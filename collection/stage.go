@@ -1,0 +1,151 @@
+package collection
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/rank"
+	"sheaf/rank/runfile"
+)
+
+// StageFuse is the name under which [Reader.Stage] runs a fusion, which joins
+// several rankings; the other stages change one.
+const StageFuse = "fuse"
+
+// Stages are the names of what Stage can run: all that work outside a search.
+func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
+
+// NoStage says that Stage cannot run a stage of this name, and what replaces one that is gone.
+func NoStage(name string) error {
+	if gone := profile.GoneStage(name); gone != "" {
+		return fmt.Errorf("%w: %s (stages: %s)", sheaf.ErrNotFound, gone, strings.Join(Stages(), ", "))
+	}
+	return fmt.Errorf("%w: there is no stage %q: the stages are %s", sheaf.ErrNotFound, name, strings.Join(Stages(), ", "))
+}
+
+// StageOption describes a setting of a stage.
+type StageOption = profile.Option
+
+// StageOptions are the settings that Stage takes for a stage.
+func StageOptions(name string) []StageOption {
+	if name == StageFuse {
+		return profile.FusionOptions()
+	}
+	return profile.StageOptions(name)
+}
+
+// StageRun is one stage with the rankings that it runs on.
+type StageRun struct {
+	Name string
+	// Settings are written as in a profile; Limit is what expressions know by that
+	// name.
+	Settings map[string]string
+	// Rankings are put into the order of their scores; equal ones stand as they were brought.
+	// What is twice in one counts once, with the better score.
+	Rankings [][]Scored
+	// Weights are those of the rankings that a fusion joins, 1 each when there are none.
+	Weights []float64
+	Query   string
+	Limit   int
+}
+
+// Stage runs one stage on rankings that the caller brings. What it may know of
+// documents is what the caller may see, and what the identifiers of all others say,
+// as in a run that another system made.
+func (r *Reader) Stage(run StageRun) ([]Scored, error) {
+	if run.Limit < 1 || run.Limit > profile.MaxLimit {
+		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)
+	}
+	lists := make([]sheaf.Ranking, len(run.Rankings))
+	for i, list := range run.Rankings {
+		for _, s := range list {
+			lists[i] = append(lists[i], sheaf.Hit{ID: s.ID, Score: s.Score})
+		}
+		slices.SortStableFunc(lists[i], func(a, b sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
+		seen := map[sheaf.ID]bool{}
+		lists[i] = slices.DeleteFunc(lists[i], func(h sheaf.Hit) bool {
+			again := seen[h.ID]
+			seen[h.ID] = true
+			return again
+		})
+	}
+	var out sheaf.Ranking
+	var err error
+	if run.Name == StageFuse {
+		out, err = run.fuse(lists)
+	} else {
+		out, err = run.apply(lists, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result := make([]Scored, len(out))
+	for i, h := range out {
+		result[i] = Scored{h.ID, max(-MaxScore, min(MaxScore, Finite(h.Score)))}
+	}
+	return result, nil
+}
+
+func (run *StageRun) fuse(lists []sheaf.Ranking) (sheaf.Ranking, error) {
+	fusion, err := profile.NewFusion(run.Settings, run.Limit)
+	if err != nil {
+		return nil, inNamed("settings", err)
+	}
+	if n := len(run.Weights); n > 0 && n != len(lists) {
+		return nil, conflictError("weights", "%d weights of %d rankings: give one for each, or none", n, len(lists))
+	}
+	legs := make([]rank.Leg, len(lists))
+	var total float64
+	for i := range lists {
+		legs[i] = rank.Leg{Name: "leg " + strconv.Itoa(i+1), Hits: lists[i], Weight: 1}
+		if len(run.Weights) > 0 {
+			legs[i].Weight = run.Weights[i]
+		}
+		total += legs[i].Weight
+	}
+	if total == 0 && len(lists) > 0 {
+		return nil, conflictError("weights", "all are 0: at least one must be above 0")
+	}
+	out, err := fusion.Fuse(legs)
+	return out, inField("rankings", err)
+}
+
+func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, error) {
+	step, err := profile.NewStage(run.Name, run.Settings, run.Limit)
+	if err != nil {
+		return nil, inNamed("settings", err)
+	}
+	if len(run.Weights) > 0 {
+		return nil, fieldError("weights", "the stage %s joins no rankings: only %s takes weights", run.Name, StageFuse)
+	}
+	if len(lists) != 1 {
+		return nil, fieldError("rankings", "%d rankings: the stage %s changes one", len(lists), run.Name)
+	}
+	out, err := step.Stage.Apply(runfile.Placed(lists[0]), rank.Env{Facts: broughtFacts{r.guard}, Query: run.Query, Now: r.c.now()})
+	return out, inField("rankings", err)
+}
+
+// broughtFacts are the facts about passages that a caller brings. Of those that the caller
+// does not see, which may be another system's, it knows what their identifiers say.
+type broughtFacts struct{ rank.Facts }
+
+// Chunk implements rank.Facts.
+func (f broughtFacts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	if c, ok := f.Facts.Chunk(id); ok {
+		return c, true
+	}
+	return runfile.Facts{}.Chunk(id)
+}
+
+// Document implements rank.Facts.
+func (f broughtFacts) Document(id sheaf.ID) (sheaf.Document, bool) {
+	if d, ok := f.Facts.Document(id); ok {
+		return d, true
+	}
+	return runfile.Facts{}.Document(id)
+}

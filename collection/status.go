@@ -1,0 +1,191 @@
+package collection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf/ingest"
+	"sheaf/store"
+)
+
+// Summary is a collection in a few words.
+type Summary struct {
+	Name       string `json:"name" doc:"What the collection is called."`
+	Documents  int    `json:"documents" doc:"How many documents the caller may see."`
+	Chunks     int    `json:"chunks" doc:"How many chunks the caller may see."`
+	Language   string `json:"language" doc:"The language of its words; empty for none."`
+	Model      string `json:"model" doc:"The model that made its vectors; empty for none."`
+	Generation uint64 `json:"generation" doc:"The generation of the index; it grows with every change."`
+}
+
+// Status is what a collection holds and how it is.
+type Status struct {
+	Summary
+	Trees       []Tree           `json:"trees" doc:"The folders that it covers."`
+	SourceBytes int64            `json:"source_bytes" doc:"The size of all documents."`
+	Bytes       map[string]int64 `json:"bytes" doc:"The size of the index on disk, by part."`
+	Vectors     int              `json:"vectors" doc:"How many passages have vectors."`
+	Dims        int              `json:"dims" doc:"The dimensions of a vector."`
+	Chunker     string           `json:"chunker" doc:"How documents are cut."`
+	Analyzer    string           `json:"analyzer" doc:"How words are made terms."`
+	Pending     []Pending        `json:"pending" doc:"Documents of which something is still to be done."`
+	Skipped     []Skip           `json:"skipped" doc:"Files that were not indexed, and why."`
+	Warnings    []string         `json:"warnings" doc:"Why answers lack what is in the folders: they are indexed for the first time, or could not be looked at."`
+	Indexing    *Indexing        `json:"indexing,omitempty" doc:"How far the run is that indexes new and changed files, while there is one."`
+	Watch       *Watching        `json:"watch,omitempty" doc:"How the watching of the folders goes."`
+	Tasks       TaskCounts       `json:"tasks" doc:"Accepted work."`
+	Recall      *Recall          `json:"recall,omitempty" doc:"How many of the nearest passages searches find, when that was measured."`
+}
+
+// Tree is a folder of documents.
+type Tree struct {
+	Name string `json:"name" doc:"Its name, with which identifiers begin."`
+	Root string `json:"root" doc:"The folder; empty for documents that were given through an interface."`
+}
+
+// Pending is a document of which something is still to be done.
+type Pending struct {
+	ID     string `json:"id" doc:"The document."`
+	Reason string `json:"reason" doc:"What is to be done."`
+}
+
+// Skip is a file that was not indexed.
+type Skip struct {
+	Tree   string `json:"tree,omitempty" doc:"The tree that it lies in."`
+	Path   string `json:"path" doc:"Its path from the folder of that tree."`
+	Reason string `json:"reason" doc:"Why it was not indexed."`
+	Detail string `json:"detail,omitempty" doc:"More about that."`
+}
+
+// Indexing is how far a run is that indexes files.
+type Indexing struct {
+	Files    int     `json:"files" doc:"How many files were read and cut."`
+	AllFiles int     `json:"all_files" doc:"How many there are to index."`
+	Bytes    int64   `json:"bytes" doc:"The size of those that were."`
+	AllBytes int64   `json:"all_bytes" doc:"The size of all of them."`
+	Left     float64 `json:"left_ms,omitempty" doc:"How long it takes yet, in milliseconds; absent where that is not known."`
+}
+
+// Watching is how the last look for changed files went.
+type Watching struct {
+	At      time.Time `json:"at" doc:"When it was."`
+	Changed time.Time `json:"changed,omitzero" doc:"When one last found a change."`
+	Took    float64   `json:"took_ms" doc:"How long it took, in milliseconds."`
+	Rate    float64   `json:"bytes_per_second,omitempty" doc:"How fast files were indexed, when any were."`
+	Error   string    `json:"error,omitempty" doc:"Why it failed."`
+	Embed   string    `json:"embed_error,omitempty" doc:"Why vectors are missing."`
+	Gone    []string  `json:"gone,omitempty" doc:"Folders that are not there, while others are, or whose disk is not mounted: what was indexed of them stays."`
+	Unseen  string    `json:"unseen,omitempty" doc:"Why the system does not report all changes: the others are checked every few seconds."`
+}
+
+// TaskCounts are the numbers of tasks by state.
+type TaskCounts struct {
+	Waiting int `json:"waiting" doc:"Accepted, not done yet."`
+	Failed  int `json:"failed" doc:"Given up; the task says why."`
+}
+
+// Summary describes the collection as the caller may see it.
+func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
+	settings := r.view.Settings()
+	s := &Summary{Name: r.c.o.Name, Language: settings.Language, Model: settings.Embedder, Generation: r.Generation()}
+	if r.guard.filter == nil {
+		s.Documents, s.Chunks = r.view.Docs(), r.view.Chunks()
+		return s, r.Err()
+	}
+	for id := range r.view.Files() {
+		if r.guard.visible(id) {
+			s.Documents++
+		}
+	}
+	s.Chunks = r.guard.Chunks(ctx)
+	return s, r.Err()
+}
+
+// Status is what the collection holds and how it is. To a caller from whom
+// something is kept it tells only the summary.
+func (r *Reader) Status(ctx context.Context) (*Status, error) {
+	summary, err := r.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}, Warnings: orEmpty(r.outdated())}
+	if r.guard.filter != nil {
+		return s, nil
+	}
+	if n := ingest.Outdated(r.view); n > 0 && !ingest.Newer(r.view) {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d documents are as an older version of sheaf read them, until they are read again", n, r.view.Docs()))
+	}
+	if moved := r.c.Moved(); moved != nil && tells(&r.grant) {
+		s.Warnings = append(s.Warnings, moved.Error())
+	} else if moved != nil {
+		s.Warnings = append(s.Warnings, "the name of the store stands for another index now: the index before it is still used")
+	}
+	settings := r.view.Settings()
+	for _, t := range settings.Trees {
+		s.Trees = append(s.Trees, Tree(t))
+	}
+	s.SourceBytes, s.Dims, s.Chunker, s.Analyzer = r.view.SourceBytes(), settings.Dims, settings.Chunker, r.c.o.Analyzer.Name()
+	s.Bytes["catalog"] = r.view.DiskBytes()
+	if reporter, ok := r.guard.store.(store.Reporter); ok {
+		stats, err := reporter.Stats(ctx)
+		if err != nil {
+			return nil, fromBehind(store.Gone(err))
+		}
+		s.Vectors = stats.Vectors
+		for part, n := range stats.Parts {
+			s.Bytes[part] = n
+		}
+	}
+	skipped, err := r.view.Skipped()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range skipped {
+		s.Skipped = append(s.Skipped, Skip{k.Tree, k.Path, k.Reason, k.Detail})
+	}
+	s.Skipped = append(s.Skipped, r.c.given.leftOut()...)
+	for id, reason := range r.view.Pending() {
+		if reason == ingest.ReasonBegun || reason == ingest.ReasonReading {
+			continue // it is new, changed, gone, or to be read again, and is with the next run
+		}
+		s.Pending = append(s.Pending, Pending{string(id), reason})
+	}
+	sortPending(s.Pending)
+	s.Tasks = r.c.given.counts()
+	s.Recall = r.c.recall.shown()
+	if p := r.c.indexing.Load(); p != nil {
+		s.Indexing = &Indexing{Files: p.Files, AllFiles: p.AllFiles, Bytes: p.Bytes, AllBytes: p.AllBytes, Left: float64(p.Remaining.Microseconds()) / 1000}
+	}
+	if w := r.c.watching.Load(); w != nil {
+		s.Watch = w.shown(tells(&r.grant))
+	}
+	return s, r.Err()
+}
+
+func (w *watchState) shown(why bool) *Watching {
+	out := &Watching{At: w.At, Changed: w.Changed}
+	tell := func(text string) string {
+		if text == "" || why {
+			return text
+		}
+		return "a key with the scope admin is told why"
+	}
+	if w.Err != nil {
+		out.Error = tell(w.Err.Error())
+	}
+	if w.Report != nil {
+		out.Took = float64(w.Report.Took.Microseconds()) / 1000
+		out.Embed, out.Gone, out.Unseen = tell(w.Report.EmbedError), w.Report.Gone, tell(w.Report.Unseen)
+		if seconds := w.Report.Took.Seconds(); w.Report.Bytes > 0 && seconds > 0 {
+			out.Rate = float64(w.Report.Bytes) / seconds
+		}
+	}
+	return out
+}
+
+func sortPending(list []Pending) {
+	slices.SortFunc(list, func(a, b Pending) int { return strings.Compare(a.ID, b.ID) })
+}

@@ -1,0 +1,253 @@
+// Package http answers the question "how does a program ask over HTTP?". An [API]
+// is a http.Handler: the routes under /v1, the OpenAPI document that is made from
+// them, health, metrics, and whatever other doors are mounted beside. It decodes
+// strictly, asks a collection.Reader, and encodes; no ranking happens here.
+//
+// Every route is an operation: a Go struct says what goes in, with the rules of
+// every field in its tags, and another what comes out. The decoder (decode.go)
+// refuses by the same tags that the document (openapi.go) is written from.
+package http
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+)
+
+// Options say what is served, and to whom.
+type Options struct {
+	// Collections are served, the first one when a request names none.
+	Collections []*collection.Collection
+	// Keys are the keys that callers need; nil, or no key in it, lets callers
+	// in without one, with Open.
+	Keys *access.Keys
+	// Open is the grant of a caller without a key while there are no keys. The
+	// zero Grant lets nobody in.
+	Open access.Grant
+	// SignOn is for a program that knows its callers itself: it gives the grant
+	// of a request's caller, whose Name tells callers apart. Its error, as it reads, and
+	// a grant that has ended are answered with 401. Keys and Open are not used then.
+	SignOn func(*http.Request) (access.Grant, error)
+	// Hosts are names by which the server may be addressed, beside localhost
+	// and IP addresses. Other names are refused, so that a web page cannot
+	// reach it by a name of its own (DNS rebinding). Origins are web pages,
+	// as "https://example.org", that may ask beside the server's own.
+	Hosts   []string
+	Origins []string
+	// Version is that of the program.
+	Version string
+	// Answers is the file that keeps what requests with an Idempotency-Key began and were
+	// answered, so that they are answered the same after a crash; "" forgets
+	// that when the server ends.
+	Answers string
+	// RRF is what /v1/rrf/search does when a request does not say.
+	RRF RRF
+	// Log is told of failures; nil is slog.Default.
+	Log    *slog.Logger
+	Limits Limits
+}
+
+// DefaultTime is how long a request may take.
+const DefaultTime = 10 * time.Second
+
+// Limits bound what callers can make the server do. A zero is the default, less than that
+// is refused by New.
+type Limits struct {
+	// Body and IngestBody are the largest bodies, in bytes: 1 MiB and 16 MiB.
+	// Bodies bounds those that are read at once, and the memory of what is parsed at
+	// once: 256 MiB.
+	Body, IngestBody, Bodies int64
+	// Time is how long a request may take: DefaultTime.
+	Time time.Duration
+	// Running is how many requests work at once: the processors. Eight times as
+	// many have begun and wait for a model or a store on another machine, or to go
+	// on after that. Waiting is how many wait to begin: 1024, each for at most
+	// Patience: 5 s. OfOne is how many of one caller run and wait: 256.
+	Running, Waiting, OfOne int
+	Patience                time.Duration
+	// Processors is how many there are to work on, runtime.GOMAXPROCS when New is
+	// called: a program that tells Go of more than the machine has says so here.
+	Processors int
+}
+
+// validate returns an error that wraps sheaf.ErrInvalid and names a limit below 0, within
+// which no request would be answered.
+func (l *Limits) validate() error {
+	for _, limit := range []struct {
+		name string
+		n    int64
+	}{{"Body", l.Body}, {"IngestBody", l.IngestBody}, {"Bodies", l.Bodies}, {"Time", int64(l.Time)}, {"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)},
+		{"OfOne", int64(l.OfOne)}, {"Patience", int64(l.Patience)}, {"Processors", int64(l.Processors)}} {
+		if limit.n < 0 {
+			return sheaf.Invalidf("Limits.%s is %d: must be 1 or more, or 0 for the default", limit.name, limit.n)
+		}
+	}
+	return nil
+}
+
+func (l *Limits) defaults() {
+	l.Body = cmp.Or(l.Body, 1<<20)
+	l.IngestBody = cmp.Or(l.IngestBody, 16<<20)
+	l.Bodies = cmp.Or(l.Bodies, 256<<20)
+	l.Time = cmp.Or(l.Time, DefaultTime)
+	l.Processors = cmp.Or(l.Processors, runtime.GOMAXPROCS(0))
+	l.Running = cmp.Or(l.Running, l.Processors)
+	l.Waiting = cmp.Or(l.Waiting, 1024)
+	l.OfOne = cmp.Or(l.OfOne, 256)
+	l.Patience = cmp.Or(l.Patience, 5*time.Second)
+}
+
+// API serves collections over HTTP. It is safe for concurrent use; Mount must
+// not be called once it serves.
+type API struct {
+	o       Options
+	routes  []*route
+	mounts  []mount
+	metrics *metrics
+	gate    *gate
+	bodies  *semaphore.Weighted // bytes of bodies that are read
+	values  *semaphore.Weighted // memory of what is parsed of them
+	// remembered is what requests with an Idempotency-Key were answered.
+	remembered *remembered
+	// document is the OpenAPI document, page the one for people. They are
+	// written when they are first asked for: a server is ready without them.
+	// saved is how many profiles were saved, of which the document tells at once.
+	document func(stranger bool) ([]byte, error)
+	saved    atomic.Uint64
+	page     func() []byte
+}
+
+// mount is another door, at an address of its own.
+type mount struct {
+	path  string
+	scope access.Scope
+	h     http.Handler
+}
+
+// New makes the API of what o names. It is to be closed when it serves no more.
+func New(o Options) (*API, error) {
+	if len(o.Collections) == 0 {
+		return nil, sheaf.Invalidf("serve: no collection")
+	}
+	if i := slices.Index(o.Collections, nil); i >= 0 {
+		return nil, sheaf.Invalidf("serve: collection %d is nil", i)
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if err := errors.Join(o.RRF.validate(), o.checkNames(), o.Limits.validate()); err != nil {
+		return nil, err
+	}
+	o.Limits.defaults()
+	remembered, err := openRemembered(o.Answers, o.own, o.Log, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies)}
+	a.addRoutes()
+	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
+	return a, nil
+}
+
+// own makes this process the one that is given the documents of all collections, until what it
+// returns is called.
+func (o *Options) own() (disown func(), err error) {
+	var all []func()
+	disown = func() {
+		for _, f := range all {
+			f()
+		}
+	}
+	for _, c := range o.Collections {
+		one, err := c.Own()
+		if err != nil {
+			disown()
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return disown, nil
+}
+
+// Close gives back the file of answers; what the API serves stays open.
+// Requests that still run are answered. A second call does nothing.
+func (a *API) Close() error {
+	a.gate.close()
+	return a.remembered.close()
+}
+
+// Mount gives the address path, which is no route of the API, to h. One that
+// ends in a slash stands for all below it too, but for the root, which stands
+// for itself. Callers need scope, "" for none; h finds their grant with
+// [GrantOf]. The checks of Host, Origin and keys have been made. A request that
+// needs a scope has a turn, which h takes before it works with [collection.TakeTurn];
+// limits of body and time are h's own.
+func (a *API) Mount(path string, scope access.Scope, h http.Handler) {
+	a.mounts = append(a.mounts, mount{path, scope, h})
+	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })
+}
+
+type grantKey struct{}
+
+// GrantOf is the grant of the caller of a mounted handler's request.
+func GrantOf(ctx context.Context) (access.Grant, bool) {
+	g, ok := ctx.Value(grantKey{}).(access.Grant)
+	return g, ok
+}
+
+// Collection is the served collection of a name, the first one for "".
+func (a *API) Collection(name string) (*collection.Collection, error) {
+	for _, c := range a.o.Collections {
+		if name == "" || c.Name() == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: there is no collection %q", sheaf.ErrNotFound, name)
+}
+
+// find is the route of a method and an escaped path, with what stands at its
+// parameters. When only the method is wrong, methods are those that the path
+// has.
+func (a *API) find(method, path string) (r *route, values map[string]string, methods []string) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for _, r := range a.routes {
+		values, ok := r.match(path)
+		if !ok {
+			continue
+		}
+		if r.method == method {
+			return r, values, nil
+		}
+		methods = append(methods, r.method)
+	}
+	return nil, nil, methods
+}
+
+// mounted is the other door that serves a path; nil for none.
+func (a *API) mounted(path string) *mount {
+	for i := range a.mounts {
+		m := &a.mounts[i]
+		below := strings.HasSuffix(m.path, "/") && m.path != "/"
+		if path == m.path || below && strings.HasPrefix(path, m.path) {
+			return m
+		}
+	}
+	return nil
+}

@@ -1,0 +1,480 @@
+package http_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// notes is a small collection.
+var notes = map[string]string{
+	"git.md":   "---\ntags: [vcs]\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit.\n",
+	"hg.md":    "---\ntags: [vcs]\n---\n# Mercurial\n\nUse rollback to undo the last commit.\n",
+	"a/b c.md": "# Odd names\n\nA file whose name has a space, in a folder.\n",
+}
+
+// server is an API on a listener of its own.
+type server struct {
+	*httptest.Server
+	fixture *collectiontest.Fixture
+	api     *httpdoor.API
+	log     *bytes.Buffer
+}
+
+func start(t testing.TB, files map[string]string, change func(*httpdoor.Options)) *server {
+	t.Helper()
+	return startOf(t, collectiontest.Open(t, files, nil), change)
+}
+
+// startOf is start of a collection that is open.
+func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Options)) *server {
+	t.Helper()
+	s := &server{fixture: f, log: &bytes.Buffer{}}
+	o := httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Log: slog.New(slog.NewTextHandler(s.log, nil))}
+	if change != nil {
+		change(&o)
+	}
+	var err error
+	if s.api, err = httpdoor.New(o); err != nil {
+		t.Fatal(err)
+	}
+	s.Server = httptest.NewServer(s.api)
+	t.Cleanup(func() { s.Close(); _ = s.api.Close() })
+	return s
+}
+
+// ask sends a request; body is sent as JSON unless it is "".
+func (s *server) ask(t testing.TB, method, path, body string, header ...string) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		} else {
+			req.Header[http.CanonicalHeaderKey(header[i])] = []string{header[i+1]}
+		}
+	}
+	res, err := s.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, content
+}
+
+// get decodes an answer of status 200 into out.
+func (s *server) get(t testing.TB, method, path, body string, out any, header ...string) *http.Response {
+	t.Helper()
+	res, content := s.ask(t, method, path, body, header...)
+	if res.StatusCode/100 != 2 {
+		t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, content)
+	}
+	if err := json.Unmarshal(content, out); err != nil {
+		t.Fatalf("%s %s: %v: %s", method, path, err, content)
+	}
+	return res
+}
+
+// timed are the steps of the header Server-Timing; the last, the whole, is not
+// shorter than any of them.
+func timed(t *testing.T, res *http.Response) []string {
+	t.Helper()
+	var names []string
+	longest, last := 0.0, 0.0
+	for part := range strings.SplitSeq(res.Header.Get("Server-Timing"), ", ") {
+		name, millis, _ := strings.Cut(part, ";dur=")
+		took, err := strconv.ParseFloat(millis, 64)
+		if err != nil || took < 0 {
+			t.Errorf("Server-Timing: %q: %v", part, err)
+		}
+		names, longest, last = append(names, name), max(longest, took), took
+	}
+	if last < longest {
+		t.Errorf("Server-Timing: a step takes longer than the whole: %s", res.Header.Get("Server-Timing"))
+	}
+	return names
+}
+
+// TestConfidence checks that every result has its confidence as a number and as a level,
+// and that the answer says whether a result is likely to answer. Without a calibration
+// an answer has none of these.
+func TestConfidence(t *testing.T) {
+	for _, c := range []struct {
+		bias       float64
+		level      string
+		answerable bool
+	}{{5, "high", true}, {1, "medium", true}, {0, "low", true}, {-1, "none", true}, {5, "none", false}, {-5, "none", false}} {
+		s := start(t, notes, func(o *httpdoor.Options) {
+			f := collectiontest.Open(t, notes, func(o *collection.Options) {
+				o.Confidence = collectiontest.Calibrated(c.bias, c.answerable)
+			})
+			o.Collections = []*collection.Collection{f.Collection}
+		})
+		var a collection.Answer
+		s.get(t, "GET", "/v1/search?query=commit+zebra+giraffe+elephant", "", &a)
+		if len(a.Results) == 0 || a.Answerable == nil || *a.Answerable != c.answerable {
+			t.Fatalf("bias %v: %+v", c.bias, a)
+		}
+		for _, r := range a.Results {
+			if r.Confidence == nil || *r.Confidence < 0 || *r.Confidence > 1 || string(r.Level) != c.level {
+				t.Errorf("bias %v: %v %q, want %q", c.bias, r.Confidence, r.Level, c.level)
+			}
+		}
+	}
+	s := start(t, notes, nil)
+	if _, body := s.ask(t, "GET", "/v1/search?query=undo+commit", ""); strings.Contains(string(body), "confidence") || strings.Contains(string(body), "answerable") {
+		t.Errorf("without what tells: %s", body)
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	s := start(t, notes, nil)
+	var a collection.Answer
+	res := s.get(t, "GET", "/v1/search?query=undo+commit&facets=tag,ext&count=true&limit=1", "", &a)
+	if len(a.Results) != 1 || a.Results[0].ID != "notes:git.md#undo-a-commit" || a.Next == "" || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" {
+		t.Errorf("search: %+v", a)
+	}
+	steps := strings.Join(timed(t, res), " ")
+	for _, step := range []string{"embed", "words-retrieve", "meaning-retrieve", "complete", "fuse", "look-up", "show", "total"} {
+		if strings.Count(" "+steps+" ", " "+step+" ") != 1 {
+			t.Errorf("Server-Timing has not one %s: %s", step, steps)
+		}
+	}
+	var next collection.Answer
+	res = s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &next)
+	if steps := timed(t, res); !slices.Equal(steps, []string{"show", "total"}) {
+		t.Errorf("Server-Timing of a second page, whose ranking was made before: %v", steps)
+	}
+	if len(next.Results) != 1 || next.Results[0].Rank != 2 {
+		t.Errorf("second page: %+v", next)
+	}
+	s.get(t, "POST", "/v1/search", `{"query": "undo", "parameters": {"meaning": 0}, "explain": true}`, &a)
+	if a.Parameters["meaning"] != "0" || a.Results[0].Explanation == nil {
+		t.Errorf("search with parameters: %+v", a)
+	}
+	var part collection.Part
+	for _, path := range []string{"notes:git.md%23undo-a-commit", "notes%3Agit.md%23undo-a-commit"} {
+		s.get(t, "GET", "/v1/chunks/"+path+"?neighbors=1", "", &part)
+		if part.Title != "Undo a commit" || len(part.Before) != 1 {
+			t.Errorf("chunk: %+v", part)
+		}
+	}
+	var d collection.Document
+	for _, path := range []string{"notes:a/b%20c.md", url.PathEscape("notes:a/b c.md")} {
+		res = s.get(t, "GET", "/v1/documents/"+path, "", &d)
+		// The ETag is that of the version: what links to it changes without it, so no cache may show that again.
+		if d.Title != "Odd names" || res.Header.Get("ETag") != d.ETag || res.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("document: %+v", d)
+		}
+	}
+	if res, _ := s.ask(t, "GET", "/v1/documents/notes:a/b%20c.md", "", "If-None-Match", d.ETag); res.StatusCode != 304 {
+		t.Errorf("the same version: %d", res.StatusCode)
+	}
+	var list collection.DocumentList
+	s.get(t, "GET", "/v1/documents?prefix=notes:a/", "", &list)
+	if len(list.Documents) != 1 {
+		t.Errorf("documents: %+v", list)
+	}
+	s.get(t, "GET", "/v1/similar?id=notes:git.md%23undo-a-commit", "", &a)
+	if len(a.Results) == 0 {
+		t.Errorf("similar: %+v", a)
+	}
+	var e collection.Explanation
+	s.get(t, "POST", "/v1/explain", `{"query": "undo commit"}`, &e)
+	if len(e.Steps) < 4 || e.Answer == nil || len(e.Results) == 0 {
+		t.Errorf("explain: %+v", e)
+	}
+	var absence collection.Absence
+	s.get(t, "POST", "/v1/explain/absence", `{"query": "undo commit", "id": "notes:a/b c.md"}`, &absence)
+	if len(absence.Reasons) == 0 {
+		t.Errorf("absence: %+v", absence)
+	}
+	var moves httpdoor.Moves
+	s.get(t, "POST", "/v1/explain/changes", `{"query": "undo commit", "change": {"meaning": "1"}}`, &moves)
+	if len(moves.Moves) == 0 {
+		t.Errorf("changes: %+v", moves)
+	}
+	var profiles httpdoor.ProfileList
+	s.get(t, "GET", "/v1/profiles", "", &profiles)
+	var collections httpdoor.CollectionList
+	s.get(t, "GET", "/v1/collections", "", &collections)
+	var status collection.Status
+	s.get(t, "GET", "/v1/status?collection=notes", "", &status)
+	var stages httpdoor.StageList
+	s.get(t, "GET", "/v1/stages", "", &stages)
+	if len(profiles.Profiles) < 5 || collections.Collections[0].Documents != 3 || status.Chunks == 0 || status.Trees[0].Root == "" || stages.Stages[0] != "fuse" {
+		t.Errorf("%+v %+v %+v %+v", profiles, collections, status, stages)
+	}
+	var ranking httpdoor.Ranking
+	s.get(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 9}]], "settings": {"method": "rrf", "k": 60}}`, &ranking)
+	if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "B" {
+		t.Errorf("stage: %+v", ranking)
+	}
+	for stage, settings := range map[string]string{"fuse": `{"method": "rrf", "k": 1}`, "aggregate": `{"method": "top_m_sum"}`, "mmr": `{}`, "top": `{"n": 2}`} { // the better score counts, as on the command line
+		s.get(t, "POST", "/v1/stages/"+stage, `{"rankings": [[{"id": "A", "score": 1}, {"id": "B", "score": 2}, {"id": "A", "score": 3}]], "settings": `+settings+`}`, &ranking)
+		if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "A" || stage == "aggregate" && ranking.Ranking[0].Score != 3 {
+			t.Errorf("%s of what is there twice: %+v", stage, ranking)
+		}
+	}
+	for setting, pointer := range map[string]string{`"method": "none"`: "#/settings/method", `"method": "rrf", "k": -1`: "#/settings/k", `"a/b": 1`: "#/settings/a~1b"} {
+		if p := s.wrong(t, 422, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}]], "settings": {`+setting+`}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+			t.Errorf("%s: %+v, want %s", setting, p.Errors, pointer)
+		}
+	}
+}
+
+func TestHealthAndMetrics(t *testing.T) {
+	s := start(t, notes, nil)
+	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "ok\n", "/readyz?verbose=true": "[+] notes ok\nok\n"} {
+		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 || string(body) != want {
+			t.Errorf("%s: %d %q", path, res.StatusCode, body)
+		}
+	}
+	for i := range 500 {
+		s.ask(t, "GET", fmt.Sprintf("/none/%d", i), "")
+		s.ask(t, "GET", fmt.Sprintf("/v1/chunks/%d", i), "")
+	}
+	_, body := s.ask(t, "GET", "/metrics", "")
+	if n := bytes.Count(body, []byte("\n")); n > 200 {
+		t.Errorf("%d lines of metrics", n)
+	}
+	for _, want := range []string{`sheaf_requests_total{operation="chunk",status="404"} 500`, `sheaf_request_seconds_count{operation="live"} 1`, "sheaf_requests_running 0"} {
+		if !strings.Contains(string(body), want+"\n") {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
+}
+
+func TestRequestIDsAndTraces(t *testing.T) {
+	s := start(t, notes, nil)
+	res, _ := s.ask(t, "GET", "/livez", "", "X-Request-Id", "abc-1", "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	if res.Header.Get("X-Request-Id") != "abc-1" || !strings.HasPrefix(res.Header.Get("Traceparent"), "00-0af7651916cd43dd8448eb211c80319c-") || strings.Contains(res.Header.Get("Traceparent"), "b7ad6b7169203331") {
+		t.Errorf("headers: %v", res.Header)
+	}
+	res, body := s.ask(t, "GET", "/v1/none", "", "X-Request-Id", "a b<script>", "Traceparent", "00-00000000000000000000000000000000-b7ad6b7169203331-01")
+	id := res.Header.Get("X-Request-Id")
+	if len(id) != 32 || res.Header.Get("Traceparent") != "" || !strings.Contains(string(body), id) {
+		t.Errorf("headers: %v, body %s", res.Header, body)
+	}
+}
+
+func TestGzip(t *testing.T) {
+	s := start(t, notes, nil)
+	res, body := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", "gzip")
+	if res.Header.Get("Content-Encoding") != "gzip" || !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		t.Errorf("%v", res.Header)
+	}
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", "gzip;q=0, br"); res.Header.Get("Content-Encoding") != "" {
+		t.Errorf("%v", res.Header)
+	}
+	if res, _ := s.ask(t, "GET", "/livez", "", "Accept-Encoding", "gzip"); res.Header.Get("Content-Encoding") != "" {
+		t.Errorf("a short answer is compressed: %v", res.Header)
+	}
+}
+
+func TestHostAndOrigin(t *testing.T) {
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Hosts, o.Origins = []string{"notes.example"}, []string{"https://app.example"}
+	})
+	own := strings.TrimPrefix(s.URL, "http://")
+	for name, test := range map[string]struct {
+		status int
+		header []string
+	}{
+		"an address":         {200, nil},
+		"localhost":          {200, []string{"Host", "localhost:1234"}},
+		"IPv6":               {200, []string{"Host", "[::1]:1234"}},
+		"a given name":       {200, []string{"Host", "NOTES.example"}},
+		"another name":       {403, []string{"Host", "evil.example"}},
+		"a longer name":      {403, []string{"Host", "localhost.evil.example"}},
+		"its own origin":     {200, []string{"Origin", "http://" + own}},
+		"a given origin":     {200, []string{"Origin", "https://app.example"}},
+		"another origin":     {403, []string{"Origin", "https://evil.example"}},
+		"another port":       {403, []string{"Origin", "http://127.0.0.1:1"}},
+		"no origin":          {403, []string{"Origin", "null"}},
+		"from another site":  {403, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}},
+		"a link is followed": {200, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}},
+	} {
+		res, body := s.ask(t, "GET", "/v1/search?query=undo", "", test.header...)
+		if res.StatusCode != test.status {
+			t.Errorf("%s: %d %s", name, res.StatusCode, body)
+		}
+		allowed := res.Header.Get("Access-Control-Allow-Origin")
+		if name == "a given origin" && allowed != "https://app.example" || name != "a given origin" && allowed != "" {
+			t.Errorf("%s: Access-Control-Allow-Origin is %q", name, allowed)
+		}
+	}
+}
+
+// A page of an allowed origin may send what requests take, also those of the tools at /mcp: a
+// browser asks before.
+func TestPreflight(t *testing.T) {
+	s := start(t, notes, func(o *httpdoor.Options) { o.Origins = []string{"https://app.example"} })
+	res, _ := s.ask(t, "OPTIONS", "/mcp", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
+	allowed := strings.Split(res.Header.Get("Access-Control-Allow-Headers"), ", ")
+	for _, header := range []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id", "Traceparent", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
+		if !slices.Contains(allowed, header) {
+			t.Errorf("%s is not among %q", header, allowed)
+		}
+	}
+}
+
+// A limit within which no request is answered is refused when it is given.
+func TestLimitsThatCannotBe(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	for name, limits := range map[string]httpdoor.Limits{
+		"Body": {Body: -1}, "IngestBody": {IngestBody: -1}, "Bodies": {Bodies: -1}, "Time": {Time: -1}, "Running": {Running: -1},
+		"Waiting": {Waiting: -1}, "OfOne": {OfOne: -1}, "Patience": {Patience: -1}, "Processors": {Processors: -1},
+	} {
+		_, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Limits: limits})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "Limits."+name+" is -1") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A host or an origin that no browser ever sends is refused when it is given, as a collection
+// is that no request can name.
+func TestNamesThatCannotBe(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	for name, o := range map[string]httpdoor.Options{
+		"a host with a port":     {Hosts: []string{"notes.example:80"}},
+		"a host with a scheme":   {Hosts: []string{"https://notes.example"}},
+		"a host with a path":     {Hosts: []string{"notes.example/"}},
+		"no host":                {Hosts: []string{""}},
+		"a host as it is read":   {Hosts: []string{"b\u00fccher.example"}},
+		"a site as it is read":   {Origins: []string{"https://b\u00fccher.example"}},
+		"an origin with a path":  {Origins: []string{"https://app.example/"}},
+		"an origin in capitals":  {Origins: []string{"https://App.example"}},
+		"an origin's own port":   {Origins: []string{"https://app.example:443"}},
+		"a name that is no page": {Origins: []string{"app.example"}},
+		"every origin":           {Origins: []string{"*"}},
+		"two of one name":        {Collections: []*collection.Collection{f.Collection}},
+	} {
+		o.Collections = append(o.Collections, f.Collection)
+		if _, err := httpdoor.New(o); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	a, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Hosts: []string{"notes.example", "NOTES", "192.0.2.1", "::1"},
+		Origins: []string{"https://app.example", "http://localhost:3000", "app://obsidian.md"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What does not match a pattern is answered in words, not with the expression.
+func TestPatternsInWords(t *testing.T) {
+	s := start(t, notes, nil)
+	for address, want := range map[string]string{
+		"/v1/search?sort=size":             `sort: "size": must be date, path, prop.NAME`,
+		"/v1/search?query=x&cursor=../x":   `cursor: "../x": must be the next of an earlier answer`,
+		"/v1/search?query=x&facets=tag,by": `facets: "by": must be tag, folder, tree, ext or prop.NAME`,
+	} {
+		if res, body := s.ask(t, "GET", address, ""); res.StatusCode != 400 || !strings.Contains(strings.ReplaceAll(string(body), `\"`, `"`), want) || strings.Contains(string(body), "^(") {
+			t.Errorf("%s: %d %s", address, res.StatusCode, body)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/profiles/Mine", `{"extends": "sheaf"}`); res.StatusCode != 400 || !strings.Contains(string(body), "must be lower-case letters") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+func TestOpenAPI(t *testing.T) {
+	s := start(t, notes, nil)
+	var doc struct {
+		OpenAPI    string                               `json:"openapi"`
+		Paths      map[string]map[string]map[string]any `json:"paths"`
+		Components struct {
+			Schemas map[string]any `json:"schemas"`
+		} `json:"components"`
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	if doc.OpenAPI != "3.1.0" || doc.Paths["/v1/search"]["post"]["operationId"] != "searchPost" || doc.Paths["/v1/chunks/{id}"]["get"] == nil {
+		t.Errorf("%+v", doc)
+	}
+	_, text := s.ask(t, "GET", "/openapi.json", "")
+	for ref := range strings.SplitSeq(string(text), `"$ref": "#/components/schemas/`) {
+		if name, _, ok := strings.Cut(ref, `"`); ok && !strings.HasPrefix(ref, "{") && doc.Components.Schemas[name] == nil {
+			t.Errorf("the schema %s is not there", name)
+		}
+	}
+	chunks := doc.Components.Schemas["ChunkInputInput"].(map[string]any)["properties"].(map[string]any)
+	if got := fmt.Sprint(chunks["vectors"].(map[string]any)["items"]); !strings.Contains(got, "maxItems:64 minItems:64") {
+		t.Errorf("a vector is %s", got)
+	}
+	res, page := s.ask(t, "GET", "/docs", "")
+	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") || strings.Contains(string(page), "://") || !strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("the page: %v", res.Header)
+	}
+	// Browsers ask for an icon of their own where a page names none.
+	if !strings.Contains(string(page), `<link rel="icon" href="ui/icon.svg"`) || !strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
+		t.Errorf("the page has no icon that it may show: %v", res.Header)
+	}
+}
+
+// The examples of the document do what they show.
+func TestExamples(t *testing.T) {
+	s := start(t, map[string]string{"guides/git.md": notes["git.md"]}, nil)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Content map[string]struct {
+					Example json.RawMessage `json:"example"`
+				} `json:"content"`
+			} `json:"requestBody"`
+		} `json:"paths"`
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	s.ask(t, "PUT", "/v1/documents/api:guides/git.md", `{"text": "Apples."}`) // which the example of PATCH changes
+	n := 0
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			example := o.RequestBody.Content["application/json"].Example
+			if method != "post" && method != "put" && method != "patch" {
+				continue
+			}
+			n++
+			address := strings.NewReplacer("{name}", "fuse", "{id}", "api:guides/git.md").Replace(path)
+			if res, body := s.ask(t, strings.ToUpper(method), address, string(example)); res.StatusCode/100 != 2 {
+				t.Errorf("%s %s %s: %d %s", method, address, example, res.StatusCode, body)
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("%d examples", n)
+	}
+}

@@ -1,0 +1,43 @@
+package http
+
+import (
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/semaphore"
+
+	"sheaf"
+)
+
+// sharedBody is a body that takes its share of what all bodies may have at once as it
+// comes: who announces a large one and sends it slowly keeps nobody else from sending theirs.
+type sharedBody struct {
+	from       io.ReadCloser
+	shares     *semaphore.Weighted
+	read, held int64
+}
+
+// smallBody is what of every body takes no share: its connection takes as much.
+const smallBody = 8 << 10
+
+// errCrowded is that of a body for which there is no share left.
+var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
+
+// Read implements io.Reader.
+func (b *sharedBody) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	b.read += int64(n)
+	if more := b.read - smallBody - b.held; more > 0 {
+		if !b.shares.TryAcquire(more) {
+			return n, errCrowded
+		}
+		b.held += more
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *sharedBody) Close() error { return b.from.Close() }
+
+// free gives the share back.
+func (b *sharedBody) free() { b.shares.Release(b.held) }

@@ -1,0 +1,261 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+)
+
+// Nothing is the input of operations that take nothing.
+type Nothing struct{}
+
+type documentGet struct {
+	Where
+	ID    sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of a version that the caller has: 304 when it is still that one, whatever links to it by now."`
+}
+
+type documentsGet struct {
+	Where
+	Prefix string `query:"prefix" maxLength:"4096" doc:"Only documents whose identifier begins so." example:"notes:guides/"`
+	After  string `query:"after" maxLength:"4096" doc:"Only documents behind this identifier: the next of the page before."`
+	Limit  int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many documents a page has."`
+}
+
+type here struct{ Where }
+
+// ProfileList is the ranking profiles.
+type ProfileList struct {
+	Profiles []collection.Profile `json:"profiles" doc:"The profiles, by name."`
+}
+
+// CollectionList is the collections.
+type CollectionList struct {
+	Collections []collection.Summary `json:"collections" doc:"The collections; the first is used when a request names none."`
+}
+
+// StageList is the stages.
+type StageList struct {
+	Stages []string `json:"stages" doc:"The names of the stages."`
+}
+
+// StageBody is rankings with the settings of the stage that they go through.
+type StageBody struct {
+	Rankings [][]collection.Scored `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage. The scores order; equal ones stand as they are given, and what is twice in one counts once, with the better score."`
+	Weights  []float64             `json:"weights" maxItems:"20" min:"0" max:"1000000" doc:"What each of the rankings weighs, for fuse: one number for each, 1 when there are none."`
+	Settings map[string]Setting    `json:"settings" maxItems:"100" doc:"The stage's settings, written as in a profile."`
+	Query    string                `json:"query" maxLength:"1000" doc:"What was asked, for stages that look at it."`
+	Limit    int                   `json:"limit" min:"1" max:"10000" default:"10" doc:"What expressions in settings know by that name."`
+}
+
+type stagePost struct {
+	Where
+	Name string `path:"name" maxLength:"100" doc:"The stage's name: fuse, or one that profiles know." example:"fuse"`
+	Body StageBody
+}
+
+// Ranking is hits, best first.
+type Ranking struct {
+	Ranking []collection.Scored `json:"ranking" doc:"The hits, best first."`
+}
+
+func collectionRoutes() []*route {
+	return []*route{
+		operation(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document", scope: access.ScopeSearch, fails: []int{http.StatusPreconditionFailed},
+			about: "What does not exist and what the caller may not see are answered alike."},
+			func(ctx context.Context, c *call, in *documentGet) (*collection.Document, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				d, err := r.Document(ctx, in.ID)
+				if err != nil {
+					return nil, err
+				}
+				c.header.Set("ETag", d.ETag)
+				if err := collection.Met(in.Match, d); err != nil {
+					return nil, inHeader(err)
+				}
+				if collection.Unchanged(in.None, d.ETag) {
+					c.status = http.StatusNotModified
+				}
+				return d, nil
+			}),
+		operation(route{method: "GET", path: "/v1/documents", id: "documents", summary: "List documents", scope: access.ScopeSearch,
+			about: "In order of their identifiers. next, given as after, is the next page."},
+			func(ctx context.Context, c *call, in *documentsGet) (*collection.DocumentList, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				return r.Documents(ctx, in.Prefix, in.After, in.Limit)
+			}),
+		operation(route{method: "GET", path: "/v1/profiles", id: "profiles", summary: "List ranking profiles", scope: access.ScopeSearch},
+			func(_ context.Context, c *call, in *here) (*ProfileList, error) {
+				coll, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				list, err := coll.Profiles()
+				return &ProfileList{list}, err
+			}),
+		operation(route{method: "GET", path: "/v1/collections", id: "collections", summary: "List collections", scope: access.ScopeSearch,
+			about: "With the numbers of what the caller may see."},
+			func(ctx context.Context, c *call, _ *Nothing) (*CollectionList, error) {
+				out := &CollectionList{Collections: []collection.Summary{}}
+				for _, coll := range c.api.o.Collections {
+					r, err := coll.For(c.grant)
+					if err != nil {
+						return nil, err
+					}
+					s, err := r.Summary(ctx)
+					r.Close()
+					if err != nil {
+						return nil, err
+					}
+					out.Collections = append(out.Collections, *s)
+				}
+				return out, nil
+			}),
+		operation(route{method: "GET", path: "/v1/status", id: "status", summary: "Say what a collection holds and how it is", scope: access.ScopeSearch,
+			about: "To a caller from whom something is kept it tells only the numbers of what they may see."},
+			func(ctx context.Context, c *call, in *here) (*collection.Status, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				return r.Status(ctx)
+			}),
+		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run", scope: access.ScopeSearch},
+			func(context.Context, *call, *Nothing) (*StageList, error) {
+				return &StageList{collection.Stages()}, nil
+			}),
+		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`, summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
+			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the collection does not have, what stands before the last # of its identifier is the document."},
+			func(_ context.Context, c *call, in *stagePost) (*Ranking, error) {
+				if !slices.Contains(collection.Stages(), in.Name) {
+					return nil, collection.NoStage(in.Name)
+				}
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				list, err := r.Stage(collection.StageRun{Name: in.Name, Settings: settings(in.Body.Settings), Rankings: in.Body.Rankings, Weights: in.Body.Weights, Query: in.Body.Query, Limit: in.Body.Limit})
+				return &Ranking{list}, err
+			}),
+	}
+}
+
+// serverRoutes are those about the server itself.
+func serverRoutes() []*route {
+	text := func(id, path, summary, media string, run func(context.Context, *call) ([]byte, error)) *route {
+		return operation(route{method: "GET", path: path, id: id, summary: summary, free: true, media: media},
+			func(ctx context.Context, c *call, _ *Nothing) (*raw, error) {
+				body, err := run(ctx, c)
+				return &raw{media, body}, err
+			})
+	}
+	ready := operation(route{method: "GET", path: "/readyz", id: "ready", summary: "Whether the server can answer", free: true, media: "text/plain; charset=utf-8"},
+		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
+	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia, func(_ context.Context, c *call) ([]byte, error) {
+		var b bytes.Buffer
+		running, resting, waiting := c.api.gate.load()
+		gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_resting": float64(resting), "sheaf_requests_waiting": float64(waiting)}
+		c.api.writeAnswers(&b, gauges)
+		c.api.metrics.write(&b, gauges)
+		return b.Bytes(), nil
+	})
+	metrics.scope = access.ScopeAdmin
+	return []*route{
+		text("live", "/livez", "Whether the server runs", "text/plain; charset=utf-8", func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
+		ready,
+		metrics,
+		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true, media: "application/json"},
+			func(_ context.Context, c *call, in *conditional) (*raw, error) {
+				c.header.Add("Vary", "Authorization")
+				document, err := c.api.document(c.api.stranger(c.request))
+				if err != nil {
+					return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+				}
+				return c.tagged(in.None, "application/json", document), nil
+			}),
+		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true, media: "text/html; charset=utf-8"},
+			func(_ context.Context, c *call, in *conditional) (*raw, error) {
+				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+				return c.tagged(in.None, "text/html; charset=utf-8", c.api.page()), nil
+			}),
+	}
+}
+
+// conditional is a request for what callers keep.
+type conditional struct {
+	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of what the caller has: 304 when it is still that."`
+}
+
+// tagged is an answer that callers keep, and ask for again by its tag. The tag is weak:
+// the same one stands for the bytes as they are and compressed.
+func (c *call) tagged(none, kind string, body []byte) *raw {
+	sum := sha256.Sum256(body)
+	tag := fmt.Sprintf(`W/"%x"`, sum[:8])
+	c.header.Set("Cache-Control", "no-cache")
+	c.header.Set("ETag", tag)
+	if collection.Unchanged(none, tag) {
+		c.status = http.StatusNotModified
+	}
+	return &raw{kind, body}
+}
+
+type readyGet struct {
+	Verbose bool `query:"verbose" doc:"Say how every collection is, to whom may search."`
+}
+
+// ready is "ok", or a problem while a collection cannot answer. Anybody may ask: names
+// are for those who may search, reasons for those who may do everything.
+func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
+	if c.api.o.SignOn == nil {
+		if _, err := c.api.o.Keys.Any(); err != nil { // nobody gets in
+			return nil, keysUnread(err)
+		}
+	}
+	grant, _, err := c.api.signedOn(c.request)
+	known := err == nil && grant.May(access.ScopeSearch)
+	admin := known && grant.May(access.ScopeAdmin)
+	var b bytes.Buffer
+	var faults []error
+	for _, collection := range c.api.o.Collections {
+		if err := collection.Ready(ctx); err != nil {
+			faults = append(faults, err)
+		} else if moved := collection.Moved(); moved != nil && admin {
+			fmt.Fprintf(&b, "[!] %s: %v\n", collection.Name(), moved)
+		} else if verbose && known {
+			b.WriteString("[+] " + collection.Name() + " ok\n")
+		}
+	}
+	switch err := errors.Join(faults...); {
+	case err != nil && admin:
+		return nil, problem("unavailable", "%v", err)
+	case err != nil: // why may name a store or a file
+		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin is told why", len(faults), len(c.api.o.Collections))
+	}
+	b.WriteString("ok\n")
+	return &raw{"text/plain; charset=utf-8", b.Bytes()}, nil
+}
+
+func (a *API) addRoutes() {
+	for _, list := range [][]*route{searchRoutes(), collectionRoutes(), documentRoutes(), saveRoutes(), rrfRoutes(), serverRoutes()} {
+		a.routes = append(a.routes, list...)
+	}
+}

@@ -1,0 +1,334 @@
+package http_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+	"sheaf/store"
+)
+
+// slow is a store whose searches wait until they are let go.
+type slow struct {
+	store.Backend
+	free chan struct{}
+	// asked, if not nil, are the words that were searched for.
+	mu    sync.Mutex
+	asked map[string]bool
+}
+
+// Retrieve implements store.Backend.
+func (b *slow) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	if b.asked != nil && req.Text != nil {
+		b.mu.Lock()
+		b.asked[fmt.Sprint(req.Text.Query)] = true
+		b.mu.Unlock()
+	}
+	select {
+	case <-b.free:
+		return b.Backend.Retrieve(ctx, req)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func startSlow(t *testing.T, limits httpdoor.Limits) (*server, *slow) {
+	t.Helper()
+	b := &slow{free: make(chan struct{})}
+	f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b })
+	return start(t, notes, func(o *httpdoor.Options) { o.Collections, o.Limits = []*collection.Collection{f.Collection}, limits }), b
+}
+
+// A request whose caller hangs up, as a page does that searches with every letter, is no fault
+// of the server: it is not in the log, and counts as what it is.
+func TestWhoHangsUp(t *testing.T) {
+	s, b := startSlow(t, httpdoor.Limits{Running: 2, Time: time.Minute})
+	defer close(b.free)
+	ctx, hangUp := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/search?query=undo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		res, err := s.Client().Do(req)
+		if err == nil {
+			res.Body.Close()
+		}
+		done <- err
+	}()
+	waitLoad(t, s, "sheaf_requests_running 1") // before, nobody knows of it
+	hangUp()
+	if <-done == nil {
+		t.Fatal("it is answered")
+	}
+	waitLoad(t, s, `sheaf_requests_total{operation="search",status="499"} 1`)
+	if s.log.Len() > 0 {
+		t.Errorf("the log says %s", s.log)
+	}
+}
+
+func TestTooManyRequests(t *testing.T) {
+	s, b := startSlow(t, httpdoor.Limits{Running: 1, Waiting: 2, OfOne: 3, Patience: time.Minute, Time: time.Minute})
+	var wg sync.WaitGroup
+	statuses := make(chan int, 3)
+	for range 3 {
+		wg.Go(func() {
+			res, err := http.Get(s.URL + "/v1/search?query=undo")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			body, _ := io.ReadAll(res.Body)
+			res.Body.Close()
+			if res.StatusCode != 200 {
+				t.Errorf("a request that waited: %s", body)
+			}
+			statuses <- res.StatusCode
+		})
+	}
+	waitLoad(t, s, "sheaf_requests_waiting 2")
+	res, body := s.ask(t, "GET", "/v1/search?query=undo", "")
+	if res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a fourth request of one caller: %d %s", res.StatusCode, body)
+	}
+	if res, _ := s.ask(t, "GET", "/livez", ""); res.StatusCode != 200 {
+		t.Errorf("health while busy: %d", res.StatusCode)
+	}
+	close(b.free)
+	wg.Wait()
+	for range 3 {
+		if status := <-statuses; status != 200 {
+			t.Errorf("a request that waited: %d", status)
+		}
+	}
+}
+
+// While one search waits for a store on another machine, others have its turn.
+func TestOthersWorkMeanwhile(t *testing.T) {
+	b := &slow{free: make(chan struct{}), asked: map[string]bool{}}
+	f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Collections, o.Limits = []*collection.Collection{f.Collection}, httpdoor.Limits{Running: 1, Time: time.Minute, Patience: time.Minute}
+	})
+	var wg sync.WaitGroup
+	for _, query := range []string{"undo", "commit", "names"} {
+		wg.Go(func() {
+			res, err := http.Get(s.URL + "/v1/search?query=" + query)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || !strings.Contains(string(body), `"degraded":false`) {
+				t.Errorf("%s: %d %s", query, res.StatusCode, body)
+			}
+		})
+	}
+	inStore := func() int {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.asked)
+	}
+	for deadline := time.Now().Add(time.Minute); inStore() < 3; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("%d of 3 searches wait for the store at once", inStore())
+			break
+		}
+	}
+	close(b.free)
+	wg.Wait()
+	waitLoad(t, s, "sheaf_requests_running 0")
+}
+
+// busy is a store whose searches take a while, or until they are let go, and that counts them.
+type busy struct {
+	store.Backend
+	free      chan struct{}
+	now, most atomic.Int64
+}
+
+// Retrieve implements store.Backend.
+func (b *busy) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	n := b.now.Add(1)
+	defer b.now.Add(-1)
+	for most := b.most.Load(); n > most && !b.most.CompareAndSwap(most, n); most = b.most.Load() {
+	}
+	<-b.free
+	time.Sleep(20 * time.Millisecond)
+	return b.Backend.Retrieve(ctx, req)
+}
+
+// A store on another machine gets no more requests at once than may have begun,
+// however many come and however impatient those are that wait to begin; what has
+// begun is answered whole.
+func TestDistantStoreIsNotFlooded(t *testing.T) {
+	b := &busy{free: make(chan struct{})}
+	free := sync.OnceFunc(func() { close(b.free) })
+	f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Collections, o.Limits = []*collection.Collection{f.Collection}, httpdoor.Limits{Running: 1, Patience: 50 * time.Millisecond, Time: time.Minute}
+	})
+	defer free()
+	var asking sync.WaitGroup
+	var answered, refused atomic.Int64
+	ask := func(i int) {
+		res, err := http.Get(fmt.Sprintf("%s/v1/search?query=undo%d", s.URL, i))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer res.Body.Close()
+		body, _ := io.ReadAll(res.Body)
+		switch {
+		case res.StatusCode == 200 && strings.Contains(string(body), `"degraded":false`):
+			answered.Add(1)
+		case res.StatusCode == 503 && res.Header.Get("Retry-After") != "":
+			refused.Add(1)
+		default:
+			t.Errorf("%d %s", res.StatusCode, body)
+		}
+	}
+	const begun, requests, branches = 8, 100, 4 // what of the default profile asks the store at once
+	for i := range begun {
+		asking.Go(func() { ask(i) })
+		waitLoad(t, s, fmt.Sprintf("sheaf_requests_resting %d", i+1))
+	}
+	var others sync.WaitGroup
+	for i := begun; i < requests; i++ {
+		others.Go(func() { ask(i) })
+	}
+	others.Wait()
+	if answered.Load() != 0 || refused.Load() != requests-begun {
+		t.Errorf("beside %d that have begun %d of %d were answered and %d refused, want all of them", begun, answered.Load(), requests-begun, refused.Load())
+	}
+	free()
+	asking.Wait()
+	if answered.Load() != begun {
+		t.Errorf("%d of %d that had begun were answered", answered.Load(), begun)
+	}
+	for i := range requests { // as many as there are turns for
+		asking.Go(func() { ask(requests + i) })
+	}
+	asking.Wait()
+	if most := b.most.Load(); most > begun*branches {
+		t.Errorf("%d calls of the store at once, want at most %d", most, begun*branches)
+	}
+	waitLoad(t, s, "sheaf_requests_running 0")
+	waitLoad(t, s, "sheaf_requests_resting 0")
+}
+
+// Every route that asks a store on another machine lets others work meanwhile.
+func TestEveryRouteRests(t *testing.T) {
+	for _, ask := range [][3]string{
+		{"GET", "/v1/search?query=undo"}, {"POST", "/v1/explain", `{"query": "undo"}`},
+		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:git.md#undo-a-commit"}`}, {"POST", "/v1/rrf/search", `{"query": "undo"}`},
+	} {
+		b := &slow{free: make(chan struct{})}
+		f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+		s := start(t, notes, func(o *httpdoor.Options) {
+			o.Collections, o.Limits = []*collection.Collection{f.Collection}, httpdoor.Limits{Running: 1, Time: time.Minute}
+		})
+		done := make(chan string, 1)
+		go func() {
+			res, body := s.ask(t, ask[0], ask[1], ask[2])
+			done <- fmt.Sprintf("%d %s", res.StatusCode, body)
+		}()
+
+		waitLoad(t, s, "sheaf_requests_resting 1")
+		close(b.free)
+		if answer := <-done; !strings.HasPrefix(answer, "200 ") {
+			t.Errorf("%s: %s", ask[1], answer)
+		}
+	}
+}
+
+// Other doors are held to the same number at work, and to that of one caller; what
+// anybody may have waits for nothing.
+func TestOtherDoorsTakeTurns(t *testing.T) {
+	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, OfOne: 2, Patience: time.Minute} })
+	free := make(chan struct{})
+	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := collection.TakeTurn(r.Context()); err != nil {
+			t.Error(err)
+		}
+		<-free
+	})
+	s.api.Mount("/door", access.ScopeSearch, work)
+	s.api.Mount("/open", "", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			res, err := http.Get(s.URL + "/door")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res.Body.Close()
+		})
+	}
+	waitLoad(t, s, "sheaf_requests_running 1")
+	waitLoad(t, s, "sheaf_requests_waiting 1")
+	if res, body := s.ask(t, "GET", "/door", ""); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a third request of one caller: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "GET", "/open", ""); res.StatusCode != 200 {
+		t.Errorf("what anybody may have: %d %s", res.StatusCode, body)
+	}
+	close(free)
+	wg.Wait()
+	waitLoad(t, s, "sheaf_requests_running 0")
+}
+
+func waitLoad(t *testing.T, s *server, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, body := s.ask(t, "GET", "/metrics", ""); strings.Contains(string(body), want+"\n") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("never %s", want)
+		}
+	}
+}
+
+func TestImpatience(t *testing.T) {
+	s, b := startSlow(t, httpdoor.Limits{Running: 1, Waiting: 10, OfOne: 10, Patience: 20 * time.Millisecond, Time: time.Minute})
+	done := make(chan int, 1)
+	go func() {
+		res, err := http.Get(s.URL + "/v1/search?query=undo")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		res.Body.Close()
+		done <- res.StatusCode
+	}()
+	waitLoad(t, s, "sheaf_requests_running 1")
+	if res, _ := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a request that waited too long: %d", res.StatusCode)
+	}
+	close(b.free)
+	if status := <-done; status != 200 {
+		t.Errorf("the request before it: %d", status)
+	}
+}
+
+func TestTimeOfRequests(t *testing.T) {
+	s, b := startSlow(t, httpdoor.Limits{Time: 50 * time.Millisecond})
+	defer close(b.free)
+	if res, _ := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 503 {
+		t.Errorf("a request that took too long: %d", res.StatusCode)
+	}
+}

@@ -1,0 +1,507 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"sheaf/collection"
+)
+
+// maxDepth bounds how deep a body nests.
+const maxDepth = 32
+
+// object is a JSON object with its members in order.
+type object struct {
+	names  []string
+	values []any
+}
+
+// parseJSON reads a body whole: valid UTF-8, one value, nothing behind it, no
+// name twice in one object, nesting at most maxDepth. Values are nil, bool,
+// string, json.Number, []any and *object.
+func parseJSON(body []byte, out *faults) (any, bool) {
+	root := fault{Pointer: "#"}
+	if !utf8.Valid(body) {
+		at := 0
+		for at < len(body) {
+			r, size := utf8.DecodeRune(body[at:])
+			if r == utf8.RuneError && size == 1 {
+				break
+			}
+			at += size
+		}
+		out.add(root, "byte %d is not valid UTF-8", at)
+		return nil, false
+	}
+	if bytes.HasPrefix(body, []byte("\ufeff")) { // which RFC 8259, section 8.1, does not allow
+		out.add(root, "it begins with a byte order mark: send the JSON without it")
+		return nil, false
+	}
+	p := &parser{body: body, d: json.NewDecoder(bytes.NewReader(body)), out: out}
+	p.d.UseNumber()
+	v, ok := p.value("#", 0)
+	if !ok {
+		return nil, false
+	}
+	if _, err := p.d.Token(); !errors.Is(err, io.EOF) {
+		out.add(root, "something follows the JSON value at byte %d", p.d.InputOffset())
+		return nil, false
+	}
+	return v, true
+}
+
+type parser struct {
+	body []byte
+	d    *json.Decoder
+	out  *faults
+}
+
+// token reads a token. Half of a character of two, which JSON can write and no
+// text can hold, is a fault.
+func (p *parser) token(at string) (json.Token, bool) {
+	from := p.d.InputOffset()
+	token, err := p.d.Token()
+	if err != nil {
+		p.broken(at, err)
+		return nil, false
+	}
+	if s, ok := token.(string); ok && strings.ContainsRune(s, utf8.RuneError) {
+		if half := loneSurrogate(p.body[from:p.d.InputOffset()]); half != "" {
+			p.out.add(fault{Pointer: at}, "%s is half a character", half)
+			return nil, false
+		}
+	}
+	return token, true
+}
+
+// loneSurrogate is the first escape in a JSON text that is half of a surrogate
+// pair; "" for none.
+func loneSurrogate(text []byte) string {
+	unit := func(at int) rune { // the code unit of an escape at text[at], -1 for anything else
+		if at+6 > len(text) || text[at] != '\\' || text[at+1] != 'u' {
+			return -1
+		}
+		u, err := strconv.ParseUint(string(text[at+2:at+6]), 16, 16)
+		if err != nil {
+			return -1
+		}
+		return rune(u)
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		switch u := unit(i); {
+		case !utf16.IsSurrogate(u):
+			i++
+		case utf16.DecodeRune(u, unit(i+6)) == utf8.RuneError:
+			return string(text[i : i+6])
+		default:
+			i += 11
+		}
+	}
+	return ""
+}
+
+func (p *parser) value(at string, depth int) (any, bool) {
+	token, ok := p.token(at)
+	if !ok {
+		return nil, false
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return token, true
+	}
+	if depth == maxDepth {
+		p.out.add(fault{Pointer: at}, "nested deeper than %d", maxDepth)
+		return nil, false
+	}
+	if delim == '[' {
+		return p.array(at, depth)
+	}
+	return p.object(at, depth)
+}
+
+func (p *parser) array(at string, depth int) (any, bool) {
+	list := []any{}
+	for p.d.More() {
+		v, ok := p.value(at+"/"+strconv.Itoa(len(list)), depth+1)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	return list, p.end(at)
+}
+
+func (p *parser) object(at string, depth int) (any, bool) {
+	o := &object{}
+	var seen map[string]bool
+	for p.d.More() {
+		token, ok := p.token(at)
+		if !ok {
+			return nil, false
+		}
+		name, _ := token.(string)
+		if seen == nil {
+			seen = map[string]bool{}
+		}
+		if seen[name] {
+			p.out.add(fault{Pointer: pointer(at, name)}, "the name appears twice")
+			return nil, false
+		}
+		seen[name] = true
+		v, ok := p.value(pointer(at, name), depth+1)
+		if !ok {
+			return nil, false
+		}
+		o.names, o.values = append(o.names, name), append(o.values, v)
+	}
+	return o, p.end(at)
+}
+
+func (p *parser) end(at string) bool {
+	if _, err := p.d.Token(); err != nil {
+		p.broken(at, err)
+		return false
+	}
+	return true
+}
+
+func (p *parser) broken(at string, err error) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		p.out.add(fault{Pointer: at}, "the JSON ends too early")
+		return
+	}
+	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
+}
+
+// pointer is the JSON pointer of a member.
+func pointer(at, name string) string {
+	if len(name) > 100 {
+		name = strings.ToValidUTF8(name[:100], "")
+	}
+	return at + "/" + pointerEscapes.Replace(name)
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// bind puts a parsed value into v by the rules of its field.
+func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	if v.Kind() == reflect.Pointer {
+		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // what may be null: it is there, and points to nothing
+			v.Set(reflect.New(v.Type().Elem()))
+			return
+		}
+		fresh := reflect.New(v.Type().Elem())
+		before := len(*out)
+		bind(in, fresh.Elem(), r, at, out)
+		if len(*out) == before {
+			v.Set(fresh)
+		}
+		return
+	}
+	switch v.Type() {
+	case settingType:
+		bindSetting(in, v, at, out)
+		return
+	case propertyType:
+		bindProperty(in, v, r, at, out)
+		return
+	case timeType:
+		bindTime(in, v, at, out)
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if s, ok := in.(string); !ok {
+			out.add(at, "%s: must be a text", kindOf(in))
+		} else if r.checkText(s, at, out) {
+			v.SetString(s)
+		}
+	case reflect.Bool:
+		if b, ok := in.(bool); !ok {
+			out.add(at, "%s: must be true or false", kindOf(in))
+		} else {
+			v.SetBool(b)
+		}
+	case reflect.Int, reflect.Float32, reflect.Float64:
+		bindNumber(in, v, r, at, out)
+	case reflect.Slice:
+		bindList(in, v, r, at, out)
+	case reflect.Map:
+		bindMap(in, v, r, at, out)
+	case reflect.Struct:
+		bindStruct(in, v, at, out)
+	case reflect.Interface:
+		if text, ok := scalarOf(in); ok {
+			v.Set(reflect.ValueOf(text))
+		} else {
+			out.add(at, "%s", noScalar(in, "must be a text, a number, or true or false"))
+		}
+	default:
+		panic(fmt.Sprintf("no rule for type %s", v.Type()))
+	}
+}
+
+// scalarOf is the Go value of a scalar.
+func scalarOf(in any) (any, bool) {
+	switch in := in.(type) {
+	case string, bool:
+		return in, true
+	case json.Number:
+		x, err := in.Float64()
+		return x, err == nil
+	}
+	return nil, false
+}
+
+// noScalar says what is the matter with a value that scalarOf does not take.
+func noScalar(in any, wanted string) string {
+	if n, ok := in.(json.Number); ok {
+		return quote(n.String()) + ": it is too large"
+	}
+	return kindOf(in) + ": " + wanted
+}
+
+func bindSetting(in any, v reflect.Value, at fault, out *faults) {
+	var text string
+	switch in := in.(type) {
+	case string:
+		text = in
+	case json.Number:
+		text = in.String()
+	case bool:
+		text = strconv.FormatBool(in)
+	default:
+		out.add(at, "%s: must be a text, a number, true or false", kindOf(in))
+		return
+	}
+	if len(text) > maxSetting {
+		out.add(at, "it has %d bytes: must have at most %d", len(text), maxSetting)
+		return
+	}
+	v.SetString(text)
+}
+
+func bindProperty(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	list, isList := in.([]any)
+	if !isList {
+		list = []any{in}
+	}
+	if len(list) > collection.MaxListed {
+		out.add(at, "it lists %d values: at most %d are allowed", len(list), collection.MaxListed)
+		return
+	}
+	p := collection.Property{List: isList}
+	for i, one := range list {
+		here := at
+		if isList {
+			here.Pointer = fmt.Sprintf("%s/%d", at.Pointer, i)
+		}
+		scalar, ok := scalarOf(one)
+		value, known := collection.PropertyValue(scalar)
+		if !ok || !known {
+			out.add(here, "%s", noScalar(one, "must be a text, a number, true or false, or a list of them"))
+			continue
+		}
+		if text, ok := scalar.(string); ok && !r.checkText(text, here, out) {
+			continue
+		}
+		p.Values = append(p.Values, value)
+	}
+	v.Set(reflect.ValueOf(p))
+}
+
+// maxSetting bounds the text of a setting.
+const maxSetting = 1000
+
+func bindTime(in any, v reflect.Value, at fault, out *faults) {
+	s, _ := in.(string)
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		if t, err = time.Parse(time.DateOnly, s); err != nil {
+			out.add(at, "%s: must be a date such as 2024-05-01 or 2024-05-01T12:00:00Z", kindOf(in))
+			return
+		}
+	}
+	v.Set(reflect.ValueOf(t))
+}
+
+func bindNumber(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	n, ok := in.(json.Number)
+	if !ok {
+		out.add(at, "%s: must be a number", kindOf(in))
+		return
+	}
+	x, err := n.Float64()
+	if err != nil || math.IsInf(x, 0) {
+		out.add(at, "%s: it is too large", quote(n.String()))
+		return
+	}
+	if v.Kind() == reflect.Int {
+		if x != math.Trunc(x) {
+			out.add(at, "%s: must be a whole number", quote(n.String()))
+			return
+		}
+		if r.checkNumber(x, at, out) {
+			if math.Abs(x) > 1<<53 {
+				out.add(at, "%s: it is too large", quote(n.String()))
+				return
+			}
+			v.SetInt(int64(x))
+		}
+		return
+	}
+	if v.Kind() == reflect.Float32 && math.Abs(x) > math.MaxFloat32 {
+		out.add(at, "%s: it is too large", quote(n.String()))
+		return
+	}
+	if r.checkNumber(x, at, out) {
+		v.SetFloat(x)
+	}
+}
+
+func bindList(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	list, ok := in.([]any)
+	if !ok {
+		out.add(at, "%s: must be a list", kindOf(in))
+		return
+	}
+	if !r.checkItems(len(list), at, out) {
+		return
+	}
+	items := reflect.MakeSlice(v.Type(), len(list), len(list))
+	inner := *r
+	inner.minItems, inner.maxItems = 0, 0
+	for i, item := range list {
+		here := at // a parameter's items have no pointer
+		if at.Parameter == "" {
+			here.Pointer += "/" + strconv.Itoa(i)
+		}
+		bind(item, items.Index(i), &inner, here, out)
+		if text, ok := item.(string); ok && r.unique && slices.Contains(list[:i], item) {
+			out.add(here, "%s is there twice", quote(text))
+		}
+	}
+	v.Set(items)
+}
+
+func bindMap(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	o, ok := in.(*object)
+	if !ok {
+		out.add(at, "%s: must be an object", kindOf(in))
+		return
+	}
+	if !r.checkItems(len(o.names), at, out) {
+		return
+	}
+	m := reflect.MakeMapWithSize(v.Type(), len(o.names))
+	inner := *r
+	inner.minItems, inner.maxItems = 0, 0
+	for i, name := range o.names {
+		if !memberName.MatchString(name) || utf8.RuneCountInString(name) > maxMemberName {
+			out.add(fault{Pointer: pointer(at.Pointer, name)}, "a name must have 1..%d characters and no white space", maxMemberName)
+			continue
+		}
+		item := reflect.New(v.Type().Elem()).Elem()
+		bind(o.values[i], item, &inner, fault{Pointer: pointer(at.Pointer, name)}, out)
+		m.SetMapIndex(reflect.ValueOf(name), item)
+	}
+	v.Set(m)
+}
+
+func bindStruct(in any, v reflect.Value, at fault, out *faults) {
+	o, ok := in.(*object)
+	if !ok {
+		out.add(at, "%s: must be an object", kindOf(in))
+		return
+	}
+	fields := jsonFields(v.Type())
+	given, before := map[string]bool{}, len(*out)
+	for i, name := range o.names {
+		f, ok := fields.byName[name]
+		here := fault{Pointer: pointer(at.Pointer, name)}
+		if !ok {
+			out.add(here, "there is no field of this name: the fields are %s", strings.Join(fields.names, ", "))
+			continue
+		}
+		given[name] = true
+		bind(o.values[i], v.FieldByIndex(f.index), f.rules, here, out)
+	}
+	for _, name := range fields.names {
+		f := fields.byName[name]
+		switch {
+		case given[name]:
+		case f.rules.required:
+			out.add(fault{Pointer: pointer(at.Pointer, name)}, "it is missing")
+		case f.rules.hasDeflt:
+			setText(f.rules.deflt, v.FieldByIndex(f.index), f.rules, at, out)
+		}
+	}
+	if len(*out) == before {
+		together(v.Addr().Interface(), at, out)
+	}
+}
+
+// setText puts the text of a parameter or of a default into v.
+func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
+	var in any = text
+	kind := v.Type()
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	switch kind.Kind() {
+	case reflect.Int, reflect.Float64:
+		if _, err := strconv.ParseFloat(text, 64); err != nil || !numberText.MatchString(text) {
+			out.add(at, "%s: must be a number", quote(text))
+			return
+		}
+		in = json.Number(text)
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			out.add(at, "%s: must be true or false", quote(text))
+			return
+		}
+		in = text == "true"
+	case reflect.Slice:
+		if text == "" { // no list, or one of an empty text: nobody can tell
+			out.add(at, "it is empty: must have at least 1 item, or be left out")
+			return
+		}
+		list := []any{}
+		for part := range strings.SplitSeq(text, ",") {
+			list = append(list, part)
+		}
+		in = list
+	}
+	bind(in, v, r, at, out)
+}
+
+// kindOf names what a JSON value is.
+func kindOf(in any) string {
+	switch in := in.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(in)
+	case string:
+		return "the text " + quote(in)
+	case json.Number:
+		return "the number " + quote(in.String())
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}

@@ -1,0 +1,218 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+)
+
+type documentPut struct {
+	Where
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
+	Key   string   `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
+	Body  collection.DocumentInput
+}
+
+type documentPatch struct {
+	Where
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must not have. Otherwise 412."`
+	Key   string   `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
+	Body  collection.DocumentPatch
+}
+
+type documentDelete struct {
+	Where
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must not have. Otherwise 412."`
+}
+
+// BatchBody is changes that are made together.
+type BatchBody struct {
+	Documents []BatchChange `json:"documents" required:"true" minItems:"1" maxItems:"1000" doc:"The changes; all are made, or none."`
+	Async     bool          `json:"async" doc:"Accept the work and do it later. More than 100 documents are always done later."`
+}
+
+// BatchChange puts a document, or deletes it.
+type BatchChange struct {
+	collection.DocumentInput
+	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
+	Delete      bool     `json:"delete" doc:"Delete it; then there is no text, nor anything else but conditions."`
+	IfMatch     string   `json:"if_match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any."`
+	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have."`
+}
+
+type batchPost struct {
+	Where
+	Key  string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
+	Body BatchBody
+}
+
+// BatchAnswer is what became of the documents, or the task that will do it.
+type BatchAnswer struct {
+	Results []collection.Stored `json:"results" doc:"The documents, in the order of the request; empty while a task waits."`
+	Task    *collection.Task    `json:"task,omitempty" doc:"The task that does it later; ask for it at /v1/tasks."`
+}
+
+type taskGet struct {
+	Where
+	ID string `path:"id" maxLength:"100" doc:"The task's identifier."`
+}
+
+type tasksGet struct {
+	Where
+	State string `query:"state" enum:"waiting,done,failed" doc:"Only tasks in this state; all when it is left out."`
+	Limit int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many tasks at most."`
+}
+
+// TaskList is the tasks of a caller.
+type TaskList struct {
+	Tasks []collection.Task `json:"tasks" doc:"The tasks, newest first, without their results."`
+}
+
+// batchNow is how many documents are written while the caller waits.
+const batchNow = 100
+
+func documentRoutes() []*route {
+	written := []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
+	return []*route{
+		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusCreated},
+			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
+			func(ctx context.Context, c *call, in *documentPut) (*collection.Stored, error) {
+				return once(ctx, c, in.Key, func(ctx context.Context) (*collection.Stored, int, error) { return c.put(ctx, in) })
+			}),
+		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch", example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document", scope: access.ScopeIngest, fails: written,
+			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
+			func(ctx context.Context, c *call, in *documentPatch) (*collection.Stored, error) {
+				return once(ctx, c, in.Key, func(ctx context.Context) (*collection.Stored, int, error) { return c.patch(ctx, in) })
+			}),
+		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
+			func(ctx context.Context, c *call, in *documentDelete) (*collection.Stored, error) {
+				stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None}})
+				if err != nil {
+					return nil, inHeader(err)
+				}
+				return &stored[0], nil
+			}),
+		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`, summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusAccepted},
+			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done later: what was accepted is kept, whatever happens to the server."},
+			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
+				return once(ctx, c, in.Key, func(ctx context.Context) (*BatchAnswer, int, error) { return c.batch(ctx, in) })
+			}),
+		operation(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is", scope: access.ScopeIngest},
+			func(_ context.Context, c *call, in *taskGet) (*collection.Task, error) {
+				coll, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				return coll.Task(c.grant, c.caller, in.ID)
+			}),
+		operation(route{method: "GET", path: "/v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
+			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last 1,000 that ended."},
+			func(_ context.Context, c *call, in *tasksGet) (*TaskList, error) {
+				coll, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				return &TaskList{coll.Tasks(c.grant, c.caller, in.State, in.Limit)}, nil
+			}),
+	}
+}
+
+func (c *call) write(ctx context.Context, w Where, changes []collection.Change) ([]collection.Stored, error) {
+	coll, err := c.collection(w)
+	if err != nil {
+		return nil, err
+	}
+	return coll.Write(ctx, c.grant, changes)
+}
+
+func (c *call) put(ctx context.Context, in *documentPut) (*collection.Stored, int, error) {
+	stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, Put: &in.Body, IfMatch: in.Match, IfNoneMatch: in.None}})
+	if err != nil {
+		return nil, 0, inHeader(err)
+	}
+	c.header.Set("ETag", stored[0].ETag)
+	if stored[0].Created {
+		return &stored[0], http.StatusCreated, nil
+	}
+	return &stored[0], http.StatusOK, nil
+}
+
+func (c *call) patch(ctx context.Context, in *documentPatch) (*collection.Stored, int, error) {
+	coll, err := c.collection(in.Where)
+	if err != nil {
+		return nil, 0, err
+	}
+	stored, err := coll.Patch(ctx, c.grant, collection.Change{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None}, &in.Body)
+	if err != nil {
+		return nil, 0, inHeader(err)
+	}
+	c.header.Set("ETag", stored.ETag)
+	return &stored, http.StatusOK, nil
+}
+
+func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, error) {
+	changes := make([]collection.Change, len(in.Body.Documents))
+	for i := range in.Body.Documents {
+		d := &in.Body.Documents[i]
+		changes[i] = collection.Change{ID: d.ID, IfMatch: d.IfMatch, IfNoneMatch: d.IfNoneMatch}
+		switch {
+		case !d.Delete:
+			changes[i].Put = &d.DocumentInput
+		case !reflect.ValueOf(d.DocumentInput).IsZero():
+			f := fault{Pointer: fmt.Sprintf("#/documents/%d/delete", i), Detail: "a document that is deleted has nothing beside its id and conditions"}
+			return nil, 0, told(problem("conflict", "documents/%d/delete: %s", i, f.Detail), faults{f})
+		}
+	}
+	if !in.Body.Async && len(changes) <= batchNow {
+		stored, err := c.write(ctx, in.Where, changes)
+		return &BatchAnswer{Results: stored}, http.StatusOK, inBatch(err)
+	}
+	coll, err := c.collection(in.Where)
+	if err != nil {
+		return nil, 0, err
+	}
+	task, err := coll.Submit(ctx, c.grant, c.caller, changes)
+	if err != nil {
+		return nil, 0, inBatch(err)
+	}
+	location := "/v1/tasks/" + task.ID
+	if in.Collection != "" {
+		location += "?collection=" + url.QueryEscape(in.Collection)
+	}
+	c.header.Set("Location", location)
+	return &BatchAnswer{Results: []collection.Stored{}, Task: task}, http.StatusAccepted, nil
+}
+
+// conditions are the headers of fields of a change.
+var conditions = map[string]string{"if_match": "If-Match", "if_none_match": "If-None-Match"}
+
+// inHeader says in which header of a request for one document a fault lies.
+func inHeader(err error) error {
+	var at *collection.FieldError
+	if errors.As(err, &at) && conditions[at.Field] != "" {
+		return &collection.FieldError{Field: conditions[at.Field], Err: at.Err}
+	}
+	return err
+}
+
+// inBatch says where in the body of a batch the fault of a change lies.
+func inBatch(err error) error {
+	var at *collection.FieldError
+	if !errors.As(err, &at) {
+		return err
+	}
+	return &collection.FieldError{Field: fmt.Sprintf("documents/%d/%s", at.Change, at.Field), Err: at.Err}
+}

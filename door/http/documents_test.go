@@ -1,0 +1,698 @@
+package http_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf/collection"
+	"sheaf/collection/access"
+	httpdoor "sheaf/door/http"
+	"sheaf/index/catalog"
+)
+
+// working runs the collection's worker until the test ends.
+func working(t *testing.T, c *collection.Collection) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Work(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("work ended with %v", err)
+		}
+	})
+}
+
+func found(t *testing.T, s *server, query string) []string {
+	t.Helper()
+	var a collection.Answer
+	s.get(t, "POST", "/v1/search", fmt.Sprintf(`{"query": %q, "parameters": {"meaning": 0}}`, query), &a)
+	var ids []string
+	for _, r := range a.Results {
+		ids = append(ids, string(r.ID))
+	}
+	return ids
+}
+
+func TestPutGetDelete(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:guides/zebra.md"
+	res, body := s.ask(t, "PUT", path, `{"text": "# Zebras\n\nStripes on savannas.\n", "properties": {"status": "draft"}, "date": "2024-05-01"}`)
+	var stored collection.Stored
+	if err := json.Unmarshal(body, &stored); err != nil || res.StatusCode != 201 || !stored.Created || stored.Chunks == 0 || stored.ETag != res.Header.Get("ETag") || stored.ETag == "" {
+		t.Fatalf("put: %d %s", res.StatusCode, body)
+	}
+	if ids := found(t, s, "savannas"); len(ids) == 0 || !strings.HasPrefix(ids[0], "api:guides/zebra.md") {
+		t.Errorf("search: %v", ids)
+	}
+	if ids := found(t, s, "savannas prop.status:draft after:2024"); len(ids) == 0 {
+		t.Error("not found by its properties")
+	}
+	var part collection.Part
+	s.get(t, "GET", "/v1/chunks/api:guides/zebra.md", "", &part)
+	if part.Text != "# Zebras\n\nStripes on savannas.\n" {
+		t.Errorf("text: %q", part.Text)
+	}
+	if _, body := s.ask(t, "PUT", path, `{"text": "# B\n"}`, "If-None-Match", "*"); !strings.Contains(string(body), "there is a document") {
+		t.Errorf("If-None-Match: * of a document that is there: %s", body)
+	}
+	for header, status := range map[string]int{`If-Match: "other"`: 412, "If-None-Match: *": 412, "If-Match: " + stored.ETag: 200} {
+		name, value, _ := strings.Cut(header, ": ")
+		if res, body := s.ask(t, "PUT", path, `{"text": "Donkeys.\n"}`, name, value); res.StatusCode != status {
+			t.Errorf("%s: %d %s", header, res.StatusCode, body)
+		}
+	}
+	if ids := found(t, s, "savannas"); len(ids) != 0 {
+		t.Errorf("the old text is found: %v", ids)
+	}
+	// What is indexed from files does not touch it.
+	s.fixture.Write(t, "new.md", "# New\n")
+	s.fixture.Index(t)
+	if ids := found(t, s, "donkeys"); len(ids) == 0 {
+		t.Error("a run over the folder took it away")
+	}
+	if res, body := s.ask(t, "DELETE", path, "", "If-Match", stored.ETag); res.StatusCode != 412 {
+		t.Errorf("delete of an old version: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "DELETE", path, ""); res.StatusCode != 200 || !strings.Contains(string(body), `"deleted":true`) {
+		t.Errorf("delete: %d %s", res.StatusCode, body)
+	}
+	if res, _ := s.ask(t, "DELETE", path, ""); res.StatusCode != 404 {
+		t.Errorf("second delete: %d", res.StatusCode)
+	}
+	if ids := found(t, s, "donkeys"); len(ids) != 0 {
+		t.Errorf("found after it was deleted: %v", ids)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(s.fixture.Options.Documents, "*")); len(kept) != 0 {
+		t.Errorf("files are left: %v", kept)
+	}
+}
+
+func TestPutOwnChunksAndVectors(t *testing.T) {
+	s := start(t, notes, nil)
+	vector := make([]string, 64)
+	for i := range vector {
+		vector[i] = "0"
+	}
+	vector[3] = "7"
+	v := "[" + strings.Join(vector, ",") + "]"
+	body := `{"title": "Animals", "chunks": [{"slug": "zebra", "title": "Zebra", "text": "Stripes."}, {"text": "Long ears.", "vectors": [` + v + `]}]}`
+	var stored collection.Stored
+	s.get(t, "PUT", "/v1/documents/api:animals", body, &stored)
+	if stored.Chunks != 2 {
+		t.Errorf("%+v", stored)
+	}
+	var part collection.Part
+	s.get(t, "GET", "/v1/chunks/api:animals%23zebra", "", &part)
+	if part.Text != "Stripes." || part.Breadcrumb != "> Animals › Zebra" {
+		t.Errorf("%+v", part)
+	}
+	if ids := found(t, s, "ears"); len(ids) != 1 || ids[0] != "api:animals#1" {
+		t.Errorf("found %v", ids)
+	}
+	if res, got := s.ask(t, "PUT", "/v1/documents/api:bad", `{"chunks": [{"slug": "1", "text": "x"}, {"text": "y"}]}`); res.StatusCode != 409 {
+		t.Errorf("a slug twice: %d %s", res.StatusCode, got)
+	}
+	for name, bad := range map[string]struct {
+		status int
+		body   string
+	}{
+		"another dimension": {422, `{"chunks": [{"text": "x", "vectors": [[1, 2]]}]}`},
+		"no length":         {422, `{"chunks": [{"text": "x", "vectors": [` + strings.Replace(v, "7", "0", 1) + `]}]}`},
+		"text and chunks":   {400, `{"text": "x", "chunks": [{"text": "y"}]}`},
+		"nothing":           {400, `{}`},
+		"an empty chunk":    {400, `{"chunks": [{"text": " "}]}`},
+	} {
+		if res, got := s.ask(t, "PUT", "/v1/documents/api:bad", bad.body); res.StatusCode != bad.status {
+			t.Errorf("%s: %d %s", name, res.StatusCode, got)
+		}
+	}
+}
+
+func TestIdempotencyKeys(t *testing.T) {
+	s := start(t, notes, nil)
+	const path, text = "/v1/documents/api:a.md", `{"text": "Apples.\n"}`
+	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	again, same := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	if first.StatusCode != 201 || again.StatusCode != 201 || string(body) != string(same) || again.Header.Get("ETag") != first.Header.Get("ETag") {
+		t.Errorf("%d %s, again %d %s", first.StatusCode, body, again.StatusCode, same)
+	}
+	if res, body := s.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
+		t.Errorf("the same key with another request: %d %s", res.StatusCode, body)
+	}
+	patched, body := s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match", first.Header.Get("ETag"))
+	again, same = s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match", first.Header.Get("ETag"))
+	if patched.StatusCode != 200 || again.StatusCode != 200 || string(body) != string(same) || again.Header.Get("ETag") != patched.Header.Get("ETag") {
+		t.Errorf("a patch: %d %s, again %d %s", patched.StatusCode, body, again.StatusCode, same)
+	}
+	if res, body := s.ask(t, "PATCH", path, `{"title": "Pears"}`, "Idempotency-Key", "k3"); res.StatusCode != 409 {
+		t.Errorf("the same key with another patch: %d %s", res.StatusCode, body)
+	}
+	if res, _ := s.ask(t, "PUT", path, `{"text": ""}`, "Idempotency-Key", "k2"); res.StatusCode != 400 {
+		t.Errorf("a failure: %d", res.StatusCode)
+	}
+	if res, _ := s.ask(t, "PUT", path, text, "Idempotency-Key", "k2"); res.StatusCode != 200 {
+		t.Errorf("a key whose request failed: %d", res.StatusCode)
+	}
+}
+
+// Answers outlast the server, for the caller who had them and for a day; a line
+// that a crash cut off is no answer.
+func TestIdempotencyKeysAfterACrash(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	s := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
+	const path, text = "/v1/documents/api:a.md", `{"text": "Apples.\n"}`
+	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	beside := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
+	if p := beside.wrong(t, 503, "PUT", path, text, "Idempotency-Key", "k1"); !strings.Contains(p.Detail, "another server of this index") {
+		t.Errorf("two servers with one file: %+v", p)
+	}
+	if err := s.api.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(content), "\n") != 2 || strings.Contains(string(content), "k1") {
+		t.Fatalf("%s, %v", content, err)
+	}
+	_, content, _ = bytes.Cut(content, []byte("\n")) // the line before says that it was begun
+	old := strings.Replace(string(content), `"at":"20`, `"at":"19`, 1)
+	old = strings.Replace(old, `"key":"`+old[len(`{"key":"`):][:4], `"key":"0123`, 1)
+	if err := os.WriteFile(file, []byte(string(content)+old+"\x00{}\n{}\n"+string(content[:len(content)/2])), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
+	again, same := after.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	if again.StatusCode != first.StatusCode || string(body) != string(same) || again.Header.Get("ETag") != first.Header.Get("ETag") {
+		t.Errorf("%d %s, after a crash %d %s", first.StatusCode, body, again.StatusCode, same)
+	}
+	if ids := found(t, after, "apples"); len(ids) != 0 {
+		t.Errorf("what was answered is done again: %v", ids) // its collection is another here
+	}
+	if res, _ := after.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
+		t.Errorf("the same key with another request: %d", res.StatusCode)
+	}
+	after.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k2") // which writes the file anew
+	if now, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(now), string(content)) || strings.Count(string(now), "\n") != 3 {
+		t.Errorf("the file is %s, %v", now, err)
+	}
+}
+
+func TestBatchesAndTasks(t *testing.T) {
+	s := start(t, notes, nil)
+	var answer httpdoor.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &answer)
+	if len(answer.Results) != 2 || !answer.Results[1].Created {
+		t.Errorf("%+v", answer)
+	}
+	// One wrong change and nothing is done.
+	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, {"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 409 || !strings.Contains(string(body), `"pointer":"#/documents/1/if_none_match"`) {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	if ids := found(t, s, "cherries"); len(ids) != 0 {
+		t.Errorf("half of a batch was done: %v", ids)
+	}
+	var list []string
+	for i := range 150 {
+		list = append(list, fmt.Sprintf(`{"id": "api:many/%d.md", "text": "Dates number %d.\n"}`, i, i))
+	}
+	list = append(list, `{"id": "api:a.md", "delete": true}`)
+	res := s.get(t, "POST", "/v1/documents", `{"documents": [`+strings.Join(list, ",")+`]}`, &answer)
+	if res.StatusCode != 202 || answer.Task == nil || answer.Task.State != "waiting" || res.Header.Get("Location") != "/v1/tasks/"+answer.Task.ID {
+		t.Fatalf("%d %+v", res.StatusCode, answer)
+	}
+	if ids := found(t, s, "dates"); len(ids) != 0 {
+		t.Error("the task was done at once")
+	}
+	working(t, s.fixture.Collection)
+	task := waitTask(t, s, answer.Task.ID)
+	if task.State != "done" || len(task.Results) != 151 || !task.Results[150].Deleted {
+		t.Errorf("%+v", task)
+	}
+	if ids := found(t, s, "dates"); len(ids) == 0 {
+		t.Error("not found after the task")
+	}
+	if ids := found(t, s, "apples"); len(ids) != 0 {
+		t.Errorf("found after the task deleted it: %v", ids)
+	}
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:none.md", "delete": true}], "async": true}`, &answer)
+	if task := waitTask(t, s, answer.Task.ID); task.State != "failed" || task.Error == "" {
+		t.Errorf("a task that cannot be done: %+v", task)
+	}
+	var tasks httpdoor.TaskList
+	s.get(t, "GET", "/v1/tasks", "", &tasks)
+	if tasks := tasks.Tasks; len(tasks) != 2 || tasks[0].ID != answer.Task.ID || tasks[1].ID != task.ID || tasks[1].Changes != 151 || len(tasks[1].Results) != 0 {
+		t.Errorf("tasks: %+v", tasks)
+	}
+	s.get(t, "GET", "/v1/tasks?state=done&limit=1", "", &tasks)
+	if tasks := tasks.Tasks; len(tasks) != 1 || tasks[0].ID != task.ID {
+		t.Errorf("tasks that are done: %+v", tasks)
+	}
+	if task := waitTask(t, s, task.ID); len(task.Results) != 151 {
+		t.Errorf("after it was listed, the task has %d results", len(task.Results))
+	}
+	if res, _ := s.ask(t, "GET", "/v1/tasks/none", ""); res.StatusCode != 404 {
+		t.Errorf("no such task: %d", res.StatusCode)
+	}
+}
+
+func waitTask(t *testing.T, s *server, id string) collection.Task {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var task collection.Task
+		s.get(t, "GET", "/v1/tasks/"+id, "", &task)
+		if task.State != "waiting" {
+			return task
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the task still waits: %+v", task)
+		}
+	}
+}
+
+// TestTags: what is no list of tags is refused; lists and weak tags are compared
+// as RFC 9110 has it.
+func TestTags(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:a.md"
+	res, _ := s.ask(t, "PUT", path, `{"text": "x"}`)
+	etag := res.Header.Get("ETag")
+	for _, c := range []struct {
+		method, header, value string
+		status                int
+	}{
+		{"PUT", "If-Match", "nonsense", 400}, {"PUT", "If-Match", ",*,i", 400}, {"PUT", "If-Match", `"a" "b"`, 400}, {"DELETE", "If-Match", "nonsense", 400},
+		{"PUT", "If-None-Match", "nonsense", 400}, {"GET", "If-None-Match", "nonsense", 400},
+		{"PUT", "If-Match", `"a", W/"b"`, 412}, {"PUT", "If-Match", "W/" + etag, 412}, {"DELETE", "If-Match", `""`, 412}, {"PUT", "If-None-Match", "*", 412}, {"PUT", "If-None-Match", `"a", ` + etag, 412},
+		{"GET", "If-None-Match", etag, 304}, {"GET", "If-None-Match", "*", 304}, {"GET", "If-None-Match", `"a",` + etag, 304}, {"GET", "If-None-Match", "W/" + etag, 304}, {"GET", "If-None-Match", `"a"`, 200},
+		{"PUT", "If-Match", `"a", ` + etag, 200},
+	} {
+		if res, body := s.ask(t, c.method, path, `{"text": "x"}`, c.header, c.value); res.StatusCode != c.status {
+			t.Errorf("%s with %s: %s: %d %s, want %d", c.method, c.header, c.value, res.StatusCode, body, c.status)
+		} else if c.status == 412 && !strings.Contains(string(body), `"errors":[{"parameter":"`+c.header+`"`) {
+			t.Errorf("%s with %s: %s: %s does not say in which header", c.method, c.header, c.value, body)
+		}
+	}
+	// RFC 9110, section 13.2.1: what fails without the condition fails so with it.
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:none.md", "", "If-Match", `"a"`); res.StatusCode != 404 {
+		t.Errorf("delete of no document, with a condition: %d %s", res.StatusCode, body)
+	}
+}
+
+// TestTagsInLines: a list of tags may come in several lines (RFC 9110, section 5.3), which
+// are one list, also for an Idempotency-Key.
+func TestTagsInLines(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:a.md"
+	res, _ := s.ask(t, "PUT", path, `{"text": "x"}`)
+	etag := res.Header.Get("ETag")
+	for _, c := range []struct {
+		method, header string
+		lines          []string
+		key            string
+		status         int
+	}{
+		{"GET", "If-None-Match", []string{`"a"`, etag}, "", 304}, {"GET", "If-None-Match", []string{`"a"`, `"b", "c"`}, "", 200},
+		{"GET", "If-None-Match", []string{"*", `"a"`}, "", 400}, {"GET", "If-None-Match", []string{`"a"`, ""}, "", 200},
+		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a"`, `"b"`}, "", 412},
+		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a", "b"`, `"c"`}, "k", 409},
+		{"PUT", "Idempotency-Key", []string{"a", "b"}, "", 400},
+	} {
+		req, err := http.NewRequest(c.method, s.URL+path, strings.NewReader(`{"text": "x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if c.key != "" {
+			req.Header.Set("Idempotency-Key", c.key)
+		}
+		req.Header[http.CanonicalHeaderKey(c.header)] = c.lines
+		res, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode != c.status {
+			t.Errorf("%s with %s: %q: %d, want %d", c.method, c.header, c.lines, res.StatusCode, c.status)
+		}
+	}
+}
+
+// TestTagsOfTheDocument: who has the OpenAPI document or its page is told so, and who has
+// another key's document is not.
+func TestTagsOfTheDocument(t *testing.T) {
+	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin, access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
+	tags := map[string]string{}
+	for _, path := range []string{"/openapi.json", "/docs"} {
+		key := []string{"Authorization", "Bearer " + keys["admin"]}
+		res, body := s.ask(t, "GET", path, "", key...)
+		tag, vary := res.Header.Get("ETag"), strings.Join(res.Header.Values("Vary"), ", ")
+		tags[path] = tag
+		if !strings.HasPrefix(tag, `W/"`) || len(body) == 0 || !strings.Contains(vary, "Accept-Encoding") || strings.Contains(vary, "Authorization") != (path == "/openapi.json") {
+			t.Errorf("%s: %v", path, res.Header)
+		}
+		for value, status := range map[string]int{tag: 304, "*": 304, `"a", ` + tag: 304, strings.TrimPrefix(tag, "W/"): 304, `"a", W/"b"`: 200, "nonsense": 400} {
+			again, body := s.ask(t, "GET", path, "", append(key, "If-None-Match", value)...)
+			if again.StatusCode != status || status == 304 && (len(body) > 0 || again.Header.Get("ETag") != tag || strings.Join(again.Header.Values("Vary"), ", ") != vary) {
+				t.Errorf("%s with %s: %d, %d bytes, %v; want %d", path, value, again.StatusCode, len(body), again.Header, status)
+			}
+		}
+		if packed, _ := s.ask(t, "GET", path, "", append(key, "Accept-Encoding", "gzip")...); packed.Header.Get("ETag") != tag || packed.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s, compressed: %v", path, packed.Header)
+		}
+	}
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["feed"], "If-None-Match", tags["/openapi.json"]); res.StatusCode != 200 {
+		t.Errorf("another key's document: %d", res.StatusCode)
+	}
+	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/later", `{"extends": "rrf", "about": "Later.", "parameters": {"rrf_k": 7}}`); status != 201 {
+		t.Fatal(status, body)
+	}
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["admin"], "If-None-Match", tags["/openapi.json"]); res.StatusCode != 200 || res.Header.Get("ETag") == tags["/openapi.json"] {
+		t.Errorf("with a profile more: %d %v", res.StatusCode, res.Header)
+	}
+}
+
+func TestIdentifiersThatAreNoPaths(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.", "api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",
+		"api:a%23b", "*:a", "api: a", "%20:a", "api:..", "api:a%20/b", "a%E2%80%83:b", "api:a%C2%85b", "api:" + strings.Repeat("a", 1021)} {
+		for _, method := range []string{"PUT", "DELETE"} {
+			if res, body := s.ask(t, method, "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 400 && (id != "api:" || res.StatusCode != 404) {
+				t.Errorf("%s %s: %d %s", method, id, res.StatusCode, body)
+			}
+		}
+	}
+	for _, id := range []string{"api:a", "api:ab", "api:a.", "api:.a", "api:...", "api:..a/b.c", "api:a%20b/c%20d", "b:c:d", "api:a:", "%C3%A4:%F0%9F%A6%93.md", "a/b:c", "api:" + strings.Repeat("%F0%9F%A6%93", 1020)} {
+		if res, body := s.ask(t, "PUT", "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 201 {
+			t.Errorf("%s: %d %s", id, res.StatusCode, body)
+		}
+		if res, body := s.ask(t, "GET", "/v1/documents/"+id, ""); res.StatusCode != 200 {
+			t.Errorf("%s: %d %s", id, res.StatusCode, body)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/documents/notes:git.md", `{"text": "x"}`); res.StatusCode != 403 {
+		t.Errorf("a document of a folder: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "DELETE", "/v1/documents/notes:git.md", ""); res.StatusCode != 403 {
+		t.Errorf("delete of a document of a folder: %d %s", res.StatusCode, body)
+	}
+}
+
+// keyed starts a server with keys, by name.
+func keyed(t *testing.T, files map[string]string, grants map[string]access.Grant) (*server, map[string]string) {
+	t.Helper()
+	keys, err := access.OpenKeys(filepath.Join(t.TempDir(), "keys.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{}
+	for name, g := range grants {
+		g.Name = name
+		if _, secrets[name], err = keys.Add(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return start(t, files, func(o *httpdoor.Options) { o.Keys = keys }), secrets
+}
+
+func (s *server) as(t *testing.T, secret, method, path, body string) (int, string) {
+	t.Helper()
+	res, content := s.ask(t, method, path, body, "Authorization", "Bearer "+secret)
+	return res.StatusCode, string(content)
+}
+
+func TestTenantsAndScopes(t *testing.T) {
+	ingest, search := access.ScopeIngest, access.ScopeSearch
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"acme feed":  {Scopes: []access.Scope{ingest}, Tenant: "acme"},
+		"acme ann":   {Scopes: []access.Scope{search}, Tenant: "acme", Access: []string{"user:ann"}},
+		"acme":       {Scopes: []access.Scope{search}, Tenant: "acme"},
+		"umbrella":   {Scopes: []access.Scope{search, ingest}, Tenant: "umbrella", Access: []string{access.All}},
+		"nobody":     {Scopes: []access.Scope{search}},
+		"everything": {Scopes: []access.Scope{access.ScopeAdmin}, Tenant: access.All, Access: []string{access.All}},
+		"finance":    {Scopes: []access.Scope{ingest}, Tenant: "acme", Sets: []string{"finance"}},
+		"acme bob":   {Scopes: []access.Scope{search, ingest}, Tenant: "acme", Access: []string{"user:bob"}},
+		"called api": {Scopes: []access.Scope{search, ingest}, Tenant: catalog.FreeTree, Access: []string{access.All}},
+		"called a:b": {Scopes: []access.Scope{search, ingest}, Tenant: "a:b", Access: []string{access.All}},
+	})
+	put := func(key, id, body string) int {
+		status, _ := s.as(t, keys[key], "PUT", "/v1/documents/"+id, body)
+		return status
+	}
+	for what, status := range map[string]int{
+		"own tenant":       put("acme feed", "acme:a.md", `{"text": "---\naccess: public\ntenant: umbrella\n---\nBudget of Ann.\n", "access": ["user:ann"]}`),
+		"a public one":     put("acme feed", "acme:p.md", `{"text": "Budget for all.\n", "access": ["public"]}`),
+		"a private one":    put("acme feed", "acme:s.md", `{"text": "Budget of nobody.\n"}`),
+		"another one":      put("umbrella", "umbrella:u.md", `{"text": "Budget of umbrella.\n"}`),
+		"of no tenant":     put("everything", "api:x.md", `{"text": "Budget of the world.\n", "access": ["public"]}`),
+		"of the bound set": put("finance", "acme:f.md", `{"text": "Budget of finance.\n", "access": ["public"]}`),
+	} {
+		if status != 201 {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	for what, status := range map[string]int{
+		"another tenant's tree": put("acme feed", "umbrella:a.md", `{"text": "x"}`),
+		"no tenant's tree":      put("acme feed", "api:a.md", `{"text": "x"}`),
+		"a folder's tree":       put("acme feed", "notes:a.md", `{"text": "x"}`),
+		"without the scope":     put("acme ann", "acme:a.md", `{"text": "x"}`),
+		"outside its sets":      put("finance", "acme:g.md", `{"text": "x", "sets": ["sales"]}`),
+		"a tenant called api":   put("called api", "api:x.md", `{"text": "x"}`),
+	} {
+		if status != 403 {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	if _, body := s.as(t, keys["called a:b"], "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`); !strings.Contains(body, "a tenant of this name cannot write") {
+		t.Errorf("a tenant without a tree is told %s", body)
+	}
+	// What a key does not see it cannot make readable.
+	for _, c := range []struct {
+		key, id, body string
+		status        int
+	}{
+		{"acme bob", "acme:a.md", `{"access": ["user:bob"]}`, 404}, {"acme bob", "acme:s.md", `{"access": ["public"]}`, 404},
+		{"acme bob", "acme:none.md", `{"access": ["user:bob"]}`, 404}, {"acme feed", "acme:s.md", `{"access": ["public"]}`, 404},
+		{"finance", "acme:p.md", `{"title": "x"}`, 404}, {"umbrella", "acme:p.md", `{"title": "x"}`, 403}, {"acme ann", "acme:a.md", `{"title": "x"}`, 403},
+		{"finance", "acme:f.md", `{"sets": ["sales"]}`, 403}, {"acme bob", "acme:p.md", `{"title": "Budgets"}`, 200}, {"umbrella", "umbrella:u.md", `{"title": "Budgets"}`, 200},
+	} {
+		began := time.Now()
+		status, body := s.as(t, keys[c.key], "PATCH", "/v1/documents/"+c.id, c.body)
+		if status != c.status || status == 404 && (time.Since(began) < 4*time.Millisecond || !strings.Contains(body, fmt.Sprintf(`nothing is called \"%s\"`, c.id))) {
+			t.Errorf("%s: PATCH %s %s: %d %s after %v, want %d", c.key, c.id, c.body, status, body, time.Since(began), c.status)
+		}
+	}
+	for key, want := range map[string]string{"acme bob": "acme:f.md acme:p.md", "acme ann": "acme:a.md acme:f.md acme:p.md", "acme": "acme:f.md acme:p.md", "umbrella": "umbrella:u.md", "nobody": "api:x.md",
+		"everything": "acme:a.md acme:f.md acme:p.md acme:s.md api:x.md umbrella:u.md"} {
+		status, body := s.as(t, keys[key], "GET", "/v1/search?query=budget&limit=50", "")
+		var a collection.Answer
+		if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 {
+			t.Fatalf("%s: %d %s", key, status, body)
+		}
+		got := map[string]bool{}
+		for _, r := range a.Results {
+			got[string(r.Doc)] = true
+		}
+		for _, doc := range strings.Fields("acme:a.md acme:f.md acme:p.md acme:s.md api:x.md umbrella:u.md") {
+			if want := strings.Contains(want, doc); got[doc] != want {
+				t.Errorf("%s: %s found: %v", key, doc, got[doc])
+			}
+			if status, _ := s.as(t, keys[key], "GET", "/v1/documents/"+doc, ""); (status == 200) != strings.Contains(want, doc) {
+				t.Errorf("%s: %s: %d", key, doc, status)
+			}
+		}
+	}
+	if status, _ := s.as(t, keys["acme"], "GET", "/metrics", ""); status != 403 {
+		t.Errorf("metrics without the scope: %d", status)
+	}
+	if res, _ := s.ask(t, "GET", "/v1/search?query=x", ""); res.StatusCode != 401 || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
+		t.Errorf("without a key: %d %v", res.StatusCode, res.Header)
+	}
+	// Tasks are their owner's alone.
+	_, body := s.as(t, keys["acme feed"], "POST", "/v1/documents", `{"documents": [{"id": "acme:t.md", "text": "x"}], "async": true}`)
+	var answer httpdoor.BatchAnswer
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Task == nil {
+		t.Fatal(body)
+	}
+	for key, want := range map[string]int{"acme feed": 200, "umbrella": 404, "finance": 404, "everything": 200} {
+		if _, body := s.as(t, keys[key], "GET", "/v1/tasks", ""); strings.Contains(body, answer.Task.ID) != (want == 200) {
+			t.Errorf("tasks of %s: %s", key, body)
+		}
+		if status, body := s.as(t, keys[key], "GET", "/v1/tasks/"+answer.Task.ID, ""); status != want {
+			t.Errorf("task of another: %s: %d %s", key, status, body)
+		}
+	}
+}
+
+// TestHidden: documents that a key's filter hides from readers are found with a key
+// that has none, and come back when they say otherwise.
+func TestHidden(t *testing.T) {
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"reader": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}, Baked: "-prop.hidden:true"},
+		"keeper": {Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Access: []string{access.All}},
+	})
+	const path = "/v1/documents/api:zebra.md"
+	if status, body := s.as(t, keys["keeper"], "PUT", path, `{"text": "Savannas.\n", "properties": {"hidden": true}}`); status != 201 {
+		t.Fatal(status, body)
+	}
+	seen := func(key string) bool {
+		_, body := s.as(t, keys[key], "GET", "/v1/search?query=savannas", "")
+		status, _ := s.as(t, keys[key], "GET", "/v1/chunks/api:zebra.md", "")
+		if found := strings.Contains(body, "api:zebra.md"); found != (status == 200) {
+			t.Errorf("%s: found is %t, and reading it %d", key, found, status)
+		}
+		return status == 200
+	}
+	if seen("reader") || !seen("keeper") {
+		t.Error("a hidden document is not hidden, or from its keeper too")
+	}
+	if status, body := s.as(t, keys["keeper"], "PATCH", path, `{"properties": {"hidden": false}}`); status != 200 {
+		t.Fatal(status, body)
+	}
+	if !seen("reader") {
+		t.Error("it stays hidden")
+	}
+}
+
+// TestNamesOfProperties: a caller from whom documents are kept asks for properties
+// and document sets by their names, where a document that it sees has them; a name
+// that only others have is none.
+func TestNamesOfProperties(t *testing.T) {
+	all := []access.Scope{access.ScopeSearch, access.ScopeIngest}
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"ann":  {Scopes: all, Access: []string{"user:ann"}},
+		"acme": {Scopes: all, Tenant: "acme", Access: []string{access.All}},
+	})
+	for key, put := range map[string]string{
+		"ann":  `/v1/documents/api:graph.md {"text": "Savannas.\n", "access": ["user:ann"], "sets": ["handbook"], "properties": {"kg_entities": ["PERSON::ann"]}}`,
+		"acme": `/v1/documents/acme:graph.md {"text": "Savannas.\n", "access": ["public"], "properties": {"codename": "zebra"}}`,
+	} {
+		path, body, _ := strings.Cut(put, " ")
+		if status, answer := s.as(t, keys[key], "PUT", path, body); status != 201 {
+			t.Fatal(status, answer)
+		}
+	}
+	for _, c := range []struct {
+		key, query string
+		found      string // the document that is found, and no other
+	}{
+		{"ann", "kg_entities:PERSON::ann", "api:graph.md"}, {"ann", "savannas KG_entities:PERSON::*", "api:graph.md"}, {"ann", "(sets:handbook)", "api:graph.md"},
+		{"ann", "codename:zebra", ""}, {"acme", "codename:zebra", "acme:graph.md"}, {"acme", "kg_entities:PERSON::ann", ""},
+	} {
+		_, body := s.as(t, keys[c.key], "GET", "/v1/search?query="+url.QueryEscape(c.query), "")
+		var answer collection.Answer
+		if err := json.Unmarshal([]byte(body), &answer); err != nil {
+			t.Fatal(err)
+		}
+		unknown := strings.Contains(strings.Join(answer.Notes, " "), "is no field or property here")
+		if unknown != (c.found == "") {
+			t.Errorf("%s asks for %s: notes %q", c.key, c.query, answer.Notes)
+		}
+		for _, r := range answer.Results {
+			if !unknown && string(r.Doc) != c.found {
+				t.Errorf("%s asks for %s: %s", c.key, c.query, r.ID)
+			}
+		}
+		if !unknown && len(answer.Results) == 0 {
+			t.Errorf("%s asks for %s: nothing", c.key, c.query)
+		}
+	}
+	// Twenty names are no twenty looks into the store: further ones need prop.
+	_, body := s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 b:1 c:1 d:1 kg_entities:PERSON::ann"), "")
+	if !strings.Contains(body, `\"kg_entities:\" was not looked up`) || !strings.Contains(body, `did you mean \"prop.kg_entities:\"?`) {
+		t.Error(body)
+	}
+	// One name is one look, however often it stands there.
+	_, body = s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 A:2 a:3 a:4 a:5 kg_entities:PERSON::ann"), "")
+	if strings.Contains(body, `\"kg_entities:\" `) {
+		t.Error(body)
+	}
+}
+
+// TestWritesStayWithinSets: a key that is bound to sets neither replaces nor deletes
+// a document of another set, now or as a task.
+func TestWritesStayWithinSets(t *testing.T) {
+	ingest := []access.Scope{access.ScopeIngest}
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"all":     {Scopes: ingest, Tenant: "acme"},
+		"finance": {Scopes: ingest, Tenant: "acme", Access: []string{access.All}, Sets: []string{"finance"}},
+	})
+	working(t, s.fixture.Collection)
+	for _, id := range []string{"sales.md", "finance.md"} {
+		set, _, _ := strings.Cut(id, ".")
+		if status, body := s.as(t, keys["all"], "PUT", "/v1/documents/acme:"+id, `{"text": "Budget.\n", "sets": ["`+set+`"]}`); status != 201 {
+			t.Fatalf("%s: %d %s", id, status, body)
+		}
+	}
+	for _, c := range []struct {
+		key, method, path, body string
+		status                  int
+	}{
+		{"finance", "PUT", "/v1/documents/acme:sales.md", `{"text": "x"}`, 403},
+		{"finance", "DELETE", "/v1/documents/acme:sales.md", "", 404},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "text": "x"}]}`, 403},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "umbrella:new.md", "text": "x"}]}`, 403},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:other.md", "text": "x", "sets": ["sales"]}]}`, 403},
+		{"finance", "DELETE", "/v1/documents/acme:nosuch.md", "", 404},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "delete": true}]}`, 404},
+		{"finance", "PATCH", "/v1/documents/acme:sales.md", `{"title": "x"}`, 404},
+		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"sets": ["sales"]}`, 403},
+		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"sets": []}`, 403},
+		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"title": "x"}`, 200},
+		{"finance", "PUT", "/v1/documents/acme:finance.md", `{"text": "x"}`, 200},
+		{"finance", "DELETE", "/v1/documents/acme:finance.md", "", 200},
+		{"all", "DELETE", "/v1/documents/acme:new.md", "", 404},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:sales.md", "delete": true}], "async": true}`, 202},
+		{"all", "DELETE", "/v1/documents/acme:sales.md", "", 200},
+	} {
+		status, body := s.as(t, keys[c.key], c.method, c.path, c.body)
+		if status != c.status {
+			t.Errorf("%s: %s %s %s: %d %s, want %d", c.key, c.method, c.path, c.body, status, body, c.status)
+		}
+		where := map[string]string{"PUT": `"parameter":"id"`, "PATCH": `"pointer":"#/sets"`, "POST": `"pointer":"#/documents/1/`}[c.method]
+		if status == 403 && !strings.Contains(body, where) {
+			t.Errorf("%s: %s %s %s: %s, want %s", c.key, c.method, c.path, c.body, body, where)
+		}
+	}
+}
+
+// What cannot be seen and what is not there differ in nothing but the name.
+func TestNotFoundTellsNothing(t *testing.T) {
+	s, keys := keyed(t, notes, map[string]access.Grant{"public": {Scopes: []access.Scope{access.ScopeSearch}}})
+	strip := func(body, id string) string {
+		var p map[string]any
+		if err := json.Unmarshal([]byte(body), &p); err != nil {
+			t.Fatal(body)
+		}
+		delete(p, "instance")
+		out, _ := json.Marshal(p)
+		return strings.ReplaceAll(string(out), id, "ID")
+	}
+	hidden, none := "notes:hg.md", "notes:zz.md"
+	for _, route := range [][3]string{
+		{"GET", "/v1/chunks/%s", ""}, {"GET", "/v1/documents/%s", ""}, {"GET", "/v1/similar?id=%s", ""},
+		{"POST", "/v1/similar", `{"id": "%s"}`}, {"POST", "/v1/explain/absence", `{"query": "undo", "id": "%s"}`},
+	} {
+		var bodies [2]string
+		for i, id := range []string{hidden, none} {
+			path, body := strings.ReplaceAll(route[1], "%s", id), strings.ReplaceAll(route[2], "%s", id)
+			began := time.Now()
+			status, got := s.as(t, keys["public"], route[0], path, body)
+			if status != http.StatusNotFound || time.Since(began) < 4*time.Millisecond {
+				t.Errorf("%s %s: %d after %v", route[0], path, status, time.Since(began))
+			}
+			bodies[i] = strip(got, id)
+		}
+		if bodies[0] != bodies[1] {
+			t.Errorf("%s %s: %s and %s", route[0], route[1], bodies[0], bodies[1])
+		}
+	}
+}

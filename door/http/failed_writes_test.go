@@ -1,0 +1,530 @@
+package http_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+	"sheaf/store"
+)
+
+// full is a store that fails to write when it is told to.
+type full struct {
+	store.Backend
+	writes atomic.Bool
+	fault  error       // of what it fails to write
+	last   store.Batch // that was written
+}
+
+func (f *full) Write(ctx context.Context, b store.Batch) error {
+	if f.writes.Load() {
+		return f.fault
+	}
+	f.last = b
+	return f.Backend.Write(ctx, b)
+}
+
+// filling starts a server of such a store.
+func filling(t *testing.T) (*server, *full) {
+	t.Helper()
+	var store *full
+	var fixture *collectiontest.Fixture
+	s := start(t, notes, func(o *httpdoor.Options) {
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
+			store = &full{Backend: o.Backend, fault: errors.New("it fails")}
+			o.Backend = store
+		})
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	return s, store
+}
+
+// kept are the files of given documents, by name.
+func kept(t *testing.T, s *server) map[string]string {
+	t.Helper()
+	files, err := os.ReadDir(s.fixture.Options.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range files {
+		content, err := os.ReadFile(filepath.Join(s.fixture.Options.Documents, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[f.Name()] = string(content)
+	}
+	return out
+}
+
+// After a write that failed every document is what it was: in the index, in the
+// folder, for the next patch and after a restart.
+func TestFailedWrites(t *testing.T) {
+	s, store := filling(t)
+	var answer httpdoor.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &answer)
+	before := kept(t, s)
+	for _, c := range []struct {
+		method, path, body string
+	}{
+		{"PUT", "/api:a.md", `{"text": "Pears.\n"}`}, {"PUT", "/api:a.md", `{"text": "Apples.\n"}`},
+		{"PUT", "/api:new.md", `{"text": "Pears.\n"}`}, {"PATCH", "/api:a.md", `{"title": "Pears"}`},
+		{"POST", "", `{"documents": [{"id": "api:b.md", "delete": true}, {"id": "api:a.md", "text": "Pears.\n"}]}`},
+		{"DELETE", "/api:b.md", ""},
+	} {
+		store.writes.Store(true)
+		res, body := s.ask(t, c.method, "/v1/documents"+c.path, c.body)
+		if res.StatusCode != 500 {
+			t.Fatalf("%s %s %s: %d %s", c.method, c.path, c.body, res.StatusCode, body)
+		}
+		store.writes.Store(false)
+		if after := kept(t, s); !maps.Equal(after, before) {
+			t.Errorf("%s %s %s: kept are %v, before %v", c.method, c.path, c.body, after, before)
+		}
+		for _, text := range []string{"apples", "bananas", "pears"} {
+			if ids := found(t, s, text); len(ids) > 0 != (text != "pears") {
+				t.Errorf("%s %s %s: %s: found %v", c.method, c.path, c.body, text, ids)
+			}
+		}
+		for _, id := range []string{"api:a.md", "api:b.md"} {
+			if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != 200 {
+				t.Errorf("%s %s %s: then PATCH %s: %d %s", c.method, c.path, c.body, id, res.StatusCode, body)
+			}
+		}
+	}
+}
+
+// Without space nothing is written, and who asks is told to repeat it, not in what place. What was
+// accepted waits, before and after a restart, until there is some.
+func TestNoSpace(t *testing.T) {
+	s, store := filling(t)
+	store.fault = &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.ENOSPC}
+	var answer httpdoor.BatchAnswer
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
+	name := slices.Collect(maps.Keys(kept(t, s)))[0]
+	full := filepath.Join(s.fixture.Options.Documents, name)
+	store.writes.Store(true)
+	for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
+		res, answer := s.ask(t, method, "/v1/documents/api:a.md", body)
+		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(answer), "no space left") || strings.Contains(string(answer), "secret") {
+			t.Errorf("%s: %d %v %s", method, res.StatusCode, res.Header, answer)
+		}
+	}
+	// Of another document the file is there, and the index does not have it: a crash left that.
+	content, err := os.ReadFile(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.writes.Store(false)
+	s.get(t, "PUT", "/v1/documents/api:b.md", `{"text": "Bananas."}`, &collection.Stored{})
+	s.get(t, "DELETE", "/v1/documents/api:a.md", "", &struct{}{})
+	if err := os.WriteFile(full, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store.writes.Store(true)
+	s.fixture.WillWork()
+	working(t, s.fixture.Collection) // which fails the test when it ends
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		res, body := s.ask(t, "GET", "/readyz", "")
+		if res.StatusCode == 200 {
+			break // it can answer, though not take anything
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("without space it is not ready: %s", body)
+		}
+	}
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
+	time.Sleep(200 * time.Millisecond) // it is tried and does not succeed
+	if ids := found(t, s, "apples cherries"); len(ids) > 0 {
+		t.Fatalf("found without space: %v", ids)
+	}
+	store.writes.Store(false)
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			_, task := s.ask(t, "GET", "/v1/tasks/"+answer.Task.ID, "")
+			t.Fatalf("with space again not everything that was accepted is found: %s", task)
+		}
+	}
+}
+
+// While too many files are open, as when somebody holds thousands of connections, or a file may not
+// be written, who asks is told to repeat it, and what was accepted waits.
+func TestNotForNow(t *testing.T) {
+	for _, fault := range []error{syscall.EMFILE, syscall.EACCES, syscall.EROFS} {
+		t.Run(fault.Error(), func(t *testing.T) {
+			s, store := filling(t)
+			store.fault = &fs.PathError{Op: "open", Path: "/secret/place", Err: fault}
+			store.writes.Store(true)
+			res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`)
+			if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "secret") {
+				t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
+			}
+			var answer httpdoor.BatchAnswer
+			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
+			file := filepath.Join(s.fixture.Options.Tasks, answer.Task.ID+".json")
+			task := workFor(t, s.fixture.Collection, 300*time.Millisecond, answer.Task.ID)
+			if _, err := os.Stat(file); err != nil || task.State != collection.TaskWaiting {
+				t.Fatalf("%+v %v", task, err)
+			}
+			store.writes.Store(false)
+			if task := workFor(t, s.fixture.Collection, time.Minute, answer.Task.ID); task.State != collection.TaskDone {
+				t.Errorf("when files can be opened: %+v", task)
+			}
+		})
+	}
+}
+
+// workFor has a collection do what was accepted for a while, or until a task has ended.
+func workFor(t *testing.T, c *collection.Collection, long time.Duration, id string) *collection.Task {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), long)
+	done := make(chan error, 1)
+	go func() { done <- c.Work(ctx) }()
+	var task *collection.Task
+	for {
+		var err error
+		if task, err = c.Task(access.Unrestricted(), "", id); err != nil {
+			t.Fatal(err)
+		}
+		if task.State != collection.TaskWaiting || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+// What a crash leaves between two steps of a change: what was acknowledged is there
+// after the restart, and nothing else.
+func TestCrashesBetweenSteps(t *testing.T) {
+	s, store := filling(t)
+	put := func(id, text string) (name, content string) {
+		before := kept(t, s)
+		var stored collection.Stored
+		s.get(t, "PUT", "/v1/documents/"+id, `{"text": "`+text+`", "date": "2024-05-01"}`, &stored)
+		for name, content = range kept(t, s) {
+			if _, ok := before[name]; !ok {
+				break
+			}
+		}
+		return name, content
+	}
+	write := func(name, content string, at time.Time) {
+		full := filepath.Join(s.fixture.Options.Documents, name)
+		if err := errors.Join(os.WriteFile(full, []byte(content), 0o600), os.Chtimes(full, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(s.fixture.Options.Documents, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Hour)
+	// A file was written, and its text by the store, and not by the catalog.
+	pears, text := put("api:a.md", "Pears.")
+	written := store.last
+	apples, _ := put("api:a.md", "Apples.")
+	write(pears, text, later)
+	if err := store.Backend.Write(t.Context(), written); err != nil {
+		t.Fatal(err)
+	}
+	// It was indexed, and the one before is still there.
+	dates, text := put("api:b.md", "Dates.")
+	bananas, _ := put("api:b.md", "Bananas.")
+	write(dates, text, time.Now().Add(-time.Hour))
+	// It was deleted from the index, and the file is still there.
+	cherries, text := put("api:c.md", "Cherries.")
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:c.md", ""); res.StatusCode != 200 {
+		t.Fatal(res.StatusCode, string(body))
+	}
+	write(cherries, text, later)
+	// The index was made anew, and there were two versions.
+	elder, old := put("api:d.md", "Elderberries.")
+	figs, text := put("api:d.md", "Figs.")
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:d.md", ""); res.StatusCode != 200 {
+		t.Fatal(res.StatusCode, string(body))
+	}
+	write(figs, text, later)
+	write(elder, old, time.Now())
+	working(t, s.fixture.Collection)
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "figs")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
+		}
+	}
+	for query, want := range map[string]bool{"apples": true, "pears": false, "bananas": true, "dates": false, "cherries": true, "figs": true, "elderberries": false} {
+		if ids := found(t, s, query); len(ids) > 0 != want {
+			t.Errorf("%s: found %v", query, ids)
+		}
+	}
+	names := slices.Sorted(maps.Keys(kept(t, s)))
+	if want := slices.Sorted(slices.Values([]string{apples, bananas, cherries, figs})); !slices.Equal(names, want) {
+		t.Errorf("kept are %v, want %v", names, want)
+	}
+}
+
+// picky is a store without transactions that takes no chunk of a document with "heavy"
+// in its text, removes what it had of it, and writes the rest of a batch.
+type picky struct{ store.Backend }
+
+func (p picky) Write(ctx context.Context, batch store.Batch) error {
+	partial := &store.PartialError{Rejected: map[sheaf.ID]error{}}
+	taken := store.Batch{Replace: batch.Replace}
+	for _, c := range batch.Chunks {
+		if slices.ContainsFunc(c.Fields, func(f store.Field) bool { return strings.Contains(f.Text, "heavy") }) {
+			partial.Rejected[c.Doc] = sheaf.Invalidf("it is too heavy")
+			continue
+		}
+		taken.Chunks = append(taken.Chunks, c)
+	}
+	if err := p.Backend.Write(ctx, taken); err != nil || len(partial.Rejected) == 0 {
+		return err
+	}
+	return partial
+}
+
+// Where a store takes a part of a batch only, the answer names what it did not take,
+// which is as it was, and all the rest is done: in the store, in the catalog and in
+// the folder.
+func TestRejectedOfBatch(t *testing.T) {
+	var fixture *collectiontest.Fixture
+	s := start(t, notes, func(o *httpdoor.Options) {
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = picky{o.Backend} })
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &httpdoor.BatchAnswer{})
+	res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Pears.\n"}, {"id": "api:a.md", "text": "Plums, heavy.\n"}, {"id": "api:new.md", "text": "Grapes, heavy.\n"}, {"id": "api:b.md", "delete": true}]}`)
+	var p httpdoor.Problem
+	if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != 422 || len(p.Errors) != 2 || p.Errors[0].Pointer != "#/documents/1" || p.Errors[1].Pointer != "#/documents/2" ||
+		!strings.Contains(p.Detail, "api:a.md (") || !strings.Contains(p.Detail, "it is too heavy") || !strings.Contains(p.Detail, "2 of 4 changes are made, and what was not taken is as it was") || strings.Contains(p.Detail, "versions") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	for text, want := range map[string]bool{"apples": true, "pears": true, "bananas": false, "plums": false, "grapes": false} {
+		if ids := found(t, s, text); len(ids) > 0 != want {
+			t.Errorf("%s: found %v", text, ids)
+		}
+	}
+	var texts []string
+	for _, content := range kept(t, s) {
+		texts = append(texts, content)
+	}
+	if all := strings.Join(texts, ""); len(texts) != 2 || !strings.Contains(all, "Apples") || !strings.Contains(all, "Pears") {
+		t.Errorf("kept are %v", texts)
+	}
+	for id, want := range map[string]int{"api:a.md": 200, "api:c.md": 200, "api:b.md": 404, "api:new.md": 404} {
+		if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != want {
+			t.Errorf("PATCH %s: %d %s", id, res.StatusCode, body)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`); res.StatusCode != 422 || !strings.Contains(string(body), "0 of 1 changes are made") || len(found(t, s, "apples")) == 0 {
+		t.Errorf("PUT: %d %s", res.StatusCode, body)
+	}
+}
+
+// A version that the store does not take and a crash left gives way to the one before it.
+func TestRejectedAfterCrash(t *testing.T) {
+	var fixture *collectiontest.Fixture
+	s := start(t, notes, func(o *httpdoor.Options) {
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = picky{o.Backend} })
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
+	before := kept(t, s)
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:a.md", ""); res.StatusCode != 200 {
+		t.Fatal(res.StatusCode, string(body))
+	}
+	for name, content := range before {
+		key, _, _ := strings.Cut(name, "-")
+		for _, f := range []struct {
+			name, content string
+			at            time.Time
+		}{{name, content, time.Now().Add(-time.Hour)}, {key + "-00.json", strings.Replace(content, "Apples", "heavy Apples", 1), time.Now()}} {
+			full := filepath.Join(fixture.Options.Documents, f.name)
+			if err := errors.Join(os.WriteFile(full, []byte(f.content), 0o600), os.Chtimes(full, f.at, f.at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	working(t, fixture.Collection)
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
+		}
+	}
+	if after := kept(t, s); !maps.Equal(after, before) {
+		t.Errorf("kept are %v, want %v", after, before)
+	}
+}
+
+// TestChangedAtStart: who changes documents that the index does not have yet waits until it
+// has: what is deleted does not come back.
+func TestChangedAtStart(t *testing.T) {
+	var fixture *collectiontest.Fixture
+	docs := t.TempDir()
+	s := start(t, notes, func(o *httpdoor.Options) {
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", "text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
+	s = start(t, notes, func(o *httpdoor.Options) { // the index is lost
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	fixture.WillWork()
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`); res.StatusCode != 200 {
+			t.Errorf("PUT: %d %s", res.StatusCode, body)
+		}
+		for _, id := range []string{"a", "b"} {
+			if res, body := s.ask(t, "DELETE", "/v1/documents/api:"+id+".md", ""); res.StatusCode != 200 {
+				t.Errorf("DELETE %s: %d %s", id, res.StatusCode, body)
+			}
+		}
+	})
+	time.Sleep(20 * time.Millisecond) // so that most runs ask before
+	working(t, fixture.Collection)
+	ended.Wait()
+	if files := kept(t, s); len(files) > 0 || len(found(t, s, "apples")) > 0 || len(found(t, s, "bananas")) > 0 {
+		t.Errorf("kept are %v", files)
+	}
+}
+
+// A kept document whose only version the store does not take stays, is told of, and
+// keeps nobody else's work from being done.
+func TestRefusedAtStart(t *testing.T) {
+	var fixture *collectiontest.Fixture
+	docs, heavy := t.TempDir(), ""
+	s := start(t, notes, func(o *httpdoor.Options) {
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", "text": "Bananas."}]}`, &httpdoor.BatchAnswer{})
+	s = start(t, notes, func(o *httpdoor.Options) {
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents, o.Backend = docs, picky{o.Backend} })
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	fixture.WillWork()
+	if res, body := s.ask(t, "GET", "/readyz", ""); res.StatusCode != 503 || !strings.Contains(string(body), "accepted") {
+		t.Errorf("before what was accepted is indexed: %d %s", res.StatusCode, body)
+	}
+	for name, content := range kept(t, s) {
+		if strings.Contains(content, "heavy") {
+			heavy = name
+		}
+	}
+	working(t, fixture.Collection)
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
+		}
+	}
+	refused := func() (list []collection.Skip) {
+		var st collection.Status
+		s.get(t, "GET", "/v1/status", "", &st)
+		return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
+	}
+	for deadline := time.Now().Add(time.Minute); len(refused()) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the status does not tell of it")
+		}
+	}
+	if list := refused(); list[0].Path != "a.md" || !strings.Contains(list[0].Detail, "it is too heavy") {
+		t.Errorf("the status says %+v", list)
+	}
+	if _, ok := kept(t, s)[heavy]; !ok || heavy == "" {
+		t.Errorf("%q is not kept: %v", heavy, kept(t, s))
+	}
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries."}], "async": true}`, &collection.Task{})
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a task is not done")
+		}
+	}
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`, &collection.Stored{})
+	if list := refused(); len(list) > 0 || len(found(t, s, "apples")) == 0 {
+		t.Errorf("put again: the status says %+v", list)
+	}
+	if _, ok := kept(t, s)[heavy]; ok {
+		t.Error("put again: the version before it is kept")
+	}
+}
+
+// A kept document that the store did not take can be deleted, by who may delete its
+// like, and then nothing is left of it.
+func TestRefusedAtStartAndDeleted(t *testing.T) {
+	docs := t.TempDir()
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Collections = []*collection.Collection{collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs }).Collection}
+	})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples", "sets": ["fruit"]}, {"id": "api:b.md", "text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
+	var fixture *collectiontest.Fixture
+	s = start(t, notes, func(o *httpdoor.Options) {
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents, o.Backend = docs, picky{o.Backend} })
+		o.Collections = []*collection.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	working(t, fixture.Collection)
+	refused := func() (list []collection.Skip) {
+		var st collection.Status
+		s.get(t, "GET", "/v1/status", "", &st)
+		return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
+	}
+	for deadline := time.Now().Add(time.Minute); len(refused()) < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the status tells of %v", refused())
+		}
+	}
+	ctx := context.Background()
+	bound := func(sets ...string) access.Grant {
+		return access.Grant{Scopes: []access.Scope{access.ScopeIngest}, Tenant: access.All, Sets: sets}
+	}
+	for id, sets := range map[sheaf.ID][]string{"api:a.md": {"stone"}, "api:b.md": {"fruit"}} {
+		if _, err := fixture.Collection.Write(ctx, bound(sets...), []collection.Change{{ID: id}}); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("%s is deleted by a key of the sets %v: %v", id, sets, err)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`); res.StatusCode != 422 || len(kept(t, s)) != 2 || len(refused()) != 2 {
+		t.Errorf("another version that is refused: %d %s; kept are %v", res.StatusCode, body, kept(t, s))
+	}
+	if _, err := fixture.Collection.Write(ctx, bound("fruit"), []collection.Change{{ID: "api:a.md"}}); err != nil {
+		t.Errorf("deleted by a key of its set: %v", err)
+	}
+	if list := refused(); len(list) != 1 || len(kept(t, s)) != 1 {
+		t.Errorf("one is deleted: the status says %+v, kept are %v", list, kept(t, s))
+	}
+	var stored collection.Stored
+	if s.get(t, "DELETE", "/v1/documents/api:b.md", "", &stored); !stored.Deleted {
+		t.Errorf("%+v", stored)
+	}
+	if list := refused(); len(list) > 0 || len(kept(t, s)) > 0 {
+		t.Errorf("both are deleted: the status says %+v, kept are %v", list, kept(t, s))
+	}
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:b.md", ""); res.StatusCode != 404 {
+		t.Errorf("once more: %d %s", res.StatusCode, body)
+	}
+}

@@ -1,0 +1,213 @@
+package http_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+	"sheaf/store"
+)
+
+// vanishing is a store whose place on a server somebody removes, or that fails otherwise
+// when why says how.
+type vanishing struct {
+	store.Backend
+	why  error
+	gone atomic.Bool
+}
+
+func (v *vanishing) err() error {
+	if v.gone.Load() && v.why != nil {
+		return v.why
+	}
+	if v.gone.Load() {
+		return fmt.Errorf("the store: there is no such index: %w", sheaf.ErrNotFound)
+	}
+	return nil
+}
+
+func (v *vanishing) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.Retrieve(ctx, req)
+}
+
+func (v *vanishing) Write(ctx context.Context, b store.Batch) error {
+	if err := v.err(); err != nil {
+		return err
+	}
+	return v.Backend.Write(ctx, b)
+}
+
+// Count implements store.Counter.
+func (v *vanishing) Count(ctx context.Context, req store.Request) (int, error) {
+	if err := v.err(); err != nil {
+		return 0, err
+	}
+	return v.Backend.(store.Counter).Count(ctx, req)
+}
+
+// Explain implements store.Explainer.
+func (v *vanishing) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(store.Explainer).Explain(ctx, req, ids)
+}
+
+// Scores implements store.Scorer.
+func (v *vanishing) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(store.Scorer).Scores(ctx, reqs, ids)
+}
+
+// Facets implements store.Faceter.
+func (v *vanishing) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(store.Faceter).Facets(ctx, req, columns, limit)
+}
+
+// Sorted implements store.Sorter.
+func (v *vanishing) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(store.Sorter).Sorted(ctx, req, by)
+}
+
+// Stats implements store.Reporter.
+func (v *vanishing) Stats(ctx context.Context) (store.Stats, error) {
+	if err := v.err(); err != nil {
+		return store.Stats{}, err
+	}
+	return v.Backend.(store.Reporter).Stats(ctx)
+}
+
+// TestStoreRemoved: a store whose place is removed is the server's trouble in every route
+// that asks it, with what to do, and nothing that the caller asked wrong; what the catalog
+// knows is still told. When the place is back, so are the answers.
+func TestStoreRemoved(t *testing.T) {
+	store := &vanishing{}
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Collections = []*collection.Collection{collectiontest.Open(t, notes, func(o *collection.Options) {
+			store.Backend, o.Backend, o.Distant = o.Backend, store, true
+		}).Collection}
+	})
+	for _, c := range []struct {
+		method, path, body string
+		without            int // the status while the place is gone
+	}{
+		{"GET", "/v1/search?query=undo", "", 503},
+		{"GET", "/v1/search?query=und*", "", 503},
+		{"GET", "/v1/search?query=commit&facets=tag&count=true", "", 503},
+		{"GET", "/v1/search?query=commit&sort=path", "", 503},
+		{"GET", "/v1/similar?id=notes:git.md%23undo-a-commit", "", 503},
+		{"POST", "/v1/explain", `{"query": "undo commit"}`, 503},
+		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:hg.md"}`, 503},
+		{"POST", "/v1/explain/changes", `{"query": "rollback", "change": {"meaning": "1"}}`, 503},
+		{"GET", "/v1/status", "", 503},
+		{"GET", "/readyz", "", 503},
+		{"PUT", "/v1/documents/api:pear.md", `{"text": "Pears.\n"}`, 503},
+		{"POST", "/v1/documents", `{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`, 503},
+		{"GET", "/v1/chunks/notes:git.md", "", 200},
+		{"GET", "/v1/documents", "", 200},
+		{"GET", "/v1/documents/notes:git.md", "", 200},
+		{"GET", "/v1/collections", "", 200},
+	} {
+		store.gone.Store(true)
+		res, body := s.ask(t, c.method, c.path, c.body)
+		if res.StatusCode != c.without {
+			t.Errorf("%s %s of a place that is gone: %d %s, want %d", c.method, c.path, res.StatusCode, body, c.without)
+		}
+		if c.without == 503 && !strings.Contains(string(body), "fill it again with sheaf index --rebuild") {
+			t.Errorf("%s %s says not what to do: %s", c.method, c.path, body)
+		}
+		store.gone.Store(false)
+		if res, body := s.ask(t, c.method, c.path, c.body); res.StatusCode >= 300 {
+			t.Errorf("%s %s when the place is back: %d %s", c.method, c.path, res.StatusCode, body)
+		}
+	}
+}
+
+// startKeyed starts a server with one key, and says where its file of keys is.
+func startKeyed(t *testing.T) (s *server, path, secret string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "keys.json")
+	keys, err := access.OpenKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, secret, err = keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, notes, func(o *httpdoor.Options) { o.Keys = keys }), path, secret
+}
+
+// TestKeysGone: a server whose file of keys is gone lets nobody in, says that to all, and is not ready;
+// when it is back all is as it was.
+func TestKeysGone(t *testing.T) {
+	s, path, secret := startKeyed(t)
+	for _, gone := range []bool{false, true, false} {
+		from, to := path+".away", path
+		if gone {
+			from, to = path, path+".away"
+		}
+		if err := os.Rename(from, to); err != nil && gone {
+			t.Fatal(err)
+		}
+		for _, header := range [][]string{{"Authorization", "Bearer " + secret}, nil} {
+			want := map[string]int{"/readyz": 200, "/v1/collections": 200}
+			if header == nil {
+				want["/v1/collections"] = 401
+			}
+			for address, status := range want {
+				if gone {
+					status = 503
+				}
+				res, body := s.ask(t, "GET", address, "", header...)
+				if res.StatusCode != status || gone && res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "keys.json") {
+					t.Errorf("gone %v: %s: %d %s", gone, address, res.StatusCode, body)
+				}
+			}
+		}
+	}
+}
+
+// TestKeysUnreadable: a server whose file of keys cannot be read lets nobody in, and tells nobody what is
+// in it or where it is.
+func TestKeysUnreadable(t *testing.T) {
+	s, path, secret := startKeyed(t)
+	for name, text := range map[string]string{
+		"no JSON":          "{",
+		"of a later one":   `{"format": 2}`,
+		"a filter of old":  `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "filter": "layoffs"}]}`,
+		"an unknown scope": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["layoffs"]}]}`,
+		"a misspelled end": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, header := range [][]string{{"Authorization", "Bearer " + secret}, nil} {
+			for _, address := range []string{"/readyz", "/v1/collections", "/openapi.json", "/metrics", "/v1/search?query=undo"} {
+				res, body := s.ask(t, "GET", address, "", header...)
+				if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "the keys cannot be read: the log says why") {
+					t.Errorf("%s: %s: %d %s", name, address, res.StatusCode, body)
+				}
+			}
+		}
+	}
+}

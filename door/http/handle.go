@@ -1,0 +1,429 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/index/vfs"
+	"sheaf/search"
+)
+
+// statusHungUp is what a request counts as whose caller hung up before it was answered.
+const statusHungUp = 499
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	began := time.Now()
+	id := requestID(req)
+	h := w.Header()
+	h.Set("X-Request-Id", id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	trace := traceOf(req)
+	if trace != "" {
+		h.Set("Traceparent", trace)
+	}
+	name, status := "none", 0
+	c := &call{api: a, header: h, request: req}
+	defer func() {
+		if fault := recover(); fault != nil {
+			if fault == http.ErrAbortHandler {
+				panic(fault)
+			}
+			a.o.Log.Error("panic", "request", id, "trace", trace, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+			status = http.StatusInternalServerError
+			problem("internal", "the server failed; its log says why").write(w, id)
+		}
+		a.metrics.request(name, status, time.Since(began), c.timings)
+		if c.found != nil {
+			c.found.Release()
+		}
+		connectionOf(req).wrote()
+	}()
+	fail := func(err error, r *route) {
+		p := problemOf(collection.Told(err, &c.grant), r)
+		if own := (*Problem)(nil); !errors.As(err, &own) {
+			p.cause = err // whole
+		}
+		status = p.Status
+		switch {
+		case errors.Is(err, context.Canceled) && req.Context().Err() != nil:
+			status = statusHungUp
+		case status >= 500 && p.cause != nil:
+			level := slog.LevelError
+			if status == http.StatusServiceUnavailable && !errors.Is(err, vfs.ErrCorrupt) { // another time it succeeds
+				level = slog.LevelWarn
+			}
+			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())
+		}
+		if r != nil && r.plainErrors && p.Status != http.StatusUnauthorized {
+			writePlain(w, p)
+			return
+		}
+		p.write(w, id)
+	}
+	if err := a.checkOrigin(req); err != nil {
+		fail(err, nil)
+		return
+	}
+	a.allowOrigin(w, req)
+	if req.Method == http.MethodOptions && req.Header.Get("Access-Control-Request-Method") != "" {
+		status = http.StatusNoContent
+		w.WriteHeader(status)
+		return
+	}
+	path := req.URL.EscapedPath()
+	r, values, methods := a.find(req.Method, path)
+	if r == nil {
+		if m := a.mounted(req.URL.Path); m != nil && len(methods) == 0 {
+			name = "mounted"
+			answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+			defer func() { status = answer.status }() // before it is counted
+			if err := a.pass(answer, req, m); err != nil {
+				fail(err, nil)
+				answer.status = status
+			}
+			return
+		}
+		fail(noRoute(methods), nil)
+		return
+	}
+	name = r.id
+	c.status = r.status
+	out, err := a.answer(c, r, values)
+	if err != nil {
+		if errors.Is(err, sheaf.ErrNotFound) {
+			collection.Settle(req.Context(), c.grant, began)
+		}
+		fail(err, r)
+		return
+	}
+	status = c.status
+	if err := send(w, req, c, out, began); err != nil {
+		fail(fmt.Errorf("encode the answer: %w", err), r)
+	}
+}
+
+func noRoute(methods []string) *Problem {
+	if len(methods) == 0 {
+		return problem("not-found", "there is nothing at this address: see /openapi.json")
+	}
+	if i := slices.Index(methods, http.MethodGet); i >= 0 { // which answers HEAD too
+		methods = slices.Insert(slices.Clone(methods), i+1, http.MethodHead)
+	}
+	p := problem("method-not-allowed", "the address has %s", strings.Join(methods, ", "))
+	p.allow = strings.Join(methods, ", ")
+	return p
+}
+
+// answer runs an operation: key, body, input, turn, work.
+func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
+	var err error
+	if c.grant, c.caller, err = a.admit(c.request, r.scope); err != nil {
+		return nil, err
+	}
+	v, wrong, err := r.bindParameters(c.request, values)
+	if err != nil {
+		return nil, err
+	}
+	if r.body != nil {
+		free, err := a.readBody(c, r)
+		if err != nil && len(wrong) > 0 {
+			return nil, invalid(wrong) // with a body that can be read it would be no better
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer free()
+	}
+	input, err := a.parse(c, r, v, wrong)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Time)
+	defer cancel()
+	if r.free {
+		return r.run(ctx, c, input)
+	}
+	at, err := a.gate.enter(c.caller, connectionOf(c.request).came(time.Now()))
+	if err != nil {
+		return nil, err
+	}
+	defer at.leave()
+	ctx = collection.WithTurn(ctx, at)
+	switch {
+	case !r.searches:
+		err = collection.TakeTurn(ctx)
+	case a.gate.crowded():
+		err = collection.TakeTurnWithin(ctx, held)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.run(ctx, c, input)
+}
+
+// pass gives a request to another door, with its caller's grant and a turn. What
+// anybody may have takes none.
+func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
+	grant, caller, err := a.admit(req, m.scope)
+	if err != nil {
+		return err
+	}
+	ctx := context.WithValue(req.Context(), grantKey{}, grant)
+	if m.scope != "" {
+		at, err := a.gate.enter(caller, connectionOf(req).came(time.Now()))
+		if err != nil {
+			return err
+		}
+		defer at.leave()
+		ctx = collection.WithTurn(ctx, at)
+	}
+	body := &sharedBody{from: req.Body, shares: a.bodies}
+	defer body.free()
+	req = req.WithContext(ctx)
+	req.Body = body
+	m.h.ServeHTTP(w, req)
+	return nil
+}
+
+// admit is the grant of a request's caller, who needs a scope, and the name by
+// which their requests are counted.
+func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, string, error) {
+	if scope == "" {
+		return access.Grant{}, "", nil
+	}
+	grant, caller, err := a.signedOn(req)
+	if err != nil {
+		return access.Grant{}, "", err
+	}
+	if !grant.May(scope) {
+		return grant, "", problem("forbidden", "the key lacks the scope %s", scope)
+	}
+	return grant, caller, nil
+}
+
+// signedOn is the grant of a request's caller, and their name.
+func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
+	if a.o.SignOn != nil {
+		grant, err := a.o.SignOn(req)
+		if err != nil {
+			return access.Grant{}, "", problem("not-authenticated", "%v", err)
+		}
+		if grant.Ended(time.Now()) {
+			return access.Grant{}, "", problem("not-authenticated", "what the caller was granted has ended: sign on again")
+		}
+		grant.Caller = "signed on: " + grant.Name
+		return grant, grant.Caller, nil
+	}
+	keyed, err := a.o.Keys.Any()
+	if err != nil {
+		return access.Grant{}, "", keysUnread(err)
+	}
+	grant, caller := a.o.Open, "local"
+	secret, given := bearer(req)
+	switch {
+	case keyed && len(req.Header.Values("Authorization")) > 1:
+		return grant, "", problem("not-authenticated", "the header Authorization is given %d times: give one key", len(req.Header.Values("Authorization")))
+	case keyed && !given:
+		return grant, "", problem("not-authenticated", "give a key in the header Authorization: Bearer KEY")
+	case keyed:
+		key, err := a.o.Keys.Find(secret)
+		if errors.Is(err, access.ErrKey) {
+			return grant, "", problem("not-authenticated", "the key is unknown, expired or revoked")
+		}
+		if err != nil {
+			return grant, "", keysUnread(err)
+		}
+		grant, caller = key.Grant, key.ID
+		grant.Caller = caller
+	case len(grant.Scopes) == 0:
+		return grant, "", problem("not-authenticated", "there is no key yet: make one with sheaf key add")
+	}
+	return grant, caller, nil
+}
+
+// keysUnread is the problem of keys that cannot be read. Where they are, and what of them is
+// wrong, is for the log: who asks may be anybody.
+func keysUnread(err error) error {
+	p := problem("unavailable", "the keys cannot be read: the log says why")
+	p.cause = err
+	return p
+}
+
+func bearer(req *http.Request) (string, bool) {
+	scheme, secret, ok := strings.Cut(req.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(secret), true
+}
+
+// readBody reads the body within the limits of one and of all bodies. free gives
+// back its share.
+func (a *API) readBody(c *call, r *route) (free func(), err error) {
+	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
+	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {
+		return nil, problem("media-type", "the content type is %q: must be application/json", kind)
+	}
+	if code := c.request.Header.Get("Content-Encoding"); code != "" && !strings.EqualFold(code, "identity") {
+		c.header.Set("Accept-Encoding", "identity")
+		return nil, problem("media-type", "the body is encoded as %q: send it as it is", code)
+	}
+	limit := a.o.Limits.Body
+	if r.large {
+		limit = a.o.Limits.IngestBody
+	}
+	if c.request.ContentLength > limit {
+		return nil, problem("too-large", "it has %d bytes: must have at most %d", c.request.ContentLength, limit)
+	}
+	body := &sharedBody{from: c.request.Body, shares: a.bodies}
+	c.body, err = io.ReadAll(io.LimitReader(body, limit+1))
+	switch {
+	case errors.Is(err, errCrowded):
+		err = problem("unavailable", "too many bodies are being read")
+	case err != nil:
+		err = problem("invalid-input", "the body cannot be read to its end")
+	case int64(len(c.body)) > limit:
+		err = problem("too-large", "it has more than %d bytes", limit)
+	default:
+		return body.free, nil
+	}
+	body.free()
+	return nil, err
+}
+
+// What a body is while it is parsed: about valueBytes of memory for each value in it,
+// whatever its length. Bodies that stay below smallValues wait for nobody.
+const (
+	valueBytes  = 96
+	smallValues = 64 << 10
+)
+
+// parse reads the body of a request, which was read, into its input v. wrong is what is
+// wrong with its other parameters. It bounds the memory of bodies
+// that are parsed at once, as readBody does that of their bytes: a body of nothing but
+// commas and brackets takes sixty times its length.
+func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
+	n := collection.MaxValues(c.body)
+	if most := a.o.Limits.Bodies / valueBytes; n > most {
+		return nil, problem("too-large", "%d values are too many: must hold at most %d, so send it in parts", n, most)
+	}
+	if share := n * valueBytes; share > smallValues {
+		ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Patience)
+		defer cancel()
+		if a.values.Acquire(ctx, share) != nil {
+			return nil, problem("unavailable", "too many bodies are being read")
+		}
+		defer a.values.Release(share)
+	}
+	return r.bindBody(a, v, c.body, wrong)
+}
+
+// writePlain writes an error as spec/reciprocal-rank-fusion words it: nothing
+// but the member error.
+func writePlain(w http.ResponseWriter, p *Problem) {
+	body, err := json.Marshal(map[string]string{"error": p.Detail})
+	if err != nil {
+		panic(fmt.Sprintf("an error is no JSON: %v", err))
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if p.retry > 0 {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body)
+}
+
+// zippedBytes is from which size on answers are compressed.
+const zippedBytes = 1400
+
+var (
+	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	zippers = sync.Pool{New: func() any { z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed); return z }}
+)
+
+// send encodes an answer whole before the first byte goes out, so that a fault
+// can still be a problem.
+func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time.Time) error {
+	buffer := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buffer)
+	buffer.Reset()
+	h := w.Header()
+	if r, ok := out.(*raw); ok {
+		h.Set("Content-Type", r.kind)
+		buffer.Write(r.body)
+	} else {
+		h.Set("Content-Type", "application/json")
+		if err := encode(buffer, out); err != nil {
+			return err
+		}
+	}
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	h.Set("Server-Timing", serverTiming(c.timings, time.Since(began)))
+	h.Add("Vary", "Accept-Encoding")
+	if c.status == http.StatusNotModified || c.status == http.StatusNoContent {
+		h.Del("Content-Type")
+		w.WriteHeader(c.status)
+		return nil
+	}
+	if buffer.Len() >= zippedBytes && collection.TakesGzip(req.Header) {
+		h.Set("Content-Encoding", "gzip")
+		w.WriteHeader(c.status)
+		z := zippers.Get().(*gzip.Writer)
+		defer zippers.Put(z)
+		z.Reset(w)
+		_, _ = z.Write(buffer.Bytes()) // the caller may be gone
+		_ = z.Close()
+		return nil
+	}
+	h.Set("Content-Length", strconv.Itoa(buffer.Len()))
+	w.WriteHeader(c.status)
+	_, _ = w.Write(buffer.Bytes())
+	return nil
+}
+
+// encode writes an answer as JSON into a buffer that is empty.
+func encode(buffer *bytes.Buffer, out any) error {
+	a, ok := out.(*collection.Answer)
+	if !ok {
+		return json.NewEncoder(buffer).Encode(out)
+	}
+	b, err := a.AppendJSON(buffer.AvailableBuffer())
+	*buffer = *bytes.NewBuffer(b)
+	return err
+}
+
+// serverTiming is the header of that name: every step, then the whole.
+func serverTiming(steps []search.Timing, total time.Duration) string {
+	b := make([]byte, 0, 1<<10)
+	for _, s := range steps {
+		b = append(appendTook(appendHeaderName(b, s.Step), s.Duration), ", "...)
+	}
+	return string(appendTook(append(b, "total"...), total))
+}
+
+func appendTook(b []byte, took time.Duration) []byte {
+	return strconv.AppendFloat(append(b, ";dur="...), float64(took.Microseconds())/1000, 'f', 3, 64)
+}

@@ -1,0 +1,403 @@
+package http_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	httpdoor "sheaf/door/http"
+	"sheaf/door/web"
+)
+
+// A condition that does not hold, or says nothing, changes nothing.
+func TestConditionsToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	var stored collection.Stored
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "One.\n"}`, &stored)
+	for name, test := range map[string]struct {
+		status       int
+		method, path string
+		body         string
+		header       []string
+	}{
+		"If-None-Match compares weakly":        {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `"x" , W/` + stored.ETag}},
+		"If-None-Match of a batch does too":    {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_none_match": "W/` + strings.ReplaceAll(stored.ETag, `"`, `\"`) + `"}]}`, nil},
+		"If-Match does not":                    {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", `W/` + stored.ETag}},
+		"If-None-Match holds for DELETE":       {412, "DELETE", "/v1/documents/api:a.md", "", []string{"If-None-Match", "*"}},
+		"If-None-Match holds for PATCH":        {412, "PATCH", "/v1/documents/api:a.md", `{"title": "Two"}`, []string{"If-None-Match", stored.ETag}},
+		"lists have empty elements":            {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `, "x",, ` + stored.ETag + ` ,`}},
+		"with tabs between them":               {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", "\"x\"\t,\t" + stored.ETag}},
+		"If-Match of a list does too":          {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", "\"x\",\t\"y\""}},
+		"If-Match holds for GET":               {412, "GET", "/v1/documents/api:a.md", "", []string{"If-Match", `"x", W/` + stored.ETag}},
+		"If-Match before If-None-Match":        {412, "GET", "/v1/documents/api:a.md", "", []string{"If-Match", `"x"`, "If-None-Match", stored.ETag}},
+		"an empty list":                        {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `, ,`}},
+		"an identifier with U+FFFD":            {400, "PUT", "/v1/documents/api:a%EF%BF%BD.md", `{"text": "Two.\n"}`, nil},
+		"one in a batch":                       {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b\ufffd", "text": "Two.\n"}]}`, nil},
+		"an If-Match of nothing":               {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", ""}},
+		"an If-Match of nothing on DELETE":     {400, "DELETE", "/v1/documents/api:a.md", "", []string{"If-Match", ""}},
+		"a condition of nothing in a batch":    {400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_match": ""}]}`, nil},
+		"an Idempotency-Key of nothing":        {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"Idempotency-Key", ""}},
+		"neither text nor chunks":              {400, "PUT", "/v1/documents/api:a.md", `{"title": "Two", "chunks": []}`, nil},
+		"both":                                 {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n", "chunks": [{"text": "Two."}]}`, nil},
+		"neither in a batch":                   {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b.md", "delete": true}, {"id": "api:a.md", "text": ""}]}`, nil},
+		"neither, and of no type":              {400, "PUT", "/v1/documents/api:a.md", `{"text": 2}`, nil},
+		"a text for what is deleted":           {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}]}`, nil},
+		"a text for what is deleted in a task": {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}], "async": true}`, nil},
+	} {
+		p := s.wrong(t, test.status, test.method, test.path, test.body, test.header...)
+		if len(p.Errors) != 1 {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if strings.HasPrefix(name, "a text") && p.Errors[0].Pointer != "#/documents/0/delete" {
+			t.Errorf("%s: %+v", name, p)
+		}
+		var d collection.Document
+		var list collection.DocumentList
+		s.get(t, "GET", "/v1/documents/api:a.md", "", &d)
+		s.get(t, "GET", "/v1/documents?prefix=api:", "", &list)
+		if d.ETag != stored.ETag || len(list.Documents) != 1 {
+			t.Fatalf("%s: the document was changed, or there is another: %+v", name, list.Documents)
+		}
+	}
+}
+
+// A document whose file has another time has another date, so who kept it as it was is given it.
+func TestTagOfADate(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/notes:git.md"
+	var d collection.Document
+	s.get(t, "GET", path, "", &d)
+	at := time.Date(2020, 5, 1, 12, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(s.fixture.Root, "git.md"), at, at); err != nil {
+		t.Fatal(err)
+	}
+	s.fixture.Index(t)
+	s.get(t, "GET", path, "", &d, "If-None-Match", d.ETag)
+	if d.Date == nil || !d.Date.Equal(at) {
+		t.Errorf("the date is %v, the file's %v", d.Date, at)
+	}
+}
+
+// A character that needs no percent-encoding may have it, in any part of an address (RFC 3986,
+// section 6.2.2.2); a slash with it is no slash.
+func TestEncodedAddresses(t *testing.T) {
+	s := start(t, notes, nil)
+	for path, status := range map[string]int{
+		"/v1/%73tatus": 200, "/%76%31/status": 200, "/v1/docum%65nts/notes:git.md": 200, "/live%7a": 200, "/v1/st%61ges/fuse": 405,
+		"/v1%2Fstatus": 404, "/v1/status%2F": 404, "/v1/%2573tatus": 404,
+	} {
+		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != status {
+			t.Errorf("%s: %d %s, want %d", path, res.StatusCode, body, status)
+		}
+	}
+}
+
+// A cursor is its caller's alone, also among those who may see the same.
+func TestCursorOfAnotherCaller(t *testing.T) {
+	s, secrets := keyed(t, notes, map[string]access.Grant{
+		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
+		"ben": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
+	})
+	bearer := func(name string) []string { return []string{"Authorization", "Bearer " + secrets[name]} }
+	var a collection.Answer
+	s.get(t, "GET", "/v1/search?query=commit&limit=1", "", &a, bearer("ann")...)
+	if a.Next == "" {
+		t.Fatal("there is no next page")
+	}
+	p := s.wrong(t, http.StatusNotFound, "GET", "/v1/search?query=x&cursor="+a.Next, "", bearer("ben")...)
+	if strings.Contains(p.Detail, "commit") {
+		t.Errorf("somebody else's query is told: %s", p.Detail)
+	}
+	s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &a, bearer("ann")...)
+	if len(a.Results) != 1 || a.Results[0].Rank != 2 {
+		t.Errorf("the second page: %+v", a.Results)
+	}
+}
+
+// The pages of what is similar are asked for where the first one was.
+func TestPagesOfSimilar(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/similar?id=notes:git.md&limit=1"
+	var first, second collection.Answer
+	s.get(t, "GET", path, "", &first)
+	if first.Next == "" {
+		t.Fatalf("there is no next page: %+v", first)
+	}
+	for range 2 {
+		s.get(t, "GET", path+"&cursor="+first.Next, "", &second)
+		if len(second.Results) != 1 || second.Results[0].Rank != 2 {
+			t.Errorf("the second page: %+v", second.Results)
+		}
+		s.get(t, "POST", "/v1/similar", `{"id": "notes:git.md", "cursor": "`+first.Next+`"}`, &second)
+		if len(second.Results) != 1 || second.Results[0].Rank != 2 {
+			t.Errorf("the second page by POST: %+v", second.Results)
+		}
+		s.get(t, "GET", "/v1/search?query=notes:git.md&cursor="+first.Next, "", &second) // as the answer shows its query
+	}
+	for _, other := range []string{"id=notes:hg.md", "id=notes:git.md&profile=rrf", "id=notes:git.md&filter=ext:md"} {
+		if p := s.wrong(t, http.StatusConflict, "GET", "/v1/similar?"+other+"&cursor="+first.Next, ""); len(p.Errors) != 1 || p.Errors[0].Parameter != "cursor" {
+			t.Errorf("%s: %+v", other, p)
+		}
+	}
+	for path, body := range map[string]string{ // which have no pages
+		"/v1/explain":         `{"query": "commit"`,
+		"/v1/explain/absence": `{"query": "commit", "id": "notes:git.md"`,
+		"/v1/explain/changes": `{"query": "commit", "change": {}`,
+	} {
+		if p := s.wrong(t, http.StatusBadRequest, "POST", path, body+`, "cursor": "`+first.Next+`"}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/cursor" {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+}
+
+// A later page leaves out what was deleted meanwhile, and shows what was changed, also to
+// those who may see everything.
+func TestDeletedBetweenPages(t *testing.T) {
+	s := start(t, notes, nil)
+	put := func(id, text string) {
+		var stored collection.Stored
+		s.get(t, "PUT", "/v1/documents/api:"+id, `{"text": "`+text+`\n", "access": ["public"]}`, &stored)
+	}
+	for _, id := range []string{"a.md", "b.md", "c.md", "d.md"} {
+		put(id, "Nine cranes.")
+	}
+	var first, second collection.Answer
+	s.get(t, "POST", "/v1/search", `{"query": "cranes", "limit": 1, "parameters": {"meaning": 0}}`, &first)
+	s.get(t, "POST", "/v1/search", `{"query": "cranes", "limit": 4, "parameters": {"meaning": 0}}`, &second)
+	if len(second.Results) != 4 {
+		t.Fatalf("%+v", second.Results)
+	}
+	deleted, changed, kept := second.Results[1].Doc, second.Results[2].Doc, second.Results[3].Doc
+	var stored collection.Stored
+	s.get(t, "DELETE", "/v1/documents/"+string(deleted), "", &stored)
+	put(strings.TrimPrefix(string(changed), "api:"), "# Ten\\n\\nHerons.")
+	shown := map[sheaf.ID]int{}
+	for next := first.Next; next != ""; {
+		var page collection.Answer
+		s.get(t, "GET", "/v1/search?cursor="+next, "", &page)
+		for _, r := range page.Results {
+			shown[r.Doc]++
+		}
+		next = page.Next
+	}
+	if len(shown) != 2 || shown[changed] != 1 || shown[kept] != 1 {
+		t.Errorf("%s was deleted, %s changed; shown, and how often: %v", deleted, changed, shown)
+	}
+}
+
+// Whoever may not search learns no names from readiness, and only who may do everything
+// why a collection cannot answer.
+func TestReadyTellsStrangersNothing(t *testing.T) {
+	s, secrets := keyed(t, notes, map[string]access.Grant{
+		"ann":  {Scopes: []access.Scope{access.ScopeSearch}},
+		"root": {Scopes: []access.Scope{access.ScopeAdmin}},
+	})
+	for secret, want := range map[string]string{"": "ok\n", secrets["ann"]: "[+] notes ok\nok\n", secrets["root"]: "[+] notes ok\nok\n"} {
+		if status, body := s.as(t, secret, "GET", "/readyz?verbose=true", ""); status != http.StatusOK || body != want {
+			t.Errorf("ready: %d %q, want %q", status, body, want)
+		}
+	}
+	if err := s.fixture.Collection.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for secret, told := range map[string]bool{"": false, secrets["ann"]: false, secrets["root"]: true} {
+		if status, body := s.as(t, secret, "GET", "/readyz", ""); status != http.StatusServiceUnavailable || strings.Contains(body, "is closed") != told {
+			t.Errorf("not ready: %d %s, want the reason: %t", status, body, told)
+		}
+	}
+}
+
+// The document names the headers that a client acts on.
+func TestHeadersOfTheDocument(t *testing.T) {
+	s := start(t, notes, nil)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct{ Headers map[string]any }
+		}
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	if doc.Paths["/v1/documents"]["post"].Responses["202"].Headers["Location"] == nil {
+		t.Error("202 has no Location")
+	}
+	for path, operations := range doc.Paths {
+		for method, o := range operations {
+			for status, r := range o.Responses {
+				if r.Headers["X-Request-Id"] == nil || status < "400" && r.Headers["Server-Timing"] == nil {
+					t.Errorf("%s %s: %s has the headers %v", method, path, status, r.Headers)
+				}
+			}
+			for _, status := range []string{"429", "503"} {
+				if r, ok := o.Responses[status]; ok && r.Headers["Retry-After"] == nil {
+					t.Errorf("%s %s: %s has no Retry-After", method, path, status)
+				}
+			}
+		}
+	}
+}
+
+// What succeeds another time is no error in the log.
+func TestUnavailableIsAWarning(t *testing.T) {
+	s := start(t, notes, nil)
+	if err := s.fixture.Collection.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.wrong(t, 503, "GET", "/v1/search?query=undo", "")
+	if log := s.log.String(); !strings.Contains(log, "level=WARN msg=\"request failed\"") || strings.Contains(log, "level=ERROR") {
+		t.Errorf("logged: %s", log)
+	}
+}
+
+// A caller says in any spelling that the coding gzip is not wanted, of an answer and of the
+// page's files.
+func TestCodingsToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	page, err := web.Handler(web.Options{Collection: s.api.Collection, Grant: httpdoor.GrantOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accepted, zipped := range map[string]bool{
+		"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; Q=0.0": false, "gzip ;q=0.00": false, "gzip;q=0.": false, "br": false, "": false,
+		"*": true, "identity;q=0, *;q=0.5": true, "gzip;q=0, *": false, "*;q=0": false, "gzip;q=0.5, identity": false, "gzip, identity;q=0.5": true, "br\ngzip": true, "x-gzip-not": false,
+	} {
+		for path, door := range map[string]http.Handler{"/openapi.json": s.api, "/ui/app.js": page} {
+			req := httptest.NewRequest("GET", "http://localhost"+path, http.NoBody)
+			req.Header["Accept-Encoding"] = strings.Split(accepted, "\n")
+			res := httptest.NewRecorder()
+			door.ServeHTTP(res, req)
+			if got := res.Header().Get("Content-Encoding") == "gzip"; res.Code != 200 || got != zipped {
+				t.Errorf("%s %q: %d, gzip %v", path, accepted, res.Code, got)
+			}
+		}
+	}
+}
+
+// A body that is encoded is refused as such: who sent it knows that the coding was the matter,
+// and not the type, by the header Accept-Encoding (RFC 9110, section 12.5.3).
+func TestCodedBodies(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, test := range []struct {
+		kind, coding, accepted string
+		status                 int
+	}{
+		{"application/json", "gzip", "identity", 415}, {"text/plain", "", "", 415}, {"application/json", "IDENTITY", "", 200},
+	} {
+		res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`, "Content-Type", test.kind, "Content-Encoding", test.coding)
+		if res.StatusCode != test.status || res.Header.Get("Accept-Encoding") != test.accepted {
+			t.Errorf("%+v: %d, Accept-Encoding %q: %s", test, res.StatusCode, res.Header.Get("Accept-Encoding"), body)
+		}
+	}
+}
+
+// A trace is taken up also from who speaks a later version, with those flags alone that mean
+// something.
+func TestTracesToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for given, flags := range map[string]string{
+		"00-" + trace + "-" + span + "-01": "-01", "00-" + trace + "-" + span + "-ff": "-03", "01-" + trace + "-" + span + "-00": "-00", "cc-" + trace + "-" + span + "-01-what": "-01",
+		"00-" + trace + "-" + span + "-01-what": "", "ff-" + trace + "-" + span + "-01": "", "01-" + trace + "-" + span + "-01what": "", "00-" + strings.ToUpper(trace) + "-" + span + "-01": "", "00-" + trace + "-0000000000000000-01": "",
+	} {
+		res, _ := s.ask(t, "GET", "/livez", "", "Traceparent", given)
+		got := res.Header.Get("Traceparent")
+		if flags == "" && got != "" || flags != "" && (!strings.HasPrefix(got, "00-"+trace+"-") || !strings.HasSuffix(got, flags) || strings.Contains(got, span)) {
+			t.Errorf("%s: %q", given, got)
+		}
+	}
+}
+
+// What is ordered without a query is everything, and counted so.
+func TestCountOfWhatIsOrdered(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, parameters := range []string{"sort=path", "sort=random:7", "sort=-date&filter=ext:md"} {
+		var a collection.Answer
+		s.get(t, "GET", "/v1/search?count=true&window=1000&limit=100&facets=ext&"+parameters, "", &a)
+		faceted := 0
+		for _, v := range a.Facets["ext"] {
+			faceted += v.Count
+		}
+		if a.Matches == nil || a.Total.Relation != "eq" || *a.Matches != a.Total.Value || *a.Matches != faceted || faceted == 0 {
+			t.Errorf("%s: %v, %d by facets, total %+v", parameters, a.Matches, faceted, a.Total)
+		}
+	}
+}
+
+// The metrics have the status that another door answered with, and a help text each.
+func TestMetricsToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	s.api.Mount("/door/", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/door/open" {
+			w.WriteHeader(http.StatusTeapot)
+		}
+		_, _ = w.Write([]byte("ok"))
+	}))
+	s.ask(t, "GET", "/door/open", "")
+	s.ask(t, "GET", "/door/shut", "")
+	res, body := s.ask(t, "GET", "/metrics", "")
+	if kind := res.Header.Get("Content-Type"); kind != "text/plain; version=0.0.4; charset=utf-8" {
+		t.Errorf("Content-Type: %s", kind)
+	}
+	for _, line := range []string{`sheaf_requests_total{operation="mounted",status="200"} 1`, `sheaf_requests_total{operation="mounted",status="418"} 1`} {
+		if !strings.Contains(string(body), line+"\n") {
+			t.Errorf("there is no %s in\n%s", line, body)
+		}
+	}
+	help := ""
+	for line := range strings.Lines(string(body)) {
+		if rest, ok := strings.CutPrefix(line, "# HELP "); ok {
+			name, text, _ := strings.Cut(rest, " ")
+			if help = name; strings.TrimSpace(text) == "" {
+				t.Errorf("no help: %s", line)
+			}
+		}
+		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok && !strings.HasPrefix(rest, help+" ") {
+			t.Errorf("no help: %s", line)
+		}
+	}
+}
+
+// Whose key counts is not left to which header a proxy on the way reads: two keys are none.
+func TestTwoKeysAreNone(t *testing.T) {
+	s, secrets := keyed(t, notes, map[string]access.Grant{
+		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
+		"ben": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ben"}},
+	})
+	for name, want := range map[string]int{"ann": http.StatusOK, "ann ben": http.StatusUnauthorized, "ben ann": http.StatusUnauthorized, "ann ann": http.StatusUnauthorized} {
+		req, err := http.NewRequest(http.MethodGet, s.URL+"/v1/status", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range strings.Fields(name) {
+			req.Header.Add("Authorization", "Bearer "+secrets[who])
+		}
+		res, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("keys of %s: %d, want %d", name, res.StatusCode, want)
+		}
+	}
+}
+
+// A parameter or stage that the default ranking had is answered with what to use instead.
+func TestGoneParametersAndStages(t *testing.T) {
+	s := start(t, notes, nil)
+	const gone = "parameter whole of profile sheaf is gone: the default ranking no longer has it; remove it (parameters: meaning, "
+	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/search", `{"query": "undo", "parameters": {"whole": 0.4}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/parameters/whole" || !strings.Contains(p.Errors[0].Detail, gone) {
+		t.Errorf("a search: %+v", p)
+	}
+	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/explain/changes", `{"query": "undo", "change": {"whole": 0.4}}`); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, gone) {
+		t.Errorf("changes: %+v", p)
+	}
+	if p := s.wrong(t, http.StatusNotFound, "POST", "/v1/stages/title_boost", `{"rankings": [[{"id": "A", "score": 2}]], "query": "undo"}`); !strings.Contains(p.Detail, "stage title_boost is gone: use names (stages: fuse, ") {
+		t.Errorf("a stage: %+v", p)
+	}
+}

@@ -1,0 +1,195 @@
+package http
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	rtmetrics "runtime/metrics"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf/collection"
+	"sheaf/search"
+)
+
+// buckets are the upper bounds, in seconds, of the histograms.
+var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
+
+// maxSeries bounds the label sets of one metric; what comes later counts as
+// "other", so that no request can make the set explode.
+const maxSeries = 256
+
+type series struct {
+	counts []uint64 // by bucket, the last one is above all
+	sum    float64
+}
+
+// metrics counts what the server did.
+type metrics struct {
+	began time.Time
+
+	mu       sync.Mutex
+	requests map[answered]uint64
+	times    map[string]*series // by operation
+	steps    map[string]*series // by step of a ranking
+}
+
+func newMetrics() *metrics {
+	return &metrics{began: time.Now(), requests: map[answered]uint64{}, times: map[string]*series{}, steps: map[string]*series{}}
+}
+
+// answered is how requests of an operation were answered.
+type answered struct {
+	operation string
+	status    int
+}
+
+// labels are those of a metric.
+func (a answered) labels() string {
+	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
+}
+
+// request notes a request: the operation's name, which is one of few, its
+// status, and how long it and its steps took.
+func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	as := answered{operation, status}
+	if _, ok := m.requests[as]; !ok && len(m.requests) >= maxSeries {
+		as = answered{operation: "other"}
+	}
+	m.requests[as]++
+	name := make([]byte, 0, 64)
+	observe(m.times, append(name, operation...), took)
+	for _, s := range steps {
+		observe(m.steps, appendHeaderName(name, s.Step), s.Duration)
+	}
+}
+
+// observe adds a time to the histogram of a label; m.mu must be held.
+func observe(all map[string]*series, label []byte, took time.Duration) {
+	s := all[string(label)]
+	if s == nil {
+		name := string(label)
+		if len(all) >= maxSeries {
+			name = "other"
+		}
+		if s = all[name]; s == nil {
+			s = &series{counts: make([]uint64, len(buckets)+1)}
+			all[name] = s
+		}
+	}
+	seconds := took.Seconds()
+	at, _ := slices.BinarySearch(buckets, seconds)
+	s.counts[at]++
+	s.sum += seconds
+}
+
+// gaugeHelp says what the gauges are.
+var gaugeHelp = map[string]string{
+	"sheaf_cache_bytes":      "Memory of the rankings that are remembered.",
+	"sheaf_cache_entries":    "Rankings that are remembered.",
+	"sheaf_goroutines":       "Goroutines of the process.",
+	"sheaf_heap_bytes":       "Heap with garbage.",
+	"sheaf_heap_live_bytes":  "Heap after the last collection.",
+	"sheaf_requests_resting": "Requests that wait for a model or a store on another machine.",
+	"sheaf_requests_running": "Requests that work.",
+	"sheaf_requests_waiting": "Requests that wait for their turn.",
+	"sheaf_uptime_seconds":   "Time since the server began.",
+}
+
+// metricsMedia is the text format of Prometheus.
+const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
+
+// statusWriter notes the status that another door answers with.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	if !w.wrote && status >= http.StatusOK { // else it only says that more comes
+		w.status, w.wrote = status, true
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusWriter) Write(b []byte) (int, error) {
+	w.wrote = true
+	return w.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (w *statusWriter) Flush() {
+	w.wrote = true
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // who cannot flush sends all at the end
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// write writes all metrics in the text format of Prometheus.
+func (m *metrics) write(w io.Writer, gauges map[string]float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fmt.Fprintf(w, "# HELP sheaf_requests_total Requests by operation and status.\n# TYPE sheaf_requests_total counter\n")
+	counts := map[string]uint64{}
+	for as, n := range m.requests {
+		counts[as.labels()] = n
+	}
+	for _, labels := range sortedKeys(counts) {
+		fmt.Fprintf(w, "sheaf_requests_total{%s} %d\n", labels, counts[labels])
+	}
+	histogram(w, "sheaf_request_seconds", "operation", "How long requests took.", m.times)
+	histogram(w, "sheaf_step_seconds", "step", "How long the steps of rankings took.", m.steps)
+	live := []rtmetrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	rtmetrics.Read(live)
+	gauges["sheaf_heap_live_bytes"] = float64(live[0].Value.Uint64()) // after the last collection
+	gauges["sheaf_heap_bytes"] = float64(live[1].Value.Uint64())      // with garbage
+	gauges["sheaf_goroutines"] = float64(runtime.NumGoroutine())
+	gauges["sheaf_uptime_seconds"] = time.Since(m.began).Seconds()
+	for _, name := range sortedKeys(gauges) {
+		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s %v\n", name, gaugeHelp[name], name, name, gauges[name])
+	}
+}
+
+// writeAnswers writes how searches of all collections were answered, and adds to
+// the gauges what is remembered of them.
+func (a *API) writeAnswers(w io.Writer, gauges map[string]float64) {
+	var all collection.CacheCounts
+	for _, c := range a.o.Collections {
+		n := c.Cache()
+		all.Found += n.Found
+		all.Shared += n.Shared
+		all.Missed += n.Missed
+		all.Passed += n.Passed
+		all.Entries += n.Entries
+		all.Bytes += n.Bytes
+	}
+	const name = "sheaf_answers_total"
+	fmt.Fprintf(w, "# HELP %s Rankings by where they came from.\n# TYPE %s counter\n", name, name)
+	fmt.Fprintf(w, "%s{from=\"cache\"} %d\n%s{from=\"other request\"} %d\n%s{from=\"search\"} %d\n%s{from=\"search, not kept\"} %d\n",
+		name, all.Found, name, all.Shared, name, all.Missed, name, all.Passed)
+	gauges["sheaf_cache_entries"], gauges["sheaf_cache_bytes"] = float64(all.Entries), float64(all.Bytes)
+}
+
+func histogram(w io.Writer, name, label, help string, all map[string]*series) {
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
+	for _, key := range sortedKeys(all) {
+		s, n := all[key], uint64(0)
+		value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(key)
+		for i, bound := range buckets {
+			n += s.counts[i]
+			fmt.Fprintf(w, "%s_bucket{%s=\"%s\",le=\"%v\"} %d\n", name, label, value, bound, n)
+		}
+		n += s.counts[len(buckets)]
+		fmt.Fprintf(w, "%s_bucket{%s=\"%s\",le=\"+Inf\"} %d\n%s_sum{%s=\"%s\"} %v\n%s_count{%s=\"%s\"} %d\n",
+			name, label, value, n, name, label, value, s.sum, name, label, value, n)
+	}
+}

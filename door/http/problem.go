@@ -1,0 +1,210 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/index/vfs"
+)
+
+// Problem is an error as RFC 9457 writes it, with the member error beside.
+type Problem struct {
+	Type     string  `json:"type" doc:"What kind of problem it is; it never changes."`
+	Title    string  `json:"title" doc:"The kind in a few words."`
+	Status   int     `json:"status" doc:"The HTTP status."`
+	Detail   string  `json:"detail" doc:"What is wrong, and what to do."`
+	Instance string  `json:"instance" doc:"The identifier of the request, for whoever looks into it."`
+	Message  string  `json:"error" doc:"The same as detail."`
+	Errors   []fault `json:"errors,omitempty" doc:"Every fault of the request, where it is."`
+
+	// retry is after how long the same request may succeed; 0 for never.
+	retry time.Duration
+	// allow is the methods that the address has, for a wrong method.
+	allow string
+	cause error
+}
+
+// kinds are the kinds of problem, by the last part of their type.
+var kinds = map[string]struct {
+	status int
+	title  string
+}{
+	"invalid-input":       {http.StatusBadRequest, "The request is wrong"},
+	"not-authenticated":   {http.StatusUnauthorized, "The caller is not known"},
+	"forbidden":           {http.StatusForbidden, "The request is not allowed"},
+	"not-found":           {http.StatusNotFound, "Not found"},
+	"method-not-allowed":  {http.StatusMethodNotAllowed, "The address does not have this method"},
+	"not-acceptable":      {http.StatusNotAcceptable, "No such form of the answer"},
+	"conflict":            {http.StatusConflict, "The request conflicts with itself, or with what there is"},
+	"expired":             {http.StatusNotFound, "The cursor is not known, or no longer"},
+	"precondition-failed": {http.StatusPreconditionFailed, "A condition does not hold"},
+	"too-large":           {http.StatusRequestEntityTooLarge, "The body is too large"},
+	"media-type":          {http.StatusUnsupportedMediaType, "The body is no plain JSON"},
+	"impossible":          {http.StatusUnprocessableEntity, "The request is well formed and cannot be carried out"},
+	"unsupported":         {http.StatusUnprocessableEntity, "The collection cannot do this"},
+	"too-many-requests":   {http.StatusTooManyRequests, "Too many requests of one caller"},
+	"internal":            {http.StatusInternalServerError, "The server failed"},
+	"unavailable":         {http.StatusServiceUnavailable, "The server cannot answer now"},
+}
+
+// problem makes a problem of a kind.
+func problem(kind, format string, args ...any) *Problem {
+	k := kinds[kind]
+	detail := fmt.Sprintf(format, args...)
+	p := &Problem{Type: "urn:sheaf:problem:" + kind, Title: k.title, Status: k.status, Detail: detail, Message: detail}
+	if k.status == http.StatusTooManyRequests || k.status == http.StatusServiceUnavailable {
+		p.retry = time.Second
+	}
+	return p
+}
+
+// invalid is the problem of a request with faults.
+func invalid(list faults) *Problem {
+	first := list[0]
+	where := first.Parameter
+	if where == "" {
+		where = first.Pointer
+	}
+	return told(problem("invalid-input", "%s: %s", where, first.Detail), list)
+}
+
+// told lists the faults in a problem.
+func told(p *Problem, list faults) *Problem {
+	p.Errors = list
+	return p
+}
+
+// problemOf is the problem that tells of an error of a route's operation; r is nil
+// where there is no route.
+func problemOf(err error, r *route) *Problem {
+	var p *Problem
+	var at *collection.FieldError
+	var rejected *collection.RejectedError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &rejected):
+		p = told(problem("impossible", "%v", rejected), r.rejected(rejected))
+	case errors.Is(err, collection.ErrExpired):
+		p = told(problem("expired", "%v", err), faults{r.fault("cursor", err.Error())})
+	case errors.Is(err, collection.ErrPrecondition) && errors.As(err, &at) && r.inHeader(at.Field):
+		p = told(problem("precondition-failed", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
+	case (errors.Is(err, collection.ErrConflict) || errors.Is(err, collection.ErrPrecondition)) && errors.As(err, &at):
+		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
+		p = told(problem("conflict", "%s: %s", at.Field, f.Detail), faults{f})
+	case errors.Is(err, collection.ErrForbidden) && errors.As(err, &at):
+		p = told(problem("forbidden", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
+	case errors.Is(err, sheaf.ErrNotFound) && !errors.Is(err, sheaf.ErrInvalid) && errors.As(err, &at):
+		p = told(problem("not-found", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
+	case errors.As(err, &at):
+		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
+		// It passed the rules that the OpenAPI document writes: what is wrong
+		// depends on the profile, the stage or the collection.
+		p = told(problem("impossible", "%s", at.Field+": "+f.Detail), faults{f})
+	case errors.Is(err, collection.ErrConflict):
+		p = problem("conflict", "%v", err)
+	case errors.Is(err, collection.ErrForbidden):
+		p = problem("forbidden", "%v", err)
+	case errors.Is(err, sheaf.ErrInvalid):
+		p = problem("invalid-input", "%v", err)
+	case errors.Is(err, sheaf.ErrNotFound):
+		p = problem("not-found", "%v", err)
+		if r.asksForID() {
+			p = told(p, faults{r.fault("id", err.Error())})
+		}
+	case errors.Is(err, sheaf.ErrUnsupported):
+		p = problem("unsupported", "%v", err)
+	case vfs.NoSpace(err): // in what place is for the log
+		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
+	case vfs.Forbidden(err): // which file that is, is for the log
+		p = problem("unavailable", "the server may not write or read a file that it needs, which its log names: repeat this when it may")
+	case errors.Is(err, vfs.ErrCorrupt): // which is mended, unless that cannot be: see collection.Collection.Damaged
+		p = problem("unavailable", "a part of the index is damaged: repeat this when it is made again; the log of the server says what")
+	case errors.Is(err, context.DeadlineExceeded):
+		p = problem("unavailable", "it took too long")
+	case errors.Is(err, collection.ErrTaken):
+		p = problem("unavailable", "another server of this index takes documents: give them to that one, or repeat this when it has ended")
+	case errors.Is(err, vfs.ErrLocked): // which file that is, is for the log
+		p = problem("unavailable", "another program writes to the index: repeat this in a moment")
+	case errors.Is(err, sheaf.ErrUnavailable), errors.Is(err, context.Canceled):
+		p = problem("unavailable", "%v", err)
+	default:
+		// What went wrong inside is for the log, not for strangers.
+		p = problem("internal", "the server failed; its log says why")
+	}
+	p.cause = err
+	return p
+}
+
+// inHeader reports whether a field of a request of the route is a header.
+func (r *route) inHeader(field string) bool {
+	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
+}
+
+// asksForID reports whether a request of the route names one thing: that is what is not found
+// where nothing else is said.
+func (r *route) asksForID() bool {
+	if r == nil {
+		return false
+	}
+	inBody := r.body != nil && r.own == nil && jsonFields(r.input.FieldByIndex(r.body).Type).byName["id"] != nil
+	return inBody || r.set.byName["id"] != nil
+}
+
+// fault is what is wrong with a field of a request of the route; r is nil where
+// there is none.
+func (r *route) fault(field, detail string) fault {
+	if r != nil && r.body != nil && r.set.byName[field] == nil { // else it is a parameter
+		return fault{Pointer: "#/" + field, Detail: detail}
+	}
+	return fault{Parameter: field, Detail: detail}
+}
+
+// rejected are the changes of a batch that the store did not take; none of a request for
+// one document.
+func (r *route) rejected(e *collection.RejectedError) (list faults) {
+	if r == nil || r.set.byName["id"] != nil {
+		return nil
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(e.Changes), func(a, b sheaf.ID) int { return e.Changes[a] - e.Changes[b] }) {
+		list = append(list, r.fault(fmt.Sprintf("documents/%d", e.Changes[id]), e.Rejected[id].Error()))
+	}
+	return list
+}
+
+// write sends the problem.
+func (p *Problem) write(w http.ResponseWriter, id string) {
+	p.Instance = "urn:sheaf:request:" + id
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("a problem is no JSON: %v", err))
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if p.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(p.retry.Round(time.Second)/time.Second)))
+	}
+	if p.allow != "" {
+		h.Set("Allow", p.allow)
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="sheaf"`)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body)
+}
+
+// Error is the detail.
+func (p *Problem) Error() string { return p.Detail }

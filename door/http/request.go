@@ -1,0 +1,159 @@
+package http
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"sheaf"
+)
+
+// sensibleID is a request's identifier that is passed on as it came.
+var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// requestID is the one that a request brings, or a new one.
+func requestID(req *http.Request) string {
+	if id := req.Header.Get("X-Request-Id"); id != "" && sensibleID.MatchString(id) {
+		return id
+	}
+	return randomHex(16)
+}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // it never fails: see crypto/rand
+	return hex.EncodeToString(b)
+}
+
+// traceparent is the header of W3C Trace Context: a later version begins like version 00
+// and may go on.
+var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
+
+// traceFlags are those of version 00 that mean something: sampled, and random.
+const traceFlags = 0b11
+
+// traceOf is the trace that a request belongs to, with a new span for this
+// server; "" when it brings none.
+func traceOf(req *http.Request) string {
+	given := req.Header.Values("Traceparent")
+	if len(given) != 1 {
+		return ""
+	}
+	m := traceparent.FindStringSubmatch(given[0])
+	if m == nil || m[1] == "ff" || m[1] == "00" && m[5] != "" || strings.Trim(m[2], "0") == "" || strings.Trim(m[3], "0") == "" {
+		return ""
+	}
+	flags, _ := strconv.ParseUint(m[4], 16, 8) // they are two digits
+	return fmt.Sprintf("00-%s-%s-%02x", m[2], randomHex(8), flags&traceFlags)
+}
+
+// nameOf is the name in a Host, without a port and as names are compared.
+func nameOf(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+}
+
+// checkNames refuses collections that no request can name, and hosts and origins that none
+// can ever have: whoever gave them would wonder why they are refused.
+func (o *Options) checkNames() error {
+	names := map[string]bool{}
+	for i, c := range o.Collections {
+		if name := c.Name(); names[name] || name == "" && i > 0 {
+			return sheaf.Invalidf("collection %q: the name must be one of its own", name)
+		}
+		names[c.Name()] = true
+	}
+	for _, name := range slices.Concat(o.Hosts, o.Origins) {
+		if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+			return sheaf.Invalidf("%q: browsers write a name of other letters than ASCII as xn--...: give it so", name)
+		}
+	}
+	for _, host := range o.Hosts {
+		name := nameOf(host)
+		if name == "" || !strings.EqualFold(name, host) || strings.ContainsAny(name, "/:@ ") && net.ParseIP(name) == nil {
+			return sheaf.Invalidf("host %q: must be a name alone, without a scheme, a port or a path, such as notes.example", host)
+		}
+	}
+	for _, origin := range o.Origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" {
+			return sheaf.Invalidf("origin %q: must be that of a web page, such as https://notes.example", origin)
+		}
+		host := strings.ToLower(u.Host)
+		switch u.Scheme {
+		case "https":
+			host = strings.TrimSuffix(host, ":443")
+		case "http":
+			host = strings.TrimSuffix(host, ":80")
+		}
+		if sent := u.Scheme + "://" + host; sent != origin {
+			return sheaf.Invalidf("origin %q: browsers write it %s", origin, sent)
+		}
+	}
+	return nil
+}
+
+// checkOrigin refuses what a web page of somebody else's makes a browser send:
+// requests for a name that is none of this server's (DNS rebinding), and
+// requests from another site.
+func (a *API) checkOrigin(req *http.Request) error {
+	host := nameOf(req.Host)
+	none := host == "" && !req.ProtoAtLeast(1, 1) // as no browser asks
+	if !none && net.ParseIP(host) == nil && host != "localhost" && !slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+		return problem("forbidden", "the server is not called %s: name it with --host when it is", quote(host))
+	}
+	origins := req.Header.Values("Origin")
+	if len(origins) > 1 {
+		return problem("forbidden", "there are %d headers Origin", len(origins))
+	}
+	if len(origins) == 1 {
+		if !a.knownOrigin(req, origins[0]) {
+			return problem("forbidden", "web pages of %s may not ask this server: allow them with --origin", quote(origins[0]))
+		}
+		return nil
+	}
+	if site := req.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		if req.Header.Get("Sec-Fetch-Mode") != "navigate" || req.Method != http.MethodGet {
+			return problem("forbidden", "web pages of another site may not ask this server")
+		}
+	}
+	return nil
+}
+
+// knownOrigin reports whether an origin is the server itself, or one that is
+// allowed.
+func (a *API) knownOrigin(req *http.Request, origin string) bool {
+	if slices.Contains(a.o.Origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, req.Host)
+}
+
+// allowOrigin tells a browser that a page of an allowed origin may read the
+// answer. Without --origin no header of CORS is ever sent.
+func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
+	origin := req.Header.Get("Origin")
+	if !slices.Contains(a.o.Origins, origin) {
+		return
+	}
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "ETag, Location, X-Request-Id, Server-Timing, Retry-After")
+	if req.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+}

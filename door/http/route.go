@@ -1,0 +1,249 @@
+package http
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/search"
+)
+
+// call is a request on its way, as an operation sees it.
+type call struct {
+	api   *API
+	grant access.Grant
+	// caller names who asks: the ID of a key, or "local".
+	caller string
+	// header is that of the answer; status overrides the operation's own.
+	header http.Header
+	status int
+	// request is the request itself, its body read already.
+	request *http.Request
+	body    []byte
+	timings []search.Timing
+	// found is the answer of a search, nil for others; its memory is used again when the
+	// request has been counted.
+	found *collection.Answer
+}
+
+// collection is the one that a request names.
+func (c *call) collection(w Where) (*collection.Collection, error) {
+	coll, err := c.api.Collection(w.Collection)
+	if err != nil {
+		return nil, &collection.FieldError{Field: "collection", Err: err}
+	}
+	return coll, nil
+}
+
+// reader is the collection that a request names, as its caller may see it; to be
+// closed.
+func (c *call) reader(w Where) (*collection.Reader, error) {
+	coll, err := c.collection(w)
+	if err != nil {
+		return nil, err
+	}
+	return coll.For(c.grant)
+}
+
+// Where says which collection a request is for.
+type Where struct {
+	Collection string `query:"collection" maxLength:"256" doc:"The collection; the first one when it is left out."`
+}
+
+// raw is an answer that is sent as it is.
+type raw struct {
+	kind string
+	body []byte
+}
+
+// route is an operation of the API.
+type route struct {
+	method, path string
+	id           string // the operation's name, in the document and in metrics
+	summary      string
+	about        string
+	scope        access.Scope // "" lets everybody in
+	example      string       // a body that is accepted, as JSON
+	input        reflect.Type
+	output       reflect.Type // nil for raw answers
+	media        string       // of the answer; "" is JSON
+	status       int
+	// fails lists the statuses of problems beside those that every route has.
+	fails []int
+	// also lists other statuses of success.
+	also []int
+	// free routes take no turn: they answer also when all are busy.
+	free bool
+	// searches says that the operation takes its turn when it searches: what is
+	// remembered is answered also when all are busy.
+	searches bool
+	// large says that the body may be as large as ingestion needs.
+	large bool
+	// plainErrors says that errors have the body of spec/reciprocal-rank-fusion.
+	plainErrors bool
+	// own reads the body instead of the rules of its fields; nil for most.
+	own func(a *API, body []byte) (any, error)
+	run func(ctx context.Context, c *call, input any) (any, error)
+
+	segments []string
+	// names are the parameters' names by segment, "" for literal ones; the last
+	// parameter takes the rest of the path.
+	names []string
+	set   *fieldSet
+	body  []int
+}
+
+// operation makes a route of a function.
+func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, error)) *route {
+	r.input, r.output = reflect.TypeFor[I](), reflect.TypeFor[O]()
+	if r.output == reflect.TypeFor[raw]() {
+		r.output = nil
+	}
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	r.run = func(ctx context.Context, c *call, input any) (any, error) {
+		out, err := run(ctx, c, input.(*I))
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(r.path, "/"), "/") {
+		name := ""
+		if strings.HasPrefix(segment, "{") {
+			name = strings.Trim(segment, "{}")
+		}
+		r.segments, r.names = append(r.segments, segment), append(r.names, name)
+	}
+	r.set, r.body = parameters(r.input)
+	for _, name := range r.set.names {
+		if f := r.set.byName[name]; f.rules.hasDeflt {
+			var list faults
+			f.deflt = reflect.New(f.typ).Elem()
+			setText(f.rules.deflt, f.deflt, f.rules, fault{Parameter: name}, &list)
+			if len(list) > 0 {
+				panic(invalid(list))
+			}
+		}
+	}
+	return &r
+}
+
+// match reports whether an escaped path is that of the route, and what stands at
+// its parameters; nil without any.
+func (r *route) match(path string) (values map[string]string, ok bool) {
+	rest, more := strings.TrimPrefix(path, "/"), true
+	for i, segment := range r.segments {
+		if !more {
+			return nil, false
+		}
+		text := rest
+		if i < len(r.segments)-1 || r.names[i] == "" {
+			text, rest, more = strings.Cut(rest, "/")
+		} else {
+			more = false
+		}
+		text, err := url.PathUnescape(text)
+		if err != nil || text == "" || r.names[i] == "" && text != segment {
+			return nil, false
+		}
+		if r.names[i] == "" {
+			continue
+		}
+		if values == nil {
+			values = map[string]string{}
+		}
+		values[r.names[i]] = text
+	}
+	return values, !more
+}
+
+// bindParameters reads what a request's address and header give of its input v.
+func (r *route) bindParameters(req *http.Request, path map[string]string) (v reflect.Value, list faults, err error) {
+	v = reflect.New(r.input).Elem()
+	query, err := url.ParseQuery(req.URL.RawQuery)
+	if err != nil {
+		return v, nil, problem("invalid-input", "the query of the address cannot be read: %v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if f := r.set.byName[name]; f == nil || f.in != "query" {
+			known := "the address takes none"
+			if names := r.queryNames(); len(names) > 0 {
+				known = "the parameters are " + strings.Join(names, ", ")
+			}
+			list.add(fault{Parameter: name[:min(len(name), 100)]}, "there is no parameter of this name: %s", known)
+		}
+	}
+	for _, name := range r.set.names {
+		f := r.set.byName[name]
+		at := fault{Parameter: name}
+		var values []string
+		switch f.in {
+		case "path":
+			values = []string{path[name]}
+		case "query":
+			values = query[name]
+		case "header":
+			values = req.Header.Values(name)
+		}
+		switch {
+		case len(values) > 1 && f.typ.Kind() != reflect.Slice && !f.lists():
+			list.add(at, "it is given %d times", len(values))
+		case len(values) > 0:
+			r.bindText(strings.Join(values, ","), v.FieldByIndex(f.index), f.rules, at, &list)
+		case f.rules.required:
+			list.add(at, "it is missing")
+		case f.deflt.IsValid():
+			v.FieldByIndex(f.index).Set(f.deflt)
+		}
+	}
+	return v, list, nil
+}
+
+// bindBody reads the body of a request into its input v. list is what is wrong elsewhere.
+func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any, error) {
+	switch {
+	case r.own != nil && len(list) == 0:
+		in, err := r.own(a, body)
+		if err != nil {
+			return nil, err
+		}
+		v.FieldByIndex(r.body).Set(reflect.ValueOf(in))
+	case r.own == nil && r.body != nil:
+		if in, ok := parseJSON(body, &list); ok {
+			field := v.FieldByIndex(r.body)
+			bind(in, field, &rules{}, fault{Pointer: "#"}, &list)
+		}
+	}
+	if len(list) > 0 {
+		return nil, invalid(list)
+	}
+	return v.Addr().Interface(), nil
+}
+
+// bindText refuses parameters that are no text, then reads them.
+func (r *route) bindText(text string, v reflect.Value, rules *rules, at fault, list *faults) {
+	if !utf8.ValidString(text) {
+		list.add(at, "it is not valid UTF-8")
+		return
+	}
+	setText(text, v, rules, at, list)
+}
+
+func (r *route) queryNames() []string {
+	names := []string{}
+	for _, n := range r.set.names {
+		if r.set.byName[n].in == "query" {
+			names = append(names, n)
+		}
+	}
+	return names
+}

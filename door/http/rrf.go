@@ -1,0 +1,256 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+)
+
+// RRF is what /v1/rrf/search does when a request does not say. The zero RRF is
+// the method rrf with the constant 60.
+type RRF struct {
+	// Method is "rrf" or "weighted_sum".
+	Method string
+	// K is the constant of rrf, 1..1000.
+	K int
+}
+
+// The errors of spec/reciprocal-rank-fusion, word for word, and those that it
+// leaves open in the same manner.
+const (
+	errMethod   = "fusion_method must be 'weighted_sum' or 'rrf'"
+	errKSmall   = "rrf_k must be at least 1"
+	errKLarge   = "rrf_k must not exceed 1000"
+	errKWhole   = "rrf_k must be an integer"
+	errTopSmall = "top_k must be at least 1"
+	errTopLarge = "top_k must not exceed 1000"
+	errTopWhole = "top_k must be an integer"
+	errQuery    = "query must not be empty"
+	errText     = "query must be a string"
+	errSearch   = "search failed"
+)
+
+// The methods of fusion.
+const (
+	methodRRF = "rrf"
+	methodSum = "weighted_sum"
+)
+
+func (d *RRF) validate() error {
+	if d.Method == "" {
+		d.Method = methodRRF
+	}
+	if d.K == 0 {
+		d.K = 60
+	}
+	if p := checkMethod(d.Method); p != nil {
+		return sheaf.Invalidf("%s", p.Detail)
+	}
+	if p := checkK(float64(d.K)); p != nil {
+		return sheaf.Invalidf("%s", p.Detail)
+	}
+	return nil
+}
+
+func checkMethod(m string) *Problem {
+	if m != methodRRF && m != methodSum {
+		return problem("invalid-input", errMethod)
+	}
+	return nil
+}
+
+// checkK refuses constants out of range first, then those that are no whole
+// number.
+func checkK(k float64) *Problem {
+	switch {
+	case k < 1:
+		return problem("invalid-input", errKSmall)
+	case k > 1000:
+		return problem("invalid-input", errKLarge)
+	case k != math.Trunc(k):
+		return problem("invalid-input", errKWhole)
+	}
+	return nil
+}
+
+// RRFBody is the body of /v1/rrf/search.
+type RRFBody struct {
+	Query  string `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@written" doc:"What to look for."`
+	Method string `json:"fusion_method" enum:"rrf,weighted_sum" doc:"How the two rankings are joined; the configured one (hybrid_search.fusion_method, else rrf) when it is left out."`
+	K      int    `json:"rrf_k" min:"1" max:"1000" doc:"The constant of rrf; the configured one (hybrid_search.rrf_k, else 60) when it is left out. It is checked, and not used, for weighted_sum."`
+	TopK   int    `json:"top_k" min:"1" max:"1000" default:"10" doc:"How many results are wanted."`
+}
+
+type rrfPost struct {
+	Where
+	Body RRFBody
+}
+
+// RRFAnswer is the answer of /v1/rrf/search.
+type RRFAnswer struct {
+	Success bool    `json:"success" doc:"Always true."`
+	Data    RRFData `json:"data" doc:"The results."`
+}
+
+// RRFData is the results with how they were joined.
+type RRFData struct {
+	Results  []RRFResult `json:"results" doc:"The results, best first; empty when nothing was found."`
+	Method   string      `json:"fusion_method" doc:"How the two rankings were joined."`
+	K        int         `json:"rrf_k" doc:"The constant of rrf."`
+	Degraded bool        `json:"degraded,omitempty" doc:"Whether one of the two searches failed and the other answers."`
+	Warnings []string    `json:"warnings,omitempty" doc:"What failed, when degraded; else why the answer may be another one later, one of the two searches was not made, or results have no content."`
+}
+
+// RRFResult is one result.
+type RRFResult struct {
+	ID         sheaf.ID    `json:"id" doc:"The chunk's identifier."`
+	Content    string      `json:"content" doc:"The chunk's own text; its title where it has none, and nothing where the file has changed since it was indexed, or cannot be read, as a warning says."`
+	Score      float64     `json:"rrf_score" doc:"What the results are ordered by: the sum of 1 / (k + rank), or the weighted sum."`
+	VectorRank *int        `json:"vector_rank" doc:"The rank by meaning, from 1; null when it was not found so."`
+	TextRank   *int        `json:"text_rank" doc:"The rank by words, from 1; null when it was not found so."`
+	Metadata   RRFMetadata `json:"metadata" doc:"What is known of the chunk."`
+}
+
+// RRFMetadata is what is known of a chunk.
+type RRFMetadata struct {
+	Doc        sheaf.ID `json:"doc,omitempty" doc:"The document's identifier."`
+	Path       string   `json:"path,omitempty" doc:"The document's path."`
+	Title      string   `json:"title,omitempty" doc:"The chunk's title."`
+	Breadcrumb string   `json:"breadcrumb,omitempty" doc:"The titles from the document down."`
+	Tags       []string `json:"tags,omitempty" doc:"The tags of the chunk."`
+}
+
+func rrfRoutes() []*route {
+	r := operation(route{method: "POST", path: "/v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", "fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`, summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch, plainErrors: true,
+		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty list. When one search fails the other answers, with degraded and warnings. Errors have the member error alone."},
+		func(ctx context.Context, c *call, in *rrfPost) (*RRFAnswer, error) { return c.rrf(ctx, in) })
+	r.own = func(a *API, body []byte) (any, error) { return a.bindRRF(body) }
+	return []*route{r}
+}
+
+func (c *call) rrf(ctx context.Context, in *rrfPost) (*RRFAnswer, error) {
+	reader, err := c.reader(in.Where)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	q := in.Body
+	found, err := reader.Fused(ctx, q.Query, q.Method, q.K, q.TopK)
+	if err != nil {
+		if errors.Is(err, sheaf.ErrInvalid) || c.request.Context().Err() != nil {
+			return nil, err
+		}
+		p := problem("internal", errSearch)
+		p.cause = err
+		return nil, p
+	}
+	c.timings = found.Timings
+	out := &RRFAnswer{Success: true, Data: RRFData{Results: []RRFResult{}, Method: q.Method, K: q.K, Degraded: found.Degraded, Warnings: found.Warnings}}
+	for i := range found.Results {
+		f := &found.Results[i]
+		out.Data.Results = append(out.Data.Results, RRFResult{ID: f.ID, Content: f.Content, Score: f.Score, VectorRank: orNull(f.VectorRank), TextRank: orNull(f.TextRank),
+			Metadata: RRFMetadata{Doc: f.Chunk.Doc, Path: f.Document.Path, Title: f.Chunk.Title, Breadcrumb: f.Chunk.Breadcrumb, Tags: f.Chunk.Tags}})
+	}
+	c.degraded(found.Failures)
+	return out, nil
+}
+
+func orNull(rank int) *int {
+	if rank == 0 {
+		return nil
+	}
+	return &rank
+}
+
+// bindRRF reads the body of /v1/rrf/search, whose faults are told one at a time,
+// in the order fusion_method, rrf_k, top_k, unknown fields, query, in the words of the contract.
+func (a *API) bindRRF(body []byte) (RRFBody, error) {
+	out := RRFBody{Method: a.o.RRF.Method, K: a.o.RRF.K, TopK: 10}
+	var list faults
+	in, ok := parseJSON(body, &list)
+	if !ok {
+		first := list[0]
+		if first.Pointer != "#" {
+			first.Detail = first.Pointer + ": " + first.Detail
+		}
+		return out, problem("invalid-input", "%s", first.Detail)
+	}
+	o, ok := in.(*object)
+	if !ok {
+		return out, problem("invalid-input", "the body must be a JSON object")
+	}
+	given := map[string]any{}
+	for i, name := range o.names {
+		given[name] = o.values[i]
+	}
+	if v, ok := given["fusion_method"]; ok {
+		out.Method, _ = v.(string)
+		if p := checkMethod(out.Method); p != nil {
+			return out, p
+		}
+	}
+	if v, ok := given["rrf_k"]; ok {
+		k, ok := number(v)
+		if !ok {
+			return out, problem("invalid-input", errKWhole)
+		}
+		if p := checkK(k); p != nil {
+			return out, p
+		}
+		out.K = int(k)
+	}
+	if v, ok := given["top_k"]; ok {
+		top, ok := number(v)
+		switch {
+		case !ok:
+			return out, problem("invalid-input", errTopWhole)
+		case top < 1:
+			return out, problem("invalid-input", errTopSmall)
+		case top > collection.MaxWindow:
+			return out, problem("invalid-input", errTopLarge)
+		case top != math.Trunc(top):
+			return out, problem("invalid-input", errTopWhole)
+		}
+		out.TopK = int(top)
+	}
+	set := jsonFields(reflect.TypeFor[RRFBody]())
+	for _, name := range o.names {
+		if set.byName[name] == nil {
+			return out, problem("invalid-input", "there is no field %s: the fields are %s", quote(name), strings.Join(set.names, ", "))
+		}
+	}
+	text, ok := given["query"].(string)
+	rule := set.byName["query"].rules
+	switch {
+	case !ok && given["query"] != nil:
+		return out, problem("invalid-input", errText)
+	case strings.TrimSpace(text) == "":
+		return out, problem("invalid-input", errQuery)
+	case utf8.RuneCountInString(text) > 1000:
+		return out, problem("invalid-input", "query must not exceed 1000 characters")
+	case !rule.pattern.MatchString(text):
+		return out, problem("invalid-input", "query %s", rule.asks)
+	}
+	out.Query = text
+	return out, nil
+}
+
+func number(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	x, err := n.Float64()
+	if err != nil && math.IsInf(x, 0) {
+		return x, true // it is out of range, whatever its size
+	}
+	return x, err == nil
+}

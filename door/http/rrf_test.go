@@ -1,0 +1,349 @@
+package http_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+	"sheaf/internal/worked"
+	"sheaf/store"
+)
+
+// legs is a store whose two searches give what a test says; documents and texts
+// are those of a real collection.
+type legs struct {
+	store.Backend
+	vector, text       []string
+	vectorErr, textErr error
+	limits             chan int
+	both               chan struct{} // where set, a search waits here for the other one
+}
+
+// Retrieve implements store.Backend.
+func (l *legs) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	names, err := l.text, l.textErr
+	if req.Vector != nil {
+		names, err = l.vector, l.vectorErr
+	}
+	if l.limits != nil {
+		l.limits <- req.Limit
+	}
+	if l.both != nil {
+		select {
+		case l.both <- struct{}{}:
+		case <-l.both:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	ranking := sheaf.Ranking{}
+	for i, n := range names {
+		ranking = append(ranking, sheaf.Hit{ID: sheaf.ID("notes:" + n + ".md"), Score: 1 / float64(1+i)})
+	}
+	return ranking, err
+}
+
+// rrfAnswer is the answer as the contract shows it, member by member.
+type rrfAnswer struct {
+	Success *bool `json:"success"`
+	Data    struct {
+		Results  []map[string]json.RawMessage `json:"results"`
+		Method   string                       `json:"fusion_method"`
+		K        int                          `json:"rrf_k"`
+		Other    map[string]any               `json:"-"`
+		Degraded bool                         `json:"degraded"`
+		Warnings []string                     `json:"warnings"`
+	} `json:"data"`
+}
+
+func startLegs(t *testing.T, l *legs, defaults httpdoor.RRF) *server {
+	t.Helper()
+	files := map[string]string{}
+	for _, n := range append(append([]string{"extra"}, l.vector...), l.text...) {
+		files[n+".md"] = "text of " + n + "\n"
+	}
+	f := collectiontest.Open(t, files, nil)
+	o := f.Options
+	l.Backend = o.Backend
+	o.Backend = l
+	c, err := collection.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, files, func(o *httpdoor.Options) { o.Collections, o.RRF = []*collection.Collection{c}, defaults })
+}
+
+const rrfPath = "/v1/rrf/search"
+
+// The sentences of the contract's errors, with their bodies word for word.
+func TestRRFErrors(t *testing.T) {
+	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{})
+	for body, want := range map[string]string{
+		`{"query": "q", "rrf_k": 0}`:                                  `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "q", "rrf_k": -5}`:                                 `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "q", "rrf_k": 0.5}`:                                `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "q", "rrf_k": 1001}`:                               `{"error":"rrf_k must not exceed 1000"}`,
+		`{"query": "q", "rrf_k": 1e400}`:                              `{"error":"rrf_k must not exceed 1000"}`,
+		`{"query": "q", "fusion_method": "sum"}`:                      `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": "RRF"}`:                      `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": " rrf"}`:                     `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": ""}`:                         `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": 7}`:                          `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": "weighted_sum", "rrf_k": 0}`: `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "", "fusion_method": "x", "rrf_k": 0, "top_k": 0}`: `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
+		`{"query": "", "rrf_k": 0, "top_k": 0}`:                       `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "", "top_k": 0}`:                                   `{"error":"top_k must be at least 1"}`,
+		`{"query": "q", "top_k": 1001}`:                               `{"error":"top_k must not exceed 1000"}`,
+		`{"query": "q", "top_k": 1.5}`:                                `{"error":"top_k must be an integer"}`,
+		`{"query": "q", "rrf_k": 60.5}`:                               `{"error":"rrf_k must be an integer"}`,
+		`{"query": "q", "rrf_k": "60"}`:                               `{"error":"rrf_k must be an integer"}`,
+		`{"query": "q", "rrf_k": null}`:                               `{"error":"rrf_k must be an integer"}`,
+		`{"query": " "}`:                                              `{"error":"query must not be empty"}`,
+		`{}`:                                                          `{"error":"query must not be empty"}`,
+		`{"query": 7}`:                                                `{"error":"query must be a string"}`,
+		`{"Query": "q"}`:                                              `{"error":"there is no field \"Query\": the fields are query, fusion_method, rrf_k, top_k"}`,
+		"\ufeff{}":                                                    `{"error":"it begins with a byte order mark: send the JSON without it"}`,
+		`{"query": "a\u0000b"}`:                                       `{"error":"query must be more than white space, without control characters but tabs and line breaks"}`,
+		`[]`:                                                          `{"error":"the body must be a JSON object"}`,
+		`{"query": "q", "topk": 3}`:                                   `{"error":"there is no field \"topk\": the fields are query, fusion_method, rrf_k, top_k"}`,
+	} {
+		res, got := s.ask(t, "POST", rrfPath, body)
+		if res.StatusCode != 400 || string(got) != want || res.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s, want 400 %s", body, res.StatusCode, got, want)
+		}
+	}
+	if res, got := s.ask(t, "POST", rrfPath+"?collection=other", `{"query": "q"}`); res.StatusCode != 404 || !strings.HasPrefix(string(got), `{"error":`) {
+		t.Errorf("another collection: %d %s", res.StatusCode, got)
+	}
+}
+
+// The shape of the answer, its fields and defaults, and ranks that are null.
+func TestRRFAnswer(t *testing.T) {
+	s := startLegs(t, &legs{vector: []string{"A", "B", "C"}, text: []string{"B", "D", "A"}}, httpdoor.RRF{})
+	var a rrfAnswer
+	s.get(t, "POST", rrfPath, `{"query": "search query text", "fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`, &a)
+	if a.Success == nil || !*a.Success || a.Data.Method != "rrf" || a.Data.K != 60 || a.Data.Degraded {
+		t.Errorf("%+v", a)
+	}
+	want := []struct {
+		id           string
+		score        float64
+		vector, text string
+	}{
+		{"B", 1.0/62 + 1.0/61, "2", "1"}, {"A", 1.0/61 + 1.0/63, "1", "3"}, {"D", 1.0 / 62, "null", "2"}, {"C", 1.0 / 63, "3", "null"},
+	}
+	if len(a.Data.Results) != len(want) {
+		t.Fatalf("%d results", len(a.Data.Results))
+	}
+	for i, w := range want {
+		r := a.Data.Results[i]
+		var score float64
+		if err := json.Unmarshal(r["rrf_score"], &score); err != nil {
+			t.Fatal(err)
+		}
+		if string(r["id"]) != `"notes:`+w.id+`.md"` || math.Abs(score-w.score) > 1e-12 || string(r["vector_rank"]) != w.vector || string(r["text_rank"]) != w.text {
+			t.Errorf("result %d: %s, want %+v", i+1, r, w)
+		}
+		if string(r["content"]) != `"text of `+w.id+`\n"` || !strings.HasPrefix(string(r["metadata"]), "{") || len(r) != 6 {
+			t.Errorf("result %d: %s", i+1, r)
+		}
+	}
+	s.get(t, "POST", rrfPath, `{"query": "q"}`, &a)
+	if a.Data.Method != "rrf" || a.Data.K != 60 {
+		t.Errorf("defaults: %+v", a.Data)
+	}
+	s.get(t, "POST", rrfPath, `{"query": "q", "top_k": 2}`, &a)
+	if len(a.Data.Results) != 2 {
+		t.Errorf("%d results for top_k 2", len(a.Data.Results))
+	}
+	// D11: contributions below 0.001 still count, since they order the answer.
+	s.get(t, "POST", rrfPath, `{"query": "q", "rrf_k": 1000}`, &a)
+	if len(a.Data.Results) != 4 || string(a.Data.Results[0]["id"]) != `"notes:B.md"` {
+		t.Errorf("rrf_k 1000: %s", a.Data.Results)
+	}
+}
+
+// D19: w x minmax(vector) + (1-w) x minmax(text), w 0.5, a missing leg 0.
+func TestRRFWeightedSum(t *testing.T) {
+	s := startLegs(t, &legs{vector: []string{"A", "B", "C"}, text: []string{"B", "D"}}, httpdoor.RRF{})
+	var a rrfAnswer
+	s.get(t, "POST", rrfPath, `{"query": "q", "fusion_method": "weighted_sum"}`, &a)
+	// The scores of the legs are 1, 1/2, 1/3 and 1, 1/2.
+	want := map[string]float64{"A": 0.5, "B": 0.5*(1.0/2-1.0/3)/(1-1.0/3) + 0.5, "C": 0, "D": 0}
+	if a.Data.Method != "weighted_sum" || len(a.Data.Results) != 4 {
+		t.Fatalf("%+v", a.Data)
+	}
+	for _, r := range a.Data.Results {
+		var id string
+		var score float64
+		if json.Unmarshal(r["id"], &id) != nil || json.Unmarshal(r["rrf_score"], &score) != nil {
+			t.Fatalf("%s", r)
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(id, "notes:"), ".md")
+		if math.Abs(score-want[name]) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, score, want[name])
+		}
+	}
+}
+
+// D8: a search that finds nothing is no error.
+func TestRRFNothingFound(t *testing.T) {
+	s := startLegs(t, &legs{}, httpdoor.RRF{})
+	res, body := s.ask(t, "POST", rrfPath, `{"query": "zzzz"}`)
+	if want := `{"success":true,"data":{"results":[],"fusion_method":"rrf","rrf_k":60}}`; res.StatusCode != 200 || strings.TrimSpace(string(body)) != want {
+		t.Errorf("%d %s, want %s", res.StatusCode, body, want)
+	}
+}
+
+// D9: one search that fails leaves the other's answer; both are an error.
+func TestRRFFailures(t *testing.T) {
+	broken := errors.New("the disk is on fire")
+	for name, l := range map[string]*legs{
+		"vector": {vector: []string{"A"}, text: []string{"B"}, vectorErr: broken},
+		"text":   {vector: []string{"A"}, text: []string{"B"}, textErr: broken},
+	} {
+		s := startLegs(t, l, httpdoor.RRF{})
+		var a rrfAnswer
+		s.get(t, "POST", rrfPath, `{"query": "q"}`, &a)
+		if !a.Data.Degraded || len(a.Data.Warnings) != 1 || len(a.Data.Results) != 1 || string(a.Data.Results[0][name+"_rank"]) != "null" {
+			t.Errorf("%s failed: %+v", name, a.Data)
+		}
+		if !strings.Contains(s.log.String(), "on fire") {
+			t.Errorf("%s failed and the log says %q", name, s.log)
+		}
+	}
+	s := startLegs(t, &legs{vectorErr: broken, textErr: broken}, httpdoor.RRF{})
+	if res, body := s.ask(t, "POST", rrfPath, `{"query": "q"}`); res.StatusCode != 500 || string(body) != `{"error":"search failed"}` {
+		t.Errorf("both failed: %d %s", res.StatusCode, body)
+	}
+	if !strings.Contains(s.log.String(), "on fire") {
+		t.Errorf("both failed and the log says %q", s.log)
+	}
+}
+
+// Without a model words alone are searched, and the answer says why it has no vector ranks.
+func TestRRFWithoutModel(t *testing.T) {
+	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) { o.Model, o.Embed = nil, nil }), nil)
+	var a rrfAnswer
+	s.get(t, "POST", rrfPath, `{"query": "undo"}`, &a)
+	if a.Data.Degraded || len(a.Data.Results) == 0 || string(a.Data.Results[0]["vector_rank"]) != "null" || len(a.Data.Warnings) != 1 || !strings.Contains(a.Data.Warnings[0], "no embedding model is in use") {
+		t.Errorf("%+v", a.Data)
+	}
+}
+
+// The two searches run together, and each is asked for as many as D10 says.
+func TestRRFSearchesTogether(t *testing.T) {
+	l := &legs{vector: []string{"A"}, text: []string{"B"}, limits: make(chan int, 100), both: make(chan struct{})}
+	s := startLegs(t, l, httpdoor.RRF{})
+	var a rrfAnswer
+	s.get(t, "POST", rrfPath, `{"query": "q", "top_k": 10}`, &a)
+	if len(l.limits) != 2 || a.Data.Degraded || len(a.Data.Results) != 2 {
+		t.Fatalf("one search waited for the other in vain: %d began, %+v", len(l.limits), a.Data)
+	}
+	for topK, want := range map[int]int{1: 50, 10: 50, 11: 55, 20: 100, 200: 1000, 1000: 1000} {
+		for len(l.limits) > 0 {
+			<-l.limits
+		}
+		s.get(t, "POST", rrfPath, fmt.Sprintf(`{"query": "q", "top_k": %d}`, topK), &a)
+		if one, two := <-l.limits, <-l.limits; one != want || two != want {
+			t.Errorf("top_k %d: each search gave %d and %d, want %d", topK, one, two, want)
+		}
+	}
+}
+
+// What the configuration says holds unless a request says otherwise.
+func TestRRFConfiguration(t *testing.T) {
+	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{Method: "weighted_sum", K: 20})
+	var a rrfAnswer
+	s.get(t, "POST", rrfPath, `{"query": "q"}`, &a)
+	if a.Data.Method != "weighted_sum" || a.Data.K != 20 {
+		t.Errorf("%+v", a.Data)
+	}
+	s.get(t, "POST", rrfPath, `{"query": "q", "fusion_method": "rrf", "rrf_k": 1}`, &a)
+	if a.Data.Method != "rrf" || a.Data.K != 1 {
+		t.Errorf("%+v", a.Data)
+	}
+	for want, d := range map[string]httpdoor.RRF{"rrf_k must be at least 1": {K: -1}, "rrf_k must not exceed 1000": {K: 1001}, "fusion_method must be 'weighted_sum' or 'rrf'": {Method: "x"}} {
+		if _, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{s.fixture.Collection}, Open: access.Unrestricted(), RRF: d}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", d, err, want)
+		}
+	}
+}
+
+// The shared cases of the contract, when they are there.
+func TestRRFVectors(t *testing.T) {
+	type problem struct {
+		Status int
+		Error  string
+	}
+	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{})
+	for _, c := range worked.Cases[map[string]any, problem](t, "rrf_validation.json") {
+		delete(c.Input, "_stub")
+		body, err := json.Marshal(c.Input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, got := s.ask(t, "POST", rrfPath, string(body))
+		var answer struct {
+			Error string `json:"error"`
+		}
+		if err := json.Unmarshal(got, &answer); err != nil || res.StatusCode != c.Expected.Status || !reflect.DeepEqual(answer.Error, c.Expected.Error) {
+			t.Errorf("%s: %d %s, want %+v", c.Name, res.StatusCode, got, c.Expected)
+		}
+	}
+	testFusionVectors(t)
+}
+
+// testFusionVectors runs the shared rankings through the route.
+func testFusionVectors(t *testing.T) {
+	type in struct {
+		Vector []string `json:"vector_results"`
+		Text   []string `json:"text_results"`
+		K      int      `json:"rrf_k"`
+		TopK   int      `json:"top_k"`
+	}
+	type fused struct {
+		ID     string  `json:"id"`
+		Score  float64 `json:"rrf_score"`
+		Vector *int    `json:"vector_rank"`
+		Text   *int    `json:"text_rank"`
+	}
+	for _, c := range worked.Cases[in, []fused](t, "rrf_fusion.json") {
+		s := startLegs(t, &legs{vector: unique(c.Input.Vector), text: unique(c.Input.Text)}, httpdoor.RRF{})
+		var a struct {
+			Data httpdoor.RRFData `json:"data"`
+		}
+		s.get(t, "POST", rrfPath, fmt.Sprintf(`{"query": "q", "rrf_k": %d, "top_k": %d}`, c.Input.K, c.Input.TopK), &a)
+		if len(a.Data.Results) != len(c.Expected) {
+			t.Errorf("%s: %d results, want %d", c.Name, len(a.Data.Results), len(c.Expected))
+			continue
+		}
+		for i, w := range c.Expected {
+			r := a.Data.Results[i]
+			if string(r.ID) != "notes:"+w.ID+".md" || math.Abs(r.Score-w.Score) > 1e-12 || !reflect.DeepEqual(r.VectorRank, w.Vector) || !reflect.DeepEqual(r.TextRank, w.Text) {
+				t.Errorf("%s: result %d is %+v, want %+v", c.Name, i+1, r, w)
+			}
+		}
+	}
+}
+
+// unique keeps the best occurrence of each name: a store never gives two.
+func unique(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if !strings.Contains("\x00"+strings.Join(out, "\x00")+"\x00", "\x00"+n+"\x00") {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,269 @@
+package http
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/collection"
+)
+
+// rules are what the tags of a field say of its values. The decoder refuses by
+// them and the OpenAPI document is written from them, so the two agree.
+type rules struct {
+	name      string
+	doc       string
+	example   string
+	required  bool
+	deflt     string
+	hasDeflt  bool
+	enum      []string
+	pattern   *regexp.Regexp
+	asks      string // what the pattern asks for, in words
+	min, max  *float64
+	minLength int
+	maxLength int // 0 for none
+	minItems  int
+	maxItems  int // 0 for none
+	unique    bool
+	// unlisted says that the OpenAPI document tells of the field in words and does
+	// not list it: no schema says which values are right.
+	unlisted bool
+}
+
+// patterns are those of fields, by the name that their tags give after an @, with what they ask for in words.
+var patterns = map[string]struct{ expression, asks string }{
+	"name":    {`^` + written + `+$`, "must have no white space and no control characters"},
+	"line":    {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
+	"text":    {`^` + texts + `*$`, "must have no control characters but tabs and line breaks"},
+	"written": {`^` + texts + `*` + written + texts + `*$`, "must be more than white space, without control characters but tabs and line breaks"},
+	"query":   {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters"},
+	// a document that a caller may give: see collection.Change
+	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` + part + `)*$`,
+		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, whose parts are not empty, . or .., nor begin or end with white space"},
+	"sort":   {`^(-?(date|path|prop\..+)|-?random(:.*)?)?$`, "must be date, path, prop.NAME, each with a dash before it for the largest first, random, or random:7"},
+	"cursor": {`^([A-Za-z0-9_-]{22})?$`, "must be the next of an earlier answer, as it stood there"},
+	"facet":  {`^(tag|folder|tree|ext|prop\.[^,]+)$`, "must be tag, folder, tree, ext or prop.NAME"},
+	"shown":  {`\S`, "must be more than white space"},
+	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
+	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
+	"seen":   {`^(?:\*|` + tags + `)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`}, // or none
+	"tags":   {`^(?:\*|` + tags + `)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
+}
+
+// documented are patterns of fields that stand in the OpenAPI document only: what
+// they are about is told in better words, by what reads the field.
+var documented = map[string]string{
+	"sort": `^(?:-?(?:date|path|prop\.[^\x{0000}-\x{001f}]+)|random(?::0*` + between(0, math.MaxUint64) + `)?)?$`,
+}
+
+// filterPattern is the part of the query language that filters are mostly written in:
+// clauses, alternatives with OR, and brackets that do not nest. Brackets that do are
+// understood too, and are no regular language. All that it matches is a filter.
+func filterPattern() string {
+	const (
+		blanks = `[\x{0009}\x{000a}\x{000d} \x{0085}\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
+		marks  = `\x{0021}-\x{002f}\x{003a}-\x{0040}\x{005b}-\x{0060}\x{007b}-\x{007e}` // of ASCII
+		some   = blank + `"“”„«()`                                                      // ends a word or begins a phrase
+		first  = `[^` + blank + `“”„«` + marks + `]`
+		tagged = first + `[^` + some + `*,]*\*?`
+		quoted = `"` + first + `[^"“”\x{0000}-\x{001f}\x{007f}]*"`
+		hash   = `#[-_/0-9A-Za-z]*` + letter + `(?:[-_/0-9A-Za-z]|` + first + `)*\*?`
+		path   = `/?` + first + `(?:[^` + some + `*]*[/.][^` + some + `*]*\*?|[^` + some + `*]*\*)`
+		name   = `[^` + blank + `“”„«\x{0021}-\x{002c}\x{002f}\x{003a}-\x{0040}\x{005b}-\x{005e}\x{0060}\x{007b}-\x{007e}]+`
+		plain  = `[^` + some + `<>=][^` + some + `]*`
+		month  = `(?:0[1-9]|1[0-2])`
+		day    = `(?:` + month + `-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)`
+		leap   = `(?:[1-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)-02-29`
+		date   = `(?:[1-9][0-9]{3}(?:-(?:` + month + `|` + day + `))?|` + leap + `|[0-9]{1,3}[dwmy]|today|yesterday)`
+		number = `-?[0-9]{1,15}(?:\.[0-9]{1,15})?`
+		clause = `[-+]?(?:tags?:(?:` + tagged + `|` + quoted + `)|` + hash + `|ext:[^` + some + `]+|(?:path|file|folder|in):` + path +
+			`|(?:after|since|before):` + date + `|(?:on|date):(?:[<>]=?|=)?` + date +
+			`|prop\.` + name + `:(?:` + plain + `|` + quoted + `|[<>]=?(?:` + number + `|` + date + `)))`
+	)
+	list := func(item string) string {
+		return item + `(?:` + blanks + `+(?:OR` + blanks + `+)?` + item + `)*`
+	}
+	item := `(?:` + clause + `|[-+]?\(` + blanks + `*` + list(clause) + blanks + `*\))`
+	return `^(?:` + blanks + `*|` + blanks + `*` + list(item) + blanks + `*)$`
+}
+
+// letter is a character of a tag behind # that makes it one: no digit, and no mark of
+// any script.
+const letter = `[A-Za-z\x{00c0}-\x{037d}\x{0400}-\x{0559}\x{0561}-\x{0587}\x{05d0}-\x{05ea}\x{0620}-\x{065f}\x{0904}-\x{0963}\x{0e01}-\x{0e4e}\x{3041}-\x{3096}\x{30a1}-\x{30fa}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]`
+
+// Parts of patterns. Classes are written without their brackets where another is
+// made of them.
+const (
+	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	written = `[^` + blank + `]`
+	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
+	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no character of an identifier
+	outside = blank + `\x{fffd}\\#`                           // neither its first nor its last one
+	// part of a path: one or two characters that are not dots alone, or more
+	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` + outside + `/])`
+	tag  = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
+	// a list of them, of which some may be empty: RFC 9110, section 5.6.1
+	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
+)
+
+// memberName is what names of members of an object with any names are like.
+var memberName = regexp.MustCompile(patterns["name"].expression)
+
+// maxMemberName is how many characters such a name has at most.
+const maxMemberName = 64
+
+var ruleCache sync.Map // reflect.StructField to *rules
+
+// rulesOf reads the tags of a field; name is what the field is called outside.
+func rulesOf(f *reflect.StructField, name string) *rules {
+	type key struct {
+		tag  reflect.StructTag
+		name string
+	}
+	if r, ok := ruleCache.Load(key{f.Tag, name}); ok {
+		return r.(*rules)
+	}
+	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"), required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true", unlisted: f.Tag.Get("unlisted") == "true"}
+	r.deflt, r.hasDeflt = f.Tag.Lookup("default")
+	if list := f.Tag.Get("enum"); list != "" {
+		r.enum = strings.Split(list, ",")
+	}
+	if p := f.Tag.Get("pattern"); p != "" {
+		shared, ok := patterns[strings.TrimPrefix(p, "@")]
+		if !ok {
+			panic(fmt.Sprintf("tag pattern of field %s: there is no %s", f.Name, p))
+		}
+		r.asks = shared.asks
+		r.pattern = regexp.MustCompile(shared.expression)
+	}
+	number := func(tag string) *float64 {
+		text, ok := f.Tag.Lookup(tag)
+		if !ok {
+			return nil
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			panic(fmt.Sprintf("tag %s of field %s: %v", tag, f.Name, err))
+		}
+		return &n
+	}
+	whole := func(tag string) int {
+		if n := number(tag); n != nil {
+			return int(*n)
+		}
+		return 0
+	}
+	r.min, r.max = number("min"), number("max")
+	r.minLength, r.maxLength, r.minItems, r.maxItems = whole("minLength"), whole("maxLength"), whole("minItems"), whole("maxItems")
+	ruleCache.Store(key{f.Tag, name}, r)
+	return r
+}
+
+// fault is one thing that is wrong with a request.
+type fault struct {
+	// Pointer is the JSON pointer, as a fragment, into the body; Parameter
+	// names the parameter or header instead.
+	Pointer   string `json:"pointer,omitempty" doc:"Where in the body, as a JSON pointer."`
+	Parameter string `json:"parameter,omitempty" doc:"Which parameter or header."`
+	Detail    string `json:"detail" doc:"What is wrong, and what is allowed."`
+}
+
+// maxFaults is how many faults of one request are told.
+const maxFaults = 20
+
+type faults []fault
+
+func (f *faults) add(at fault, format string, args ...any) {
+	if len(*f) < maxFaults {
+		at.Detail = fmt.Sprintf(format, args...)
+		*f = append(*f, at)
+	}
+}
+
+// checkText tells what is wrong with a text; it reports whether it is right.
+func (r *rules) checkText(s string, at fault, out *faults) bool {
+	n := utf8.RuneCountInString(s)
+	switch {
+	case n < r.minLength:
+		out.add(at, "it has %d characters: must have at least %d", n, r.minLength)
+	case r.maxLength > 0 && n > r.maxLength:
+		out.add(at, "it has %d characters: must have at most %d", n, r.maxLength)
+	case r.enum != nil && !slices.Contains(r.enum, s):
+		out.add(at, "%s: must be one of %s", quote(s), strings.Join(r.enum, ", "))
+	case r.pattern != nil && !r.pattern.MatchString(s):
+		out.add(at, "%s: %s", quote(s), r.asks)
+	default:
+		return true
+	}
+	return false
+}
+
+func (r *rules) checkNumber(x float64, at fault, out *faults) bool {
+	if r.min != nil && x < *r.min || r.max != nil && x > *r.max {
+		out.add(at, "%s: must be %s", strconv.FormatFloat(x, 'f', -1, 64), r.bounds())
+		return false
+	}
+	return true
+}
+
+func (r *rules) bounds() string {
+	switch {
+	case r.min == nil:
+		return fmt.Sprintf("at most %v", *r.max)
+	case r.max == nil:
+		return fmt.Sprintf("at least %v", *r.min)
+	}
+	return fmt.Sprintf("within %v..%v", *r.min, *r.max)
+}
+
+func (r *rules) checkItems(n int, at fault, out *faults) bool {
+	switch {
+	case n < r.minItems:
+		out.add(at, "it has %d items: must have at least %d", n, r.minItems)
+	case r.maxItems > 0 && n > r.maxItems:
+		out.add(at, "it has %d items: must have at most %d", n, r.maxItems)
+	default:
+		return true
+	}
+	return false
+}
+
+// quote shows a text from a request, shortened.
+func quote(s string) string {
+	if len(s) > 60 {
+		s = strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// Setting is a value of a profile's or a stage's parameter: a text, a number, true or false.
+type Setting string
+
+var (
+	settingType = reflect.TypeFor[Setting]()
+	timeType    = reflect.TypeFor[time.Time]()
+	valueType   = reflect.TypeFor[sheaf.Value]()
+
+	propertyType = reflect.TypeFor[collection.Property]()
+	settingsType = reflect.TypeFor[map[string]Setting]()
+)
+
+func settings(in map[string]Setting) map[string]string {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for k, v := range in {
+		out[k] = string(v)
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package http
+
+import (
+	"context"
+	"net/http"
+
+	"sheaf/collection"
+	"sheaf/collection/access"
+)
+
+type profilePut struct {
+	Where
+	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"What the profile is to be called." example:"mine"`
+	Body ProfileBody
+}
+
+// ProfileBody is a profile that is saved.
+type ProfileBody struct {
+	collection.ProfileInput
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"The parameters that have another value."`
+}
+
+type judgedPut struct {
+	Where
+	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"What the judgements are to be called." example:"mine"`
+	Body collection.JudgedInput
+}
+
+// Measurement is the answer to a request to measure.
+type Measurement struct {
+	Measuring bool `json:"measuring" doc:"True: the status says what came of it."`
+}
+
+// saveRoutes are those by which the lab and the status page change something.
+func saveRoutes() []*route {
+	fails := []int{http.StatusConflict, http.StatusUnprocessableEntity}
+	return []*route{
+		operation(route{method: "PUT", path: "/v1/profiles/{name}", id: "profilePut", example: `{"extends": "sheaf", "parameters": {"meaning": 0.5}, "replace": true}`, summary: "Save a profile: another one with other numbers", scope: access.ScopeAdmin, status: http.StatusCreated, fails: fails,
+			about: "It is a file among the profiles of whoever runs the server. A name that is taken is a conflict unless it is to be replaced; built-in profiles stay. One that extends itself keeps its other numbers."},
+			func(_ context.Context, c *call, in *profilePut) (*collection.Saved, error) {
+				coll, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				input := in.Body.ProfileInput
+				input.Parameters = settings(in.Body.Parameters)
+				saved, err := coll.SaveProfile(c.grant, in.Name, input)
+				c.api.saved.Add(1)
+				return saved, err
+			}),
+		operation(route{method: "PUT", path: "/v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`, summary: "Save judged queries for sheaf eval", scope: access.ScopeAdmin, large: true, status: http.StatusCreated, fails: fails,
+			about: "They are a file beside the index. A name that is taken is a conflict unless it is to be replaced."},
+			func(_ context.Context, c *call, in *judgedPut) (*collection.Saved, error) {
+				coll, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				return coll.SaveJudged(c.grant, in.Name, in.Body)
+			}),
+		operation(route{method: "POST", path: "/v1/recall", id: "recallPost", summary: "Begin to measure recall", scope: access.ScopeAdmin, status: http.StatusAccepted, fails: []int{http.StatusUnprocessableEntity},
+			about: "Searches are compared with brute force, which takes some seconds; the status says what came of it."},
+			func(_ context.Context, c *call, in *here) (*Measurement, error) {
+				coll, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				return &Measurement{true}, coll.MeasureRecall()
+			}),
+	}
+}

@@ -1,0 +1,321 @@
+package http
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf/collection"
+)
+
+// schema is a JSON Schema (2020-12), as OpenAPI 3.1 uses it.
+type schema = map[string]any
+
+// schemas collects the named schemas of a document.
+type schemas struct {
+	named map[string]schema
+	types map[string]reflect.Type // whose schema a name is
+	// profiles are those that requests may name.
+	profiles []collection.Profile
+	// dims is how many dimensions a vector has that requests give; 0 when
+	// collections have none, unknownDims when they have different ones.
+	dims int
+}
+
+func newSchemas() *schemas {
+	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
+}
+
+// of is the schema of a type under the rules of a field; input says that it is
+// for requests, where unknown members are refused.
+func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
+	out := s.plain(t, r, input)
+	if r == nil {
+		return out
+	}
+	if r.name == "profile" && input && len(s.profiles) > 0 {
+		names := []string{""}
+		for i := range s.profiles {
+			names = append(names, s.profiles[i].Name)
+		}
+		out["enum"] = names
+	}
+	if r.name == "vectors" && input {
+		one := out["items"].(schema)
+		one["not"] = schema{"items": schema{"exclusiveMinimum": -collection.LeastPart, "exclusiveMaximum": collection.LeastPart}}
+		switch {
+		case s.dims > 0:
+			one["minItems"], one["maxItems"] = s.dims, s.dims
+		case s.dims == 0:
+			out["maxItems"] = 0
+		}
+	}
+	if p := documented[r.name]; p != "" && input {
+		out["pattern"] = portable(p)
+	}
+	if r.name == "filter" && input {
+		out["pattern"] = portable(filterPattern())
+		s.named["Filter"] = out
+		out = schema{"$ref": "#/components/schemas/Filter"}
+	}
+	if r.doc != "" {
+		out["description"] = r.doc
+	}
+	if r.example != "" {
+		out["examples"] = []any{exampleOf(r.example, t)}
+	}
+	if r.hasDeflt {
+		out["default"] = exampleOf(r.deflt, t)
+	}
+	return out
+}
+
+func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
+	switch t {
+	case settingType:
+		return settingForms
+	case propertyType:
+		one := []any{textSchema(r), schema{"type": "number"}, schema{"type": "boolean"}}
+		list := schema{"type": "array", "items": schema{"anyOf": one}, "maxItems": collection.MaxListed}
+		return schema{"anyOf": append(slices.Clone(one), list)}
+	case timeType:
+		return schema{"type": "string", "format": "date-time"}
+	case valueType:
+		return schema{"type": []any{"string", "number", "boolean", "null"}}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		if input && t.Elem().Kind() == reflect.Pointer {
+			return nullable(s.plain(t.Elem(), r, input))
+		}
+		return s.plain(t.Elem(), r, input)
+	case reflect.String:
+		return textSchema(r)
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return numberSchema("integer", r)
+	case reflect.Float32, reflect.Float64:
+		return numberSchema("number", r)
+	case reflect.Slice, reflect.Array:
+		out := schema{"type": "array", "items": s.plain(t.Elem(), inner(r), input)}
+		if r != nil && r.minItems > 0 {
+			out["minItems"] = r.minItems
+		}
+		if r != nil && r.maxItems > 0 {
+			out["maxItems"] = r.maxItems
+		}
+		if r != nil && r.unique {
+			out["uniqueItems"] = true
+		}
+		return out
+	case reflect.Map:
+		out := schema{"type": "object", "additionalProperties": s.plain(t.Elem(), inner(r), input)}
+		if input {
+			out["propertyNames"] = schema{"pattern": portable(memberName.String()), "minLength": 1, "maxLength": maxMemberName}
+		}
+		if r != nil && r.maxItems > 0 {
+			out["maxProperties"] = r.maxItems
+		}
+		return out
+	case reflect.Struct:
+		return s.reference(t, input)
+	case reflect.Interface:
+		return schema{"type": []any{"string", "number", "boolean", "null"}}
+	}
+	panic("no schema for type " + t.String())
+}
+
+// inner is the rules of the items of a list or an object.
+func inner(r *rules) *rules {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	out.minItems, out.maxItems = 0, 0
+	return &out
+}
+
+func textSchema(r *rules) schema {
+	out := schema{"type": "string"}
+	if r == nil {
+		return out
+	}
+	if r.minLength > 0 {
+		out["minLength"] = r.minLength
+	}
+	if r.maxLength > 0 {
+		out["maxLength"] = r.maxLength
+	}
+	if r.enum != nil {
+		out["enum"] = r.enum
+	}
+	if r.pattern != nil {
+		out["pattern"] = portable(r.pattern.String())
+	}
+	return out
+}
+
+// portable writes a pattern of ours in the syntax of ECMA 262, which OpenAPI
+// uses: characters by code are \x{7f} here and \u007f there.
+func portable(pattern string) string {
+	return codePoint.ReplaceAllStringFunc(pattern, func(c string) string {
+		n, _ := strconv.ParseInt(strings.Trim(c, `\x{}`), 16, 32) // the expression lets nothing else through
+		return `\u` + strings.Repeat("0", 4-len(strconv.FormatInt(n, 16))) + strconv.FormatInt(n, 16)
+	})
+}
+
+func numberSchema(kind string, r *rules) schema {
+	out := schema{"type": kind}
+	if r != nil && r.min != nil {
+		out["minimum"] = *r.min
+	}
+	if r != nil && r.max != nil {
+		out["maximum"] = *r.max
+	}
+	return out
+}
+
+// reference is a link to the schema of a struct, which it makes the first time.
+func (s *schemas) reference(t reflect.Type, input bool) schema {
+	name := t.Name()
+	if input {
+		name += "Input"
+	}
+	name = strings.ToUpper(name[:1]) + name[1:]
+	if other, ok := s.types[name]; ok && other != t {
+		_, pkg, _ := strings.Cut("/"+t.PkgPath(), "/")
+		pkg = pkg[strings.LastIndexByte(pkg, '/')+1:]
+		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
+	}
+	s.types[name] = t
+	link := schema{"$ref": "#/components/schemas/" + name}
+	if _, ok := s.named[name]; ok {
+		return link
+	}
+	s.named[name] = nil // ends recursion
+	fields := jsonFields(t)
+	properties, required := schema{}, []string{}
+	for _, n := range fields.names {
+		f := fields.byName[n]
+		p := s.of(f.typ, f.rules, input)
+		if f.typ.Kind() == reflect.Pointer && !f.omitted && !input {
+			p = nullable(p)
+		}
+		properties[n] = p
+		if input && f.rules.required || !input && !f.omitted {
+			required = append(required, n)
+		}
+	}
+	out := schema{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	if input {
+		out["additionalProperties"] = false
+		if forms := s.forms(t, properties); forms != nil {
+			// Makers of clients take what has anyOf for nothing but one of these, without properties.
+			out["allOf"] = []any{schema{"anyOf": forms}}
+		}
+	}
+	s.named[name] = out
+	return link
+}
+
+// formsOf are the ways in which the members of a struct go together, where not
+// every way does.
+var formsOf = map[reflect.Type][]any{
+	reflect.TypeFor[collection.DocumentInput](): documentForms,
+	reflect.TypeFor[BatchChange](): append(documentForms[:len(documentForms):len(documentForms)],
+		schema{"required": []string{"delete"}, "properties": schema{"delete": schema{"const": true}}}),
+}
+
+// forms are the ways in which the members of a body go together. Members that forms
+// describe are objects and nothing else beside them.
+func (s *schemas) forms(t reflect.Type, properties schema) []any {
+	if forms := formsOf[t]; forms != nil {
+		return forms
+	}
+	var members []string
+	for _, name := range []string{"parameters", "change"} {
+		if f := jsonFields(t).byName[name]; f != nil && f.typ == settingsType {
+			members = append(members, name)
+		}
+	}
+	by := "profile"
+	if jsonFields(t).byName[by] == nil {
+		by = "extends"
+	}
+	if members == nil || jsonFields(t).byName[by] == nil || len(s.profiles) == 0 {
+		return nil
+	}
+	for _, name := range members {
+		properties[name] = schema{"type": "object", "additionalProperties": true, "description": properties[name].(schema)["description"]}
+	}
+	return s.profileForms(by, members)
+}
+
+// unknownDims is what dims is of collections whose vectors differ.
+const unknownDims = -1
+
+// documentForms: a document has a text or chunks, to which [together] holds it.
+var documentForms = []any{
+	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1}, "chunks": schema{"maxItems": 0}}},
+	schema{"required": []string{"chunks"}, "properties": schema{"chunks": schema{"minItems": 1}, "text": schema{"maxLength": 0}}},
+}
+
+// together says how the members of a struct that has formsOf do not go together.
+func together(in any, at fault, out *faults) {
+	var d *collection.DocumentInput
+	switch in := in.(type) {
+	case *collection.DocumentInput:
+		d = in
+	case *BatchChange:
+		if d = &in.DocumentInput; in.Delete { // what has more is a contradiction, and told as one
+			return
+		}
+	default:
+		return
+	}
+	switch hasChunks := len(d.Chunks) > 0; {
+	case d.Text != "" && hasChunks:
+		out.add(fault{Pointer: pointer(at.Pointer, "chunks")}, "give text or chunks, not both")
+	case d.Text == "" && !hasChunks:
+		out.add(fault{Pointer: pointer(at.Pointer, "text")}, "give text or chunks")
+	}
+}
+
+// nullable lets a schema be null too.
+func nullable(p schema) schema {
+	if kind, ok := p["type"].(string); ok {
+		p["type"] = []any{kind, "null"}
+		return p
+	}
+	out := schema{"anyOf": []any{schema{"$ref": p["$ref"]}, schema{"type": "null"}}}
+	if d, ok := p["description"]; ok {
+		out["description"] = d
+	}
+	return out
+}
+
+// exampleOf is a text of a tag as a value of its type.
+func exampleOf(text string, t reflect.Type) any {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return exampleOf(text, t.Elem())
+	case t.Kind() == reflect.Bool:
+		return text == "true"
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Float64:
+		if x, err := strconv.ParseFloat(text, 64); err == nil {
+			return x
+		}
+	case t.Kind() == reflect.Slice:
+		return strings.Split(text, ",")
+	}
+	return text
+}
+
+// sortedKeys are the keys of a map, in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,118 @@
+package http_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	httpdoor "sheaf/door/http"
+)
+
+// Who announces bodies and sends them slowly, or not at all, keeps nobody else from being answered.
+func TestSlowBodies(t *testing.T) {
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Limits = httpdoor.Limits{Body: 32 << 10, IngestBody: 32 << 10, Bodies: 64 << 10}
+	})
+	for _, head := range []string{"Transfer-Encoding: chunked\r\n", fmt.Sprintf("Content-Length: %d\r\n", 32<<10)} {
+		for range 4 {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "PUT /v1/documents/api:a.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n%s\r\n", head)
+			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") { // then it is being read
+				t.Fatalf("%q: %q %v", head, line, err)
+			}
+		}
+		if res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`); res.StatusCode != 200 {
+			t.Errorf("%q: %d %s", head, res.StatusCode, body)
+		}
+	}
+}
+
+// Bodies that come slowly hold no turn, and bodies without an end are cut.
+func TestSlowAndEndlessBodies(t *testing.T) {
+	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, Patience: time.Minute} })
+	slow, done := io.Pipe()
+	go func() {
+		req, err := http.NewRequest("POST", s.URL+"/v1/search", slow)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if res, err := s.Client().Do(req); err == nil {
+			res.Body.Close()
+		}
+	}()
+	if _, err := done.Write([]byte(`{"query": `)); err != nil {
+		t.Fatal(err)
+	}
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 200 {
+		t.Errorf("beside a slow body: %d %s", res.StatusCode, body)
+	}
+	done.CloseWithError(io.ErrClosedPipe)
+	req, err := http.NewRequest("POST", s.URL+"/v1/search", io.LimitReader(endless{}, 8<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.Client().Do(req)
+	if err != nil {
+		return // the server hung up, which it may
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 413 {
+		t.Errorf("an endless body: %d", res.StatusCode)
+	}
+}
+
+// Bodies for other doors have their share of what all bodies may have, and give it back.
+func TestBodiesOfOtherDoors(t *testing.T) {
+	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Bodies: 64 << 10} })
+	has, free := make(chan struct{}), make(chan struct{})
+	s.api.Mount("/door", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			if !errors.Is(err, sheaf.ErrUnavailable) {
+				t.Error(err)
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		has <- struct{}{}
+		<-free
+	}))
+	body, done := strings.Repeat("x", 48<<10), make(chan struct{})
+	go func() {
+		defer close(done)
+		s.ask(t, "POST", "/door", body)
+	}()
+	<-has
+	if res, _ := s.ask(t, "POST", "/door", body); res.StatusCode != 503 {
+		t.Errorf("beside a large body: %d", res.StatusCode)
+	}
+	close(free)
+	<-done
+	go func() { <-has }()
+	if res, _ := s.ask(t, "POST", "/door", body); res.StatusCode != 200 {
+		t.Errorf("behind it: %d", res.StatusCode)
+	}
+}
+
+type endless struct{}
+
+// Read implements io.Reader.
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '['
+	}
+	return len(b), nil
+}

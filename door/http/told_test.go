@@ -1,0 +1,220 @@
+package http_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+	"sheaf/door/mcp"
+	"sheaf/store"
+)
+
+// scoped signs on everybody with the scopes that a header names, and everything to see.
+func scoped(r *http.Request) (access.Grant, error) {
+	g := access.Unrestricted()
+	g.Scopes = nil
+	for s := range strings.SplitSeq(r.Header.Get("Scopes"), ",") {
+		g.Scopes = append(g.Scopes, access.Scope(s))
+	}
+	return g, nil
+}
+
+// TestStoreIsNotNamed: where a store or a model is that does not answer, and as whom it is
+// asked, is told to the scope admin and the log, in every route; others are told that it
+// does not.
+func TestStoreIsNotNamed(t *testing.T) {
+	const place = "postgres://sheaf@db.internal:5432"
+	writes := []string{"PUT /v1/documents/api:pear.md " + `{"text": "Pears.\n"}`, "POST /v1/documents " + `{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`}
+	for i, kind := range []error{sheaf.ErrUnavailable, store.ErrForbidden, store.ErrKeptOut} {
+		why := fmt.Errorf("%w: failed to connect to %s", kind, place)
+		storeIsNotNamed(t, place, why, "search,ingest", false, writes[i%2])
+		storeIsNotNamed(t, place, why, "admin", true, writes[(i+1)%2])
+	}
+}
+
+func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told bool, write string) {
+	t.Helper()
+	store := &vanishing{why: why}
+	open := collectiontest.Open(t, notes, func(o *collection.Options) {
+		store.Backend, o.Backend, o.Distant = o.Backend, store, true
+	})
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Collections, o.SignOn = []*collection.Collection{open.Collection}, scoped
+	})
+	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{open.Collection}, Time: 2 * time.Second}, func(r *http.Request) (access.Grant, error) { return scoped(r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.api.Mount("/mcp", access.ScopeSearch, tools)
+	store.gone.Store(true)
+	for _, asks := range []string{
+		"GET /v1/search?query=undo",
+		"GET /v1/search?query=what+tags:vcs&facets=tag&count=true",
+		"GET /v1/search?query=commit&sort=path",
+		"GET /v1/similar?id=notes:git.md%23undo-a-commit",
+		"POST /v1/explain " + `{"query": "undo commit"}`,
+		"POST /v1/explain/absence " + `{"query": "undo", "id": "notes:hg.md"}`,
+		"POST /v1/explain/changes " + `{"query": "rollback", "change": {"meaning": "1"}}`,
+		"GET /v1/status",
+		"GET /readyz?verbose=true",
+		"POST /mcp " + `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "undo"}}}`,
+		write, // those behind it would wait for what it leaves half made
+	} {
+		method, rest, _ := strings.Cut(asks, " ")
+		path, body, _ := strings.Cut(rest, " ")
+		status := 503
+		if path == "/mcp" {
+			status = 200
+		}
+		s.log.Reset()
+		res, text := s.ask(t, method, path, body, "Scopes", scopes, "Accept", "application/json, text/event-stream")
+		if res.StatusCode != status || strings.Contains(string(text), place) != told || !told && !strings.Contains(string(text), "a key with the scope admin is told why") {
+			t.Errorf("%v, %s by %s: %d %s", why, asks, scopes, res.StatusCode, text)
+		}
+		if logged := strings.Contains(s.log.String(), place); !logged && path != "/mcp" && !strings.HasPrefix(path, "/readyz") {
+			t.Errorf("%v, %s by %s: the log says %q", why, asks, scopes, s.log)
+		}
+	}
+}
+
+// TestNotesNameNoStore: nor is it told in what an answer notes of a step that others stand in
+// for.
+func TestNotesNameNoStore(t *testing.T) {
+	const place = "postgres://sheaf@db.internal:5432"
+	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+		o.Backend, o.Distant = halfGone{o.Backend, fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}, true
+	}), func(o *httpdoor.Options) { o.SignOn = scoped })
+	for _, c := range []struct{ path, body, said string }{
+		{"/v1/explain", `{"query": "undo commit"}`, "cannot explain the scores"},
+		{"/v1/search", `{"query": "undo commit", "profile": "rrf", "parameters": {"push_down": "equal"}}`, "not pushed down"},
+	} {
+		for scopes, told := range map[string]bool{"search": false, "admin": true} {
+			res, body := s.ask(t, "POST", c.path, c.body, "Scopes", scopes)
+			if res.StatusCode != 200 || strings.Contains(string(body), place) != told || !strings.Contains(string(body), c.said) || strings.Contains(string(body), `"degraded":true`) {
+				t.Errorf("%s by %s: %d %s", c.path, scopes, res.StatusCode, body)
+			}
+		}
+	}
+}
+
+// TestLostVersionsNameNoStore: nor where a store that did not take a version goes away before
+// it has the one before it again.
+func TestLostVersionsNameNoStore(t *testing.T) {
+	const place = "postgres://sheaf@db.internal:5432"
+	for scopes, told := range map[string]bool{"ingest": false, "ingest,admin": true} {
+		store := &vanishing{why: fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}
+		var noticed []string
+		s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+			store.Backend = o.Backend
+			o.Notice = func(err error) { noticed = append(noticed, err.Error()) }
+			o.Backend = rejectsLast{picky{store}, store}
+		}), func(o *httpdoor.Options) { o.SignOn = scoped })
+		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Scopes", scopes); res.StatusCode >= 300 {
+			t.Fatal(res.StatusCode, string(body))
+		}
+		res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`, "Scopes", scopes)
+		if res.StatusCode != 422 || !strings.Contains(string(body), "put them again") || strings.Contains(string(body), place) != told {
+			t.Errorf("by %s: %d %s", scopes, res.StatusCode, body)
+		}
+		if !strings.Contains(strings.Join(noticed, "\n"), place) {
+			t.Errorf("by %s: the log says %q", scopes, noticed)
+		}
+	}
+}
+
+// rejectsLast is a store that goes away once it did not take something.
+type rejectsLast struct {
+	picky
+	store *vanishing
+}
+
+// Write implements store.Backend.
+func (r rejectsLast) Write(ctx context.Context, batch store.Batch) error {
+	err := r.picky.Write(ctx, batch)
+	if errors.As(err, new(*store.PartialError)) {
+		r.store.gone.Store(true)
+	}
+	return err
+}
+
+// halfGone is a store that finds, and fails at what a search can do without.
+type halfGone struct {
+	store.Backend
+	why error
+}
+
+// Explain implements store.Explainer.
+func (h halfGone) Explain(context.Context, store.Request, []sheaf.ID) ([]*sheaf.Explanation, error) {
+	return nil, h.why
+}
+
+// Fuse implements store.Fuser.
+func (h halfGone) Fuse(context.Context, store.FuseRequest) (store.Fused, error) {
+	return store.Fused{}, h.why
+}
+
+// TestFailedBranchIsNotNamed: an answer that lacks a part says which part to everybody, and
+// to the scope admin why.
+func TestFailedBranchIsNotNamed(t *testing.T) {
+	const place = "https://models.internal:8443"
+	failed := errors.New("embedding server: " + place + " refuses the key")
+	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+		o.Model, o.Embed = nil, func(context.Context, string) ([]float32, error) { return nil, failed }
+	}), func(o *httpdoor.Options) { o.SignOn = scoped })
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/v1/search?query=undo", ""},
+		{"POST", "/v1/explain", `{"query": "undo commit"}`},
+		{"POST", rrfPath, `{"query": "undo"}`},
+	} {
+		for scopes, told := range map[string]bool{"search": false, "admin": true} {
+			s.log.Reset()
+			res, body := s.ask(t, c.method, c.path, c.body, "Scopes", scopes)
+			if res.StatusCode != 200 || strings.Contains(string(body), place) != told || !told && !strings.Contains(string(body), "embedding the query failed") {
+				t.Errorf("%s %s by %s: %d %s", c.method, c.path, scopes, res.StatusCode, body)
+			}
+			if !strings.Contains(s.log.String(), place) {
+				t.Errorf("%s %s by %s: the log says %q", c.method, c.path, scopes, s.log)
+			}
+		}
+	}
+}
+
+// TestProblemsSayWhere: also of what is not there, and of a name that is taken, it is told which
+// parameter or field asks for it.
+func TestProblemsSayWhere(t *testing.T) {
+	s := start(t, notes, nil)
+	s.ask(t, "PUT", "/v1/profiles/taken", `{"extends": "sheaf"}`)
+	for _, c := range []struct {
+		method, path, body, where string
+	}{
+		{"GET", "/v1/chunks/notes:none.md", "", "id"},
+		{"GET", "/v1/documents/notes:none.md", "", "id"},
+		{"PATCH", "/v1/documents/api:none.md", "{}", "id"},
+		{"GET", "/v1/tasks/none", "", "id"},
+		{"GET", "/v1/similar?id=notes:none.md", "", "id"},
+		{"POST", "/v1/similar", `{"id": "notes:none.md"}`, "#/id"},
+		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:none.md"}`, "#/id"},
+		{"GET", "/v1/search?query=undo&collection=none", "", "collection"},
+		{"POST", "/v1/search?collection=none", `{"query": "undo"}`, "collection"},
+		{"GET", "/v1/documents/notes:git.md?collection=none", "", "collection"},
+		{"PUT", "/v1/profiles/sheaf", `{"extends": "sheaf"}`, "name"},
+		{"PUT", "/v1/profiles/taken", `{"extends": "sheaf"}`, "name"},
+	} {
+		res, body := s.ask(t, c.method, c.path, c.body)
+		var p httpdoor.Problem
+		if err := json.Unmarshal(body, &p); err != nil || len(p.Errors) != 1 || cmp.Or(p.Errors[0].Pointer, p.Errors[0].Parameter) != c.where || p.Errors[0].Detail == "" {
+			t.Errorf("%s %s: %d %s: want %s", c.method, c.path, res.StatusCode, body, c.where)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package http_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf/collection"
+	"sheaf/collection/collectiontest"
+	httpdoor "sheaf/door/http"
+	"sheaf/model"
+)
+
+// slowEmbedder is a model on another machine that answers, once it is slow, when it is let go.
+type slowEmbedder struct {
+	model.Embedder
+	slow  *atomic.Bool
+	asked *atomic.Int32 // how often while it is slow
+	free  chan struct{}
+	let   func() // closes free, once
+}
+
+// Embed implements model.Embedder.
+func (e slowEmbedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
+	if e.slow.Load() {
+		e.asked.Add(1)
+		<-e.free
+	}
+	return e.Embedder.Embed(ctx, purpose, texts)
+}
+
+// slowModel is a collection of the notes with such a model, which is not slow yet.
+func slowModel(t *testing.T) (*collectiontest.Fixture, slowEmbedder) {
+	t.Helper()
+	model := slowEmbedder{slow: new(atomic.Bool), asked: new(atomic.Int32), free: make(chan struct{})}
+	model.let = sync.OnceFunc(func() { close(model.free) })
+	return collectiontest.Open(t, notes, func(o *collection.Options) {
+		ingest := *o.Ingest
+		model.Embedder = ingest.Embedder
+		ingest.Embedder = model
+		o.Ingest = &ingest
+	}), model
+}
+
+// While a long run writes, a document is refused in time, and nothing changes.
+func TestPutBesideARun(t *testing.T) {
+	f, model := slowModel(t)
+	defer model.let()
+	s := startOf(t, f, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Time: 200 * time.Millisecond} })
+	f.Write(t, "long.md", "# Long\n\nIt takes its time.\n")
+	model.slow.Store(true)
+	done := make(chan error, 1)
+	go func() {
+		_, err := f.Refresh(context.Background())
+		done <- err
+	}()
+	for model.asked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	model.let()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(f.Options.Documents, "*")); len(kept) != 0 {
+		t.Errorf("files are left: %v", kept)
+	}
+	var stored collection.Stored
+	startOf(t, f, nil).get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored) // with as much time as it takes
+	if !stored.Created {
+		t.Errorf("%+v", stored)
+	}
+}
+
+// Documents that wait for a model on another machine, or for others that are written, keep
+// nobody from reading: two of them had the turns of two processors.
+func TestWritersThatWait(t *testing.T) {
+	f, model := slowModel(t)
+	defer model.let()
+	s := startOf(t, f, func(o *httpdoor.Options) {
+		o.Limits = httpdoor.Limits{Running: 1, Patience: time.Minute, Time: time.Minute}
+	})
+	model.slow.Store(true)
+	var writers sync.WaitGroup
+	for i := range 3 {
+		writers.Go(func() {
+			if res, body := s.ask(t, "PUT", fmt.Sprintf("/v1/documents/api:%d.md", i), `{"text": "Apples."}`); res.StatusCode != 201 {
+				t.Errorf("document %d: %d %s", i, res.StatusCode, body)
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	for _, path := range []string{"/v1/documents/notes:git.md", "/v1/search?query=undo&profile=tree"} {
+		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+	model.let()
+	writers.Wait()
+	waitLoad(t, s, "sheaf_requests_running 0")
+}
+
+// Of two servers of one index the second one says that the first takes documents, which no
+// waiting for a moment changes.
+func TestPutToTheSecondServer(t *testing.T) {
+	first := collectiontest.Open(t, notes, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- first.Work(ctx) }()
+	defer func() { stop(); <-done }()
+	second := startOf(t, first.Beside(t), nil)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		res, body := second.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
+		if res.StatusCode < 300 { // the first has not begun
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if text := string(body); res.StatusCode != 503 || !strings.Contains(text, "another server of this index takes documents") || strings.Contains(text, "moment") {
+			t.Errorf("%d %s", res.StatusCode, body)
+		}
+		return
+	}
+	t.Error("both take documents")
+}
+
+// TestKeysWhereTheFirstServerIsStartedAgain: of two servers of one index the second one takes
+// documents when the first has ended, also with a key of which nobody has asked it before another
+// one is started. That other one takes them all when the second has ended.
+func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	index := collectiontest.Open(t, notes, nil)
+	begin := func(f *collectiontest.Fixture) (s *server, end func()) {
+		s = startOf(t, f, func(o *httpdoor.Options) { o.Answers = file })
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- f.Work(ctx) }()
+		return s, sync.OnceFunc(func() {
+			stop()
+			if err := errors.Join(<-done, s.api.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	put := func(s *server, key string) (status int) {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+			res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key", key)
+			if status = res.StatusCode; status < 300 {
+				break
+			}
+			if !strings.Contains(string(body), "another server of this index takes documents") {
+				t.Errorf("%d %s", status, body)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		return status
+	}
+	first, endFirst := begin(index)
+	defer endFirst()
+	if status := put(first, "k1"); status != 201 {
+		t.Errorf("the first: %d", status)
+	}
+	second, endSecond := begin(index.Beside(t))
+	defer endSecond()
+	endFirst()
+	for other := index.Beside(t); ; time.Sleep(20 * time.Millisecond) { // until the second has seen that
+		disown, err := other.Own()
+		if errors.Is(err, collection.ErrTaken) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		disown()
+	}
+	third, endThird := begin(index.Beside(t))
+	defer endThird()
+	if status := put(second, "k1"); status != 201 { // as the first was answered
+		t.Errorf("the second, once the first is started again: %d", status)
+	}
+	if res, _ := third.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key", "k2"); res.StatusCode != 503 {
+		t.Errorf("the first, started again: %d", res.StatusCode)
+	}
+	endSecond()
+	if status := put(third, "k2"); status != 200 {
+		t.Errorf("the first, once the second has ended: %d", status)
+	}
+}

@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf"
+	"sheaf/collection"
+)
+
+// template is that of the resources of passages.
+const template = scheme + "://{collection}/{id}"
+
+// maxCompletions is how many values the protocol lets a completion have.
+const maxCompletions = 100
+
+// complete says what a part of the template of resources may be that begins with some
+// letters: a collection, or a document of one by its identifier or, in the collection's own
+// folder, its path.
+func (s *server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	p := req.Params
+	if p.Ref == nil || p.Ref.URI != template {
+		return nil, sheaf.Invalidf("ref: only the resource %s is completed", template)
+	}
+	out := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
+	switch typed := p.Argument.Value; p.Argument.Name {
+	case "collection":
+		for _, c := range s.collections() {
+			if strings.HasPrefix(c.Name(), typed) {
+				out.Completion.Values = append(out.Completion.Values, c.Name())
+			}
+		}
+	case "id":
+		coll := ""
+		if p.Context != nil {
+			coll = p.Context.Arguments["collection"]
+		}
+		list, err := with(ctx, s, coll, func(ctx context.Context, r *collection.Reader) (*collection.DocumentList, error) {
+			list, err := r.Documents(ctx, typed, "", maxCompletions)
+			if err == nil && len(list.Documents) == 0 {
+				list, err = r.Documents(ctx, string(sheaf.DocumentID(r.Collection().Name(), typed)), "", maxCompletions)
+			}
+			return list, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range list.Documents {
+			out.Completion.Values = append(out.Completion.Values, string(d.ID))
+		}
+		out.Completion.HasMore = list.Next != ""
+	default:
+		return nil, sheaf.Invalidf("argument %q: must be collection or id", p.Argument.Name)
+	}
+	return out, nil
+}

@@ -1,0 +1,190 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf"
+	"sheaf/collection"
+)
+
+type explainIn struct {
+	Query      string   `json:"query" jsonschema:"the query"`
+	ID         string   `json:"id,omitempty" jsonschema:"say why this passage is not among the results, or where it is: an id, path or path#heading"`
+	Collection string   `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
+	Limit      int      `json:"limit,omitempty" jsonschema:"how many results to explain, 1 to 20; 3 when left out"`
+	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
+	Set        settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
+	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer, 8000 when left out; of more, the deepest parts are left out first"`
+}
+
+type explainOut struct {
+	Query      string       `json:"query" jsonschema:"the query"`
+	Collection string       `json:"collection" jsonschema:"the collection that was searched"`
+	Profile    string       `json:"profile" jsonschema:"the ranking profile"`
+	Results    []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
+	Absence    *explainedNo `json:"absence,omitempty" jsonschema:"why the passage asked for is not among the results"`
+	// Truncated and Tokens are of results: what is said of a passage is short.
+	Truncated bool `json:"truncated" jsonschema:"whether arithmetic or results were left out because of the budget"`
+	Tokens    int  `json:"tokens" jsonschema:"about how many tokens the results take"`
+}
+
+type explained struct {
+	Rank       int      `json:"rank" jsonschema:"the place, from 1"`
+	ID         sheaf.ID `json:"id" jsonschema:"the identifier"`
+	Breadcrumb string   `json:"breadcrumb" jsonschema:"the titles from the document down"`
+	Score      float64  `json:"score" jsonschema:"the score"`
+	Arithmetic string   `json:"arithmetic" jsonschema:"one line a part: its value, its meaning, and how the parts below make it up"`
+}
+
+type explainedNo struct {
+	ID      sheaf.ID `json:"id" jsonschema:"the passage"`
+	Rank    int      `json:"rank" jsonschema:"its place among the results; 0 when it is not there"`
+	Inside  sheaf.ID `json:"inside,omitempty" jsonschema:"the result that stands for it"`
+	Reasons []string `json:"reasons" jsonschema:"what every branch knows of it, then the step that lost it"`
+}
+
+// maxExplained bounds how many results are explained: each takes many lines.
+const maxExplained = 20
+
+func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult, *explainOut, error) {
+	switch {
+	case in.Query == "":
+		return nil, nil, sheaf.Invalidf("query: it is empty: say what was looked for")
+	case in.Limit < 0 || in.Limit > maxExplained:
+		return nil, nil, sheaf.Invalidf("limit: %d: must be within 1..%d", in.Limit, maxExplained)
+	case in.Limit == 0:
+		in.Limit = 3
+	}
+	budget, err := budgetOf(in.Budget)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := search(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*explainOut, error) {
+		set, err := in.Set.texts()
+		if err != nil {
+			return nil, err
+		}
+		q := collection.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: set, Limit: in.Limit, Explain: true}
+		if in.ID != "" {
+			if err := collection.TakeTurn(ctx); err != nil {
+				return nil, err
+			}
+			t, err := find(r, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			asked := t.Chunk.ID
+			p, err := r.Collection().Load(in.Profile)
+			scans := err == nil && p.Scans()
+			if scans {
+				asked = t.Doc.ID // any section of the file may stand for it
+			}
+			a, err := r.WhyNot(ctx, q, asked)
+			if err != nil {
+				return nil, err
+			}
+			if scans { // sections of a scan have numbers, which no tool takes
+				a.ID, a.Inside = asked, ""
+			}
+			return &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: cmp.Or(in.Profile, r.Collection().Profile()), Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
+		}
+		a, err := r.Search(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out := &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []explained{}, Tokens: int(budget)}
+		out.explain(a.Results, budget)
+		return out, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var w textWriter
+	if no := out.Absence; no != nil {
+		switch {
+		case no.Rank > 0 && no.Inside != "" && no.Inside != no.ID:
+			w.line("%s has rank %d, inside %s.", shown(out.Collection, no.ID), no.Rank, shown(out.Collection, no.Inside))
+		case no.Rank > 0:
+			w.line("%s has rank %d.", shown(out.Collection, no.ID), no.Rank)
+		default:
+			w.line("%s is not among the results.", shown(out.Collection, no.ID))
+		}
+		for _, reason := range no.Reasons {
+			w.line("- %s", oneLine(reason))
+		}
+	}
+	if out.Absence == nil && len(out.Results) == 0 && !out.Truncated {
+		w.line("Nothing was found for %q: there is nothing to explain.", out.Query)
+	}
+	for _, e := range out.Results {
+		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shown(out.Collection, e.ID))
+		w.line("%s", e.Arithmetic)
+	}
+	if out.Truncated {
+		w.line("Note: the budget left out the deepest parts, or results; a larger one, or a smaller limit, gives them.")
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
+}
+
+// explain takes the results with as much arithmetic as the budget holds: the parts that lie
+// deepest are left out of all first, and last results.
+func (o *explainOut) explain(hits []collection.Result, budget float64) {
+	deepest := 0
+	for i := range hits {
+		deepest = max(deepest, depthOf(hits[i].Explanation))
+	}
+	empty, fits := size(o), false
+	for most := deepest; most >= 0 && !fits; most-- {
+		o.Results, o.Truncated = o.Results[:0], most < deepest
+		used := empty
+		fits = true
+		for i := range hits {
+			hit := &hits[i]
+			var w textWriter
+			w.tree(hit.Explanation, 0, most)
+			one := explained{Rank: hit.Rank, ID: nameOf(hit), Breadcrumb: hit.Breadcrumb, Score: hit.Score, Arithmetic: w.String()}
+			price := size(&one) + longer(o.Collection, one.ID)
+			if used+price > budget {
+				fits, o.Truncated = false, true
+				break
+			}
+			used += price
+			o.Results = append(o.Results, one)
+		}
+		o.Tokens = int(used)
+	}
+}
+
+// depthOf is how many levels of parts an explanation has, 0 for none.
+func depthOf(e *sheaf.Explanation) int {
+	deepest := 0
+	if e != nil {
+		for i := range e.Parts {
+			deepest = max(deepest, 1+depthOf(&e.Parts[i]))
+		}
+	}
+	return deepest
+}
+
+// tree writes an explanation, one part a line, parts indented under what they
+// make up, down to a depth of most.
+func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
+	if e == nil {
+		return
+	}
+	how := ""
+	if e.Combine != sheaf.CombineNone && len(e.Parts) > 0 {
+		how = " = " + string(e.Combine) + " of"
+	}
+	if depth == most && len(e.Parts) > 0 {
+		how += " …"
+	}
+	w.line("%s%.5g %s%s", strings.Repeat("  ", depth), e.Value, oneLine(e.Label), how)
+	for i := 0; i < len(e.Parts) && depth < most; i++ {
+		w.tree(&e.Parts[i], depth+1, most)
+	}
+}

@@ -1,0 +1,197 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/internal/jsonname"
+)
+
+var (
+	errJSON   = errors.New("not valid JSON, or nested too deeply")
+	errMethod = errors.New("method not found")
+	errValues = fmt.Errorf("too many values: must hold at most %d", maxValues)
+	errList   = errors.New("a list of messages: send one message at a time, a line or a request each (lists were removed from the protocol with version 2025-06-18)")
+)
+
+// maxValues is how many values and names a message may hold, more than any needs. The SDK takes
+// seconds and a hundred times its length for one of a megabyte that is nothing but brackets.
+const maxValues = 10_000
+
+// check says why a text is no message. It refuses what the SDK would answer as
+// something else or not at all: lists, which the protocol had in its version 2025-03-26
+// alone and in which the SDK mixes up notifications, identifiers that it rounds, names
+// that are there twice, and what only looks like a notification or an answer.
+func check(text []byte) error {
+	switch {
+	case isList(text):
+		return errList
+	case collection.MaxValues(text) > maxValues:
+		return errValues
+	case !json.Valid(text):
+		return errJSON
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return errors.New("a message is an object")
+	}
+	if _, err := jsonrpc.DecodeMessage(text); err != nil {
+		return err
+	}
+	if name, ok := jsonname.Twice(text, jsonname.Exact); ok {
+		return fmt.Errorf("%.100q: the name appears twice", name)
+	}
+	id, identified := members["id"]
+	switch {
+	case identified && !identifies(id):
+		return errors.New("id: must be a text, or a whole number below 2^53")
+	case members["method"] == nil && members["result"] == nil && members["error"] == nil:
+		return errors.New("method: it is missing")
+	}
+	return nil
+}
+
+// identifies reports whether an answer can bear an identifier as it was sent.
+func identifies(id json.RawMessage) bool {
+	var v any
+	if json.Unmarshal(id, &v) != nil {
+		return false
+	}
+	switch v := v.(type) {
+	case string:
+		return true
+	case float64:
+		return v == math.Trunc(v) && math.Abs(v) < wholeNumbers
+	}
+	return false
+}
+
+// isList reports whether a text is a list, as far as it begins.
+func isList(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("["))
+}
+
+// refusal is the answer to a text that cannot be taken, with the identifier that it was
+// sent with where that can be told.
+func refusal(text []byte, why error) []byte {
+	var code int64 = jsonrpc.CodeInvalidRequest
+	switch {
+	case errors.Is(why, errJSON):
+		code = jsonrpc.CodeParseError
+	case errors.Is(why, errMethod):
+		code = jsonrpc.CodeMethodNotFound
+	}
+	id := json.RawMessage("null")
+	var members map[string]json.RawMessage
+	if !errors.Is(why, errValues) && json.Unmarshal(text, &members) == nil && len(members["id"]) > 0 && bytes.IndexByte([]byte(`"-0123456789`), members["id"][0]) >= 0 {
+		id = members["id"]
+	}
+	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why.Error()}})
+	if err != nil {
+		panic("an answer is no JSON: " + err.Error())
+	}
+	return append(answer, '\n')
+}
+
+// largeMessage is from which length on reading a message takes the turn of its request.
+const largeMessage = 64 << 10
+
+// readMessage reads what a request over HTTP sends, and leaves it to be read again. What
+// is no message is answered, and reported as none.
+func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
+	if err == nil && len(text) > largeMessage {
+		if err := collection.TakeTurn(r.Context()); err != nil {
+			busy(w, err)
+			return nil, false
+		}
+	}
+	if err == nil && len(bytes.TrimSpace(text)) > 0 {
+		err = check(text)
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.Is(err, sheaf.ErrUnavailable):
+		busy(w, err)
+		return nil, false
+	case errors.As(err, &large):
+		http.Error(w, fmt.Sprintf("the message has more than %d bytes", large.Limit), http.StatusRequestEntityTooLarge)
+		return nil, false
+	case err != nil:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write(refusal(text, err)) // the client is gone
+		return nil, false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	return text, true
+}
+
+// busy answers what another time can be read.
+func busy(w http.ResponseWriter, why error) {
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, why.Error(), http.StatusServiceUnavailable)
+}
+
+// unknownMethod answers a call of a method that there is not, or that lacks its parameters,
+// as on standard input and output. The SDK fails its request with a plain text instead,
+// which clients take for a fault of the connection; for the newest version of the protocol
+// it answers.
+type unknownMethod struct {
+	http.ResponseWriter
+	sent []byte // the message
+	held bool   // the status, until it is known what it is of
+}
+
+// Unwrap is for [http.ResponseController].
+func (u *unknownMethod) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (u *unknownMethod) WriteHeader(status int) {
+	if u.held = status == http.StatusBadRequest; !u.held {
+		u.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (u *unknownMethod) Write(text []byte) (int, error) {
+	if !u.held {
+		return u.ResponseWriter.Write(text)
+	}
+	u.held = false
+	why := errMethod
+	switch said := strings.TrimSpace(string(text)); {
+	case strings.HasPrefix(said, "invalid request:") && isCall(u.sent):
+		why = errors.New(said)
+	case !strings.HasPrefix(said, "JSON RPC not handled"):
+		u.ResponseWriter.WriteHeader(http.StatusBadRequest)
+		return u.ResponseWriter.Write(text)
+	}
+	u.Header().Set("Content-Type", "application/json")
+	u.Header().Del("Content-Length")
+	_, err := u.ResponseWriter.Write(refusal(u.sent, why))
+	return len(text), err
+}
+
+// isCall reports whether a message has an ID, by which it can be answered.
+func isCall(message []byte) bool {
+	var m struct{ ID json.RawMessage }
+	return json.Unmarshal(message, &m) == nil && m.ID != nil
+}
+
+// end writes a status that nothing followed.
+func (u *unknownMethod) end() {
+	if u.held {
+		u.ResponseWriter.WriteHeader(http.StatusBadRequest)
+	}
+}

@@ -1,0 +1,263 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/door/mcp"
+	"sheaf/store"
+)
+
+// line is what a server wrote.
+type line struct {
+	ID     int             `json:"-"`
+	RawID  json.RawMessage `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// raw speaks with a server on standard input and output, one line a message.
+type raw struct {
+	t    *testing.T
+	in   io.WriteCloser
+	out  chan line
+	last int
+}
+
+func startRaw(t *testing.T) *raw {
+	t.Helper()
+	f := collectiontest.Open(t, notes, nil)
+	server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, ours := io.Pipe()
+	heard, said := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = mcp.Stdio(t.Context(), server, theirs, said)
+		_ = said.Close()
+	}()
+	r := &raw{t: t, in: ours, out: make(chan line, 1)}
+	go func() {
+		defer close(r.out)
+		for lines := bufio.NewScanner(heard); lines.Scan(); {
+			var l line
+			if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+				t.Errorf("the server wrote %q", lines.Bytes())
+			}
+			_ = json.Unmarshal(l.RawID, &l.ID) // 0 for what is no number
+			r.out <- l
+		}
+	}()
+	t.Cleanup(func() {
+		_ = ours.Close()
+		<-done
+		for range r.out {
+		}
+	})
+	return r
+}
+
+// ask sends a request whose params are written as they are, "" for none.
+func (r *raw) ask(method, params string) line {
+	r.t.Helper()
+	r.last++
+	if params != "" {
+		params = `,"params":` + params
+	}
+	return r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q%s}`, r.last, method, params), r.last)
+}
+
+// send sends a line and waits for its answer, which has the identifier id.
+func (r *raw) send(text string, id int) line {
+	r.t.Helper()
+	shown := text[:min(len(text), 200)]
+	if _, err := fmt.Fprintln(r.in, text); err != nil {
+		r.t.Fatalf("%s: %v", shown, err)
+	}
+	l, ok := <-r.out
+	if !ok || l.ID != id || (l.Error == nil) == (l.Result == nil) {
+		r.t.Fatalf("%s: %+v, %v", shown, l, ok)
+	}
+	return l
+}
+
+// TestNewestProtocol: every result says that it is complete, and those that a cache
+// may keep say for whom; strict clients refuse others. What one caller may see is
+// nobody else's.
+func TestNewestProtocol(t *testing.T) {
+	r := startRaw(t)
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	for _, c := range []struct {
+		method, params string
+		cacheable      bool
+	}{
+		{"tools/list", "", true}, {"resources/list", "", true}, {"resources/templates/list", "", true},
+		{"resources/read", `"uri":"sheaf://notes/notes%3Agit.md",`, true},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit"},`, false},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit","limit":0},`, false},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit","limit":null},`, false},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit","limitt":1},`, false},
+		{"tools/call", `"name":"get","arguments":{"id":"nosuch.md"},`, false},
+	} {
+		l := r.ask(c.method, "{"+c.params+meta+"}")
+		var result struct{ ResultType, CacheScope string }
+		if l.Error != nil || json.Unmarshal(l.Result, &result) != nil || result.ResultType != "complete" || (result.CacheScope == "private") != c.cacheable {
+			t.Errorf("%s %s: %+v %.300s", c.method, c.params, l.Error, l.Result)
+		}
+	}
+}
+
+// TestRawRequests: clients leave params out where the protocol lets them, and
+// broken ones send anything. Each request is answered, and the server stays.
+func TestRawRequests(t *testing.T) {
+	r := startRaw(t)
+	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
+	fmt.Fprintln(r.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for _, method := range []string{"ping", "tools/list", "resources/list", "resources/templates/list"} {
+		for _, params := range []string{"", "{}"} {
+			if l := r.ask(method, params); l.Error != nil {
+				t.Errorf("%s %q: %+v", method, params, l.Error)
+			}
+		}
+	}
+	methods := []string{"ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
+		"subscriptions/listen", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "nosuch/method"}
+	for _, method := range methods {
+		for _, params := range []string{"", "null", "[]", `"x"`, "5", `{"cursor":5}`, `{"cursor":"x"}`, `{"cursor":"sheaf://notes/%zz"}`, `{"name":null}`,
+			`{"name":"search"}`, `{"name":"search","arguments":null}`, `{"name":"search","arguments":[]}`, `{"name":"search","arguments":{"query":"a","limit":null}}`,
+			`{"uri":null}`, `{"uri":"sheaf://"}`, `{"ref":{}}`, `{"_meta":{"progressToken":{}}}`} {
+			r.ask(method, params)
+		}
+	}
+	for _, text := range []string{"not JSON", `{"jsonrpc":"2.0","id":2,"method":"ping","params":`, `{"jsonrpc":"2.0","id":2,"method":"ping"} trailing`, "[1,2]", "[]", "{}", "5", "null",
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[{"jsonrpc":"2.0","id":2,"method":"ping"}]`, "\xff\xfe",
+		`{"jsonrpc":"2.0","id":2,"method":"ping","params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", strings.Repeat("a", 17<<20)} {
+		if l := r.send(text, 0); l.Error == nil {
+			t.Errorf("%.100s: %s", text, l.Result)
+		}
+	}
+	fmt.Fprintln(r.in)
+	if l := r.ask("tools/call", `{"name":"search","arguments":{"query":"undo commit"}}`); l.Error != nil {
+		t.Errorf("after all that: %+v", l.Error)
+	}
+}
+
+// TestLists: a list of messages is refused whatever version a client names, and the
+// server stays.
+func TestLists(t *testing.T) {
+	const ping, notice = `{"jsonrpc":"2.0","id":7,"method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
+	lists := []string{"[]", "[5]", "[" + ping + "]", "[" + ping + "," + ping + "]", "[" + ping + "," + notice + "]", "[" + notice + "," + notice + "]", " [" + notice + "] "}
+	for _, version := range []string{`"protocolVersion":""`, `"protocolVersion":"2020-01-01"`, `"protocolVersion":"2025-03-26"`, `"ProtocolVersion":"2025-03-26"`, `"protocolVersion":"2025-06-18"`} {
+		r := startRaw(t)
+		refuse := func() {
+			t.Helper()
+			for _, text := range lists {
+				if l := r.send(text, 0); l.Error == nil || l.Error.Code != -32600 || !strings.Contains(l.Error.Message, "one message at a time") {
+					t.Errorf("%s, %s: %+v", version, text, l)
+				}
+			}
+		}
+		refuse()
+		r.ask("initialize", "{"+version+`,"capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
+		fmt.Fprintln(r.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		refuse()
+		r.ask("initialize", `{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
+		refuse()
+		if l := r.ask("ping", ""); l.Error != nil {
+			t.Errorf("%s: after all that: %+v", version, l.Error)
+		}
+	}
+}
+
+// TestInputEnds: what was asked before the input ended is answered, and the server ends
+// without a fault. Stopped in the middle of a call, it answers it first.
+func TestInputEnds(t *testing.T) {
+	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	ask := func(id int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`+"\n", id)
+	}
+	for _, stopped := range []bool{false, true} {
+		b := &slow{}
+		f := collectiontest.Open(t, notes, func(o *collection.Options) {
+			b.Backend, o.Backend = o.Backend, b
+		})
+		synctest.Test(t, func(t *testing.T) {
+			b.asked, b.free = make(chan struct{}, 10), make(chan struct{})
+			server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			in, say := io.Pipe()
+			var out bytes.Buffer
+			done := make(chan error, 1)
+			go func() { done <- mcp.Stdio(ctx, server, in, &out) }()
+			if _, err := io.WriteString(say, begin+ask(2)+ask(3)+ask(4)); err != nil {
+				t.Fatal(err)
+			}
+			<-b.asked
+			if stopped {
+				stop()
+			} else {
+				_ = say.Close()
+			}
+			synctest.Wait() // the end is heard of before the store answers
+			close(b.free)
+			if err := <-done; stopped != errors.Is(err, context.Canceled) || (!stopped && err != nil) {
+				t.Errorf("stopped %t: %v", stopped, err)
+			}
+			stop()
+			_ = say.Close()
+			got := map[int]bool{}
+			for text := range strings.Lines(out.String()) {
+				var l line
+				if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil || (string(l.RawID) != "1" && !strings.Contains(string(l.Result), "move the")) {
+					t.Errorf("stopped %t: %s (%v)", stopped, text, err)
+				}
+				_ = json.Unmarshal(l.RawID, &l.ID)
+				got[l.ID] = true
+			}
+			if len(got) != 4 && !stopped || !got[1] || !got[2] {
+				t.Errorf("stopped %t: answers to %v", stopped, got)
+			}
+		})
+	}
+}
+
+// slow is a store that answers when it may.
+type slow struct {
+	store.Backend
+	asked, free chan struct{}
+}
+
+func (b *slow) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
+	select {
+	case b.asked <- struct{}{}:
+	default:
+	}
+	select {
+	case <-b.free:
+	case <-ctx.Done():
+		return sheaf.Ranking{}, ctx.Err()
+	}
+	return b.Backend.Retrieve(ctx, r)
+}

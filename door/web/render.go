@@ -1,0 +1,312 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/internal/attributes"
+	"sheaf/internal/wikilink"
+	"sheaf/text/chunk"
+)
+
+// render makes HTML of a document's text; one that is intricate stays as it is written. HTML in the text is shown as text,
+// links lead to documents of the collection or out, images are links, and
+// every heading that is a chunk carries its identifier.
+func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
+	if chunk.KindOf(doc.Path) != chunk.KindMarkdown {
+		p.Text = part.Text
+		return nil
+	}
+	front := 0
+	if !doc.FrontmatterText {
+		front = min(doc.Frontmatter.End, len(part.Text))
+	}
+	source := []byte(part.Text[front:])
+	for i := range doc.Chunks {
+		withoutAttributes(source, &doc.Chunks[i], front)
+	}
+	if intricate(source) {
+		p.Text, p.Intricate = part.Text, true
+		return nil
+	}
+	t := &transformer{doc: doc, front: front, links: map[string]sheaf.ID{}}
+	for _, l := range part.Links {
+		t.links[linkKey(l.Target, l.Fragment)] = l.To
+	}
+	md := goldmark.New(
+		// Styles of cells the policy forbids.
+		goldmark.WithExtensions(written{}, extension.Linkify, extension.Strikethrough, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)), parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(plainHTML{}, 1))),
+	)
+	var out bytes.Buffer
+	if err := md.Convert(source, &out); err != nil {
+		return fmt.Errorf("show %s: %w", doc.ID, err)
+	}
+	p.HTML = out.String()
+	return nil
+}
+
+// behindHeading is what may stand behind a heading's text: closing hashes, or the line under it.
+var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
+
+// withoutAttributes puts spaces where source, which is a document from front on, has the list
+// of attributes of a chunk's heading, unless that is part of its title.
+func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
+	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
+	if !c.HasHeading || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
+		return
+	}
+	text := source[from:to]
+	text = text[:behindHeading.FindIndex(text)[0]]
+	if rest, _, ok := attributes.Cut(string(text)); ok {
+		list := text[len(rest):]
+		copy(list, bytes.Repeat([]byte(" "), len(list)))
+	}
+}
+
+// linkKey is what a link is looked up by: what is written.
+func linkKey(target, fragment string) string { return target + "\x00" + fragment }
+
+// transformer gives headings the identifiers of their chunks and links their
+// targets.
+type transformer struct {
+	doc   *sheaf.Document
+	front int
+	links map[string]sheaf.ID
+}
+
+// Transform implements parser.ASTTransformer.
+func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser.Context) {
+	chunks := t.doc.Chunks
+	var late []ast.Node // may leave the tree, behind which a walk would not go on
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			if n.Lines().Len() == 0 {
+				break
+			}
+			at := n.Lines().At(0).Start + t.front
+			for len(chunks) > 0 && (!chunks[0].HasHeading || chunks[0].Heading.End <= at) {
+				chunks = chunks[1:]
+			}
+			if len(chunks) > 0 && chunks[0].Heading.Start <= at {
+				n.SetAttributeString("data-id", []byte(chunks[0].ID))
+				n.SetAttributeString("tabindex", []byte("-1"))
+			}
+		case *ast.List, *ast.Blockquote:
+			n.SetAttributeString("dir", []byte("auto")) // marks and bars stand where the text begins
+		case *ast.Link:
+			t.lead(n, string(n.Destination))
+		case *ast.AutoLink, *ast.Image:
+			late = append(late, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range late {
+		switch n := n.(type) {
+		case *ast.AutoLink:
+			t.autoLink(n, reader.Source())
+		case *ast.Image:
+			t.unpicture(n)
+		}
+	}
+}
+
+// lead has a link lead where it says.
+func (t *transformer) lead(n *ast.Link, written string) {
+	n.Destination = t.destination(written)
+	apart(n, n.Destination)
+}
+
+// apart has a link to another site open in a window of its own, which one that opens
+// another program would leave empty.
+func apart(n ast.Node, address []byte) {
+	if bytes.HasPrefix(bytes.ToLower(address), []byte("http")) {
+		n.SetAttributeString("rel", []byte("noreferrer noopener"))
+		n.SetAttributeString("target", []byte("_blank"))
+	}
+}
+
+// destination is where a link leads from the page: to a document when the
+// catalog knew one, else where it says, when that is another site, somebody's mail
+// or Obsidian, whose notes have such addresses; nowhere otherwise.
+func (t *transformer) destination(written string) []byte {
+	target, fragment, _ := strings.Cut(written, "#")
+	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
+		if to := t.links[key]; to != "" {
+			return documentAddress(to)
+		}
+	}
+	if target == "" && fragment != "" {
+		return documentAddress(sheaf.ChunkID(t.doc.ID, fragment))
+	}
+	if leads(written) {
+		return []byte(written)
+	}
+	return nowhere
+}
+
+// leads reports whether the page lets an address lead where it says.
+func leads(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")
+}
+
+// nowhere is where a link leads that leads to nothing here: the page takes the address away.
+var nowhere = []byte("#")
+
+func unescaped(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
+
+func documentAddress(id sheaf.ID) []byte {
+	return []byte("?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
+}
+
+// autoLink lets addresses that links may have lead there and makes all others text.
+func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
+	address := n.URL(source)
+	if n.AutoLinkType == ast.AutoLinkEmail {
+		return
+	}
+	if leads(string(address)) {
+		apart(n, address)
+		return
+	}
+	if parent := n.Parent(); parent != nil {
+		parent.ReplaceChild(parent, n, ast.NewString(n.Label(source)))
+	}
+}
+
+// unpicture turns an image into a link to it, or what it is called where it is in a link
+// already: the page loads nothing from elsewhere, and files of the folder are not served.
+func (t *transformer) unpicture(n *ast.Image) {
+	var link ast.Node = &inlineNode{open: `<span class="image">`, close: `</span>`}
+	if !inLink(n) {
+		to := ast.NewLink()
+		t.lead(to, string(n.Destination))
+		link = to
+	}
+	for c := n.FirstChild(); c != nil; {
+		next := c.NextSibling()
+		link.AppendChild(link, c)
+		c = next
+	}
+	if !link.HasChildren() {
+		link.AppendChild(link, ast.NewString([]byte("image")))
+	}
+	link.SetAttributeString("class", []byte("image"))
+	if parent := n.Parent(); parent != nil {
+		parent.ReplaceChild(parent, n, link)
+	}
+}
+
+// inLink reports whether an element stands in a link.
+func inLink(n ast.Node) bool {
+	for p := n.Parent(); p != nil && p.Type() == ast.TypeInline; p = p.Parent() {
+		if p.Kind() == ast.KindLink {
+			return true
+		}
+	}
+	return false
+}
+
+// plainHTML shows HTML as the text that it is.
+type plainHTML struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			segments := n.(*ast.RawHTML).Segments
+			for i := range segments.Len() {
+				s := segments.At(i)
+				_, _ = w.Write(util.EscapeHTML(s.Value(source)))
+			}
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		_, _ = w.WriteString("<pre class=\"html\">")
+		for i := range n.Lines().Len() {
+			s := n.Lines().At(i)
+			_, _ = w.Write(util.EscapeHTML(s.Value(source)))
+		}
+		if b := n.(*ast.HTMLBlock); b.HasClosure() {
+			_, _ = w.Write(util.EscapeHTML(b.ClosureLine.Value(source)))
+		}
+		_, _ = w.WriteString("</pre>\n")
+		return ast.WalkContinue, nil
+	})
+}
+
+var _ renderer.NodeRenderer = plainHTML{}
+
+// wikiParser reads [[target#fragment|text]] as a link, and what a note embeds, with
+// "!" before it, as a link to it.
+type wikiParser struct{}
+
+// Trigger implements parser.InlineParser.
+func (wikiParser) Trigger() []byte { return []byte{'[', '!'} }
+
+// maxWiki bounds how far the end of a wiki link is looked for.
+const maxWiki = 1000
+
+// Parse implements parser.InlineParser.
+func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	line, embeds := bytes.CutPrefix(line, []byte("!"))
+	if len(line) < 5 || line[0] != '[' || line[1] != '[' {
+		return nil
+	}
+	end := bytes.Index(line[:min(len(line), maxWiki)], []byte("]]"))
+	if end < 3 || bytes.IndexByte(line[2:end], '[') >= 0 {
+		return nil
+	}
+	if _, size, ok := wikilink.Parse(string(line[2:min(len(line), 2*maxWiki)])); !ok || size != end {
+		return nil
+	}
+	target, shown, named := strings.Cut(string(line[2:end]), "|")
+	target = strings.TrimSuffix(target, `\`) // in tables
+	if !named || embeds {                    // behind a picture stands its width
+		shown = target
+	}
+	if embeds {
+		block.Advance(1)
+	}
+	block.Advance(end + 2)
+	link := ast.NewLink()
+	link.Destination = []byte(target)
+	link.AppendChild(link, ast.NewString([]byte(shown)))
+	if name, _, _ := strings.Cut(target, "#"); embeds && picture[strings.ToLower(path.Ext(name))] {
+		link.SetAttributeString("class", []byte("image"))
+	}
+	return link
+}
+
+// picture are the extensions of files that notes embed as pictures.
+var picture = map[string]bool{".avif": true, ".bmp": true, ".gif": true, ".jpeg": true, ".jpg": true, ".png": true, ".svg": true, ".webp": true}

@@ -1,0 +1,264 @@
+// Package web answers the question "what does a person see in a browser?". It
+// is a page that needs nothing but the server: it searches while one types,
+// shows documents with their heading tree, lays every stage of a ranking open
+// (the lab), and says how the index is. The files of the page are in static;
+// the page asks the HTTP interface for everything but the text of a document
+// as HTML, which Handler makes.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+)
+
+//go:embed static
+var static embed.FS
+
+// Options say what the page shows.
+type Options struct {
+	// Collection is the served collection of a name, the first one for "".
+	Collection func(name string) (*collection.Collection, error)
+	// Grant is what the caller of a request may see; false when the caller
+	// is unknown.
+	Grant func(ctx context.Context) (access.Grant, bool)
+}
+
+// asset is a file of the page.
+type asset struct {
+	content []byte
+	kind    string
+	// tag is weak: the same one stands for the bytes as they are and compressed.
+	tag string
+	// packed is the content compressed, which is done when it is first asked for.
+	packed func() []byte
+}
+
+// policy lets the page do nothing but show itself and ask its own server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// DocumentPath is where Handler serves documents as HTML.
+const DocumentPath = "/ui/document"
+
+// Handler serves the files of the page, which anybody may have, at / and
+// /ui/..., and documents at DocumentPath, which need a grant:
+//
+//	a.Mount("/", "", h)
+//	a.Mount("/ui/", "", h)
+//	a.Mount(web.DocumentPath, access.ScopeSearch, h)
+//
+// for an api.API a. The page asks for everything beside its own address, so a program
+// may have all of a below another one: http.StripPrefix("/notes", a) at "/notes/".
+func Handler(o Options) (http.Handler, error) {
+	assets := map[string]*asset{}
+	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := static.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		assets["/ui/"+strings.TrimPrefix(name, "static/")] = newAsset(name, content)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the page: %w", err)
+	}
+	assets["/"] = assets["/ui/index.html"]
+	delete(assets, "/ui/index.html") // whose addresses are those beside /
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, "the address has GET, HEAD")
+			return
+		}
+		if r.URL.Path == DocumentPath {
+			o.document(w, r)
+			return
+		}
+		a := assets[r.URL.Path]
+		if a == nil {
+			refuse(w, http.StatusNotFound, "there is nothing at this address")
+			return
+		}
+		a.serve(w, r)
+	}), nil
+}
+
+func newAsset(name string, content []byte) *asset {
+	sum := sha256.Sum256(content)
+	a := &asset{content: content, kind: "application/octet-stream", tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
+	switch path.Ext(name) { // not asked of the system, which differs from others and takes its time
+	case ".js":
+		a.kind = "text/javascript; charset=utf-8"
+	case ".css":
+		a.kind = "text/css; charset=utf-8"
+	case ".html":
+		a.kind = "text/html; charset=utf-8"
+	case ".svg":
+		a.kind = "image/svg+xml"
+	}
+	a.packed = sync.OnceValue(func() []byte { return pack(content) })
+	return a
+}
+
+// pack compresses the content of a file.
+func pack(content []byte) []byte {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(content)
+		err = errors.Join(err, z.Close())
+	}
+	if err != nil {
+		panic("compress into memory: " + err.Error())
+	}
+	return packed.Bytes()
+}
+
+func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("ETag", a.tag)
+	h.Set("Cache-Control", "no-cache") // asked for again with the tag: a new program has new files
+	h.Set("Vary", "Accept-Encoding")
+	if collection.Unchanged(strings.Join(r.Header.Values("If-None-Match"), ","), a.tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	content := a.content
+	if collection.TakesGzip(r.Header) {
+		h.Set("Content-Encoding", "gzip")
+		content = a.packed()
+	}
+	h.Set("Content-Length", fmt.Sprint(len(content)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(content) // the client may have gone
+	}
+}
+
+// page is a document with its text as HTML.
+type page struct {
+	*collection.Document
+	HTML string `json:"html"`
+	// Text is that of documents that are no Markdown, or too intricate to be shown as such.
+	Text      string `json:"text,omitempty"`
+	Intricate bool   `json:"intricate,omitempty"`
+	// Chunk is what was asked for, the document or a passage of it, and Line the one in the file where that begins.
+	Chunk sheaf.ID `json:"chunk"`
+	Line  int      `json:"line"`
+	// Words are those of the text that answer the query that was given, in parts of which every second one matches.
+	Words [][]string `json:"words,omitempty"`
+}
+
+// document answers with the document that the parameter id names, and what of it answers the parameter query.
+func (o *Options) document(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	p, err := o.page(r)
+	if err != nil {
+		grant, _ := o.Grant(r.Context())
+		err = collection.Told(err, &grant)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, errNoGrant):
+		refuse(w, http.StatusUnauthorized, err.Error())
+		return
+	case errors.Is(err, sheaf.ErrNotFound):
+		grant, _ := o.Grant(r.Context())
+		collection.Settle(r.Context(), grant, began)
+		refuse(w, http.StatusNotFound, err.Error())
+		return
+	case errors.Is(err, sheaf.ErrInvalid):
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	case errors.Is(err, sheaf.ErrUnavailable):
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, err.Error())
+		return
+	default:
+		refuse(w, http.StatusInternalServerError, "the document could not be read")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(p)
+}
+
+// refuse answers with a problem, as the API does.
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": detail})
+}
+
+var errNoGrant = errors.New("a key is needed")
+
+func (o *Options) page(r *http.Request) (*page, error) {
+	grant, ok := o.Grant(r.Context())
+	if !ok || !grant.May(access.ScopeSearch) {
+		return nil, errNoGrant
+	}
+	c, err := o.Collection(r.URL.Query().Get("collection"))
+	if err != nil {
+		return nil, err
+	}
+	if err := collection.TakeTurn(r.Context()); err != nil {
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	}
+	defer collection.EndTurn(r.Context()) // others work while the answer is read
+	reader, err := c.For(grant)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	target, err := reader.Find(r.URL.Query().Get("id"))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := reader.Document(r.Context(), target.Doc.ID)
+	if err != nil {
+		return nil, err
+	}
+	part, err := reader.Get(r.Context(), target.Doc.ID, collection.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	p := &page{Document: doc, Chunk: target.Chunk.ID, Line: part.Line}
+	text := doc.Title + "\n" + part.Text
+	if target.Chunk.ID != target.Doc.ID {
+		section, err := reader.Get(r.Context(), target.Chunk.ID, collection.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		p.Line = section.Line
+		text = section.Text + "\n" + text // its words are among those that are told
+	}
+	if query := r.URL.Query().Get("query"); query != "" {
+		p.Words = reader.Words(r.Context(), query, text)
+	}
+	return p, p.render(part, &target.Doc)
+}

@@ -1,0 +1,289 @@
+package benchmark
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf/model"
+	"sheaf/model/hashed"
+)
+
+// notes makes a folder of Markdown with sections on many subjects.
+func notes(t *testing.T) string {
+	dir := t.TempDir()
+	for i := range 60 {
+		var b strings.Builder
+		for k := range 5 {
+			fmt.Fprintf(&b, "## Subject %d of note%d\n\nThe word%d and the thing%d are told here at some length, see [the linked words](x.md).\nMore of the frequent text stands below.\n\n", k, i, i*5+k, k)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%d.md", i)), []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestCorpus: the same corpus every time, of the size asked for, made of real
+// text first; queries of every class, those of headings with their chunk.
+func TestCorpus(t *testing.T) {
+	dir := notes(t)
+	c, err := ReadFolders([]string{dir}, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadFolders([]string{dir}, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := json.Marshal(c)
+	b, _ := json.Marshal(again)
+	if string(a) != string(b) {
+		t.Error("two corpora of one folder differ")
+	}
+	if len(c.Documents) != 500 || c.Made != 200 {
+		t.Errorf("%d documents, %d made; want 500 and 200", len(c.Documents), c.Made)
+	}
+	byID := map[string]*Document{}
+	for i := range c.Documents {
+		byID[c.Documents[i].ID] = &c.Documents[i]
+	}
+	classes := map[string]int{}
+	for _, q := range c.Queries {
+		classes[q.Class]++
+		if d := byID[q.Known]; q.Known != "" && (d == nil || !strings.Contains(plain(d.Title), q.Text)) {
+			t.Errorf("%q is no heading of %v", q.Text, d)
+		}
+	}
+	if classes["real"] < 100 || classes["hot"] < 20 {
+		t.Errorf("queries: %v", classes)
+	}
+	if _, err := ReadFolders([]string{t.TempDir()}, 500); err == nil {
+		t.Error("an empty folder is no error")
+	}
+}
+
+// TestRun: our own engine and a peer, each in its own process, are measured on
+// every task; the peer is compared with ours, and one that fails is a row.
+func TestRun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the peers of this test are shell scripts")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHEAF_TEST_ENGINE", "1")
+	bin := t.TempDir()
+	for name, script := range map[string]string{
+		"peer-twin":   "exec '" + self + "' \"$@\"",
+		"peer-broken": "echo out of order >&2; exit 1",
+		"peer-words":  "[ \"$2\" = words ] || exit 3; exec '" + self + "' \"$@\"",
+		"peer-idle":   "echo '{}'",
+		"peer-slow":   "[ \"$2\" = words ] || exit 3; exec sleep 60",
+		"note.txt":    "",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peers, err := FindPeers(bin)
+	if err != nil || len(peers) != 5 {
+		t.Fatalf("peers: %v %v", peers, err)
+	}
+	steps := 0
+	report, err := Run(context.Background(), Options{
+		Folders: []string{notes(t)}, Sizes: []int{300}, Tasks: Tasks, Ours: Peer{"sheaf", []string{self}}, Peers: peers,
+		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Limit: 5 * time.Second, Embedder: hashed.New(64),
+		Step: func(r *Report) error {
+			if steps++; len(r.Rows) != steps {
+				t.Errorf("after step %d there are %d rows", steps, len(r.Rows))
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]Row{}
+	for _, r := range report.Rows {
+		rows[r.Peer+" "+string(r.Task)] = r
+	}
+	for _, task := range Tasks {
+		ours, twin := rows["sheaf "+string(task)], rows["twin "+string(task)]
+		if ours.Result == nil || twin.Result == nil || twin.Same < 0.999 {
+			t.Errorf("%s: %+v, and a twin of it %+v", task, ours, twin)
+			continue
+		}
+		if c := ours.Result.Classes["real"]; c == nil || !(c.Quantile(0.5) > 0) || c.QPS <= 0 || c.ClientsQPS <= 0 || ours.Result.IndexBytes <= 0 {
+			t.Errorf("%s: %+v", task, ours.Result)
+		}
+		if r := rows["broken "+string(task)]; !strings.Contains(r.Fault, "out of order") {
+			t.Errorf("%s: the broken peer: %+v", task, r)
+		}
+		if r := rows["idle "+string(task)]; r.Fault == "" {
+			t.Errorf("%s: a peer that does nothing has a result", task)
+		}
+		if _, ok := rows["words "+string(task)]; ok != (task == TaskWords) {
+			t.Errorf("%s: the peer for words alone: %v", task, ok)
+		}
+	}
+	if r := rows["slow words"]; r.Fault != "stopped after 5s" {
+		t.Errorf("the slow peer: %+v", r)
+	}
+	if r := rows["sheaf words"]; !(r.MRR > 0.5) || !math.IsNaN(r.Recall) {
+		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
+	}
+	for _, task := range []Task{TaskVectors, TaskWide} {
+		if r := rows["sheaf "+string(task)]; !(r.Recall > 0.95) {
+			t.Errorf("%s: recall %v", task, r.Recall)
+		}
+	}
+	if short, long := rows["sheaf vectors"].InputBytes, rows["sheaf vectors384"].InputBytes; short != 300*64*4 || long != 300*96*4 {
+		t.Errorf("%d and %d bytes of vectors", short, long)
+	}
+	var text, svg strings.Builder
+	if err := report.Text(&text); err != nil || !strings.Contains(text.String(), "| sheaf ") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	if err := report.SVG(&svg); err != nil || strings.Contains(svg.String(), "NaN") || !strings.HasSuffix(svg.String(), "</svg>\n") {
+		t.Errorf("%v\n%s", err, svg.String())
+	}
+}
+
+// TestNearest: rows that are as near as the last of the nearest are right answers
+// too, and each counts once.
+func TestNearest(t *testing.T) {
+	rows := [][]float32{{0, 1, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0.5, 0, 0, 0}, {0, 1, 0, 0}}
+	for _, c := range []struct {
+		q    []float32
+		k    int
+		want []int
+	}{
+		{[]float32{1, 0.5, 0, 0}, 2, []int{1, 0, 2, 3, 4}},
+		{[]float32{1, 0.5, 0, 0}, 1, []int{1}},
+		{[]float32{0, 1, 0, 0}, 2, []int{0, 2, 4}},
+		{[]float32{1, 0, 0, 0}, 2, []int{1, 3}},
+		{[]float32{1, 0, 0, 0}, 9, []int{1, 3, 0, 2, 4}},
+	} {
+		if got := nearestOf(c.q, rows, c.k); !slices.Equal(got, c.want) {
+			t.Errorf("the %d nearest to %v are %v, want %v", c.k, c.q, got, c.want)
+		}
+	}
+	want := strings.Fields("a b c d e f g h i j k l")
+	for got, share := range map[string]float64{"a b c d e f g h i l": 1, "l k j i h g f e d c b a": 1, "a b x": 0.2, "": 0} {
+		if found := recallOf(want, strings.Fields(got)); found != share {
+			t.Errorf("recall of %q is %v, want %v", got, found, share)
+		}
+	}
+}
+
+// TestWide: vectors of unit length, half as long again; nothing stays nothing.
+func TestWide(t *testing.T) {
+	e := wide{hashed.New(64)}
+	list, err := e.Embed(t.Context(), model.Passage, []string{"one title\nand its text", "one title", "\n, ."})
+	if err != nil || len(list) != 3 || list[2] != nil {
+		t.Fatalf("%v %v", list, err)
+	}
+	for _, v := range list[:2] {
+		var square float64
+		for _, x := range v {
+			square += float64(x) * float64(x)
+		}
+		if len(v) != e.Dims() || e.Dims() != 96 || math.Abs(square-1) > 1e-5 {
+			t.Errorf("%d of %d numbers, length %v", len(v), e.Dims(), square)
+		}
+	}
+}
+
+// TestInterrupted: what was measured before the end is in the report.
+func TestInterrupted(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHEAF_TEST_ENGINE", "1")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	report, err := Run(ctx, Options{
+		Folders: []string{notes(t)}, Sizes: []int{200, 300}, Tasks: []Task{TaskWords}, Ours: Peer{"sheaf", []string{self}},
+		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Embedder: hashed.New(64),
+		Step: func(*Report) error { cancel(); return nil },
+	})
+	if !errors.Is(err, context.Canceled) || len(report.Rows) != 1 || report.Rows[0].Result == nil {
+		t.Errorf("%v, %+v", err, report.Rows)
+	}
+}
+
+// TestTooLong: a peer that would not be done within the limit, going by a smaller
+// size, is left out.
+func TestTooLong(t *testing.T) {
+	r := run{Options: Options{Limit: time.Minute}, report: &Report{Rows: []Row{
+		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{BuildSeconds: 7}},
+		{Peer: "a", Task: TaskVectors, Chunks: 1000, Result: &Result{BuildSeconds: 5}},
+		{Peer: "b", Task: TaskWords, Chunks: 1000, Fault: "out of order"},
+	}}}
+	if why := r.tooLong(Peer{Name: "a"}, TaskWords, 10_000); !strings.Contains(why, "1m10s") {
+		t.Errorf("10,000 chunks in 70 s and a limit of 60: %q", why)
+	}
+	for _, c := range []struct {
+		peer string
+		task Task
+	}{{"a", TaskVectors}, {"a", TaskHybrid}, {"b", TaskWords}} {
+		if why := r.tooLong(Peer{Name: c.peer}, c.task, 10_000); why != "" {
+			t.Errorf("%v: %s", c, why)
+		}
+	}
+}
+
+// TestVerdicts: a peer that finds clearly less than the best one does is named, per kind
+// of task; ones that failed or are close are not.
+func TestVerdicts(t *testing.T) {
+	nan := math.NaN()
+	row := func(name string, task Task, mrr, recall float64) Row {
+		return Row{Peer: name, Task: task, MRR: mrr, Recall: recall, Result: &Result{}}
+	}
+	vectors := verdicts([]Row{row("a", TaskVectors, nan, 0.998), row("b", TaskVectors, nan, 0.99), row("c", TaskVectors, nan, 0.92), {Peer: "d", Task: TaskVectors, MRR: nan, Recall: nan, Fault: "ill"}})
+	if len(vectors) != 1 || !strings.HasPrefix(vectors[0], "c finds 0.920 of the nearest where a finds 0.998") {
+		t.Errorf("%q", vectors)
+	}
+	words := verdicts([]Row{row("a", TaskWords, 0.47, nan), row("b", TaskWords, 0.37, nan), row("c", TaskHybrid, 0.2, nan)})
+	if len(words) != 1 || !strings.HasPrefix(words[0], "c finds known chunks with an MRR of 0.200 where a has 0.470") {
+		t.Errorf("%q", words)
+	}
+}
+
+// TestGrowth: times of two sizes beside one another, with their ratio.
+func TestGrowth(t *testing.T) {
+	class := func(micros, together float64) map[string]*Class {
+		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100, ClientsQPS: 150}}
+	}
+	report := Report{Clients: 8, Rows: []Row{
+		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{Classes: class(20, 30)}},
+		{Peer: "a", Task: TaskWords, Chunks: 10_000, Result: &Result{Classes: class(50, 60)}},
+		{Peer: "b", Task: TaskWords, Chunks: 10_000, Fault: "out of order"},
+	}}
+	var b strings.Builder
+	report.growth(&b)
+	if !strings.Contains(b.String(), "| a      |     20.0 us |      50.0 us |  2.50 |     20.0 us |      50.0 us |  2.50 |           1.20 | 1.20 | 1.50 |\n") {
+		t.Error(b.String())
+	}
+}
+
+// TestMain is our own engine when TestRun starts this program as a peer.
+func TestMain(m *testing.M) {
+	if os.Getenv("SHEAF_TEST_ENGINE") != "" && len(os.Args) == 4 && !strings.HasPrefix(os.Args[1], "-") {
+		Main(Own)
+		return
+	}
+	os.Exit(m.Run())
+}

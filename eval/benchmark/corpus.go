@@ -1,0 +1,314 @@
+// Package benchmark measures search engines side by side, in one run on one
+// machine: it makes a corpus of chunks with queries, lets every engine index and
+// search it in a process of its own, and compares speed, size, memory and
+// whether the answers are right.
+//
+// An engine is a program that meets the protocol of peer.go; ours is one of them.
+package benchmark
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"sheaf"
+	"sheaf/text/chunk"
+)
+
+// Document is one chunk of the corpus, a line of corpus.jsonl.
+type Document struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// Query is a line of queries.jsonl.
+type Query struct {
+	ID string `json:"id"`
+	// Class is "real" (headings and link texts) or "hot" (the most frequent
+	// words, alone and in threes).
+	Class string `json:"class"`
+	Text  string `json:"text"`
+	// Known is the chunk under the heading that the query is, "" when it is
+	// not made from one.
+	Known string `json:"known,omitempty"`
+}
+
+// Corpus is what is searched for what.
+type Corpus struct {
+	Documents []Document
+	Queries   []Query
+	// Made is how many of the documents are made of sentences of others,
+	// because the folders held too few.
+	Made int
+	// Bytes are those of titles and texts.
+	Bytes int64
+}
+
+// Names of the files of a corpus in its folder.
+const (
+	corpusFile  = "corpus.jsonl"
+	queriesFile = "queries.jsonl"
+)
+
+const (
+	maxChunkBytes = 2000
+	minChunkBytes = 40
+	seed          = 20_240_531
+)
+
+// ReadFolders makes a corpus of n chunks of the Markdown files below folders,
+// the same one every time: sections cut at their headings and at about 2,000
+// bytes, in the order of a seeded shuffle of the files. When the folders hold
+// fewer, the rest is made of their sentences.
+func ReadFolders(folders []string, n int) (*Corpus, error) {
+	var files []string
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && path != folder && strings.HasPrefix(d.Name(), ".") {
+				return filepath.SkipDir
+			}
+			if d.Type().IsRegular() && chunk.KindOf(path) == chunk.KindMarkdown {
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the corpus: %w", err)
+		}
+	}
+	random := rand.New(rand.NewPCG(seed, 1))
+	slices.Sort(files)
+	random.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	c := &Corpus{}
+	var links []string
+	for _, name := range files {
+		if len(c.Documents) >= n {
+			break
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			continue // gone meanwhile, or not ours to read
+		}
+		links = append(links, c.add(content)...)
+	}
+	if len(c.Documents) == 0 {
+		return nil, sheaf.Invalidf("the corpus: no Markdown files in %s", strings.Join(folders, ", "))
+	}
+	c.Documents = c.Documents[:min(n, len(c.Documents))]
+	c.fill(n, random)
+	for i := range c.Documents {
+		c.Documents[i].ID = fmt.Sprintf("d%07d", i)
+		c.Bytes += int64(len(c.Documents[i].Title) + len(c.Documents[i].Text))
+	}
+	c.makeQueries(links, random)
+	return c, nil
+}
+
+// add cuts a file and returns the texts of its links.
+func (c *Corpus) add(content []byte) (links []string) {
+	cutter, err := chunk.New(chunk.Options{})
+	if err != nil {
+		panic(err) // the defaults are valid
+	}
+	doc := cutter.Chunk("bench", "x.md", content)
+	for i := range doc.Chunks {
+		part := &doc.Chunks[i]
+		for _, l := range part.Links {
+			if n := len(strings.Fields(l.Text)); n >= 2 && n <= 6 {
+				links = append(links, l.Text)
+			}
+		}
+		title := strings.Join(part.Hierarchy, " > ")
+		body := strings.ToValidUTF8(string(content[min(part.Body.Start, len(content)):part.Body.End]), " ")
+		for piece := range pieces(strings.TrimSpace(body)) {
+			c.Documents = append(c.Documents, Document{Title: title, Text: piece})
+		}
+	}
+	return links
+}
+
+// pieces cuts text at line ends into parts of about maxChunkBytes.
+func pieces(text string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for len(text) > 0 {
+			end := len(text)
+			if end > maxChunkBytes {
+				end = maxChunkBytes
+				if i := strings.LastIndexByte(text[:end], '\n'); i > 0 {
+					end = i + 1
+				} else {
+					for end > 0 && text[end]&0xC0 == 0x80 {
+						end--
+					}
+				}
+			}
+			piece := strings.TrimSpace(text[:end])
+			text = text[end:]
+			if len(piece) >= minChunkBytes && !yield(piece) {
+				return
+			}
+		}
+	}
+}
+
+// fill makes documents until there are n: the title of a real one, and
+// sentences, two thirds of them from its neighborhood.
+func (c *Corpus) fill(n int, random *rand.Rand) {
+	real := len(c.Documents)
+	if real >= n {
+		return
+	}
+	sentences := make([][]string, real)
+	for i := range sentences {
+		sentences[i] = strings.SplitAfter(strings.ReplaceAll(c.Documents[i].Text, "\n", " "), ". ")
+	}
+	const neighborhood = 50
+	for len(c.Documents) < n {
+		from := random.IntN(real)
+		var b strings.Builder
+		want := 300 + random.IntN(900)
+		for b.Len() < want {
+			at := random.IntN(real)
+			if random.IntN(3) < 2 {
+				at = (from + random.IntN(neighborhood)) % real
+			}
+			s := sentences[at]
+			b.WriteString(strings.TrimSpace(s[random.IntN(len(s))]))
+			b.WriteByte(' ')
+		}
+		c.Documents = append(c.Documents, Document{Title: c.Documents[from].Title, Text: strings.TrimSpace(b.String())})
+		c.Made++
+	}
+}
+
+const (
+	knownQueries = 500
+	linkQueries  = 500
+	hotWords     = 50
+)
+
+// makeQueries makes 500 of headings, 500 of link texts, and 100 of the most
+// frequent words.
+func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
+	add := func(class, text, known string) {
+		text = plain(text)
+		if text != "" {
+			c.Queries = append(c.Queries, Query{ID: fmt.Sprintf("q%04d", len(c.Queries)), Class: class, Text: text, Known: known})
+		}
+	}
+	seen := map[string]bool{}
+	for tries := 0; tries < 20*knownQueries && len(seen) < knownQueries; tries++ {
+		d := &c.Documents[random.IntN(len(c.Documents)-c.Made)]
+		heading := d.Title[strings.LastIndex(d.Title, " > ")+1:]
+		heading = strings.TrimPrefix(heading, "> ")
+		if n := len(strings.Fields(heading)); n < 2 || n > 8 || seen[heading] {
+			continue
+		}
+		seen[heading] = true
+		add("real", heading, d.ID)
+	}
+	for range min(linkQueries, len(links)) {
+		add("real", links[random.IntN(len(links))], "")
+	}
+	hot := c.frequentWords(hotWords)
+	for _, w := range hot {
+		add("hot", w, "")
+	}
+	for range hotWords {
+		if len(hot) > 0 {
+			add("hot", hot[random.IntN(len(hot))]+" "+hot[random.IntN(len(hot))]+" "+hot[random.IntN(len(hot))], "")
+		}
+	}
+}
+
+// plain keeps letters, digits and spaces: no engine's query language is meant.
+func plain(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
+
+// functionWords are too frequent for anybody to search for.
+const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or such that the their then there these they this to was will with you your "
+
+// frequentWords are the words, function words aside, in most documents of a
+// sample.
+func (c *Corpus) frequentWords(n int) []string {
+	counts := map[string]int{}
+	step := max(1, len(c.Documents)/20_000)
+	for i := 0; i < len(c.Documents); i += step {
+		seen := map[string]bool{}
+		for w := range strings.FieldsSeq(strings.ToLower(plain(c.Documents[i].Text))) {
+			if len(w) > 2 && !seen[w] && !strings.Contains(functionWords, " "+w+" ") {
+				seen[w] = true
+				counts[w]++
+			}
+		}
+	}
+	words := make([]string, 0, len(counts))
+	for w := range counts {
+		words = append(words, w)
+	}
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	return words[:min(n, len(words))]
+}
+
+// Write puts the corpus into a folder, as peers read it.
+func (c *Corpus) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := writeLines(filepath.Join(dir, corpusFile), c.Documents); err != nil {
+		return err
+	}
+	return writeLines(filepath.Join(dir, queriesFile), c.Queries)
+}
+
+func writeLines[T any](name string, lines []T) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range lines {
+		if err := e.Encode(&lines[i]); err != nil {
+			_ = f.Close()
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+func readLines[T any](name string) ([]T, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
+	var out []T
+	for d.More() {
+		var one T
+		if err := d.Decode(&one); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}

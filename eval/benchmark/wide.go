@@ -1,0 +1,56 @@
+package benchmark
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"sheaf/model"
+)
+
+// wide makes vectors half as long again, as those of many transformers are: what
+// its embedder makes of a text, and the first half of what it makes of the first
+// line, which is the title of a document and the whole of a query.
+type wide struct{ model.Embedder }
+
+// Dims implements [model.Embedder].
+func (w wide) Dims() int { return w.Embedder.Dims() + w.Embedder.Dims()/2 }
+
+// Embed implements [model.Embedder].
+func (w wide) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
+	whole, err := w.Embedder.Embed(ctx, purpose, texts)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]string, len(texts))
+	for i, text := range texts {
+		lines[i], _, _ = strings.Cut(text, "\n")
+	}
+	first, err := w.Embedder.Embed(ctx, purpose, lines)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range whole {
+		if v == nil {
+			continue
+		}
+		v = append(make([]float32, 0, w.Dims()), v...)
+		if first[i] != nil {
+			v = append(v, first[i][:w.Dims()-len(v)]...)
+		}
+		whole[i] = unit(v[:w.Dims()])
+	}
+	return whole, nil
+}
+
+// unit gives v, which is not zero, the length 1, in place.
+func unit(v []float32) []float32 {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(square))
+	}
+	return v
+}

@@ -1,0 +1,518 @@
+// Package catalog answers the question "what documents exist?": their trees and
+// chunks, spans, links and back-links, tags, properties, dates, content hashes
+// and folders, the files that were skipped and why, and the settings that the
+// collection was made with. It does not find chunks by words or meaning; that is
+// a backend's task.
+//
+// Text is not kept here: a chunk's text is read from the source file by its
+// span, when the file still is what was indexed. Text that has no source file is
+// stored, compressed.
+//
+// A [Catalog] is a folder of immutable segment files and a manifest. Readers
+// take a [View], a snapshot that never changes; one writer at a time publishes a
+// new generation. The format is documented in doc/formats/catalog.md.
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+	"sheaf/index/vfs/sectionfile"
+)
+
+// ErrStale says that a source file is no longer what was indexed, so that spans
+// do not hold: it changed, or it is gone. It wraps sheaf.ErrUnavailable: after
+// indexing again there is a text.
+var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
+
+// ErrUnread says that a source file cannot be read: its rights or its disk do not let
+// this program. It wraps sheaf.ErrUnavailable: somebody may mend that.
+var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
+
+// ErrMisfiled says that a table is not what this program would make of the records: it is
+// damaged, or another version of the program filed them. It wraps sheaf.ErrCorrupt.
+var ErrMisfiled = fmt.Errorf("%w: filed otherwise", sheaf.ErrCorrupt)
+
+// Hash is the hash of a file's content: XXH3, 128 bits. It tells versions of a
+// file apart; it is no protection against somebody who wants two files to agree.
+type Hash [16]byte
+
+// HashOf is the hash of content.
+func HashOf(content []byte) Hash { return xxh3.Hash128(content).Bytes() }
+
+// FileState tells one version of a file from another.
+type FileState struct {
+	Size    int64
+	ModTime int64 // nanoseconds since 1970
+	Hash    Hash
+}
+
+// Record is what the catalog keeps of a document.
+type Record struct {
+	Document sheaf.Document
+	File     FileState
+	Date     sheaf.Dated
+	// Text is the document's text when there is no source file to read it
+	// from; HasText says so, since a text may be empty.
+	Text    []byte
+	HasText bool
+}
+
+// Skip is a file that was not indexed.
+type Skip struct {
+	Tree   string `json:"tree,omitempty"`
+	Path   string `json:"path"` // relative to the tree's folder
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// Size and ModTime are those of a file that was read before it was left
+	// out, as in FileState; 0 for any other.
+	Size    int64 `json:"size,omitempty"`
+	ModTime int64 `json:"mod_time,omitempty"`
+}
+
+// Tree is a folder of documents under a name.
+type Tree struct {
+	Name string `json:"name"`
+	Root string `json:"root"` // absolute; "" when the documents have no source files
+}
+
+// FreeTree is the tree of documents that are given without a file and belong to no
+// tenant; every other tree of given ones belongs to the tenant of its name. No folder's
+// tree is called so.
+const FreeTree = "api"
+
+// TreeName is the name of a folder's tree, as it begins IDs: the folder's last part,
+// without colons, which end a tree's name, and with a number behind it when that is
+// [FreeTree] or one of taken.
+func TreeName(root string, taken ...string) string {
+	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
+	if base == "/" || base == "." || base == `\` {
+		base = "root"
+	}
+	name := base
+	for n := 2; name == FreeTree || slices.Contains(taken, name); n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// Settings are what a collection was made with. Changing most of them means
+// indexing again.
+type Settings struct {
+	Trees []Tree `json:"trees"`
+	// Chunker is the name of the chunker with its options, Analyzer that of
+	// the analyzer with its version.
+	Chunker  string `json:"chunker"`
+	Analyzer string `json:"analyzer"`
+	// Language is the language of the collection, and LanguageDetected says
+	// that nobody set it.
+	Language         string `json:"language"`
+	LanguageDetected bool   `json:"language_detected"`
+	// Embedder is the name of the model that made the vectors, "" for none.
+	Embedder string `json:"embedder,omitempty"`
+	Dims     int    `json:"dims,omitempty"`
+	// Extra is what the owner of the collection keeps besides.
+	Extra map[string]string `json:"extra,omitempty"`
+}
+
+// Root is the folder of the named tree, or "".
+func (s Settings) Root(tree string) string {
+	for _, t := range s.Trees {
+		if t.Name == tree {
+			return t.Root
+		}
+	}
+	return ""
+}
+
+// Update is a set of changes that happen together.
+type Update struct {
+	// Put adds documents, each instead of one with the same ID. Encoded adds
+	// more of them.
+	Put     []Record
+	Encoded []Encoded
+	// Delete removes documents; those that do not exist are no error. A
+	// document that is also in Put or Encoded is added.
+	Delete []sheaf.ID
+	// Skipped, Settings and Pending replace what was there when not nil.
+	Skipped  *[]Skip
+	Settings *Settings
+	Pending  *map[sheaf.ID]string
+	// Whole writes what was there once more, as one segment with the changes: nothing is
+	// left of documents that were replaced.
+	Whole bool
+}
+
+// payload is the manifest's payload, as JSON.
+type payload struct {
+	Format int `json:"format"`
+	// Begun says that nothing was published yet: see [Catalog.begin].
+	Begun    bool          `json:"begun,omitempty"`
+	Segments []segmentInfo `json:"segments"` // oldest first
+	Settings Settings      `json:"settings"`
+	// Skipped and Pending are the names of the files with these lists.
+	Skipped string `json:"skipped,omitempty"`
+	Pending string `json:"pending,omitempty"`
+	// Copy is the name of a file with the settings once more, without Extra:
+	// what was set by hand must outlive a damaged manifest.
+	Copy   string `json:"copy,omitempty"`
+	Skips  int    `json:"skips"`
+	Docs   int    `json:"docs"`
+	Chunks int    `json:"chunks"`
+	Bytes  int64  `json:"bytes"` // of the source files
+}
+
+type segmentInfo struct {
+	Name string `json:"name"`
+	// Records counts documents and tombstones.
+	Records int `json:"records"`
+}
+
+// files names the files of the generation: segments, oldest first, and lists.
+func (p *payload) files() []string {
+	var names []string
+	for _, info := range p.Segments {
+		names = append(names, info.Name)
+	}
+	for _, name := range []string{p.Skipped, p.Pending, p.Copy} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// format is the version of the payload, the segments and the lists.
+const format = 2
+
+const (
+	kindSegment  = "catalog"
+	kindSkipped  = "catalog-skipped"
+	kindPending  = "catalog-pending"
+	kindSettings = "catalog-settings"
+	prefix       = "catalog-"
+	lockName     = "LOCK"
+
+	sectionList = "list"
+	sectionSize = "size"
+)
+
+// Options open a catalog.
+type Options struct {
+	// Source is the file system of the source files; nil is vfs.Disk.
+	Source vfs.FS
+	// ReadOnly never creates or changes anything.
+	ReadOnly bool
+}
+
+// Catalog is an open catalog. It is safe for concurrent use, but for Reload.
+type Catalog struct {
+	fs  vfs.FS
+	dir string
+	o   Options
+
+	watch *manifest.Watch // of what other processes publish
+
+	writing sync.Mutex // held during Update
+	mu      sync.Mutex
+	current *View
+	closed  bool
+	held    io.Closer // lock taken by Hold
+}
+
+// errClosed is what a catalog answers that was closed.
+var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
+
+// Open opens the catalog in a folder, and makes an empty one when there is none
+// and ReadOnly is not set. Errors wrap sheaf.ErrNotFound (nothing there and
+// ReadOnly), sheaf.ErrCorrupt, or sheaf.ErrUnsupported (another version).
+func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
+	if fsys == nil {
+		return nil, sheaf.Invalidf("open catalog: a file system is needed")
+	}
+	if o.Source == nil {
+		o.Source = vfs.Disk{}
+	}
+	c := &Catalog{fs: fsys, dir: dir, o: o, watch: manifest.NewWatch(fsys, dir)}
+	if !o.ReadOnly {
+		if err := fsys.MkdirAll(dir); err != nil {
+			return nil, fmt.Errorf("open catalog: %w", err)
+		}
+	}
+	view, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	c.current = view
+	return c, nil
+}
+
+// load opens the current generation.
+func (c *Catalog) load() (*View, error) {
+	view, m, err := manifest.Open(c.fs, c.dir, c.openView)
+	if errors.Is(err, fs.ErrNotExist) && c.headless() {
+		// A writer that has just begun publishes before it writes segments.
+		if view, m, err = manifest.Open(c.fs, c.dir, c.openView); errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: %w: at byte 0: it is gone, and there are segments", manifest.Name, vfs.ErrCorrupt)
+		}
+	}
+	none := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !none:
+		return nil, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
+	case c.o.ReadOnly && (none || view.payload.Begun):
+		return nil, fmt.Errorf("open catalog %s: %w", c.dir, sheaf.ErrNotFound)
+	case none:
+		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
+	}
+	view.generation = m.Generation
+	return view, nil
+}
+
+// headless reports whether there are segments in the folder, which a manifest names.
+func (c *Catalog) headless() bool {
+	names, err := c.fs.List(c.dir)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool {
+		number, ok := strings.CutPrefix(name, prefix)
+		_, err := strconv.ParseUint(number, 16, 64)
+		return ok && err == nil
+	})
+}
+
+// begin publishes a generation without anything before the first segment is written, so
+// that segments without a manifest are always damage, and never what a crash left of
+// the first update: who took them for that would sweep them.
+func (c *Catalog) begin(view *View) (generation uint64, err error) {
+	if view.generation > 0 {
+		return view.generation, nil
+	}
+	data, err := json.Marshal(payload{Format: format, Begun: true})
+	if err != nil {
+		return 0, err
+	}
+	generation = following(0)
+	return generation, manifest.Publish(c.fs, c.dir, manifest.Manifest{Generation: generation, Payload: data})
+}
+
+func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
+	var p payload
+	if err := json.Unmarshal(m.Payload, &p); err != nil {
+		return nil, fmt.Errorf("%s: %w: payload: %w", manifest.Name, sheaf.ErrCorrupt, err)
+	}
+	if p.Format != format {
+		return nil, fmt.Errorf("%s: %w %d, this program reads %d", manifest.Name, manifest.ErrVersion, p.Format, format)
+	}
+	for _, name := range p.files() {
+		if !slices.Contains(m.Files, name) {
+			return nil, fmt.Errorf("%s: %w: payload: file %q is none of the generation's", manifest.Name, sheaf.ErrCorrupt, name)
+		}
+	}
+	var segments []*segment
+	for _, info := range p.Segments {
+		s, err := openSegment(c.fs, filepath.Join(c.dir, info.Name))
+		if err != nil {
+			for _, s := range segments {
+				s.release()
+			}
+			return nil, err
+		}
+		segments = append(segments, s)
+	}
+	return newView(c, m, p, segments), nil
+}
+
+// translate gives the errors of the files below the root's categories.
+func translate(err error) error {
+	switch {
+	case errors.Is(err, sectionfile.ErrCorrupt), errors.Is(err, manifest.ErrCorrupt):
+		return sheaf.WithCategory(sheaf.ErrCorrupt, err)
+	case errors.Is(err, sectionfile.ErrVersion), errors.Is(err, manifest.ErrVersion):
+		return sheaf.WithCategory(sheaf.ErrUnsupported, err)
+	case errors.Is(err, vfs.ErrLocked):
+		return sheaf.WithCategory(sheaf.ErrUnavailable, err)
+	}
+	return err
+}
+
+// View returns a snapshot of the newest generation that this Catalog knows.
+// Close it when done; it stays valid while the catalog changes.
+func (c *Catalog) View() *View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current.retain()
+	return c.current
+}
+
+// Reload looks for a generation that another process published. It is not safe beside
+// itself and changes: see Follow.
+func (c *Catalog) Reload() error {
+	newer, err := c.newer()
+	if err != nil || !newer {
+		return err
+	}
+	view, err := c.load()
+	if errors.Is(err, sheaf.ErrNotFound) {
+		return nil // another one begins
+	}
+	if err != nil {
+		return err
+	}
+	c.replace(view)
+	return nil
+}
+
+// ErrGone says that a catalog is not there any more that was. Where it was is for nobody to
+// know who asks from elsewhere.
+var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
+
+// newer reports whether the newest generation is not the one that is known here.
+func (c *Catalog) newer() (bool, error) {
+	generation, err := c.watch.Generation()
+	none := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !none {
+		return false, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return false, errClosed
+	case none && c.current.generation != 0:
+		return false, ErrGone
+	}
+	return !none && generation != c.current.generation, nil
+}
+
+// Follow is Reload for many at once, while this process may change the catalog, too. It
+// waits only when there is something newer.
+func (c *Catalog) Follow() error {
+	newer, err := c.newer()
+	if err != nil || !newer {
+		return err
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.held != nil {
+		return nil // it was published here
+	}
+	return c.Reload()
+}
+
+func (c *Catalog) replace(view *View) {
+	c.mu.Lock()
+	old := c.current
+	if c.closed { // meanwhile
+		old = view
+	} else {
+		c.current = view
+	}
+	c.mu.Unlock()
+	old.Close()
+}
+
+// Hold takes the writer's lock until release is called, so that several updates
+// belong together. The error wraps sheaf.ErrUnavailable and says who holds it.
+func (c *Catalog) Hold() (release func() error, err error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.o.ReadOnly {
+		return nil, fmt.Errorf("lock catalog: %w: it was opened for reading only", sheaf.ErrUnsupported)
+	}
+	if c.held != nil {
+		return nil, fmt.Errorf("lock catalog: %w: this process is changing it already", sheaf.ErrUnavailable)
+	}
+	lock, err := c.fs.Lock(filepath.Join(c.dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("lock catalog: %w", translate(err))
+	}
+	if err := c.Reload(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	c.held = lock
+	c.sweep(manifest.Manifest{})
+	return func() error {
+		c.writing.Lock()
+		defer c.writing.Unlock()
+		c.held = nil
+		return lock.Close()
+	}, nil
+}
+
+// sweep removes what no reader can be about to open: everything but the files of
+// the current generation and of the one before it. A reader that has read the
+// manifest and not yet opened its files so has the time until the next update
+// but one; after that it finds them gone and reads the manifest again. That
+// sweeping fails matters to nobody: the next writer tries again.
+func (c *Catalog) sweep(before manifest.Manifest) {
+	c.mu.Lock()
+	m, closed := c.current.manifest, c.closed
+	c.mu.Unlock()
+	if closed {
+		return // what is current is not known any more
+	}
+	m.Files = slices.Concat(m.Files, before.Files)
+	_, _ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// Update applies changes and returns when they are durable and visible. After
+// an error nothing changed.
+func (c *Catalog) Update(ctx context.Context, u Update) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if c.o.ReadOnly {
+		return fmt.Errorf("update catalog: %w: it was opened for reading only", sheaf.ErrUnsupported)
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.held == nil {
+		lock, err := c.fs.Lock(filepath.Join(c.dir, lockName))
+		if err != nil {
+			return fmt.Errorf("update catalog: %w", translate(err))
+		}
+		defer lock.Close()
+		if err := c.Reload(); err != nil {
+			return err
+		}
+	}
+	view := c.View()
+	defer view.Close()
+	if err := view.Err(); errors.Is(err, errClosed) {
+		return fmt.Errorf("update catalog: %w", err)
+	}
+	next, err := c.publish(view, u)
+	if err != nil {
+		return fmt.Errorf("update catalog: %w", translate(err))
+	}
+	c.replace(next)
+	c.sweep(view.manifest)
+	return nil
+}
+
+// Close ends the use of the catalog. Views that are open stay valid; those that are asked
+// for from then on are empty, and their Err says so.
+func (c *Catalog) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.current.Close()
+	c.closed, c.current = true, newView(c, manifest.Manifest{}, payload{Format: format}, nil)
+	c.current.note(errClosed)
+	return c.watch.Close()
+}

@@ -1,0 +1,548 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/rank"
+	"sheaf/text/chunk"
+)
+
+var (
+	_ rank.Facts    = (*catalog.View)(nil)
+	_ rank.Outliner = (*catalog.View)(nil)
+)
+
+// record cuts a Markdown text into the record of a document.
+func record(t testing.TB, path, text string) catalog.Record {
+	t.Helper()
+	c, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := c.Chunk("notes", path, []byte(text))
+	return catalog.Record{
+		Document: doc, Date: chunk.DateOf(&doc, time.UnixMilli(1_700_000_000_000).UTC()),
+		File: catalog.FileState{Size: int64(len(text)), ModTime: 7, Hash: catalog.HashOf([]byte(text))},
+	}
+}
+
+func open(t testing.TB, dir string) *catalog.Catalog {
+	t.Helper()
+	return openIn(t, vfs.Disk{}, dir)
+}
+
+func openIn(t testing.TB, fsys vfs.FS, dir string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Open(fsys, dir, catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func put(t testing.TB, c *catalog.Catalog, records ...catalog.Record) {
+	t.Helper()
+	if err := c.Update(context.Background(), catalog.Update{Put: records}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const sample = "---\ntitle: A Note\naliases: [Other name, AN]\ntags: [x, y/z]\ndate: 2024-05-01\nn: 3.5\nok: true\nlist: [1, b]\n---\nPreamble #inline ^p1\n\n# A Note\n\ntext [[Second#Part two|see]] and [md](sub/third.md#deep)\n\n## Käse & Brot\n\nmore\n\n# Last {#own-id}\n\nend ![[picture.png]]\n"
+
+func TestRecordsComeBack(t *testing.T) {
+	c := open(t, t.TempDir())
+	texts := map[string]string{"first.md": sample, "plain.txt": "hello\n", "empty.md": "", "sub/third.md": "# T\n\n## Deep\nx\n"}
+	var want []catalog.Record
+	for path, text := range texts {
+		want = append(want, record(t, path, text))
+	}
+	for _, chunker := range []string{"sections", "window"} {
+		k, err := chunk.New(chunk.Options{Chunker: chunker, Window: chunk.WindowOptions{Size: 5, Overlap: 2, Large: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := k.Chunk("notes", chunker+".md", []byte(sample))
+		want = append(want, catalog.Record{Document: doc, Text: []byte(sample), HasText: true})
+	}
+	put(t, c, want...)
+	v := c.View()
+	defer v.Close()
+	for _, w := range want {
+		got, err := v.Record(w.Document.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Text = nil
+		if !reflect.DeepEqual(*got, w) {
+			t.Errorf("%s:\n got %+v\nwant %+v", w.Document.ID, *got, w)
+		}
+	}
+	if v.Docs() != len(want) {
+		t.Errorf("%d documents, want %d", v.Docs(), len(want))
+	}
+	if text, err := v.Text("notes:window.md"); err != nil || string(text) != sample {
+		t.Errorf("stored text: %q, %v", text, err)
+	}
+}
+
+// TestHistories runs random updates against a map, reopening now and then.
+func TestHistories(t *testing.T) {
+	for seed := range uint64(8) {
+		fsys := vfs.NewMem()
+		c := openIn(t, fsys, "/c")
+		r := rand.New(rand.NewPCG(seed, 3))
+		model := map[sheaf.ID]catalog.Record{}
+		for step := range 40 {
+			var u catalog.Update
+			for range r.IntN(4) {
+				rec := record(t, fmt.Sprintf("d%d.md", r.IntN(12)), fmt.Sprintf("# %d\n\ntext %d [[d%d]]\n", r.IntN(5), r.IntN(1000), r.IntN(12)))
+				u.Put = append(u.Put, rec)
+			}
+			for range r.IntN(3) {
+				id := sheaf.ID(fmt.Sprintf("notes:d%d.md", r.IntN(12)))
+				u.Delete = append(u.Delete, id)
+			}
+			for _, id := range u.Delete {
+				delete(model, id)
+			}
+			for _, rec := range u.Put {
+				model[rec.Document.ID] = rec
+			}
+			if err := c.Update(context.Background(), u); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+			if r.IntN(5) == 0 {
+				c = openIn(t, fsys, "/c")
+			}
+			compare(t, c, model, fmt.Sprintf("seed %d step %d", seed, step))
+		}
+	}
+}
+
+func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record, where string) {
+	t.Helper()
+	v := c.View()
+	defer v.Close()
+	var ids []sheaf.ID
+	chunks := 0
+	for id, state := range v.Files() {
+		if model[id].File != state {
+			t.Fatalf("%s: %s has state %v, want %v", where, id, state, model[id].File)
+		}
+		ids = append(ids, id)
+		chunks += len(model[id].Document.Chunks)
+	}
+	if len(ids) != len(model) || !slices.IsSorted(ids) || v.Docs() != len(model) || v.Chunks() != chunks {
+		t.Fatalf("%s: %d documents listed, %d and %d chunks counted, want %d and %d", where, len(ids), v.Docs(), v.Chunks(), len(model), chunks)
+	}
+	in := map[sheaf.ID][]sheaf.ID{}
+	for id, rec := range model {
+		got, err := v.Record(id)
+		if err != nil || !reflect.DeepEqual(got.Document, rec.Document) {
+			t.Fatalf("%s: %s: %v", where, id, err)
+		}
+		for i := range rec.Document.Chunks {
+			for _, l := range rec.Document.Chunks[i].Links {
+				to := sheaf.ID("notes:" + l.Target + ".md")
+				if _, ok := model[to]; ok && to != id && !slices.Contains(in[to], id) {
+					in[to] = append(in[to], id)
+				}
+			}
+		}
+	}
+	for id := range model {
+		slices.Sort(in[id])
+		if got := v.Backlinks(id); !slices.Equal(got, in[id]) {
+			t.Fatalf("%s: back-links of %s are %v, want %v", where, id, got, in[id])
+		}
+	}
+	if err := v.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "a.md", sample), record(t, "second.md", "# Part one\n\nx\n\n## Part two\n\ny ^blk\n"), record(t, "sub/third.md", "# T\n\n## Deep\nx\n"),
+		record(t, "docs/en/guide/start.mdx", "# S\nx"), record(t, "docs/fr/guide/start.mdx", "# S\nx"), record(t, "docs/en/guide/more/index.mdx", "# M\n## Own\nx"),
+		record(t, "readme.md", "# Top\nx"), record(t, "fold\xe9/n\xff.md", "# X\nx [[a]]"), record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
+	v := c.View()
+	defer v.Close()
+	for _, l := range []struct {
+		from   sheaf.ID
+		kind   sheaf.LinkKind
+		target string
+		frag   string
+		want   sheaf.ID
+	}{
+		{"notes:a.md", sheaf.LinkWiki, "Second", "", "notes:second.md"},
+		{"notes:a.md", sheaf.LinkWiki, "Second", "Part two", "notes:second.md#part-two"},
+		{"notes:a.md", sheaf.LinkWiki, "Second", "Part one#Part two", "notes:second.md#part-two"},
+		{"notes:a.md", sheaf.LinkWiki, "second", "^blk", "notes:second.md#part-two"},
+		{"notes:a.md", sheaf.LinkWiki, "second", "no such", "notes:second.md"},
+		{"notes:a.md", sheaf.LinkWiki, "", "Käse & Brot", "notes:a.md#käse--brot"},
+		{"notes:sub/third.md", sheaf.LinkWiki, "a", "", "notes:sub/a.md"},
+		{"notes:sub/third.md", sheaf.LinkWiki, "/a", "", "notes:a.md"},
+		{"notes:sub/third.md", sheaf.LinkWiki, "/third", "", "notes:sub/third.md"},
+		{"notes:second.md", sheaf.LinkWiki, "a", "", "notes:a.md"},
+		{"notes:second.md", sheaf.LinkWiki, "other NAME", "", "notes:a.md"},
+		{"notes:second.md", sheaf.LinkWiki, "deep/note", "", "notes:other/deep/note.md"},
+		{"notes:second.md", sheaf.LinkWiki, "sub/a.md", "", "notes:sub/a.md"},
+		{"notes:sub/third.md", sheaf.LinkMarkdown, "../second.md", "part-two", "notes:second.md#part-two"},
+		{"notes:sub/third.md", sheaf.LinkMarkdown, "/a.md", "own-id", "notes:a.md#own-id"},
+		{"notes:a.md", sheaf.LinkMarkdown, "sub/", "", "notes:sub/readme.md"},
+		{"notes:sub/a.md", sheaf.LinkMarkdown, "/", "", "notes:readme.md"},
+		{"notes:a.md", sheaf.LinkMarkdown, "fold\xe9/n\xff.md", "x", sheaf.ChunkID(sheaf.DocumentID("notes", "fold\xe9/n\xff.md"), "x")},
+		{"notes:a.md", sheaf.LinkWiki, "n\xff", "", sheaf.DocumentID("notes", "fold\xe9/n\xff.md")},
+		{"notes:sub/a.md", sheaf.LinkMarkdown, "./", "", "notes:sub/readme.md"},
+		{"notes:sub/a.md", sheaf.LinkMarkdown, "//host/a.md", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "sub/third", "", "notes:sub/third.md"},
+		{"notes:a.md", sheaf.LinkMarkdown, "/en/guide/start/", "", "notes:docs/en/guide/start.mdx"},
+		{"notes:docs/fr/guide/a.md", sheaf.LinkMarkdown, "/guide/start", "", "notes:docs/fr/guide/start.mdx"},
+		{"notes:a.md", sheaf.LinkMarkdown, "/guide/more/", "own", "notes:docs/en/guide/more/index.mdx#own"},
+		{"notes:a.md", sheaf.LinkMarkdown, "/more", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "/uide/start", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "guide/start", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "https://x.org/second.md", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "missing.md", "", ""},
+		{"notes:a.md", sheaf.LinkWiki, "missing", "", ""},
+	} {
+		got, ok := v.Resolve(l.from, sheaf.Link{Kind: l.kind, Target: l.target, Fragment: l.frag})
+		if got != l.want || ok != (l.want != "") {
+			t.Errorf("%s -> %q#%q: %q, want %q", l.from, l.target, l.frag, got, l.want)
+		}
+	}
+	if n := v.FolderSize("notes", "fold\xe9"); n != 1 {
+		t.Errorf("a folder with a name of any bytes has %d documents", n)
+	}
+	for folder, want := range map[string]bool{"": true, "sub": true, "other": true, "other/deep": true, "fold\xe9": true, "su": false, "sub/a.md": false, "none": false} {
+		if v.Holds("notes", folder) != want {
+			t.Errorf("documents in %q: %t", folder, !want)
+		}
+	}
+	if v.Holds("note", "") {
+		t.Error("a tree that is not there holds documents")
+	}
+	if got := v.Backlinks("notes:second.md"); !slices.Equal(got, []sheaf.ID{"notes:a.md"}) {
+		t.Errorf("back-links %v", got)
+	}
+	refs := v.References("notes:second.md")
+	if len(refs) != 1 || refs[0].Link.Fragment != "Part two" || refs[0].From != "notes:a.md#a-note" {
+		t.Errorf("references %+v", refs)
+	}
+}
+
+// TestLookup: the whole id is a document first, then what follows the last '#'
+// is a slug.
+func TestLookup(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "a", "# b.md\n\nx\n"), record(t, "a#b.md", "whole\n"), record(t, "x.md", sample))
+	v := c.View()
+	defer v.Close()
+	for id, want := range map[sheaf.ID]string{"notes:a#b.md": "a#b.md", "notes:x.md#own-id": "x.md", "notes:x.md": "x.md"} {
+		r, ch, err := v.Lookup(id)
+		if err != nil || r.Document.Path != want || ch == nil || ch.ID != id {
+			t.Errorf("%s: %v %v", id, ch, err)
+		}
+	}
+	for _, id := range []sheaf.ID{"notes:x.md#nope", "notes:none.md", "other:x.md", "", "#"} {
+		if _, _, err := v.Lookup(id); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// TestTextOfChangedFile: a file with the recorded size and time is trusted; one
+// that was touched but has the same content is read; anything else is stale.
+func TestTextOfChangedFile(t *testing.T) {
+	root := t.TempDir()
+	name := filepath.Join(root, "n.md")
+	write := func(text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# one\n\ntext\n")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := record(t, "n.md", "# one\n\ntext\n")
+	rec.File.ModTime = info.ModTime().UnixNano()
+	c := open(t, t.TempDir())
+	if err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{rec}, Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	check := func(step string, stale bool) {
+		t.Helper()
+		text, err := v.Text("notes:n.md")
+		if stale != errors.Is(err, catalog.ErrStale) || !stale && string(text) != "# one\n\ntext\n" {
+			t.Errorf("%s: %q, %v", step, text, err)
+		}
+	}
+	check("unchanged", false)
+	later := info.ModTime().Add(time.Hour)
+	if err := os.Chtimes(name, later, later); err != nil {
+		t.Fatal(err)
+	}
+	check("touched", false)
+	write("# two\n\ntext\n")
+	check("same size, other content", true)
+	write("# one\n")
+	check("shorter", true)
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	check("gone", true)
+	if err := os.Remove(root); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(root, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("a file where the folder was", true)
+}
+
+func TestLines(t *testing.T) {
+	text := []byte("a\nb\r\nc\rd\n\ne")
+	for at, want := range map[int]int{0: 1, 1: 1, 2: 2, 5: 3, 7: 4, 9: 5, 10: 6, 99: 6} {
+		if got := catalog.Line(text, at); got != want {
+			t.Errorf("line of byte %d is %d, want %d", at, got, want)
+		}
+	}
+	for line, want := range map[int]int{1: 0, 2: 2, 3: 5, 4: 7, 5: 9, 6: 10, 7: 11} {
+		if got := catalog.LineStart(text, line); got != want {
+			t.Errorf("line %d begins at %d, want %d", line, got, want)
+		}
+	}
+}
+
+func TestSecondWriterIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	release, err := a.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "x.md", "x")}})
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "process") {
+		t.Errorf("got %v", err)
+	}
+	put(t, a, record(t, "y.md", "y"))
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, record(t, "x.md", "x"))
+	v := b.View()
+	defer v.Close()
+	if v.Docs() != 2 {
+		t.Errorf("%d documents: the other writer's were lost", v.Docs())
+	}
+}
+
+// TestWarned: the documents with warnings are known without reading the others,
+// as they are now.
+func TestWarned(t *testing.T) {
+	c := open(t, t.TempDir())
+	warned := func() string {
+		v := c.View()
+		defer v.Close()
+		ids, err := v.Warned()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(ids)
+	}
+	with := func(name string, n int) catalog.Record {
+		r := record(t, name, "# one\n")
+		r.Document.Warnings = make([]sheaf.Warning, n)
+		return r
+	}
+	put(t, c, with("b", 1), with("a", 2), with("c", 0))
+	if got := warned(); got != "[notes:a notes:b]" {
+		t.Errorf("at first: %s", got)
+	}
+	put(t, c, with("a", 0), with("c", 1))
+	if got := warned(); got != "[notes:b notes:c]" {
+		t.Errorf("after a change: %s", got)
+	}
+}
+
+// TestMadeAnewUnderReader: a reader that stays open while the catalog is removed
+// and made again by as many updates sees what is there now.
+func TestMadeAnewUnderReader(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	put(t, open(t, dir), record(t, "old.md", "# Old\n"))
+	reader := open(t, dir)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skipf("this platform keeps files that are open: %v", err)
+	}
+	time.Sleep(2 * time.Millisecond) // generations begin with the time
+	put(t, open(t, dir), record(t, "new.md", "# New\n"))
+	if err := reader.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	v := reader.View()
+	defer v.Close()
+	if _, ok := v.Document("notes:new.md"); !ok || v.Docs() != 1 {
+		t.Errorf("the reader still sees the old catalog: %v", v.Err())
+	}
+}
+
+// The outlines that ranking works with say of every document and chunk what the
+// descriptions say that readers get.
+func TestOutlines(t *testing.T) {
+	c := open(t, t.TempDir())
+	k, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var update catalog.Update
+	for i, text := range []string{
+		"---\naliases: [one, eins]\nboost: 3\nname: 5 apples\nyears: [1, 2]\n---\n# One\n\na\n\n## Part\n\nb\n\n### Deep `x`\n\nc\n\n## Part\n\nd\n\n## Größe\n\ne #tag ^block\n",
+		"no heading [[one]]\n", "", "# Two\n\n# Three\n\nx\n",
+	} {
+		r := catalog.Record{Document: k.Chunk("t", fmt.Sprintf("f #%d/n.md", i), []byte(text)), Text: []byte(text)}
+		if i == 1 {
+			r.Date = sheaf.Dated{Time: time.UnixMilli(99).UTC(), Source: sheaf.DateModified}
+		}
+		update.Put = append(update.Put, r)
+	}
+	if err := c.Update(t.Context(), update); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	chunks, numbers := 0, map[uint32]sheaf.ID{}
+	for range 2 { // the second time from memory
+		for id := range v.Files() {
+			r, err := v.Record(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date)
+			for i := range want.Nodes {
+				want.Nodes[i].Number = got.Nodes[0].Number
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("outline of %s:\n%+v, want\n%+v", id, got, want)
+			}
+			for i := range r.Document.Chunks {
+				chunks++
+				c := &r.Document.Chunks[i]
+				want := sheaf.NodeOf(c)
+				want.Outline, want.Number = v.Outline(id), v.Outline(id).Nodes[0].Number
+				if doc, ok := numbers[want.Number]; want.Number == 0 || ok && doc != id {
+					t.Errorf("documents %s and %s have the number %d", id, doc, want.Number)
+				}
+				numbers[want.Number] = id
+				if want.Parent != "" {
+					want.Above = v.Outline(id).Node(want.Parent)
+				}
+				if n := v.Node(c.ID); n == nil || *n != want {
+					t.Errorf("node of %s: %+v", c.ID, n)
+				}
+				// By where a store has it, in its newest state and an older one, and too far on.
+				for _, at := range []struct {
+					state uint64
+					place uint32
+				}{{2, uint32(chunks)}, {1, 0}, {2, math.MaxUint32}, {2, uint32(chunks)}} {
+					if n := v.NodeAt(c.ID, at.state, at.place); n == nil || *n != want {
+						t.Errorf("node of %s at %+v: %+v", c.ID, at, n)
+					}
+				}
+				if n := v.NodeAt("t:none", 2, 0); n != nil {
+					t.Errorf("node of a chunk that there is not: %+v", n)
+				}
+			}
+		}
+	}
+	if chunks < 16 {
+		t.Errorf("%d chunks were compared", chunks)
+	}
+	for _, id := range []sheaf.ID{"", "#", "t:", "t:none.md", "t:f #0/n.md#none"} {
+		if n := v.Node(id); n != nil {
+			t.Errorf("node of %q: %+v", id, n)
+		}
+	}
+	if v.Outline("t:none.md") != nil || v.Err() != nil {
+		t.Errorf("a document that is not there: %v", v.Err())
+	}
+}
+
+func TestTreeNames(t *testing.T) {
+	for root, want := range map[string]string{"/home/me/my notes": "my notes", "/": "root", "/a:b": "a-b", "/\xff": "-", "/src/api": "api-2", "/src/API": "API"} {
+		if got := catalog.TreeName(root); got != want {
+			t.Errorf("TreeName(%q) = %q, want %q", root, got, want)
+		}
+	}
+	if got := catalog.TreeName("/srv/notes", "notes", "notes-2"); got != "notes-3" {
+		t.Errorf("a third folder is called %q", got)
+	}
+}
+
+// TestClosed: a catalog that was closed, also twice and while it is changed, answers with an
+// error and touches no file; views that were open stay valid.
+func TestClosed(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir)
+	put(t, c, record(t, "a.md", sample))
+	before := c.View()
+	changing := make(chan struct{})
+	go func() {
+		defer close(changing)
+		for i := 0; ; i++ {
+			err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, fmt.Sprintf("n%d.md", i), sample)}})
+			if errors.Is(err, sheaf.ErrUnavailable) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for range 2 {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	<-changing
+	if _, ok := before.Document("notes:a.md"); !ok || before.Docs() != 1 || before.Err() != nil {
+		t.Errorf("a view that was open: %d documents, %v", before.Docs(), before.Err())
+	}
+	before.Close()
+	after := c.View()
+	defer after.Close()
+	for id := range after.Files() {
+		t.Errorf("a view of a closed catalog has %s", id)
+	}
+	_, hold := c.Hold()
+	for name, err := range map[string]error{"View": after.Err(), "Follow": c.Follow(), "Hold": hold, "Update": c.Update(context.Background(), catalog.Update{})} {
+		if !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s of a closed catalog: %v", name, err)
+		}
+	}
+	again := open(t, dir).View()
+	defer again.Close()
+	if _, ok := again.Document("notes:a.md"); !ok || again.Err() != nil {
+		t.Errorf("opened again: %v", again.Err())
+	}
+}

@@ -1,0 +1,126 @@
+package catalog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/index/vfs/sectionfile"
+)
+
+// Check reads everything and returns one error for each fault, each wrapping
+// sheaf.ErrCorrupt, and ErrMisfiled too where all that is wrong is how documents are filed.
+func (v *View) Check() []error {
+	var faults []error
+	for _, s := range v.segments {
+		found := s.r.Check()
+		if len(found) == 0 { // else every record that a damaged page has to do with would be one
+			found = s.check()
+		}
+		for _, err := range found {
+			faults = append(faults, translate(err))
+		}
+	}
+	_, skipped := v.Skipped()
+	_, pending := v.readPending()
+	faults = append(faults, v.checkList(kindSkipped, v.payload.Skipped, skipped)...)
+	faults = append(faults, v.checkList(kindPending, v.payload.Pending, pending)...)
+	return append(faults, v.checkList(kindSettings, v.payload.Copy, v.readList(kindSettings, v.payload.Copy, new(Settings)))...)
+}
+
+// checkList verifies the file of a list, which was read with this result.
+func (v *View) checkList(kind, name string, result error) []error {
+	if name == "" || result != nil {
+		return slices.DeleteFunc([]error{result}, func(err error) bool { return err == nil })
+	}
+	r, err := v.openList(kind, name)
+	if err != nil {
+		return []error{translate(err)}
+	}
+	defer r.Close()
+	faults := r.Check()
+	for i, err := range faults {
+		faults[i] = translate(err)
+	}
+	return faults
+}
+
+// check decodes every record, and makes the tables again to compare them.
+func (s *segment) check() []error {
+	var faults []error
+	var names, targets []keyItem
+	labels := labelSet{}
+	c := idCursor{list: &s.ids}
+	err := c.seek(0)
+	last := ""
+	for ; err == nil && c.at < s.n; err = c.next() {
+		id := string(c.key)
+		if c.at > 0 && id <= last {
+			faults = append(faults, s.ids.data.Corrupt(0, "%q comes after %q", id, last))
+		}
+		last = id
+		st, err := s.state(c.at)
+		if err == nil && !st.tombstone() {
+			err = s.checkDocument(id, c.at, &st, &names, &targets, labels)
+		}
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if err != nil {
+		return append(faults, err)
+	}
+	if len(faults) > 0 {
+		return faults // the tables would differ
+	}
+	for _, table := range []struct {
+		section *sectionfile.Paged
+		want    []byte
+	}{{s.names.data, encodeKeys(names)}, {s.targets.data, encodeKeys(targets)}, {s.labels, labels.encode()}} {
+		if got, err := table.section.All(); err != nil || !bytes.Equal(got, table.want) {
+			fault := table.section.Corrupt(0, "it does not fit the records")
+			if err == nil {
+				fault = sheaf.WithCategory(ErrMisfiled, fault)
+			}
+			faults = append(faults, fault)
+		}
+	}
+	return faults
+}
+
+func (s *segment) checkDocument(id string, i int, st *state, names, targets *[]keyItem, labels labelSet) error {
+	r, err := s.record(sheaf.ID(id), st, new(room))
+	if err != nil {
+		return err
+	}
+	if len(r.Document.Chunks) != st.chunks {
+		return s.states.Corrupt(i*stateBytes, "%s has %d chunks, not %d", id, len(r.Document.Chunks), st.chunks)
+	}
+	if st.aliases != (len(r.Document.Aliases) > 0) {
+		return s.states.Corrupt(i*stateBytes, "%s has %d aliases", id, len(r.Document.Aliases))
+	}
+	if st.text > 0 {
+		if _, err := s.readText(st); err != nil {
+			return err
+		}
+	}
+	number := func(items []keyItem) []keyItem {
+		for k := range items {
+			items[k].doc = i
+		}
+		return items
+	}
+	*names = append(*names, number(nameKeys(&r.Document))...)
+	*targets = append(*targets, number(targetKeys(&r.Document))...)
+	for _, tag := range r.Document.Tags {
+		labels.add(labelTag, strings.ToLower(tag), i)
+	}
+	for _, p := range r.Document.Properties {
+		labels.add(labelProperty, strings.ToLower(p.Name), i)
+	}
+	if len(r.Document.Warnings) > 0 {
+		labels.add(labelWarning, "", i)
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+)
+
+// fingerprint is what a catalog holds: its lists and settings, and each document
+// with its text's hash.
+func fingerprint(t *testing.T, fsys vfs.FS) (string, error) {
+	t.Helper()
+	c, err := catalog.Open(fsys, "/c", catalog.Options{})
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	v := c.View()
+	defer v.Close()
+	skipped, err := v.Skipped()
+	if err != nil {
+		return "", err
+	}
+	s := fmt.Sprintf("%d skipped, %d pending, language %q\n", len(skipped), len(v.Pending()), v.Settings().Language)
+	for id, state := range v.Files() {
+		r, err := v.Record(id)
+		if err != nil {
+			return "", err
+		}
+		s += fmt.Sprintf("%s %x %d %d\n", id, state.Hash[:4], len(r.Document.Chunks), len(r.Document.Chunks[0].Links))
+	}
+	return s, errors.Join(append(v.Check(), v.Err())...)
+}
+
+// TestCrashes cuts the power at every single call that changes the disk, in
+// random histories: the catalog opens with what it held before the update that
+// was under way or after it, and nothing else.
+func TestCrashes(t *testing.T) {
+	histories := uint64(6)
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		histories = 500
+	}
+	crashes := 0
+	for seed := range histories {
+		for stop := 0; ; stop++ {
+			where := fmt.Sprintf("seed %d, call %d", seed, stop)
+			mem := vfs.NewMem()
+			calls := 0
+			fsys := &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
+				switch op {
+				case vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir:
+					if calls++; calls > stop {
+						return syscall.EIO // the power is gone: nothing works from here on
+					}
+				}
+				return nil
+			}}
+			before, after, finished := history(t, seed, fsys)
+			crashed := mem.Crash(seed ^ uint64(stop)<<20)
+			got, err := fingerprint(t, crashed)
+			if err != nil {
+				t.Fatalf("%s: %v", where, err)
+			}
+			if got != before && got != after {
+				t.Fatalf("%s: holds\n%s\nbefore the update it held\n%s\nafter it\n%s", where, got, before, after)
+			}
+			crashes++
+			if finished {
+				break
+			}
+		}
+	}
+	t.Logf("%d crashes", crashes)
+}
+
+// history runs random updates until one fails, and returns what the catalog
+// held before and would hold after that one.
+func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, finished bool) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 4))
+	model := map[string]string{}
+	c, err := catalog.Open(fsys, "/c", catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	lists := [3]int{}
+	for range 6 {
+		before = held(t, model, lists)
+		name := fmt.Sprintf("d%d.md", r.IntN(6))
+		u := catalog.Update{Delete: []sheaf.ID{sheaf.ID("notes:" + name)}}
+		delete(model, name)
+		for range 1 + r.IntN(3) { // which may put it back
+			name := fmt.Sprintf("d%d.md", r.IntN(6))
+			model[name] = fmt.Sprintf("# T\n\ntext %d [[d%d]]\n", r.IntN(1000), r.IntN(6))
+			u.Put = append(u.Put, record(t, name, model[name]))
+		}
+		lists[r.IntN(3)] = r.IntN(4)
+		skipped, pending := make([]catalog.Skip, lists[0]), map[sheaf.ID]string{}
+		for i := range lists[1] {
+			pending[sheaf.ID(fmt.Sprint(i))] = "later"
+		}
+		u.Skipped, u.Pending, u.Settings = &skipped, &pending, &catalog.Settings{Language: languages[lists[2]]}
+		after = held(t, model, lists)
+		if err := c.Update(context.Background(), u); err != nil {
+			return before, after, false
+		}
+	}
+	return after, after, true
+}
+
+var languages = [...]string{"", "en", "de", "fr"}
+
+// held is the fingerprint of a catalog with these documents, numbers of skipped
+// and of pending ones, and this language.
+func held(t *testing.T, model map[string]string, lists [3]int) string {
+	t.Helper()
+	s := fmt.Sprintf("%d skipped, %d pending, language %q\n", lists[0], lists[1], languages[lists[2]])
+	for i := range 6 {
+		name := fmt.Sprintf("d%d.md", i)
+		if text, ok := model[name]; ok {
+			hash := catalog.HashOf([]byte(text))
+			s += fmt.Sprintf("notes:%s %x 2 0\n", name, hash[:4])
+		}
+	}
+	return s
+}
+
+// TestFaults lets each call fail once, with a full disk: the update fails and
+// changes nothing, and the next one succeeds.
+func TestFaults(t *testing.T) {
+	for failing := 0; ; failing++ {
+		mem := vfs.NewMem()
+		calls, armed := 0, false
+		fsys := &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, name string) error {
+			if !armed {
+				return nil
+			}
+			calls++
+			if calls == failing+1 {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}
+		c, err := catalog.Open(fsys, "/c", catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, c, record(t, "a.md", "# A\n\nx\n"))
+		armed = true
+		err = c.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "b.md", "# B\n\ny\n")}})
+		armed = false
+		v := c.View()
+		docs := v.Docs()
+		v.Close()
+		if err != nil && docs != 1 {
+			t.Fatalf("call %d failed with %v, but there are %d documents", failing, err, docs)
+		}
+		put(t, c, record(t, "c.md", "# C\n\nz\n"))
+		if got, err := fingerprint(t, mem); err != nil || len(got) == 0 {
+			t.Fatalf("call %d: afterwards %q, %v", failing, got, err)
+		}
+		c.Close()
+		if calls <= failing {
+			if failing < 8 {
+				t.Fatalf("an update makes only %d calls", calls)
+			}
+			return
+		}
+	}
+}
+
+// TestReadersWhileWriting: views and other openers see whole generations while
+// one writer publishes and sweeps.
+func TestReadersWhileWriting(t *testing.T) {
+	dir := t.TempDir()
+	writer := open(t, dir)
+	put(t, writer, record(t, "a.md", "# 0\n\nx\n"), record(t, "b.md", "# 0\n\nx\n"))
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	check := func(c *catalog.Catalog) {
+		v := c.View()
+		defer v.Close()
+		a, okA := v.Document("notes:a.md")
+		b, okB := v.Document("notes:b.md")
+		if !okA || !okB || a.Title != b.Title {
+			t.Errorf("half an update: %q and %q, %v", a.Title, b.Title, v.Err())
+		}
+	}
+	for i := range 4 {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if i%2 == 0 {
+					check(writer)
+					continue
+				}
+				c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{ReadOnly: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				check(c)
+				c.Close()
+			}
+		})
+	}
+	updates := 60
+	if testing.Short() {
+		updates = 10
+	}
+	for i := 1; i < updates; i++ {
+		text := fmt.Sprintf("# %d\n\nx\n", i)
+		put(t, writer, record(t, "a.md", text), record(t, "b.md", text))
+	}
+	close(done)
+	group.Wait()
+}

@@ -1,0 +1,253 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+)
+
+// readAll reads a file whole.
+func readAll(t testing.TB, fsys vfs.FS, name string) []byte {
+	t.Helper()
+	f, err := fsys.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func writeAll(t testing.TB, fsys vfs.FS, name string, data []byte) {
+	t.Helper()
+	f, err := fsys.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folder is the content of every file of the catalog in /c.
+func folder(t testing.TB, fsys vfs.FS) map[string][]byte {
+	t.Helper()
+	names, err := fsys.List("/c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		files[name] = readAll(t, fsys, "/c/"+name)
+	}
+	return files
+}
+
+// smallCatalog is one with everything in it: two segments, a deleted document,
+// a stored text, links, aliases, tags, properties, and both lists.
+func smallCatalog(t *testing.T) map[string][]byte {
+	t.Helper()
+	mem := vfs.NewMem()
+	c := openIn(t, mem, "/c")
+	var many []catalog.Record
+	for i := range 5 {
+		many = append(many, record(t, fmt.Sprintf("f/n%d.md", i), fmt.Sprintf("# N %d\n\nx [[a]] [[Other name]]\n", i)))
+	}
+	put(t, c, append(many, record(t, "a.md", sample), record(t, "gone.md", "# G\n"))...)
+	stored := record(t, "b.md", "# B\n\ny [[a#last]] #tag\n")
+	stored.Text, stored.HasText = []byte("# B\n\ny [[a#last]] #tag\n"), true
+	if err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{stored}, Delete: []sheaf.ID{"notes:gone.md"}, Skipped: &[]catalog.Skip{{Path: "p", Reason: "r"}},
+		Pending: &map[sheaf.ID]string{"notes:a.md": "later"}, Settings: &catalog.Settings{Analyzer: "an analyzer", Trees: []catalog.Tree{{Name: "notes"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	return folder(t, mem)
+}
+
+func restore(t testing.TB, files map[string][]byte) vfs.FS {
+	t.Helper()
+	mem := vfs.NewMem()
+	if err := mem.MkdirAll("/c"); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range files {
+		writeAll(t, mem, "/c/"+name, data)
+	}
+	return mem
+}
+
+// answers asks a catalog everything, one answer a line. A line that could not be
+// answered is left out; its error is in faults.
+func answers(fsys vfs.FS) (lines []string, faults []error) {
+	c, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys, ReadOnly: true})
+	if err != nil {
+		return nil, []error{err}
+	}
+	defer c.Close()
+	// Each question gets a view of its own, so that its faults are known.
+	ask := func(name string, question func(v *catalog.View) (any, error)) {
+		fresh, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys, ReadOnly: true})
+		if err != nil {
+			faults = append(faults, err)
+			return
+		}
+		defer fresh.Close()
+		v := fresh.View()
+		defer v.Close()
+		answer, err := question(v)
+		if err = errors.Join(err, v.Err()); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", name, err))
+			return
+		}
+		lines = append(lines, fmt.Sprintf("%s: %+v", name, answer))
+	}
+	ask("files", func(v *catalog.View) (any, error) {
+		var list []string
+		for id, state := range v.Files() {
+			list = append(list, fmt.Sprint(id, state))
+		}
+		return list, nil
+	})
+	ask("totals", func(v *catalog.View) (any, error) {
+		return []any{v.Docs(), v.Chunks(), v.SourceBytes(), v.Settings(), v.FolderSize("notes", ""), v.FolderSize("notes", "f")}, nil
+	})
+	ask("properties", func(v *catalog.View) (any, error) { return v.Properties() })
+	ask("skipped", func(v *catalog.View) (any, error) { return v.Skipped() })
+	ask("pending", func(v *catalog.View) (any, error) { return v.Pending(), nil })
+	ask("text", func(v *catalog.View) (any, error) { return v.Text("notes:b.md") })
+	for _, id := range []sheaf.ID{"notes:a.md", "notes:b.md", "notes:f/n3.md", "notes:gone.md"} {
+		ask("record "+string(id), func(v *catalog.View) (any, error) {
+			r, err := v.Record(id)
+			if errors.Is(err, sheaf.ErrNotFound) {
+				return "none", nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			return *r, nil
+		})
+		ask("back-links "+string(id), func(v *catalog.View) (any, error) { return v.Backlinks(id), nil })
+		ask("links "+string(id), func(v *catalog.View) (any, error) { return v.Links(id), nil })
+		ask("alias from "+string(id), func(v *catalog.View) (any, error) {
+			to, _ := v.Resolve(id, sheaf.Link{Kind: sheaf.LinkWiki, Target: "Other name", Fragment: "Last"})
+			return to, nil
+		})
+	}
+	return lines, faults
+}
+
+// atPlace finds where in a file a fault is.
+var atPlace = regexp.MustCompile(`at byte \d+`)
+
+// told fails when an error is not one of corruption that says where.
+func told(t *testing.T, where, file string, faults []error) {
+	t.Helper()
+	for _, err := range faults {
+		if !errors.Is(err, sheaf.ErrCorrupt) || !strings.Contains(err.Error(), file) || !atPlace.MatchString(err.Error()) {
+			t.Fatalf("%s: the error names no corruption of %s at a place: %v", where, file, err)
+		}
+		if strings.Count(err.Error(), "corrupt") > strings.Count(err.Error(), "\n")+1 {
+			t.Fatalf("%s: the error repeats itself: %v", where, err)
+		}
+	}
+}
+
+// TestFlips flips every byte of every file of a small catalog in turn. No
+// question gets another answer than before: it is answered alike, or with an
+// error that names the file and the place. Check finds each flip, and merging
+// never makes a fault look sound.
+func TestFlips(t *testing.T) {
+	files := smallCatalog(t)
+	want, faults := answers(restore(t, files))
+	if len(want) != 22 || len(faults) > 0 {
+		t.Fatalf("%d answers of the sound catalog, %v", len(want), faults)
+	}
+	flips, refused, step := 0, 0, 1
+	if testing.Short() {
+		step = 13
+	}
+	for name, data := range files {
+		for i := 0; i < len(data); i += step {
+			flips++
+			where := fmt.Sprintf("%s, byte %d", name, i)
+			flipped := slices.Clone(data)
+			flipped[i] ^= 1 << (i % 8)
+			fsys := restore(t, files)
+			writeAll(t, fsys, "/c/"+name, flipped)
+			got, faults := answers(fsys)
+			told(t, where, name, faults)
+			for _, line := range got {
+				if !slices.Contains(want, line) {
+					t.Fatalf("%s: another answer: %s", where, line)
+				}
+			}
+			if len(got) < len(want) && len(faults) == 0 {
+				t.Fatalf("%s: %d answers, and nothing is said", where, len(got))
+			}
+			if len(faults) > 0 {
+				refused++
+			}
+			checkFlip(t, fsys, name, where)
+			mergeFlip(t, fsys, name, where, want)
+		}
+	}
+	t.Logf("%d flips, %d refused", flips, refused)
+	if flips*step < 3500 || refused*2 < flips {
+		t.Errorf("%d flips, of which %d were noticed by a question", flips, refused)
+	}
+}
+
+// checkFlip: Check names the fault, once. What the lock file holds is only read by
+// people.
+func checkFlip(t *testing.T, fsys vfs.FS, name, where string) {
+	t.Helper()
+	c, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: true})
+	if err != nil {
+		return // told already
+	}
+	defer c.Close()
+	v := c.View()
+	defer v.Close()
+	found := v.Check()
+	told(t, where, name, found)
+	if len(found) != 1 && name != "LOCK" {
+		t.Fatalf("%s: Check finds %d faults: %v", where, len(found), found)
+	}
+}
+
+// mergeFlip writes all segments into a new one: that fails, or every answer is
+// what it was.
+func mergeFlip(t *testing.T, fsys vfs.FS, name, where string, want []string) {
+	t.Helper()
+	c, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	again := []sheaf.ID{"notes:none-0", "notes:none-1", "notes:none-2", "notes:none-3", "notes:none-4"}
+	if err := c.Update(context.Background(), catalog.Update{Delete: again}); err != nil {
+		told(t, where, name, []error{err})
+		return
+	}
+	got, faults := answers(fsys)
+	told(t, where, name, faults)
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			t.Fatalf("%s: after a merge another answer: %s", where, line)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"sheaf"
+	"sheaf/index/vfs"
+)
+
+// TestFolders: of each folder the documents that lie directly in it are told, and counts of
+// folders that anybody may ask for, whether they exist or not, take no memory without end.
+func TestFolders(t *testing.T) {
+	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var put []Record
+	for _, path := range []string{"a.md", "f/b.md", "f/c.md", "f/g/d.md", "f/h/e.md", "f/i.md", "fa.md"} {
+		put = append(put, Record{Document: sheaf.Document{ID: sheaf.DocumentID("t", path), Tree: "t", Path: path}})
+	}
+	if err := c.Update(t.Context(), Update{Put: put}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Update(t.Context(), Update{Delete: []sheaf.ID{"t:f/c.md"}}); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	for range 2 {
+		for folder, want := range map[string][]sheaf.ID{"": {"t:a.md", "t:fa.md"}, "f": {"t:f/b.md", "t:f/i.md"}, "f/g": {"t:f/g/d.md"}, "none": nil} {
+			if got := slices.Collect(v.InFolder("t", folder)); !slices.Equal(got, want) || v.FolderSize("t", folder) != len(want) {
+				t.Errorf("in %q are %v, %d, want %v", folder, got, v.FolderSize("t", folder), want)
+			}
+		}
+		for i := range 3 * maxFolders {
+			v.FolderSize("t", fmt.Sprintf("none%d", i))
+		}
+		if n := len(v.folders); n > maxFolders {
+			t.Fatalf("counts of %d folders are kept", n)
+		}
+	}
+	for id := range v.InFolder("t", "") {
+		if id != "t:a.md" {
+			t.Errorf("after the end comes %s", id)
+		}
+		break
+	}
+	if v.Err() != nil {
+		t.Error(v.Err())
+	}
+}

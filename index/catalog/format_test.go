@@ -1,0 +1,79 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+	"sheaf/text/chunk"
+)
+
+// TestWorkedExample is the example of doc/formats/catalog.md.
+func TestWorkedExample(t *testing.T) {
+	fsys, text := vfs.NewMem(), []byte("# A\nx\n")
+	c, err := Open(fsys, "/c", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	k, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := Record{Document: k.Chunk("t", "a.md", text), File: FileState{Size: int64(len(text)), Hash: HashOf(text)}}
+	if err := c.Update(context.Background(), Update{Put: []Record{record}}); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	r, err := sectionfile.Open(fsys, filepath.Join("/c", v.payload.Segments[0].Name), kindSegment, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	le := binary.LittleEndian
+	hash := HashOf(text)
+	keys := []uint64{pathKey("t", "a"), nameKey("t", "a")}
+	lists := []byte{1, 0, 1, 1} // one item each: document 0 with its path, with its name
+	if keys[0] > keys[1] {
+		keys[0], keys[1] = keys[1], keys[0]
+		lists = []byte{1, 1, 1, 0}
+	}
+	names := append([]byte{2, 0, 0, 0, 0, 0, 0, 0}, le.AppendUint64(le.AppendUint64(nil, keys[0]), keys[1])...)
+	for section, want := range map[string][]byte{
+		"ids":     []byte("\x06t:a.md"),
+		"groups":  {0, 0, 0, 0},
+		"states":  slices.Concat([]byte{6, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 8), hash[:], make([]byte, 8), []byte{2, 0, 0, 0, 0, 0, 0, 0}),
+		"names":   slices.Concat(names, []byte{0, 0, 0, 0}, lists),
+		"targets": make([]byte, 8),
+		"texts":   nil,
+		"pieces":  nil,
+		"labels":  nil,
+	} {
+		if got, ok := r.Section(section); !ok || !bytes.Equal(got, want) {
+			t.Errorf("%s is % x, want % x", section, got, want)
+		}
+	}
+	blocks, _ := r.Section("blocks")
+	data, _ := r.Section("data")
+	if len(blocks) != 20 || le.Uint64(blocks) != 0 || int(le.Uint32(blocks[8:])) != len(data) || le.Uint32(blocks[12:]) != 29 || le.Uint32(blocks[16:]) != sectionfile.Checksum(data) {
+		t.Errorf("blocks is % x, the data has %d bytes", blocks, len(data))
+	}
+	unpacker, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpacker.Close()
+	want := "1c 01 41 00 00 00 00 00 00 00 00 00 02 82 00 00 00 00 00 0c 01 c1 02 01 04 00 02 01 00"
+	if block, err := unpacker.DecodeAll(data, nil); err != nil || fmt.Sprintf("% x", block) != want {
+		t.Errorf("the block is % x, %v, want %s", block, err, want)
+	}
+}

@@ -1,0 +1,195 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+	"sheaf/index/vfs/sectionfile"
+	"sheaf/text/chunk"
+)
+
+// fuzzed are the sections of a segment, in the order of the fuzzer's arguments.
+var fuzzed = []string{sectionData, sectionStates, sectionIDs, sectionGroups, sectionBlocks, sectionTexts, sectionPieces, sectionNames, sectionTargets, sectionLabels}
+
+// segmentsFor are segments to begin with, as their sections.
+func segmentsFor(f *testing.F) (seeds [][][]byte) {
+	f.Helper()
+	k, err := chunk.New(chunk.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, n := range []int{1, 3, 20} {
+		fsys := vfs.NewMem()
+		var changes []entry
+		for i := range n {
+			text := []byte(fmt.Sprintf("---\naliases: [other %d]\ntags: [x, y]\nn: 1\n---\n# N %d\n\n[[n%d]] [l](n%d.md) ![[other 1]]\n", i, i, i/2, i+1))
+			r := Record{Document: k.Chunk("t", fmt.Sprintf("f/n%02d.md", i), text), File: FileState{Size: int64(len(text))}}
+			r.Text, r.HasText = text, i%2 == 1
+			e, err := entryOf(&r)
+			if err != nil {
+				f.Fatal(err)
+			}
+			changes = append(changes, e)
+		}
+		changes = append(changes, entry{id: "t:gone.md"})
+		if _, err := writeSegment(fsys, "/s", nil, changes, true); err != nil {
+			f.Fatal(err)
+		}
+		r, err := sectionfile.Open(fsys, "/s", kindSegment, format)
+		if err != nil {
+			f.Fatal(err)
+		}
+		var sections [][]byte
+		for _, name := range fuzzed {
+			data, _ := r.Section(name)
+			sections = append(sections, data)
+		}
+		seeds = append(seeds, sections)
+	}
+	return seeds
+}
+
+// FuzzSegment: whatever stands in the sections of a segment, under checksums that
+// are right, every question ends, with an answer or with corruption.
+func FuzzSegment(f *testing.F) {
+	for _, s := range segmentsFor(f) {
+		f.Add(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9])
+	}
+	f.Fuzz(func(t *testing.T, data, states, ids, groups, blocks, texts, pieces, names, targets, labels []byte) {
+		fsys := emptyFolder(t)
+		w, err := sectionfile.Create(fsys, "/c/catalog-000000000001", kindSegment, format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, section := range [][]byte{data, states, ids, groups, blocks, texts, pieces, names, targets, labels} {
+			w.Section(fuzzed[i], section)
+		}
+		if _, err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := json.Marshal(payload{Format: format, Segments: []segmentInfo{{"catalog-000000000001", 1}}, Docs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := manifest.Publish(fsys, "/c", manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}); err != nil {
+			t.Fatal(err)
+		}
+		askEverything(t, fsys)
+	})
+}
+
+func emptyFolder(t *testing.T) vfs.FS {
+	t.Helper()
+	fsys := vfs.NewMem()
+	if err := fsys.MkdirAll("/c"); err != nil {
+		t.Fatal(err)
+	}
+	return fsys
+}
+
+// corruptOnly fails on errors other than corruption or absence.
+func corruptOnly(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrNotFound) && !errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, sheaf.ErrInvalid) {
+		t.Fatal(err)
+	}
+}
+
+// askEverything asks a catalog in memory all there is to ask, reads what is left
+// of it, and changes it.
+func askEverything(t *testing.T, fsys vfs.FS) {
+	c, err := Open(fsys, "/c", Options{Source: fsys})
+	if err != nil {
+		corruptOnly(t, err)
+		return
+	}
+	defer c.Close()
+	v := c.View()
+	defer v.Close()
+	asked := 0
+	for id := range v.Files() {
+		if asked++; asked > 50 {
+			break
+		}
+		_, err := v.Record(id)
+		corruptOnly(t, err)
+		_, err = v.Text(id)
+		corruptOnly(t, err)
+		v.Links(id)
+		v.Backlinks(id)
+		v.References(id)
+		v.Resolve(id, sheaf.Link{Kind: sheaf.LinkWiki, Target: "other 1", Fragment: "N 1"})
+	}
+	v.FolderSize("t", "f")
+	_, err = v.Properties()
+	corruptOnly(t, err)
+	_, err = v.Warned()
+	corruptOnly(t, err)
+	for _, err := range append(v.Check(), v.Err()) {
+		corruptOnly(t, err)
+	}
+	corruptOnly(t, c.Update(context.Background(), Update{Delete: []sheaf.ID{"t:f/n01.md", "t:a", "t:b", "t:c"}}))
+	w, err := Examine(fsys, "/c", func(sheaf.ID, *Settings) bool { return true })
+	corruptOnly(t, err)
+	corruptOnly(t, w.Replace(func(*Settings) {}))
+	corruptOnly(t, w.Close())
+	sound, err := Open(fsys, "/c", Options{Source: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sound.Close()
+	after := sound.View()
+	defer after.Close()
+	if faults := after.Check(); len(faults) > 0 {
+		t.Fatalf("what was made of the rest is not sound: %v", faults)
+	}
+}
+
+// FuzzPayload: whatever a manifest and a list say, the catalog opens or tells
+// what is wrong.
+func FuzzPayload(f *testing.F) {
+	f.Add([]byte(`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],"settings":{"trees":[{"name":"t","root":"/t"}]},"skipped":"catalog-skipped","docs":1}`), []byte(`[{"path":"p","reason":"r"}]`), uint64(30))
+	f.Add([]byte(`{"format":2,"skipped":"/l"}`), []byte{}, uint64(0))
+	f.Add([]byte(`{"format":2,"pending":"catalog-pending","copy":"catalog-settings"}`), []byte(`{"t:a.md":"vectors"}`), uint64(1<<40))
+	f.Add([]byte(`{"format":1}`), []byte{}, uint64(0))
+	f.Fuzz(func(t *testing.T, said, list []byte, size uint64) {
+		fsys := emptyFolder(t)
+		for _, kind := range []string{kindSkipped, kindPending, kindSettings} {
+			w, err := sectionfile.Create(fsys, "/c/"+kind, kind, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Section(sectionList, pack(recordPacker(), list))
+			var e encoder
+			e.b = append(e.b, byte(size), byte(size>>8), byte(size>>16), byte(size>>24), byte(size>>32), byte(size>>40), 0, 0)
+			w.Section(sectionSize, e.b)
+			if _, err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := manifest.Publish(fsys, "/c", manifest.Manifest{Generation: 1, Files: []string{kindSkipped, kindPending, kindSettings}, Payload: said}); err != nil {
+			t.Fatal(err)
+		}
+		askEverything(t, fsys)
+	})
+}
+
+// FuzzUnpack: whatever the bytes and the size, unpacking ends and allocates no
+// more than the bytes can hold.
+func FuzzUnpack(f *testing.F) {
+	f.Add(pack(recordPacker(), []byte("some words, some words")), uint64(22))
+	f.Add(pack(recordPacker(), nil), uint64(0))
+	f.Add(pack(recordPacker(), make([]byte, 100_000)), uint64(100_000))
+	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd}, uint64(1<<40))
+	f.Fuzz(func(t *testing.T, packed []byte, size uint64) {
+		if b, err := unpack(packed, size); err == nil && uint64(len(b)) != size {
+			t.Fatalf("%d bytes, not %d", len(b), size)
+		}
+	})
+}

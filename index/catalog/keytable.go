@@ -1,0 +1,185 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"sheaf/index/vfs/sectionfile"
+)
+
+// keyBits is the number of bits of an item that say in what way the document has
+// the key.
+const keyBits = 3
+
+// keyItem says that a document has a key, in some way.
+type keyItem struct {
+	key  uint64 // see keyOf
+	doc  int    // number in the segment
+	kind int    // below 1<<keyBits
+}
+
+func compareItems(a, b keyItem) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), a.doc-b.doc, a.kind-b.kind)
+}
+
+// keyGroup is the number of keys whose lists share one offset.
+const keyGroup = 16
+
+// A key table maps the hashes of names to lists of documents:
+//
+//	number of keys 4, zeros 4
+//	keys, ascending, 8 each
+//	where the lists of each 16 keys begin, 4 each
+//	for each key the length of its list in bytes, and the list: document
+//	numbers as differences, each shifted left by keyBits, with the kind below
+//
+// encodeKeys sorts the items.
+func encodeKeys(items []keyItem) []byte {
+	slices.SortFunc(items, compareItems)
+	items = slices.Compact(items)
+	var keys, offsets, lists, list []byte
+	n := 0
+	for len(items) > 0 {
+		key := items[0].key
+		if n%keyGroup == 0 {
+			offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(lists)))
+		}
+		n++
+		keys = binary.LittleEndian.AppendUint64(keys, key)
+		list = list[:0]
+		for last := 0; len(items) > 0 && items[0].key == key; items = items[1:] {
+			list = binary.AppendUvarint(list, uint64(items[0].doc-last)<<keyBits|uint64(items[0].kind))
+			last = items[0].doc
+		}
+		lists = binary.AppendUvarint(lists, uint64(len(list)))
+		lists = append(lists, list...)
+	}
+	table := binary.LittleEndian.AppendUint32(nil, uint32(n))
+	table = binary.LittleEndian.AppendUint32(table, 0)
+	return slices.Concat(table, keys, offsets, lists)
+}
+
+// keyTable is an open key table. Errors wrap sectionfile.ErrCorrupt.
+type keyTable struct {
+	data *sectionfile.Paged
+	docs int // of the segment
+}
+
+func (t *keyTable) number(offset, size int) (uint64, error) {
+	b, err := t.data.Slice(offset, size)
+	if err != nil {
+		return 0, err
+	}
+	if size == 4 {
+		return uint64(binary.LittleEndian.Uint32(b)), nil
+	}
+	return binary.LittleEndian.Uint64(b), nil
+}
+
+// find appends the documents that have a key.
+func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
+	count, err := t.number(0, 4)
+	if err != nil {
+		return to, err
+	}
+	low, high := 0, int(count)
+	for low < high {
+		middle := (low + high) / 2
+		k, err := t.number(8+8*middle, 8)
+		if err != nil {
+			return to, err
+		}
+		if k < key {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == int(count) {
+		return to, nil
+	}
+	if k, err := t.number(8+8*low, 8); err != nil || k != key {
+		return to, err
+	}
+	list, err := t.list(int(count), low)
+	if err != nil {
+		return to, err
+	}
+	return t.items(to, key, list)
+}
+
+// lists is where the lists begin in a table of n keys.
+func listsOffset(n int) int { return 8 + 8*n + 4*((n+keyGroup-1)/keyGroup) }
+
+// list is the list of the key with number i of n.
+func (t *keyTable) list(n, i int) ([]byte, error) {
+	start, err := t.number(8+8*n+4*(i/keyGroup), 4)
+	if err != nil {
+		return nil, err
+	}
+	at := listsOffset(n) + int(start)
+	for skip := i % keyGroup; ; skip-- {
+		b, err := t.data.Slice(at, min(binary.MaxVarintLen64, max(t.data.Len()-at, 0)))
+		if err != nil {
+			return nil, err
+		}
+		length, size := binary.Uvarint(b)
+		if size <= 0 || length > uint64(t.data.Len()) {
+			return nil, t.data.Corrupt(at, "the length of a list")
+		}
+		at += size
+		if skip == 0 {
+			return t.data.Slice(at, int(length))
+		}
+		at += int(length)
+	}
+}
+
+func (t *keyTable) items(to []keyItem, key uint64, list []byte) ([]keyItem, error) {
+	doc := uint64(0)
+	for len(list) > 0 {
+		n, size := binary.Uvarint(list)
+		if size <= 0 || doc+n>>keyBits >= uint64(t.docs) {
+			return to, t.data.Corrupt(0, "the list of key %016x", key)
+		}
+		doc += n >> keyBits
+		to = append(to, keyItem{key, int(doc), int(n & (1<<keyBits - 1))})
+		list = list[size:]
+	}
+	return to, nil
+}
+
+// all appends all items, their documents given new numbers by number; those that
+// get a negative one are left out.
+func (t *keyTable) all(to []keyItem, number []int) ([]keyItem, error) {
+	count, err := t.number(0, 4)
+	if err != nil {
+		return to, err
+	}
+	n := int(count)
+	data, err := t.data.All()
+	if err != nil || listsOffset(n) > len(data) {
+		return to, cmp.Or(err, t.data.Corrupt(0, "%d keys in %d bytes", n, len(data)))
+	}
+	lists := data[listsOffset(n):]
+	for i := range n {
+		length, size := binary.Uvarint(lists)
+		if size <= 0 || length > uint64(len(lists)-size) {
+			return to, t.data.Corrupt(len(data)-len(lists), "the length of a list")
+		}
+		from := len(to)
+		if to, err = t.items(to, binary.LittleEndian.Uint64(data[8+8*i:]), lists[size:size+int(length)]); err != nil {
+			return to, err
+		}
+		kept := to[:from]
+		for _, item := range to[from:] {
+			if item.doc = number[item.doc]; item.doc >= 0 {
+				kept = append(kept, item)
+			}
+		}
+		to = kept
+		lists = lists[size+int(length):]
+	}
+	return to, nil
+}

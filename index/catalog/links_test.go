@@ -1,0 +1,567 @@
+package catalog_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store/storetest"
+)
+
+// collection is the model of what links do: it looks at every document.
+type collection map[sheaf.ID]catalog.Record
+
+func folded(s string) string { return norm.NFC.String(strings.ToLower(s)) }
+
+func withoutEnding(s string) string {
+	for _, ending := range []string{".md", ".markdown", ".mdx"} {
+		if t := strings.TrimSuffix(s, ending); t != s && t != "" && !strings.HasSuffix(t, "/") {
+			return t
+		}
+	}
+	return s
+}
+
+// at is the document at a path, for a link written as full.
+func (c collection) at(p, full string) (best sheaf.ID) {
+	score := func(id sheaf.ID) int {
+		own := strings.TrimPrefix(string(id), "notes:")
+		switch {
+		case full != "" && own == full:
+			return 0
+		case full != "" && strings.HasPrefix(own, full):
+			return 1
+		}
+		return 2
+	}
+	for id := range c {
+		own := folded(strings.TrimPrefix(string(id), "notes:"))
+		if own != p && (withoutEnding(p) != p || withoutEnding(own) != p) {
+			continue
+		}
+		if best == "" || score(id) < score(best) || score(id) == score(best) && id < best {
+			best = id
+		}
+	}
+	return best
+}
+
+// page is what a page is made of, "" for other paths.
+func page(p string) string {
+	source, ok := strings.CutSuffix(p, ".html")
+	if !ok || source == "" || strings.HasSuffix(source, "/") || withoutEnding(source) != source {
+		return ""
+	}
+	return source
+}
+
+// byPath is the document that a folded path leads to.
+func (c collection) byPath(p, full string) sheaf.ID {
+	if id := c.at(p, full); id != "" {
+		return id
+	}
+	for _, name := range []string{"readme", "index", "_index"} {
+		if id := c.at(path.Join(p, name), ""); id != "" && withoutEnding(p) == p {
+			return id
+		}
+	}
+	if source := page(p); source != "" {
+		return c.at(source, "")
+	}
+	return ""
+}
+
+// question is what of a target is for the page and no part of its path, unless that has a
+// question mark in its name.
+var question, named = regexp.MustCompile(`(?i)^(|[^?]*/|[^?]*[^/?]\.(?:md|markdown|mdx|html))\?.*`), regexp.MustCompile(`(?i)\?([^=]*[^/=])?\.(?:md|markdown|mdx)$`)
+
+func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
+	if l.Kind == sheaf.LinkMarkdown {
+		l.Target = strings.TrimPrefix(strings.Replace(l.Target, "@site/", "@/", 1), "@")
+		if !named.MatchString(l.Target) {
+			l.Target = question.ReplaceAllString(l.Target, "$1")
+		}
+	}
+	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // another host's
+		return ""
+	}
+	file := strings.TrimPrefix(string(from), "notes:")
+	written := strings.TrimSuffix(l.Target, "/")
+	if l.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") || strings.HasPrefix(written, "/") {
+		full := path.Join(path.Dir(file), written)
+		if strings.HasPrefix(written, "/") || written == "" {
+			full = path.Clean(strings.TrimPrefix(written, "/"))
+			if written == "" && !strings.HasPrefix(l.Target, "/") {
+				full = path.Dir(file)
+			}
+		}
+		if id := c.byPath(folded(full), full); id != "" {
+			return id
+		}
+	}
+	if l.Kind == sheaf.LinkMarkdown {
+		return c.fromSite(file, written)
+	}
+	name := strings.TrimPrefix(folded(written), "/")
+	if strings.Contains(withoutEnding(name), "/") {
+		if id := c.at(name, ""); id != "" {
+			return id
+		}
+	}
+	name = withoutEnding(name)
+	var found, aliased []sheaf.ID
+	for id, r := range c {
+		own := withoutEnding(folded(strings.TrimPrefix(string(id), "notes:")))
+		if own == name || strings.HasSuffix(own, "/"+name) {
+			found = append(found, id)
+		}
+		if slices.ContainsFunc(r.Document.Aliases, func(a string) bool { return name != "" && withoutEnding(folded(a)) == name }) {
+			aliased = append(aliased, id)
+		}
+	}
+	if len(found) == 0 {
+		found = aliased
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return slices.MinFunc(found, func(a, b sheaf.ID) int { return strings.Compare(nearness(a, file), nearness(b, file)) })
+}
+
+// nearness is the less the nearer a note is to a file.
+func nearness(id sheaf.ID, file string) string {
+	p := strings.TrimPrefix(string(id), "notes:")
+	near := 1
+	if path.Dir(p) == path.Dir(file) {
+		near = 0
+	}
+	return fmt.Sprintf("%d %03d %03d %s", near, strings.Count(p, "/"), len(p), p)
+}
+
+// fromSite is where a link leads that is a path from the root of a site: in whichever
+// folder above the linking file, and then anywhere, that has it.
+func (c collection) fromSite(file, written string) sheaf.ID {
+	p, ok := strings.CutPrefix(folded(written), "/")
+	if p = path.Clean(p); !ok || !strings.Contains(withoutEnding(p), "/") || strings.HasPrefix(p, "../") {
+		return ""
+	}
+	for _, above := range []string{"s/", "docs/s/"} {
+		if rest, ok := strings.CutPrefix(p, above); ok {
+			if id := c.byPath(rest, ""); id != "" {
+				return id
+			}
+		}
+	}
+	for _, start := range []string{"", "_"} { // as Jekyll calls the folder of a collection
+		for _, name := range []string{"", "readme", "index", "_index", ".html"} {
+			end := "/" + start + path.Join(p, name)
+			switch {
+			case name == ".html" && page(p) != "":
+				end = "/" + start + page(p)
+			case name != "" && withoutEnding(p) != p || name == ".html":
+				continue
+			}
+			if id := c.endsWith(file, end, start != ""); id != "" {
+				return id
+			}
+		}
+	}
+	if dated := dated.FindStringSubmatch(p); dated != nil && withoutEnding(p) == p {
+		return c.endsWith(file, "/_posts/"+strings.Join(dated[1:4], "-")+"-"+dated[4], true)
+	}
+	return ""
+}
+
+// dated is a page of a post, as Jekyll calls it.
+var dated = regexp.MustCompile(`^(?:.*/)?([0-9]{4})/([0-9]{2})/([0-9]{2})/([^/]+?)(?:\.html)?$`)
+
+// endsWith is the document whose path ends so, in whichever folder above the linking file has
+// one; whole says that the end may be all of it.
+func (c collection) endsWith(file, end string, whole bool) sheaf.ID {
+	for root := path.Dir(file); ; root = path.Dir(root) {
+		best := sheaf.ID("")
+		for id := range c {
+			own := strings.TrimPrefix(string(id), "notes:")
+			if root != "." && !strings.HasPrefix(own, root+"/") {
+				continue
+			}
+			at := folded(own)
+			if whole {
+				at = "/" + at
+			}
+			if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) && withoutEnding(at) != at) {
+				if best == "" || nearness(id, file) < nearness(best, file) {
+					best = id
+				}
+			}
+		}
+		if best != "" {
+			return best
+		}
+		if root == "." {
+			return ""
+		}
+	}
+}
+
+var (
+	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/", "_a/b/", "a/_b/", "_posts/2024-05-06-", "b/_posts/2024-05-06-"}
+	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "???", "note.md?"}
+	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
+	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/", "/2024/05/06/", "/b/2024/05/06/"}
+)
+
+func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
+
+func randomNote(r *rand.Rand) catalog.Record {
+	p := pick(r, folders) + pick(r, stems) + pick(r, endings)
+	id := sheaf.DocumentID("notes", p)
+	doc := sheaf.Document{ID: id, Tree: "notes", Path: p, Title: "T"}
+	for range r.IntN(2) {
+		doc.Aliases = append(doc.Aliases, pick(r, aliases))
+	}
+	c := sheaf.Chunk{ID: id, Doc: id, Title: "T", Hierarchy: []string{"T"}, Breadcrumb: "> T", SiblingCount: 1}
+	for range r.IntN(5) {
+		target := pick(r, targets) + pick(r, append(stems, "AC/DC", "nick", "KÄSE", "")) + pick(r, append(endings, "/")) + pick(r, []string{"", "", "", "?", "?plain=1"})
+		if r.IntN(20) == 0 {
+			target = "https://example.org/" + target
+		}
+		c.Links = append(c.Links, sheaf.Link{Kind: sheaf.LinkKind(1 + r.IntN(3)), Target: target})
+	}
+	doc.Chunks = []sheaf.Chunk{c}
+	return catalog.Record{Document: doc}
+}
+
+// TestLinksOfHistories: whatever came and went, every link leads where the model
+// says, and back-links are the links turned round.
+func TestLinksOfHistories(t *testing.T) {
+	histories, resolved := uint64(30), 0
+	if testing.Short() {
+		histories = 6
+	}
+	for seed := range histories {
+		r := rand.New(rand.NewPCG(seed, 11))
+		c := openIn(t, vfs.NewMem(), "/c") // syncing a disk would take most of the time
+		model := collection{}
+		if err := c.Update(context.Background(), catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/home/Docs/S"}}}}); err != nil {
+			t.Fatal(err)
+		}
+		for step := range 12 {
+			var u catalog.Update
+			for range r.IntN(8) {
+				rec := randomNote(r)
+				u.Put = append(u.Put, rec)
+			}
+			for id := range model {
+				if r.IntN(12) == 0 {
+					u.Delete = append(u.Delete, id)
+				}
+			}
+			for _, id := range u.Delete {
+				delete(model, id)
+			}
+			for _, rec := range u.Put {
+				model[rec.Document.ID] = rec
+			}
+			if err := c.Update(context.Background(), u); err != nil {
+				t.Fatal(err)
+			}
+			resolved += compareLinks(t, c, model, fmt.Sprintf("seed %d step %d", seed, step))
+			compareAmong(t, c, model, r, fmt.Sprintf("seed %d step %d", seed, step))
+		}
+	}
+	if resolved < 30*int(histories) {
+		t.Errorf("only %d links lead anywhere", resolved)
+	}
+}
+
+func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where string) (resolved int) {
+	t.Helper()
+	v := c.View()
+	defer v.Close()
+	out, in := map[sheaf.ID][]sheaf.ID{}, map[sheaf.ID][]sheaf.ID{}
+	for from, rec := range model {
+		for _, l := range rec.Document.Chunks[0].Links {
+			want := model.resolve(from, l)
+			if got, ok := v.Resolve(from, l); got != want || ok != (want != "") {
+				t.Fatalf("%s: %s -> %v %q leads to %q, want %q", where, from, l.Kind, l.Target, got, want)
+			}
+			if want != "" {
+				resolved++
+			}
+			if want != "" && want != from {
+				out[from] = append(out[from], want)
+				in[want] = append(in[want], from)
+			}
+		}
+	}
+	for id := range model {
+		for _, list := range []struct {
+			name      string
+			got, want []sheaf.ID
+		}{{"links", v.Links(id), out[id]}, {"back-links", v.Backlinks(id), in[id]}} {
+			slices.Sort(list.want)
+			if want := slices.Compact(list.want); !slices.Equal(list.got, want) {
+				t.Fatalf("%s: %s of %s are %q, want %q", where, list.name, id, list.got, want)
+			}
+		}
+		for range 2 { // the second time from memory
+			checkLinkNumbers(t, v, id, where)
+		}
+	}
+	if err := v.Err(); err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	return resolved
+}
+
+// compareAmong asks for links among some of the documents: they are those of a collection of
+// these alone, and where no link is ambiguous those of all that lead to one of these.
+func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand, where string) {
+	t.Helper()
+	v := c.View()
+	defer v.Close()
+	some := collection{}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if r.IntN(3) > 0 {
+			some[id] = all[id]
+		}
+	}
+	among := func(id sheaf.ID) bool { _, ok := some[id]; return ok }
+	in := map[sheaf.ID][]sheaf.ID{}
+	for from, rec := range some {
+		var out []sheaf.ID
+		for _, l := range rec.Document.Chunks[0].Links {
+			want := some.resolve(from, l)
+			if got, ok := v.ResolveAmong(among, from, l); got != want || ok != (want != "") {
+				t.Fatalf("%s: among %d of %d, %s -> %v %q leads to %q, want %q", where, len(some), len(all), from, l.Kind, l.Target, got, want)
+			}
+			if want != "" && want != from {
+				out, in[want] = append(out, want), append(in[want], from)
+			}
+		}
+		slices.Sort(out)
+		out = slices.Compact(out)
+		got := v.LinksAmong(among, from)
+		if !slices.Equal(got, out) {
+			t.Fatalf("%s: among %d of %d, links of %s are %q, want %q", where, len(some), len(all), from, got, out)
+		}
+		if left := slices.DeleteFunc(slices.Clone(v.Links(from)), func(id sheaf.ID) bool { return !among(id) }); !v.Ambiguous(from) && !slices.Equal(left, out) {
+			t.Fatalf("%s: among %d of %d, links of %s, which are not ambiguous, are %q, want %q", where, len(some), len(all), from, left, out)
+		}
+	}
+	for id := range some {
+		slices.Sort(in[id])
+		if got, want := v.BacklinksAmong(among, id), slices.Compact(in[id]); !slices.Equal(got, want) {
+			t.Fatalf("%s: among %d of %d, back-links of %s are %q, want %q", where, len(some), len(all), id, got, want)
+		}
+	}
+	if err := v.Err(); err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+}
+
+// checkLinkNumbers checks that links by number are the links.
+func checkLinkNumbers(t *testing.T, v *catalog.View, id sheaf.ID, where string) {
+	t.Helper()
+	got, ok := v.LinkNumbers(v.Node(id))
+	var want []uint32
+	for _, to := range v.Links(id) {
+		want = append(want, v.Node(to).Number)
+	}
+	if !ok || !slices.Equal(got, want) {
+		t.Fatalf("%s: links of %s are the numbers %v (%v), want %v", where, id, got, ok, want)
+	}
+}
+
+// TestReferencesKeepBacklinks: who asks for the references of a document leaves the
+// back-links of the view as they are.
+func TestReferencesKeepBacklinks(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "a.md", "# A\n"), record(t, "b.md", "[[a]]\n"), record(t, "c.md", "[[a]]\n"), record(t, "d.md", "[[a]]\n"))
+	v := c.View()
+	defer v.Close()
+	want := []sheaf.ID{"notes:b.md", "notes:c.md", "notes:d.md"}
+	if got := v.Backlinks("notes:a.md"); !slices.Equal(got, want) {
+		t.Fatalf("back-links %q, want %q", got, want)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if refs := v.References("notes:a.md"); len(refs) != len(want) {
+				t.Errorf("%d references, want %d", len(refs), len(want))
+			}
+		})
+	}
+	all.Wait()
+	if got := v.Backlinks("notes:a.md"); !slices.Equal(got, want) {
+		t.Errorf("back-links after references %q, want %q", got, want)
+	}
+}
+
+// TestPlaces: which heading a link's fragment names.
+func TestPlaces(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# `npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n\n# build.libCss\nl\n\n# Caret, Mark & Tilde\nk\n\n# \u4f8b\u9898\nj\n\n# \u4f8b\u9898\ni\n\n# Sub\u2013 and _super_\nh\n\n<a name='anchor'></a>\n\n# Below it\ng\n"), record(t, "m.md", "[[n]]\n"))
+	v := c.View()
+	defer v.Close()
+	for fragment, want := range map[string]sheaf.ID{
+		"": "notes:n.md", "goals": "notes:n.md#goals", "Goals": "notes:n.md#goals", "Two#Goals": "notes:n.md#goals-1", "goals-1": "notes:n.md#goals-1",
+		"^b-1": "notes:n.md#goals-1", "^none": "notes:n.md", "What why?": "notes:n.md#what-why", "TWO WORDS": "notes:n.md#two-words", "One#Two words": "notes:n.md#two-words",
+		"None": "notes:n.md", "#": "notes:n.md", "two  words": "notes:n.md#two-words", "Two words ": "notes:n.md#two-words", "What%% why?": "notes:n.md#what-why",
+		"C# and F#": "notes:n.md#c-and-f", "C and F": "notes:n.md#c-and-f", "c# AND f#": "notes:n.md#c-and-f", "F#": "notes:n.md", "heading": "notes:n.md#heading",
+		"cafe\u0301 a": "notes:n.md#caf\u00e9-a", "cafe\u0301-a": "notes:n.md#caf\u00e9-a", "I#J": "notes:n.md#j", "I J": "notes:n.md#ij",
+		"C++": "notes:n.md#c-1", "C#": "notes:n.md#c", "`npm run` **--flag**": "notes:n.md#npm-run---flag", "???": "notes:n.md#heading-1", "!!": "notes:n.md", "A b c d": "notes:n.md#ab-c-d",
+		// as other renderers than GitHub's call them: VitePress, Python-Markdown, Pandoc
+		"build-libcss": "notes:n.md#buildlibcss", "caret-mark-tilde": "notes:n.md#caret-mark--tilde", "\u4f8b\u9898_1": "notes:n.md#\u4f8b\u9898-1", "sub-and-super": "notes:n.md#sub-and-super",
+		"anchor": "notes:n.md#below-it", "Anchor": "notes:n.md", "-": "notes:n.md", "build-lib": "notes:n.md",
+	} {
+		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
+			t.Errorf("%q: %q, want %q", fragment, got, want)
+		}
+	}
+}
+
+// TestJekyll: links from the root of a site of Jekyll's lead to pages of collections and to posts.
+func TestJekyll(t *testing.T) {
+	for _, root := range []string{"", "site/"} {
+		c := open(t, t.TempDir())
+		put(t, c, record(t, root+"_docs/start/index.md", "[a](/docs/start/)\n"), record(t, root+"_docs/use.markdown", "[a](/docs/use/)\n"),
+			record(t, root+"_posts/2024-05-31-new.md", "[a](/news/2024/05/31/new/)\n"), record(t, root+"news/_posts/2024-06-01-old.md", "x\n"))
+		v := c.View()
+		for target, want := range map[string]sheaf.ID{
+			"/docs/start/": "_docs/start/index.md", "/docs/use": "_docs/use.markdown", "/docs/use.html": "_docs/use.markdown", "/docs/use.md": "", "/2024/05/31/new.html": "_posts/2024-05-31-new.md",
+			"/news/2024/05/31/new/": "_posts/2024-05-31-new.md", "/news/2024/06/01/old": "news/_posts/2024-06-01-old.md", "docs/use": "", "/2024/05/31/other": "", "/2024/5/31/new": "",
+		} {
+			got, ok := v.Resolve("notes:index.md", sheaf.Link{Kind: sheaf.LinkMarkdown, Target: target})
+			if want != "" {
+				want = sheaf.ID("notes:" + root + string(want))
+			}
+			if got != want || ok != (want != "") {
+				t.Errorf("%s leads to %q, want %q", target, got, want)
+			}
+		}
+		v.Close()
+	}
+}
+
+// TestEndsOfPaths: of many documents of one name that with the end of a path is found as by
+// comparing it with each.
+func TestEndsOfPaths(t *testing.T) {
+	c := openIn(t, vfs.NewMem(), "/c")
+	letters := []string{"a", "b", "ab", "."}
+	var paths []string
+	for i := range 256 {
+		p := path.Join(letters[i%4], letters[i/4%4], letters[i/16%4], letters[i/64%4], "readme.md")
+		if !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	var u catalog.Update
+	for _, p := range paths {
+		u.Put = append(u.Put, record(t, p, "text\n"))
+	}
+	u.Put = append(u.Put, record(t, "x/from.md", "text\n"))
+	if err := c.Update(context.Background(), u); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), len(a)-len(b), strings.Compare(a, b))
+	})
+	v := c.View()
+	defer v.Close()
+	for i := range 256 {
+		name := path.Join(letters[i%4], letters[i/4%4], letters[i/16%4], letters[i/64%4], "readme")
+		for _, name := range []string{name, "c/" + name, "b" + name} {
+			want := sheaf.ID("")
+			for _, p := range paths {
+				if strings.HasSuffix("/"+p, "/"+name+".md") {
+					want = sheaf.ID("notes:" + p)
+					break
+				}
+			}
+			if got, _ := v.Resolve("notes:x/from.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: name}); got != want {
+				t.Fatalf("%s is %q, want %q", name, got, want)
+			}
+		}
+	}
+}
+
+// TestManyOfOneName: of thousands of documents of one name that link to it, all links are
+// found in time that grows as they do, also where the nearest may not be seen. In one try
+// of ten at least: the machine has other work.
+func TestManyOfOneName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures times")
+	}
+	const few, times, tries = 750, 16, 10
+	ofFew, ofMany := linksOfOneName(t, few), linksOfOneName(t, times*few)
+	for try := 1; ; try++ {
+		small, large := ofFew(), ofMany()
+		if large <= 6*times*small {
+			return
+		}
+		if try == tries {
+			t.Fatalf("%d documents take %v, %d times as many %v", few, small, times, large)
+		}
+	}
+}
+
+// linksOfOneName makes so many documents called readme. It returns what finds their links
+// and back-links, and tells the least time of a processor of three that it took.
+func linksOfOneName(t *testing.T, many int) func() time.Duration {
+	c := openIn(t, vfs.NewMem(), "/c")
+	links := many / 6
+	var u catalog.Update
+	var none strings.Builder
+	for i := range links {
+		fmt.Fprintf(&none, "[[none/readme]] [[%d/none/readme]] [x](/none/readme) [x](/%d/none/readme) ", i, i)
+	}
+	for i := range many {
+		u.Put = append(u.Put, record(t, fmt.Sprintf("%02d/%05d/readme.md", i%100, i), "See [[readme]].\n"))
+	}
+	u.Put = append(u.Put, record(t, "all.md", strings.Repeat("[[readme]] ", links)), record(t, "none.md", none.String()))
+	if err := c.Update(context.Background(), u); err != nil {
+		t.Fatal(err)
+	}
+	half := many / 200 * 100 // a multiple of the folders
+	top, next := sheaf.ID("notes:00/00000/readme.md"), sheaf.ID(fmt.Sprintf("notes:00/%05d/readme.md", half))
+	visible := func(id sheaf.ID) bool { return id >= next || !strings.HasPrefix(string(id), "notes:00/") }
+	once := func() time.Duration {
+		v := c.View()
+		defer v.Close()
+		began := storetest.CPU()
+		for _, among := range []catalog.Among{nil, visible} {
+			want := top
+			if among != nil {
+				want = next
+			}
+			if got := v.LinksAmong(among, "notes:all.md"); !slices.Equal(got, []sheaf.ID{want}) {
+				t.Errorf("links are %q, want %q", got, want)
+			}
+			if got := v.BacklinksAmong(among, want); !slices.Equal(got, []sheaf.ID{"notes:all.md"}) {
+				t.Errorf("back-links are %q", got)
+			}
+		}
+		if got := v.LinksAmong(visible, "notes:none.md"); len(got) > 0 {
+			t.Errorf("links are %q, want none", got)
+		}
+		return storetest.CPU() - began
+	}
+	return func() time.Duration { return min(once(), once(), once()) }
+}

@@ -1,0 +1,236 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+)
+
+// mergeSource is a segment that is being merged.
+type mergeSource struct {
+	*segment
+	cursor idCursor
+	number []int // its documents' numbers in the new segment; -1 for those left out
+}
+
+// writeSegment writes the current ones among the entries of segments, oldest
+// first, and of changes, which are newer than all of them, and returns how many
+// there are. Tombstones stay when keepTombstones is set. Without any entry there
+// is no file.
+func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []entry, keepTombstones bool) (int, error) {
+	file, err := sectionfile.Create(fsys, path, kindSegment, format)
+	if err != nil {
+		return 0, err
+	}
+	w := &segmentWriter{file: file, labels: labelSet{}}
+	file.Begin(sectionData)
+	if err := w.merge(segments, changes, keepTombstones); err != nil {
+		return 0, errors.Join(err, file.Abort())
+	}
+	if w.ids.n == 0 {
+		return 0, file.Abort()
+	}
+	if err := w.finish(); err != nil {
+		return 0, fmt.Errorf("write catalog segment: %w", err)
+	}
+	return w.ids.n, nil
+}
+
+func (w *segmentWriter) merge(segments []*segment, changes []entry, keepTombstones bool) error {
+	sources := make([]mergeSource, len(segments))
+	for k, s := range segments {
+		sources[k] = mergeSource{segment: s, cursor: idCursor{list: &s.ids}, number: make([]int, s.n)}
+		if err := sources[k].cursor.seek(0); err != nil {
+			return err
+		}
+	}
+	for {
+		first, newest, limit := least(sources, changes)
+		if newest == nothing {
+			break
+		}
+		if newest == change {
+			first = strings.Clone(first)
+			if e := &changes[0]; keepTombstones || !e.tombstone() {
+				w.add(e)
+			}
+			changes = changes[1:]
+		} else {
+			copied, err := w.copyBlock(&sources[newest], limit, keepTombstones)
+			if err != nil {
+				return err
+			}
+			if copied {
+				continue
+			}
+			first = strings.Clone(first) // the cursors move on
+			if err := w.take(&sources[newest], keepTombstones); err != nil {
+				return err
+			}
+		}
+		for k := range sources {
+			c := &sources[k].cursor
+			if c.at == c.list.n || view(c.key) != first {
+				continue
+			}
+			if k != newest {
+				sources[k].number[c.at] = -1
+			}
+			if err := c.next(); err != nil {
+				return err
+			}
+		}
+	}
+	for k := range sources {
+		if err := w.takeTables(&sources[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What least found, when it is no source.
+const (
+	change  = -1
+	nothing = -2
+)
+
+// bound is the first ID of others, if there are any.
+type bound struct {
+	id  string
+	set bool
+}
+
+// least is the first ID that is left and whose it is, of equal ones the newest's;
+// limit is the first of the others. Both are valid until what they come from
+// moves on.
+func least(sources []mergeSource, changes []entry) (first string, newest int, limit bound) {
+	newest = nothing
+	consider := func(id string, from int) {
+		switch {
+		case newest == nothing:
+			first, newest = id, from
+		case id < first:
+			limit = bound{first, true}
+			first, newest = id, from
+		case !limit.set || id < limit.id:
+			limit = bound{id, true}
+		}
+	}
+	if len(changes) > 0 {
+		consider(changes[0].id, change)
+	}
+	for k := len(sources) - 1; k >= 0; k-- {
+		if c := &sources[k].cursor; c.at < c.list.n {
+			consider(view(c.key), k)
+		}
+	}
+	return first, newest, limit
+}
+
+// copyBlock adds the documents of the block that the source's cursor stands at the
+// beginning of, and moves on behind them, without packing the block again. It does
+// nothing and reports false when another ID comes between them, or when blocks
+// would become small.
+func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombstones bool) (bool, error) {
+	c := &source.cursor
+	st, err := source.state(c.at)
+	if err != nil || st.tombstone() || st.start != 0 || len(w.raw) > 0 && len(w.raw) < blockTarget/2 {
+		return false, err
+	}
+	last := c.at
+	for i := c.at + 1; i < source.n; i++ {
+		next, err := source.state(i)
+		if err != nil {
+			return false, err
+		}
+		if next.block == st.block {
+			last = i
+		} else if !next.tombstone() {
+			break
+		}
+	}
+	if limit.set {
+		if id, err := source.ids.id(last); err != nil || id >= limit.id {
+			return false, err
+		}
+	}
+	packed, _, size, err := source.packed(source.blocks, int(st.block))
+	if err != nil || size < blockTarget/2 {
+		return false, err
+	}
+	w.flush()
+	block := uint32(len(w.blocks) / blockBytes)
+	w.blocks = w.block(w.blocks, packedBlock{packed, size})
+	for c.at <= last {
+		if err := w.takeAt(source, keepTombstones, func(e *entry, st *state) error {
+			moved := *st
+			if moved.text = 0; !st.tombstone() {
+				moved.block = block
+			}
+			w.enter(e, &moved)
+			return nil
+		}); err != nil {
+			return false, err
+		}
+		if err := c.next(); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// take adds the entry that a source's cursor stands on.
+func (w *segmentWriter) take(source *mergeSource, keepTombstones bool) error {
+	return w.takeAt(source, keepTombstones, func(e *entry, st *state) (err error) {
+		if !st.tombstone() {
+			if e.record, err = source.encoded(st); err != nil {
+				return err
+			}
+		}
+		w.add(e)
+		return nil
+	})
+}
+
+// takeAt numbers the entry that a source's cursor stands on and gives it to add,
+// without its record; or leaves it out.
+func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add func(*entry, *state) error) error {
+	i := source.cursor.at
+	st, err := source.state(i)
+	if err != nil {
+		return err
+	}
+	if st.tombstone() && !keepTombstones {
+		source.number[i] = -1
+		return nil
+	}
+	source.number[i] = w.ids.n
+	e := entry{id: string(source.cursor.key), file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
+	if e.hasText {
+		if e.text, e.textSize, err = source.packedText(&st); err != nil {
+			return err
+		}
+	}
+	return add(&e, &st)
+}
+
+// takeTables adds what a source's tables say of the documents taken from it.
+func (w *segmentWriter) takeTables(source *mergeSource) (err error) {
+	if w.names, err = source.names.all(w.names, source.number); err != nil {
+		return err
+	}
+	if w.targets, err = source.targets.all(w.targets, source.number); err != nil {
+		return err
+	}
+	return decodeLabels(source.labels, source.n, func(l label) {
+		for _, doc := range l.docs {
+			if n := source.number[doc]; n >= 0 {
+				w.labels.add(l.kind, l.name, n)
+			}
+		}
+	})
+}

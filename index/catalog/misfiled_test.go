@@ -1,0 +1,85 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/text/chunk"
+)
+
+// TestMisfiled: documents that are filed as this program would not file them, as another version
+// of it did, are told from damage, and nothing is left of how they were filed once they were
+// replaced and everything was written as a whole.
+func TestMisfiled(t *testing.T) {
+	c, err := Open(vfs.NewMem(), "/c", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	k, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded := func(path string) Encoded {
+		e, err := Encode(&Record{Document: k.Chunk("t", path, []byte("# A\n\nx\n"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	u := Update{}
+	for i := range 30 {
+		e := encoded(fmt.Sprintf("n%02d.md", i))
+		if i == 7 {
+			e.entry.names = append(e.entry.names, keyItem{key: nameKey("t", "another")})
+			e.entry.tags = []string{"another"}
+		}
+		u.Encoded = append(u.Encoded, e)
+	}
+	faults := func(what string, want int) []error {
+		t.Helper()
+		v := c.View()
+		defer v.Close()
+		found := v.Check()
+		for _, err := range found {
+			if !errors.Is(err, ErrMisfiled) || !errors.Is(err, sheaf.ErrCorrupt) {
+				t.Errorf("%s: %v is no fault of filing", what, err)
+			}
+		}
+		if len(found) != want {
+			t.Errorf("%s: %v", what, found)
+		}
+		return found
+	}
+	if err := c.Update(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	faults("filed otherwise", 2)
+	again := Update{Encoded: []Encoded{encoded("n07.md")}}
+	if err := c.Update(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	faults("replaced", 2)
+	for _, again := range []Update{{Whole: true}, {Whole: true, Delete: []sheaf.ID{"t:n08.md"}}, {Whole: true}} {
+		if err := c.Update(t.Context(), again); err != nil {
+			t.Fatal(err)
+		}
+		faults("written as a whole", 0)
+		v := c.View()
+		if len(v.segments) != 1 || v.segments[0].n != v.Docs() {
+			t.Errorf("%d segments, %d documents", len(v.segments), v.Docs())
+		}
+		v.Close()
+	}
+	all := Update{Whole: true}
+	for i := range 30 {
+		all.Delete = append(all.Delete, sheaf.DocumentID("t", fmt.Sprintf("n%02d.md", i)))
+	}
+	if err := c.Update(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	faults("without documents", 0)
+}

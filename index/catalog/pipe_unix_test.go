@@ -1,0 +1,31 @@
+//go:build unix
+
+package catalog_test
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"sheaf/index/catalog"
+)
+
+// TestTextOfPipe: a pipe that took a file's place is not what was indexed, and holds up nobody
+// who asks for its text.
+func TestTextOfPipe(t *testing.T) {
+	root := t.TempDir()
+	rec := record(t, "n.md", "# one\n\ntext\n")
+	c := open(t, t.TempDir())
+	if err := c.Update(t.Context(), catalog.Update{Put: []catalog.Record{rec}, Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(root, "n.md"), 0o600); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	v := c.View()
+	defer v.Close()
+	if text, err := v.Text("notes:n.md"); !errors.Is(err, catalog.ErrStale) {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -1,0 +1,240 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+	"sheaf/index/vfs/sectionfile"
+)
+
+// publish writes the generation that follows view: a segment with the changes,
+// together with the newest segments that are not at least twice as large as what
+// is written anyway, so that their number stays logarithmic and each document is
+// rewritten a logarithmic number of times.
+func (c *Catalog) publish(view *View, u Update) (*View, error) {
+	p := view.payload
+	p.Segments, p.Begun = append([]segmentInfo(nil), p.Segments...), false
+	changes, err := entriesOf(u)
+	if err != nil {
+		return nil, err
+	}
+	before, err := c.begin(view)
+	if err != nil {
+		return nil, err
+	}
+	generation := following(before)
+	if err := p.count(view, changes); err != nil {
+		return nil, err
+	}
+	if len(changes) > 0 || u.Whole {
+		keep := len(view.segments)
+		for size := len(changes); keep > 0 && (u.Whole || view.segments[keep-1].n < 2*size); keep-- {
+			size += view.segments[keep-1].n
+		}
+		name := fmt.Sprintf("%s%012x", prefix, generation)
+		n, err := writeSegment(c.fs, filepath.Join(c.dir, name), view.segments[keep:], changes, keep > 0)
+		if err != nil {
+			return nil, err
+		}
+		p.Segments = p.Segments[:keep]
+		if n > 0 {
+			p.Segments = append(p.Segments, segmentInfo{name, n})
+		}
+	}
+	if u.Skipped != nil {
+		if p.Skipped, err = c.writeList(kindSkipped, generation, len(*u.Skipped), *u.Skipped); err != nil {
+			return nil, err
+		}
+		p.Skips = len(*u.Skipped)
+	}
+	if u.Pending != nil {
+		old, err := view.pending()
+		if err != nil || !maps.Equal(old, *u.Pending) {
+			if p.Pending, err = c.writeList(kindPending, generation, len(*u.Pending), *u.Pending); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if u.Settings != nil {
+		if err := c.settle(&p, *u.Settings, generation); err != nil {
+			return nil, err
+		}
+	}
+	return c.commit(view, p, generation)
+}
+
+// settle changes the settings, and writes their copy when it differs.
+func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
+	old, next := p.Settings, settings
+	p.Settings = settings
+	old.Extra, next.Extra = nil, nil
+	view := View{catalog: c}
+	if p.Copy != "" && reflect.DeepEqual(old, next) && view.readList(kindSettings, p.Copy, new(Settings)) == nil {
+		return nil
+	}
+	var err error
+	p.Copy, err = c.writeList(kindSettings, generation, 1, next)
+	return err
+}
+
+// following is the number of the generation after one. The first is the time: a
+// reader that has a catalog open which stood here before must not take this one
+// for it.
+func following(generation uint64) uint64 {
+	if generation == 0 {
+		return uint64(time.Now().UnixMilli())
+	}
+	return generation + 1
+}
+
+// count brings the totals up to date with the changes.
+func (p *payload) count(view *View, changes []entry) error {
+	for i := range changes {
+		e := &changes[i]
+		s, st, err := view.find(sheaf.ID(e.id))
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			p.Docs--
+			p.Chunks -= st.chunks
+			p.Bytes -= st.file.Size
+		}
+		if !e.tombstone() {
+			p.Docs++
+			p.Chunks += e.chunks
+			p.Bytes += e.file.Size
+		}
+	}
+	return nil
+}
+
+// commit publishes the manifest and opens the view of it.
+func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	m := manifest.Manifest{Generation: generation, Files: p.files(), Payload: data}
+	open := map[string]*segment{}
+	for _, s := range view.segments {
+		open[s.name] = s
+	}
+	var segments []*segment
+	for _, info := range p.Segments {
+		s := open[info.Name]
+		if s != nil {
+			s.retain()
+		} else if s, err = openSegment(c.fs, filepath.Join(c.dir, info.Name)); err != nil {
+			break
+		}
+		segments = append(segments, s)
+	}
+	if err == nil {
+		err = manifest.Publish(c.fs, c.dir, m)
+	}
+	if err != nil {
+		for _, s := range segments {
+			s.release()
+		}
+		return nil, err
+	}
+	next := newView(c, m, p, segments)
+	next.generation = generation
+	return next, nil
+}
+
+// writeList writes a list of n things, as JSON, and returns its file's name, ""
+// for an empty one.
+func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (string, error) {
+	if n == 0 {
+		return "", nil
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return "", err
+	}
+	if len(data) > maxUnpacked {
+		return "", sheaf.Invalidf("%s: the list of %d entries takes %d bytes: at most %d can be kept", kind, n, len(data), maxUnpacked)
+	}
+	name := fmt.Sprintf("%s-%012x", kind, generation)
+	w, err := sectionfile.Create(c.fs, filepath.Join(c.dir, name), kind, format)
+	if err != nil {
+		return "", err
+	}
+	w.Section(sectionList, pack(recordPacker(), data))
+	w.Section(sectionSize, binary.LittleEndian.AppendUint64(nil, uint64(len(data))))
+	_, err = w.Close()
+	return name, err
+}
+
+// openList opens the file of a list. One that is gone was replaced, or is damage.
+func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
+	r, err := sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, name), kind, format)
+	if errors.Is(err, fs.ErrNotExist) {
+		if now, readErr := manifest.Generation(v.catalog.fs, v.catalog.dir); readErr == nil && now != v.generation {
+			return nil, fmt.Errorf("%s: %w: generation %d was replaced by %d", name, sheaf.ErrUnavailable, v.generation, now)
+		}
+		return nil, fmt.Errorf("%s: %w: at byte 0: the manifest names it and it is gone", name, vfs.ErrCorrupt)
+	}
+	return r, err
+}
+
+// readList reads what writeList wrote; an empty name gives nothing.
+func (v *View) readList(kind, name string, list any) error {
+	if name == "" {
+		return nil
+	}
+	r, err := v.openList(kind, name)
+	if err != nil {
+		return translate(err)
+	}
+	defer r.Close()
+	var packed, size []byte
+	for _, section := range []struct {
+		name string
+		to   *[]byte
+	}{{sectionList, &packed}, {sectionSize, &size}} {
+		p, err := r.Paged(section.name)
+		if err == nil {
+			*section.to, err = p.All()
+		}
+		if err != nil {
+			return translate(err)
+		}
+	}
+	if len(size) != 8 {
+		return translate(r.Corrupt(sectionSize, 0, "it has %d bytes, not 8", len(size)))
+	}
+	data, err := unpack(packed, binary.LittleEndian.Uint64(size))
+	if err == nil {
+		err = json.Unmarshal(data, list)
+	}
+	if err != nil {
+		return translate(r.Corrupt(sectionList, 0, "%v", err))
+	}
+	return nil
+}
+
+// Skipped lists the files that were not indexed, in the order given.
+func (v *View) Skipped() ([]Skip, error) {
+	var list []Skip
+	err := v.readList(kindSkipped, v.payload.Skipped, &list)
+	return list, err
+}
+
+func (v *View) readPending() (map[sheaf.ID]string, error) {
+	var pending map[sheaf.ID]string
+	err := v.readList(kindPending, v.payload.Pending, &pending)
+	return pending, err
+}

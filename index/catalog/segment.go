@@ -1,0 +1,308 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"math"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+)
+
+// A segment file holds documents and tombstones, sorted by ID. Its sections are
+// described in doc/formats/catalog.md; all but the data are read page by page.
+const (
+	sectionData    = "data"
+	sectionStates  = "states"
+	sectionIDs     = "ids"
+	sectionGroups  = "groups"
+	sectionBlocks  = "blocks"
+	sectionTexts   = "texts"
+	sectionPieces  = "pieces"
+	sectionNames   = "names"
+	sectionTargets = "targets"
+	sectionLabels  = "labels"
+
+	// A state is, little endian: size 8, modification time 8, hash 16, block 4,
+	// start in the unpacked block 4, number of chunks 4 with stateAliases, number
+	// of the text counted from 1 4.
+	stateBytes = 48
+	// stateAliases is the bit that says that the document has aliases. Who asks
+	// what links to a document needs them, and most documents have none.
+	stateAliases = 1 << 31
+	// A block is offset 8, packed length 4, unpacked length 4, checksum 4.
+	blockBytes = 20
+	// A text is the number of its first piece 4, zeros 4, its length 8. A piece
+	// is described as a block is.
+	textBytes = 16
+
+	// noBlock is the block of a tombstone.
+	noBlock = 1<<32 - 1
+	// blockTarget is the size at which a block of records is closed: larger
+	// ones pack better and take longer to unpack.
+	blockTarget = 12 << 10
+	// pieceBytes is how much of a text one piece holds: a reader unpacks no
+	// more than the pieces that a span touches.
+	pieceBytes = 1 << 20
+	// maxBlocks bounds how many unpacked blocks a segment keeps.
+	maxBlocks = 256
+)
+
+// segment is an open segment file, shared by views. Errors of its methods wrap
+// sectionfile.ErrCorrupt.
+type segment struct {
+	name   string
+	r      *sectionfile.Reader
+	refs   atomic.Int32
+	n      int // documents and tombstones
+	ids    idList
+	states *sectionfile.Paged
+	blocks *sectionfile.Paged
+	texts  *sectionfile.Paged
+	pieces *sectionfile.Paged
+	labels *sectionfile.Paged
+	// names maps what documents are called to them, targets what links point
+	// at to the documents that the links stand in.
+	names   keyTable
+	targets keyTable
+	data    []byte
+
+	mu       sync.Mutex
+	unpacked map[int][]byte // blocks used lately
+}
+
+func openSegment(fsys vfs.FS, path string) (*segment, error) {
+	r, err := sectionfile.Open(fsys, path, kindSegment, format)
+	if err != nil {
+		return nil, err
+	}
+	s := &segment{name: filepath.Base(path), r: r, unpacked: map[int][]byte{}}
+	s.refs.Store(1)
+	if err := s.open(); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *segment) open() error {
+	for _, section := range []struct {
+		name string
+		to   **sectionfile.Paged
+	}{
+		{sectionStates, &s.states}, {sectionIDs, &s.ids.data}, {sectionGroups, &s.ids.groups}, {sectionBlocks, &s.blocks},
+		{sectionTexts, &s.texts}, {sectionPieces, &s.pieces}, {sectionNames, &s.names.data}, {sectionTargets, &s.targets.data}, {sectionLabels, &s.labels},
+	} {
+		p, err := s.r.Paged(section.name)
+		if err != nil {
+			return err
+		}
+		*section.to = p
+	}
+	data, ok := s.r.Section(sectionData)
+	if !ok {
+		return s.r.Corrupt(sectionData, 0, "the section is missing")
+	}
+	s.data = data
+	s.n = s.states.Len() / stateBytes
+	s.ids.n, s.names.docs, s.targets.docs = s.n, s.n, s.n
+	if s.states.Len()%stateBytes != 0 || s.ids.groups.Len() != 4*((s.n+idGroup-1)/idGroup) {
+		return s.states.Corrupt(0, "%d bytes of states and %d of groups do not fit", s.states.Len(), s.ids.groups.Len())
+	}
+	return nil
+}
+
+func (s *segment) retain() { s.refs.Add(1) }
+
+func (s *segment) release() {
+	if s.refs.Add(-1) == 0 {
+		_ = s.r.Close() // nothing was written, so nothing can be lost
+	}
+}
+
+// find is the number of a document or tombstone, or -1.
+func (s *segment) find(id sheaf.ID) (int, error) {
+	i, exact, err := s.ids.lowerBound(string(id))
+	if err != nil || !exact {
+		return -1, err
+	}
+	return i, nil
+}
+
+// state is what a segment says of a document without reading its record.
+type state struct {
+	file    FileState
+	block   uint32
+	start   uint32
+	chunks  int
+	aliases bool
+	text    uint32
+	at      int // the number of the document in the segment, where View.find found it
+}
+
+func (st *state) tombstone() bool { return st.block == noBlock }
+
+func (s *segment) state(i int) (state, error) {
+	b, err := s.states.Slice(i*stateBytes, stateBytes)
+	if err != nil {
+		return state{}, err
+	}
+	le := binary.LittleEndian
+	st := state{
+		file:  FileState{Size: int64(le.Uint64(b)), ModTime: int64(le.Uint64(b[8:]))},
+		block: le.Uint32(b[32:]), start: le.Uint32(b[36:]), chunks: int(le.Uint32(b[40:]) &^ stateAliases), aliases: le.Uint32(b[40:])&stateAliases != 0,
+		text: le.Uint32(b[44:]),
+	}
+	copy(st.file.Hash[:], b[16:32])
+	return st, nil
+}
+
+func appendState(to []byte, st *state) []byte {
+	le := binary.LittleEndian
+	to = le.AppendUint64(to, uint64(st.file.Size))
+	to = le.AppendUint64(to, uint64(st.file.ModTime))
+	to = append(to, st.file.Hash[:]...)
+	to = le.AppendUint32(to, st.block)
+	to = le.AppendUint32(to, st.start)
+	chunks := uint32(st.chunks)
+	if st.aliases {
+		chunks |= stateAliases
+	}
+	to = le.AppendUint32(to, chunks)
+	return le.AppendUint32(to, st.text)
+}
+
+// packed returns block i of a list as it is stored, its checksum verified.
+func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset uint64, size uint32, err error) {
+	entry, err := list.Slice(i*blockBytes, blockBytes)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	le := binary.LittleEndian
+	offset, size = le.Uint64(entry), le.Uint32(entry[12:])
+	n, sum := uint64(le.Uint32(entry[8:])), le.Uint32(entry[16:])
+	if offset > uint64(len(s.data)) || n > uint64(len(s.data))-offset {
+		return nil, 0, 0, list.Corrupt(i*blockBytes, "block %d: %d bytes at %d do not lie in the data", i, n, offset)
+	}
+	packed = s.data[offset : offset+n]
+	if err := sectionfile.Verify(packed, sum); err != nil {
+		return nil, 0, 0, s.r.Corrupt(sectionData, int(offset), "block %d: %v", i, err)
+	}
+	return packed, offset, size, nil
+}
+
+// unpack returns block i of a list, unpacked, in memory of its own.
+func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
+	packed, offset, size, err := s.packed(list, i)
+	if err != nil {
+		return nil, err
+	}
+	b, err := unpack(packed, uint64(size))
+	if err != nil {
+		return nil, s.r.Corrupt(sectionData, int(offset), "block %d: %v", i, err)
+	}
+	return b, nil
+}
+
+// recordBlock returns a block of records, unpacked. Nobody changes it, so that
+// strings may share its memory.
+func (s *segment) recordBlock(i int) ([]byte, error) {
+	s.mu.Lock()
+	b := s.unpacked[i]
+	s.mu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	b, err := s.unpack(s.blocks, i)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.unpacked) >= maxBlocks {
+		clear(s.unpacked)
+	}
+	s.unpacked[i] = b
+	return b, nil
+}
+
+// encoded returns the encoded record of a document. See recordBlock for its
+// memory.
+func (s *segment) encoded(st *state) ([]byte, error) {
+	b, err := s.recordBlock(int(st.block))
+	if err != nil {
+		return nil, err
+	}
+	if uint64(st.start) < uint64(len(b)) {
+		n, size := binary.Uvarint(b[st.start:])
+		if rest := b[int(st.start)+max(size, 0):]; size > 0 && n <= uint64(len(rest)) {
+			return rest[:n:n], nil
+		}
+	}
+	return nil, s.r.Corrupt(sectionStates, 0, "a record begins at %d of block %d, which has %d bytes", st.start, st.block, len(b))
+}
+
+// storedText is where a stored text is: in pieces that follow one another, each
+// but the last of pieceBytes.
+type storedText struct {
+	first int // piece
+	size  int
+}
+
+func (t storedText) pieces() int { return (t.size + pieceBytes - 1) / pieceBytes }
+
+func (s *segment) text(st *state) (storedText, error) {
+	at := int(st.text-1) * textBytes
+	entry, err := s.texts.Slice(at, textBytes)
+	if err != nil {
+		return storedText{}, err
+	}
+	first, size := binary.LittleEndian.Uint32(entry), binary.LittleEndian.Uint64(entry[8:])
+	t := storedText{int(first), int(min(size, math.MaxInt-pieceBytes))}
+	if have := s.pieces.Len() / blockBytes; uint64(t.size) != size || t.first > have || t.pieces() > have-t.first {
+		return storedText{}, s.texts.Corrupt(at, "%d bytes from piece %d of %d", size, first, have)
+	}
+	return t, nil
+}
+
+// packedText returns the pieces of a text as they are stored, and its length.
+func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err error) {
+	t, err := s.text(st)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range t.pieces() {
+		packed, _, unpacked, err := s.packed(s.pieces, t.first+i)
+		if err != nil {
+			return nil, 0, err
+		}
+		pieces = append(pieces, packedBlock{packed, unpacked})
+	}
+	return pieces, t.size, nil
+}
+
+// readText returns a stored text.
+func (s *segment) readText(st *state) ([]byte, error) {
+	t, err := s.text(st)
+	if err != nil {
+		return nil, err
+	}
+	text := []byte{}
+	for i := range t.pieces() {
+		b, err := s.unpack(s.pieces, t.first+i)
+		if err != nil {
+			return nil, err
+		}
+		if want := min(t.size-i*pieceBytes, pieceBytes); len(b) != want {
+			return nil, s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", len(b), want)
+		}
+		if len(text) == 0 { // not before one piece is known to be sound
+			text = make([]byte, 0, t.size)
+		}
+		text = append(text, b...)
+	}
+	return text, nil
+}

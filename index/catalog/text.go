@@ -1,0 +1,208 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"syscall"
+
+	"sheaf"
+	"sheaf/index/vfs"
+)
+
+// Text returns the whole text of a document, as it was indexed. When its source
+// file has the size and the modification time that were recorded it is trusted;
+// else its content decides. The error wraps ErrStale when the file is another by
+// now, or gone, and ErrUnread when nobody can tell. The text is shared and must not be changed.
+func (v *View) Text(doc sheaf.ID) ([]byte, error) {
+	if t, ok := v.texts.get(doc); ok && t.unchanged(v.catalog.o.Source) {
+		return t.text, nil
+	}
+	s, st, err := v.find(doc)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	if st.text > 0 {
+		text, err := s.readText(st)
+		return text, translate(err)
+	}
+	name, err := v.Source(doc)
+	if err != nil {
+		return nil, err
+	}
+	if st.file.Size < 0 || st.file.Size > math.MaxInt {
+		return nil, fmt.Errorf("%s: %w: %d bytes", name, sheaf.ErrUnsupported, st.file.Size)
+	}
+	var place textPlace
+	text, same, err := readSource(v.catalog.o.Source, name, &st.file, func() []byte {
+		if st.file.Size <= longestText {
+			place = v.texts.place(doc, name, st.file)
+		}
+		return place.text
+	})
+	if same {
+		v.texts.keep(place)
+	}
+	return text, err
+}
+
+// describes is matches of any source.
+func (f *FileState) describes(source vfs.FS, name string) bool {
+	info, err := source.Stat(name)
+	return err == nil && f.same(info)
+}
+
+// same reports whether a file is described by the recorded size and time.
+func (f *FileState) same(info fs.FileInfo) bool {
+	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
+}
+
+// Unchanged reports whether the source file of a document has the recorded size and
+// time, so that Text would return what it did before; a stored text never changes.
+func (v *View) Unchanged(doc sheaf.ID) bool {
+	s, st, err := v.find(doc)
+	if err != nil || s == nil {
+		return false
+	}
+	if st.text > 0 {
+		return true
+	}
+	name, err := v.Source(doc)
+	if err != nil {
+		return false
+	}
+	return st.file.matches(v.catalog.o.Source, name)
+}
+
+// readSource reads a source file that is what was recorded; same says that it has the
+// recorded time too, so that its content need not be looked at. Of a file that seems so
+// room is asked for memory as long as the text; nil is none.
+func readSource(source vfs.FS, name string, recorded *FileState, room func() []byte) (text []byte, same bool, err error) {
+	f, err := source.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, fault := source.Stat(Placeholder(name)); fault == nil {
+			return nil, false, fmt.Errorf("%s: %w: a cloud drive took it off this disk", name, ErrUnread)
+		}
+	}
+	if err != nil {
+		return nil, false, stale(name, err)
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return nil, false, stale(name, err)
+	}
+	if before.Size() != recorded.Size {
+		return nil, false, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, before.Size(), recorded.Size)
+	}
+	if recorded.same(before) {
+		text = room()
+	}
+	if text == nil {
+		text = make([]byte, recorded.Size)
+	}
+	if n, err := f.ReadAt(text, 0); n < len(text) {
+		return nil, false, stale(name, err)
+	}
+	// Somebody may write while we read: what counts is the time after it.
+	after, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, false, stale(name, err)
+	case recorded.same(after):
+		return text, true, nil
+	case HashOf(text) == recorded.Hash:
+		return text, false, nil
+	}
+	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
+}
+
+// Placeholder is the name of the file that iCloud leaves for one that it took off the disk.
+func Placeholder(name string) string {
+	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".icloud")
+}
+
+// stale says of a file that could not be read that it is not what was indexed, or that nobody
+// knows what it is.
+func stale(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w: %w", name, ErrStale, err)
+	}
+	var fault *fs.PathError
+	if errors.As(err, &fault) { // whose path is name
+		err = fault.Err
+	}
+	return fmt.Errorf("%s: %w: %w", name, ErrUnread, err)
+}
+
+// Source is the name of a document's source file. The error wraps
+// sheaf.ErrNotFound when its tree has no folder.
+func (v *View) Source(doc sheaf.ID) (string, error) {
+	tree, file := doc.Tree(), doc.Path()
+	root := v.payload.Settings.Root(tree)
+	if root == "" {
+		return "", fmt.Errorf("source of document %q: tree %q has no folder: %w", doc, tree, sheaf.ErrNotFound)
+	}
+	if file = filepath.FromSlash(file); !filepath.IsLocal(file) {
+		return "", fmt.Errorf("source of document %q: %w: the path leads out of the tree's folder", doc, sheaf.ErrCorrupt)
+	}
+	return filepath.Join(root, file), nil
+}
+
+// Line is the number, from 1, of the line on which a byte of text stands. Lines
+// end with LF, CRLF, or a CR that no LF follows.
+func Line(text []byte, at int) int {
+	before := text[:min(at, len(text))]
+	lines := 1 + bytes.Count(before, []byte{'\n'})
+	for i := 0; ; {
+		cr := bytes.IndexByte(before[i:], '\r')
+		if cr < 0 {
+			return lines
+		}
+		i += cr + 1
+		if i == len(text) || text[i] != '\n' {
+			lines++
+		}
+	}
+}
+
+// LineStart is the first byte of the line with this number, from 1; the length
+// of text when it has fewer lines.
+func LineStart(text []byte, line int) int {
+	at := 0
+	for n := 1; n < line && at < len(text); n++ {
+		end := bytes.IndexAny(text[at:], "\r\n")
+		if end < 0 {
+			return len(text)
+		}
+		at += end + 1
+		if text[at-1] == '\r' && at < len(text) && text[at] == '\n' {
+			at++
+		}
+	}
+	return at
+}
+
+// ChunkAt is the deepest chunk of a document whose heading or span holds a byte;
+// nil when none does.
+func ChunkAt(doc *sheaf.Document, at int) *sheaf.Chunk {
+	var best *sheaf.Chunk
+	for i := range doc.Chunks {
+		c := &doc.Chunks[i]
+		start := c.Span.Start
+		if c.HasHeading {
+			start = c.Heading.Start
+		}
+		if start <= at && (at < c.Span.End || at == c.Span.End && c.Depth == 0) && len(c.Members) == 0 {
+			best = c
+		}
+	}
+	return best
+}

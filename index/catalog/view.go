@@ -1,0 +1,590 @@
+package catalog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"sheaf"
+	"sheaf/index/vfs/manifest"
+)
+
+// view is b as a string that shares its memory.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// View is a snapshot of a catalog. It is safe for concurrent use, and meets
+// rank.Facts. What its methods return belongs to the caller, but for documents,
+// chunks and texts, which are shared and must not be changed. Errors wrap
+// sheaf.ErrNotFound or sheaf.ErrCorrupt.
+type View struct {
+	catalog    *Catalog
+	manifest   manifest.Manifest
+	generation uint64
+	payload    payload
+	segments   []*segment // oldest first
+	refs       atomic.Int32
+	outlines   recent[sheaf.Outline]
+	nodes      atomic.Pointer[metNodes]
+	placed     atomic.Pointer[placedNodes]
+	records    recent[Record]
+	decoded    room // of outlines
+	read       room // of records, which go sooner: beside outlines they would stay with them
+	texts      keptTexts
+	cards      cards
+
+	mu        sync.Mutex
+	names     map[calledBy]*named
+	links     map[sheaf.ID]linksFrom
+	numbered  map[uint32]numbersAt // what is in links, by numbers of documents
+	numbers   []uint32             // to which numbered points
+	linked    int                  // documents in links and numbered, and those they link to
+	backlinks map[sheaf.ID][]sheaf.ID
+	folders   map[string]int // sizes, by tree, ":" and folder
+	fault     error          // the first
+
+	pending func() (map[sheaf.ID]string, error)
+	live    func() ([][]bool, error)
+}
+
+// maxLinks bounds how many documents with all that they link to a view keeps, which
+// every query asks for, maxDecoded how many of back-links, maxFolders how many sizes of folders,
+// recordBytes about the memory of decoded documents.
+const (
+	maxLinks    = 64 << 10
+	maxDecoded  = 512
+	maxFolders  = 4 << 10
+	recordBytes = 16 << 20
+)
+
+func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
+	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
+		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: keptTexts{limit: keptTextBytes}, cards: cards{limit: cardBytes},
+		names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{}, numbered: map[uint32]numbersAt{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
+	v.refs.Store(1)
+	v.outlines.turn = func() {
+		v.nodes.Store(newMetNodes(p.Chunks))
+		v.placed.Store(nil)
+		v.decoded.renew()
+	}
+	v.outlines.turn()
+	v.pending = sync.OnceValues(v.readPending)
+	v.live = sync.OnceValues(v.findLive)
+	return v
+}
+
+func (v *View) retain() { v.refs.Add(1) }
+
+// Close ends the use of the view.
+func (v *View) Close() {
+	if v.refs.Add(-1) == 0 {
+		for _, s := range v.segments {
+			s.release()
+		}
+	}
+}
+
+// Generation is the number of the snapshot; it grows with every update.
+func (v *View) Generation() uint64 { return v.generation }
+
+// Settings are what the collection was made with.
+func (v *View) Settings() Settings { return v.payload.Settings }
+
+// Docs is the number of documents, Chunks that of their chunks, SourceBytes the
+// size of their files.
+func (v *View) Docs() int { return v.payload.Docs }
+
+// Chunks is the number of chunks of all documents.
+func (v *View) Chunks() int { return v.payload.Chunks }
+
+// SourceBytes is the size of all source files.
+func (v *View) SourceBytes() int64 { return v.payload.Bytes }
+
+// Pending are the documents of which something is still to be done (vectors to
+// be made, say), with the reason. The map is shared and must not be changed.
+func (v *View) Pending() map[sheaf.ID]string {
+	pending, err := v.pending()
+	v.note(err)
+	return pending
+}
+
+// ListFaults says why the lists of skipped and of pending documents, and the copy
+// of the settings, cannot be read; nil when they can.
+func (v *View) ListFaults() (skipped, pending, settings error) {
+	_, skipped = v.Skipped()
+	_, pending = v.pending()
+	return skipped, pending, v.readList(kindSettings, v.payload.Copy, new(Settings))
+}
+
+// DiskBytes is the size of the catalog's own files.
+func (v *View) DiskBytes() int64 {
+	var n int64
+	for _, s := range v.segments {
+		n += s.r.Size()
+	}
+	return n
+}
+
+// find is where a document stands: its newest entry, unless that is a tombstone.
+func (v *View) find(id sheaf.ID) (*segment, *state, error) {
+	for _, s := range slices.Backward(v.segments) {
+		i, err := s.find(id)
+		if err != nil {
+			return nil, nil, translate(err)
+		}
+		if i < 0 {
+			continue
+		}
+		st, err := s.state(i)
+		if err != nil || st.tombstone() {
+			return nil, nil, translate(err)
+		}
+		st.at = i
+		return s, &st, nil
+	}
+	return nil, nil, nil
+}
+
+// File is the state of a document's file when it was indexed.
+func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
+	s, st, err := v.find(doc)
+	if err != nil || s == nil {
+		return FileState{}, false, err
+	}
+	return st.file, true, nil
+}
+
+// Files yields every document with the state of its file, in order of ID. When
+// the catalog is corrupt it ends early, and Err says so.
+func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
+	return func(yield func(sheaf.ID, FileState) bool) {
+		w, err := v.walk("")
+		for ; err == nil && w.ok; err = w.next() {
+			st, fault := w.segment().state(w.number())
+			if fault != nil {
+				err = fault
+				break
+			}
+			if !st.tombstone() && !yield(sheaf.ID(w.key()), st.file) {
+				return
+			}
+		}
+		v.note(translate(err))
+	}
+}
+
+// note keeps an error of a method that cannot return it, for Err.
+func (v *View) note(err error) {
+	if err == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fault = cmp.Or(v.fault, err)
+}
+
+// noteFault keeps an error other than that something does not exist.
+func (v *View) noteFault(err error) {
+	if !errors.Is(err, sheaf.ErrNotFound) {
+		v.note(err)
+	}
+}
+
+// Err is the first fault that a method without an error met, or nil.
+func (v *View) Err() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.fault
+}
+
+// Record returns all that the catalog keeps of a document, without its text. It
+// is shared and must not be changed.
+func (v *View) Record(doc sheaf.ID) (*Record, error) {
+	r, err := v.recordOf(doc)
+	if err == nil && r == nil {
+		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	return r, err
+}
+
+// Head is Record, of which the chunks may be missing: what is asked of every document, or of
+// one that its asker may not know of, takes as long for a document of any size. It is not to
+// be kept. Its faults are those of Err too.
+func (v *View) Head(doc sheaf.ID) (*Record, error) {
+	if r := v.records.get(doc); r != nil {
+		return r, nil
+	}
+	r, err := v.headOf(doc)
+	switch {
+	case err != nil:
+		err = translate(err)
+		v.note(err)
+		return nil, err
+	case r == nil:
+		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	return r, nil
+}
+
+// headOf is Head, decoded; nil when there is no such document.
+func (v *View) headOf(doc sheaf.ID) (*Record, error) {
+	s, st, err := v.find(doc)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	b, err := s.encoded(st)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{File: st.file, HasText: st.text > 0}
+	r.Document.ID, r.Document.Tree, r.Document.Path = doc, doc.Tree(), doc.Path()
+	d := &decoder{b: b}
+	if decodeAbove(d, r); d.bad {
+		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", doc)
+	}
+	return r, nil
+}
+
+// recordOf is Record, nil when there is no such document.
+func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
+	if r := v.records.get(doc); r != nil {
+		return r, nil
+	}
+	s, st, err := v.find(doc)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	r, err := s.record(doc, st, &v.read)
+	if err != nil {
+		return nil, translate(err)
+	}
+	v.records.put(r.Document.ID, r, recordSize(r))
+	return r, nil
+}
+
+// passing gives read the record of a document, which is gone when read returns, with all
+// that it points to. The error is that of Record.
+func (v *View) passing(doc sheaf.ID, read func(r *Record)) error {
+	if r := v.records.get(doc); r != nil {
+		read(r)
+		return nil
+	}
+	s, st, err := v.find(doc)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	b, err := s.encoded(st)
+	if err != nil {
+		return translate(err)
+	}
+	room := passingRooms.Get().(*passingRoom)
+	defer room.release()
+	r, in := &room.record, room.pieces
+	r.File, r.HasText = st.file, st.text > 0
+	r.Document.ID, r.Document.Tree, r.Document.Path = doc, doc.Tree(), doc.Path()
+	if !decodeRecord(b, r, &in) {
+		return translate(s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", doc))
+	}
+	read(r)
+	return nil
+}
+
+// recordSize is about what a record takes in memory.
+func recordSize(r *Record) int {
+	const perChunk = int(unsafe.Sizeof(sheaf.Chunk{})) + 16
+	size := 1024 + len(r.Document.Chunks)*perChunk // with properties, tags and aliases
+	for i := range r.Document.Chunks {
+		c := &r.Document.Chunks[i]
+		size += len(c.ID) + len(c.Title) + len(c.Slug) + len(c.Breadcrumb) + 16*len(c.Hierarchy) + 128*len(c.Links)
+	}
+	return size
+}
+
+// record decodes the record of a document into memory of a room.
+func (s *segment) record(id sheaf.ID, st *state, in *room) (*Record, error) {
+	b, err := s.encoded(st)
+	if err != nil {
+		return nil, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	// Views keep records, whose strings share this memory; blocks are larger.
+	own := append(append(open(in.text, len(id)+len(b), roomText), id...), b...)
+	in.text = closed(own)
+	id = sheaf.ID(view(own[:len(id)]))
+	r := one(&in.records, roomDocuments)
+	r.File, r.HasText = st.file, st.text > 0
+	r.Document.ID = id
+	r.Document.Tree, r.Document.Path = id.Tree(), id.Path()
+	if !decodeRecord(own[len(id):], r, &in.pieces) {
+		in.pieces = pieces{} // something of it is in what is left
+		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
+	}
+	return r, nil
+}
+
+// Lookup finds the document or chunk called id: the whole id as a document
+// first, then what stands before its last '#'. For a document without a root
+// chunk, chunk is nil.
+func (v *View) Lookup(id sheaf.ID) (*Record, *sheaf.Chunk, error) {
+	r, err := v.recordOf(id)
+	if r != nil {
+		if len(r.Document.Chunks) > 0 && r.Document.Chunks[0].ID == id {
+			return r, &r.Document.Chunks[0], nil
+		}
+		return r, nil, nil
+	}
+	hash := strings.LastIndexByte(string(id), '#')
+	if hash < 0 {
+		if err == nil {
+			err = fmt.Errorf("document %q: %w", id, sheaf.ErrNotFound)
+		}
+		return nil, nil, err
+	}
+	if r, err = v.Record(id[:hash]); err != nil {
+		return nil, nil, err
+	}
+	for i := range r.Document.Chunks {
+		if c := &r.Document.Chunks[i]; c.ID == id {
+			return r, c, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("chunk %q: %w in document %q", id, sheaf.ErrNotFound, id[:hash])
+}
+
+// Chunk describes the chunk called id; false when there is none.
+func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	_, c, err := v.Lookup(id)
+	if err != nil || c == nil {
+		v.noteFault(err)
+		return sheaf.Chunk{}, false
+	}
+	return *c, true
+}
+
+// Document describes the document called id with its chunks; false when there is
+// none.
+func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
+	r, err := v.Record(id)
+	if err != nil {
+		v.noteFault(err)
+		return sheaf.Document{}, false
+	}
+	return r.Document, true
+}
+
+// SharedDocument is Document without a copy: it must not be changed. It is nil when
+// there is none.
+func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
+	r, err := v.Record(id)
+	if err != nil {
+		v.noteFault(err)
+		return nil
+	}
+	return &r.Document
+}
+
+// Date is the date of a document; false when it has none.
+func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	d, known := v.cards.date(doc) // what is shown has cards, and may have no outline
+	if !known {
+		if r := v.records.get(doc); r != nil {
+			d = r.Date
+		} else if o := v.Outline(doc); o != nil {
+			d = o.Date
+		}
+	}
+	return d, d.Source != 0
+}
+
+// FolderSize is the number of documents that lie directly in a folder of a tree;
+// "" is the tree's top.
+func (v *View) FolderSize(tree, folder string) int {
+	prefix := folderPrefix(tree, folder)
+	v.mu.Lock()
+	n, ok := v.folders[prefix]
+	v.mu.Unlock()
+	if ok {
+		return n
+	}
+	for range v.InFolder(tree, folder) {
+		n++
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.folders) >= maxFolders {
+		clear(v.folders)
+	}
+	v.folders[prefix] = n
+	return n
+}
+
+// folderPrefix begins the IDs of all documents that lie in a folder of a tree, or below it.
+func folderPrefix(tree, folder string) string {
+	prefix := string(sheaf.DocumentID(tree, folder))
+	if folder != "" {
+		prefix += "/"
+	}
+	return prefix
+}
+
+// InFolder yields the documents that lie directly in a folder of a tree, in order of ID; ""
+// is the tree's top. When the catalog is corrupt it ends early, and Err says so.
+func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
+	return func(yield func(sheaf.ID) bool) {
+		v.note(translate(v.eachInFolder(folderPrefix(tree, folder), yield)))
+	}
+}
+
+// eachInFolder yields the documents whose ID is prefix and a name. It leaps over
+// the folders inside.
+func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
+	w, err := v.walk(prefix)
+	for last := ""; err == nil && w.ok; {
+		id := w.key()
+		if id <= last { // leaping over IDs out of order might never end
+			return w.segment().ids.data.Corrupt(0, "the IDs are not in order: %q comes after %q", id, last)
+		}
+		last = id
+		name, inside := strings.CutPrefix(id, prefix)
+		if !inside {
+			break
+		}
+		if slash := strings.IndexByte(name, '/'); slash >= 0 {
+			err = w.seek(prefix + name[:slash] + "0") // '0' follows '/'
+			continue
+		}
+		var st state
+		if st, err = w.segment().state(w.number()); err == nil {
+			if !st.tombstone() && !yield(sheaf.ID(id)) {
+				break
+			}
+			err = w.next()
+		}
+	}
+	return err
+}
+
+// Holds reports whether any document lies in a folder of a tree or below it; ""
+// is the tree's top.
+func (v *View) Holds(tree, folder string) bool {
+	return v.begins(folderPrefix(tree, folder))
+}
+
+// begins reports whether the ID of a document begins so.
+func (v *View) begins(prefix string) bool {
+	w, err := v.walk(prefix)
+	for ; err == nil && w.ok && strings.HasPrefix(view(w.bytes()), prefix); err = w.next() {
+		st, fault := w.segment().state(w.number())
+		if fault != nil {
+			err = fault
+			break
+		}
+		if !st.tombstone() {
+			return true
+		}
+	}
+	v.note(translate(err))
+	return false
+}
+
+// Counted is a name with the number of documents that have it.
+type Counted struct {
+	Name string `json:"name"`
+	Docs int    `json:"docs"`
+}
+
+// Properties counts the names of the properties of all documents, without regard
+// to case, most frequent first, then by name.
+func (v *View) Properties() ([]Counted, error) {
+	live, err := v.live()
+	if err != nil {
+		return nil, translate(err)
+	}
+	counts := map[string]int{}
+	for k, s := range v.segments {
+		err := decodeLabels(s.labels, s.n, func(l label) {
+			if l.kind != labelProperty {
+				return
+			}
+			n := 0
+			for _, doc := range l.docs {
+				if live[k] == nil || live[k][doc] {
+					n++
+				}
+			}
+			if n > 0 {
+				counts[strings.Clone(l.name)] += n
+			}
+		})
+		if err != nil {
+			return nil, translate(err)
+		}
+	}
+	return counted(counts), nil
+}
+
+// Warned are the documents whose records have warnings, in order of ID.
+func (v *View) Warned() ([]sheaf.ID, error) {
+	live, err := v.live()
+	if err != nil {
+		return nil, translate(err)
+	}
+	var ids []sheaf.ID
+	for k, s := range v.segments {
+		var docs []int
+		if err := decodeLabels(s.labels, s.n, func(l label) {
+			if l.kind == labelWarning {
+				docs = append(docs, l.docs...)
+			}
+		}); err != nil {
+			return nil, translate(err)
+		}
+		for _, doc := range docs {
+			if live[k] != nil && !live[k][doc] {
+				continue
+			}
+			id, err := s.ids.id(doc)
+			if err != nil {
+				return nil, translate(err)
+			}
+			ids = append(ids, sheaf.ID(strings.Clone(id)))
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// findLive tells for each segment which of its documents are current; nil says
+// that all are.
+func (v *View) findLive() ([][]bool, error) {
+	live := make([][]bool, len(v.segments))
+	if len(v.segments) < 2 {
+		return live, nil
+	}
+	for k, s := range v.segments {
+		live[k] = make([]bool, s.n)
+	}
+	w, err := v.walk("")
+	for ; err == nil && w.ok; err = w.next() {
+		live[w.newest][w.number()] = true
+	}
+	return live, err
+}
+
+func counted(counts map[string]int) []Counted {
+	list := make([]Counted, 0, len(counts))
+	for name, n := range counts {
+		list = append(list, Counted{name, n})
+	}
+	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(b.Docs-a.Docs, strings.Compare(a.Name, b.Name)) })
+	return list
+}

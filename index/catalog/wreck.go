@@ -1,0 +1,229 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+)
+
+// Wreck is a catalog that is damaged, or that another version of the program
+// made, with what can still be read of it. Everything that has a source file can
+// be read from there again; what matters is what was set by hand and the texts
+// that are nowhere else. It holds the writer's lock until Close.
+type Wreck struct {
+	// Settings are those of the catalog; SettingsFound says that they could
+	// be read, from the manifest or from the copy beside it.
+	Settings      Settings
+	SettingsFound bool
+	// Kept counts the documents that will be in the new catalog, Lost names
+	// those that should be but cannot be read.
+	Kept int
+	Lost []sheaf.ID
+	// Unread counts documents and tombstones of which nothing can be read,
+	// so that nobody knows whether they are Lost.
+	Unread int
+
+	catalog    *Catalog
+	lock       io.Closer
+	generation uint64
+	segments   []*segment // newest first
+	kept       []entry
+}
+
+// Examine reads what is left of the catalog in a folder, without changing it. A
+// document whose text is stored is kept when keep says so; settings are those
+// that were found. Errors wrap sheaf.ErrUnavailable when another process is
+// writing, or are those of the file system.
+func Examine(fsys vfs.FS, dir string, keep func(doc sheaf.ID, settings *Settings) bool) (*Wreck, error) {
+	if err := fsys.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("examine catalog: %w", err)
+	}
+	lock, err := fsys.Lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("examine catalog: %w", translate(err))
+	}
+	w := &Wreck{lock: lock, catalog: &Catalog{fs: fsys, dir: dir, watch: manifest.NewWatch(fsys, dir)}}
+	if err := w.examine(keep); err != nil {
+		return nil, errors.Join(fmt.Errorf("examine catalog: %w", err), w.Close())
+	}
+	return w, nil
+}
+
+// Close ends the use of the wreck and releases the lock.
+func (w *Wreck) Close() error {
+	for _, s := range w.segments {
+		s.release()
+	}
+	w.segments, w.kept = nil, nil
+	return w.lock.Close()
+}
+
+func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
+	names, err := w.find()
+	if err != nil {
+		return err
+	}
+	for _, info := range slices.Backward(names) {
+		s, err := openSegment(w.catalog.fs, filepath.Join(w.catalog.dir, info.Name))
+		switch {
+		case err == nil:
+			w.segments = append(w.segments, s)
+		case errors.Is(err, vfs.ErrCorrupt), errors.Is(err, vfs.ErrVersion), errors.Is(err, fs.ErrNotExist):
+			w.Unread += max(info.Records, 1)
+		default:
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, s := range w.segments {
+		for from := 0; from < s.n; from += idGroup {
+			w.group(s, from, seen, func(id sheaf.ID) bool { return keep(id, &w.Settings) })
+		}
+	}
+	slices.SortFunc(w.kept, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	slices.Sort(w.Lost)
+	w.Kept = len(w.kept)
+	return nil
+}
+
+// find lists the segments, oldest first, and reads the settings: as the manifest
+// says, or, when it cannot be read, from the files that are there.
+func (w *Wreck) find() ([]segmentInfo, error) {
+	m, err := manifest.Read(w.catalog.fs, w.catalog.dir)
+	if err == nil {
+		var p payload
+		w.generation = m.Generation
+		if json.Unmarshal(m.Payload, &p) == nil {
+			w.Settings, w.SettingsFound = p.Settings, true
+			return p.Segments, nil
+		}
+	} else if !errors.Is(err, vfs.ErrCorrupt) && !errors.Is(err, vfs.ErrVersion) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	names, err := w.catalog.fs.List(w.catalog.dir)
+	if err != nil {
+		return nil, err
+	}
+	var segments []segmentInfo
+	for _, name := range names { // sorted: generations have a fixed width
+		kind, number := name, ""
+		if i := strings.LastIndexByte(name, '-'); i > 0 {
+			kind, number = name[:i], name[i+1:]
+		}
+		generation, err := strconv.ParseUint(number, 16, 64)
+		if err != nil {
+			continue
+		}
+		w.generation = max(w.generation, generation)
+		switch kind {
+		case kindSegment:
+			segments = append(segments, segmentInfo{Name: name})
+		case kindSettings:
+			var s Settings
+			if (&View{catalog: w.catalog}).readList(kindSettings, name, &s) == nil {
+				w.Settings, w.SettingsFound = s, true
+			}
+		}
+	}
+	return segments, nil
+}
+
+// group looks at the documents of one group of IDs, of which newer segments said
+// nothing.
+func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(sheaf.ID) bool) {
+	c := idCursor{list: &s.ids}
+	err := c.seek(from)
+	for i := from; i < min(from+idGroup, s.n); i++ {
+		if err == nil && i > from {
+			err = c.next()
+		}
+		if err != nil {
+			w.Unread += min(from+idGroup, s.n) - i
+			return
+		}
+		id := string(c.key)
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		st, err := s.state(i)
+		switch {
+		case err != nil:
+			w.Unread++
+		case st.tombstone() || st.text == 0 || !keep(sheaf.ID(id)):
+		default:
+			if e, err := s.rescue(id, &st); err != nil {
+				w.Lost = append(w.Lost, sheaf.ID(id))
+			} else {
+				w.kept = append(w.kept, e)
+			}
+		}
+	}
+}
+
+// rescue reads all that is kept of a document with a stored text, every byte
+// verified. The packed text is the file's memory.
+func (s *segment) rescue(id string, st *state) (entry, error) {
+	r, err := s.record(sheaf.ID(id), st, new(room))
+	if err != nil {
+		return entry{}, err
+	}
+	if _, err := s.readText(st); err != nil {
+		return entry{}, err
+	}
+	doc := &r.Document
+	e := entry{id: id, file: st.file, hasText: true, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0}
+	if e.record, err = s.encoded(st); err != nil {
+		return entry{}, err
+	}
+	if e.text, e.textSize, err = s.packedText(st); err != nil {
+		return entry{}, err
+	}
+	e.describe(doc)
+	return e, nil
+}
+
+// Replace publishes a sound catalog in the place of the wreck, at once: it holds
+// what is kept, and the settings as change leaves them. Nothing is skipped or
+// pending. The files of the wreck are removed.
+func (w *Wreck) Replace(change func(*Settings)) error {
+	c := w.catalog
+	generation := max(following(w.generation), following(0)) // more than one process ever saw
+	p := payload{Format: format}
+	if len(w.kept) > 0 {
+		name := fmt.Sprintf("%s%012x", prefix, generation)
+		n, err := writeSegment(c.fs, filepath.Join(c.dir, name), nil, w.kept, false)
+		if err != nil {
+			return fmt.Errorf("replace catalog: %w", translate(err))
+		}
+		p.Segments = []segmentInfo{{name, n}}
+	}
+	for i := range w.kept {
+		p.Docs++
+		p.Chunks += w.kept[i].chunks
+		p.Bytes += w.kept[i].file.Size
+	}
+	settings := w.Settings
+	change(&settings)
+	if err := c.settle(&p, settings, generation); err != nil {
+		return fmt.Errorf("replace catalog: %w", translate(err))
+	}
+	view, err := c.commit(&View{}, p, generation)
+	if err != nil {
+		return fmt.Errorf("replace catalog: %w", translate(err))
+	}
+	defer view.Close()
+	// That a file stays matters to nobody: the next writer tries again.
+	_, _ = manifest.Sweep(c.fs, c.dir, view.manifest, func(name string) bool { return strings.HasPrefix(name, prefix) })
+	return nil
+}

@@ -1,0 +1,195 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+)
+
+// given says that a document's tree has no folder.
+func given(doc sheaf.ID, s *catalog.Settings) bool { return s.Root(doc.Tree()) == "" }
+
+// mixed is a catalog of files and of texts that are nowhere else, in two
+// segments, with one text replaced and one deleted.
+func mixed(t *testing.T) map[string][]byte {
+	t.Helper()
+	mem := vfs.NewMem()
+	c := openIn(t, mem, "/c")
+	text := func(path, body string) catalog.Record {
+		r := record(t, path, body)
+		r.Document.Tree, r.Document.ID = "texts", sheaf.DocumentID("texts", path)
+		r.Document.Chunks = nil
+		r.Text, r.HasText = []byte(body), true
+		return r
+	}
+	settings := &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/notes"}, {Name: "texts"}}, Chunker: "window", Language: "de", Extra: map[string]string{"x": "y"}}
+	records := []catalog.Record{text("old", "replaced"), text("gone", "deleted")}
+	for i := range 40 {
+		records = append(records, record(t, fmt.Sprintf("n%02d.md", i), "# N\n\nx\n"), text(fmt.Sprintf("t%02d", i), fmt.Sprintf("text %d [[t01]]", i)))
+	}
+	if err := c.Update(context.Background(), catalog.Update{Put: records, Settings: settings}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{text("old", "newer")}, Delete: []sheaf.ID{"texts:gone"}}); err != nil {
+		t.Fatal(err)
+	}
+	return folder(t, mem)
+}
+
+// rescue makes a sound catalog of what is in fsys, and says what was lost.
+func rescue(fsys vfs.FS) (w *catalog.Wreck, err error) {
+	if w, err = catalog.Examine(fsys, "/c", given); err != nil {
+		return nil, err
+	}
+	err = w.Replace(func(s *catalog.Settings) { s.Extra = map[string]string{"rescued": "yes"} })
+	if closeErr := w.Close(); err == nil {
+		err = closeErr
+	}
+	return w, err
+}
+
+// sound opens a catalog that must be whole, and returns its texts.
+func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.Settings) {
+	t.Helper()
+	c := openIn(t, fsys, "/c")
+	v := c.View()
+	defer v.Close()
+	if faults := v.Check(); len(faults) > 0 {
+		t.Fatalf("%s: %v", where, faults)
+	}
+	texts := map[string]string{}
+	for id := range v.Files() {
+		text, err := v.Text(id)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", where, id, err)
+		}
+		texts[id.Path()] = string(text)
+	}
+	if v.Docs() != len(texts) {
+		t.Fatalf("%s: %d documents counted, %d there", where, v.Docs(), len(texts))
+	}
+	return texts, v.Settings()
+}
+
+// TestWreck damages each file of a catalog in turn: what is made of the rest is
+// sound, holds what could be read as it was, names what could not, and still
+// knows the settings.
+func TestWreck(t *testing.T) {
+	files := mixed(t)
+	want := map[string]string{"old": "newer"}
+	for i := range 40 {
+		want[fmt.Sprintf("t%02d", i)] = fmt.Sprintf("text %d [[t01]]", i)
+	}
+	for name := range files {
+		for _, damage := range []string{"none", "first", "middle", "end", "empty", "missing"} {
+			where := name + ", " + damage
+			data := slices.Clone(files[name])
+			fsys := restore(t, files)
+			switch at := len(data) * strings.Index("fme", damage[:1]) / 3; damage {
+			case "none":
+			case "empty":
+				data = nil
+			case "missing":
+				if err := fsys.Remove("/c/" + name); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				for i := at; i < min(at+40, len(data)); i++ {
+					data[i] ^= 0x55
+				}
+			}
+			if damage != "missing" {
+				writeAll(t, fsys, "/c/"+name, data)
+			}
+			w, err := rescue(fsys)
+			if err != nil {
+				t.Fatalf("%s: %v", where, err)
+			}
+			texts, settings := sound(t, where, fsys)
+			unknown := w.Unread > 0 || damage == "missing"
+			for path, text := range texts {
+				if want[path] != text && !(unknown && (path == "old" || path == "gone")) {
+					t.Fatalf("%s: %s became %q", where, path, text)
+				}
+			}
+			if len(texts) != w.Kept || len(texts)+len(w.Lost) < len(want) && !unknown {
+				t.Errorf("%s: of %d documents %d are kept, %d lost, %d unread", where, len(want), len(texts), len(w.Lost), w.Unread)
+			}
+			if damage == "none" && (len(texts) != len(want) || len(w.Lost) > 0 || w.Unread > 0) {
+				t.Errorf("%s: %d documents, %v lost", where, len(texts), w.Lost)
+			}
+			if !w.SettingsFound || len(settings.Trees) != 2 || settings.Chunker != "window" || settings.Extra["rescued"] != "yes" {
+				t.Errorf("%s: the settings are %+v", where, settings)
+			}
+		}
+	}
+}
+
+// TestMissingFile: a catalog without its manifest or one of its segments is damaged, and not a new one, whose first
+// change would remove the texts in the others.
+func TestMissingFile(t *testing.T) {
+	files := mixed(t)
+	for name := range files {
+		if !strings.HasPrefix(name, "catalog-0") && name != manifest.Name {
+			continue
+		}
+		for _, readOnly := range []bool{false, true} {
+			fsys := restore(t, files)
+			if err := fsys.Remove("/c/" + name); err != nil {
+				t.Fatal(err)
+			}
+			_, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: readOnly})
+			if !errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(err.Error(), name) {
+				t.Errorf("without %s, read-only %t: %v", name, readOnly, err)
+			}
+		}
+	}
+}
+
+// TestWreckCrashes cuts the power at every call that changes the disk while a
+// damaged catalog is replaced: it can be replaced afterwards, and nothing more is
+// lost.
+func TestWreckCrashes(t *testing.T) {
+	files := mixed(t)
+	files["MANIFEST"][20] ^= 1
+	for stop := 0; ; stop++ {
+		mem := restore(t, files).(*vfs.Mem)
+		if err := mem.SyncDir("/c"); err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		_, err := rescue(&vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
+			switch op {
+			case vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir:
+				if calls++; calls > stop {
+					return syscall.EIO
+				}
+			}
+			return nil
+		}})
+		crashed := mem.Crash(uint64(stop))
+		if _, err := rescue(crashed); err != nil {
+			t.Fatalf("call %d: %v", stop, err)
+		}
+		texts, settings := sound(t, fmt.Sprintf("call %d", stop), crashed)
+		delete(texts, "gone") // no manifest says which of two segments counts
+		if len(texts) != 41 || len(settings.Trees) != 2 {
+			t.Fatalf("call %d: %d documents, %+v", stop, len(texts), settings)
+		}
+		if calls <= stop {
+			if stop < 8 || err != nil {
+				t.Fatalf("%d calls, %v", stop, err)
+			}
+			return
+		}
+	}
+}

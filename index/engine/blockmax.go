@@ -1,0 +1,554 @@
+package engine
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"sheaf/index/engine/bm25"
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/segment"
+)
+
+// Where a query has many postings, a segment is cut into windows of ordinals. The
+// most that a chunk of a window can score is known from the impacts of the blocks
+// that reach into it, without decoding any. The few windows with the largest bounds
+// are evaluated first (after Mallia, Suel and Tonellotto, Faster Learned Sparse
+// Retrieval with Block-Max Pruning, 2024): they bring the score that is needed near
+// where it ends. Then the others follow in their order, without those whose bound
+// is below that score. Inside a window MaxScore decides which clauses are essential,
+// with bounds by block (Ding and Suel, Faster Top-k Document Retrieval Using
+// Block-Max Indexes, 2011), and the other clauses sift the candidates, one clause
+// after another.
+//
+// The order of visits changes nothing in the answer: what is passed over is below
+// the threshold whenever that is, and ties are decided by identifiers.
+
+const (
+	// windowLen is the number of ordinals whose bounds are summed up together.
+	windowLen = 2048
+	// denseWindow is how many postings a window must hold on average for windows
+	// to pay: below that, chunks are looked at one by one.
+	denseWindow = 8
+	// thinWindow is the number of postings up to which a window may hold on average
+	// of a clause of which all are scored for the bounds of windows.
+	thinWindow = 4
+	// thickWindow is the number of blocks that a window may hold on average of a
+	// clause that is bounded block by block.
+	thickWindow = 4
+	// fullWindow is the number of postings of essential clauses from which all sums of a
+	// window are looked at, on average, and not those that are marked.
+	fullWindow = 192
+	// probes is the number of windows that are evaluated first at most: one, and one
+	// more for each probeEvery windows. They are evaluated by one processor, and with
+	// less known than in order.
+	probes     = 8
+	probeEvery = 32
+)
+
+// scratch is memory that evaluations use one after another.
+type scratch struct {
+	bounds  []float64 // by window; 0 for those that were evaluated
+	most    []float64 // by window, of one clause after another
+	blocks  []float64 // by block, of one clause after another
+	heap    []int32   // windows, the one with the largest bound on top
+	sums    [windowLen]float64
+	seen    [windowLen / 64]uint64
+	ordinal [windowLen]uint32 // of the candidates
+	sum     [windowLen]float64
+	scored  [postings.BlockLen]float64 // of postings of one clause
+	rest    []float64
+
+	clauses []clause
+	all     []bound // of the clauses
+	order   []*bound
+	ordered []*bound
+	rests   []float64
+	pending []candidate
+	brought []candidate
+	placed  [][]float64 // in blocks, by clause
+	byField []float64
+
+	// The evaluation itself, and the node of the whole query where it has the same clauses.
+	evaluation maxScore
+	match      matchNode
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (s *scratch) prepare(windows int) {
+	n := len(s.clauses) * windows
+	s.bounds, s.most, s.heap = slices.Grow(s.bounds[:0], windows)[:windows], slices.Grow(s.most[:0], n)[:n], slices.Grow(s.heap[:0], windows)[:windows]
+	clear(s.bounds)
+	for i := range s.heap {
+		s.heap[i] = int32(i)
+	}
+}
+
+// boundWindows sums the bounds of the clauses up by window, and makes the heap.
+func (m *maxScore) boundWindows() {
+	s := m.scratch
+	m.boundBlocks()
+	for _, b := range m.bounds {
+		b.windows = s.most[b.number*m.windows : (b.number+1)*m.windows]
+		b.spread(&s.scored)
+		for w, most := range b.windows {
+			s.bounds[w] += most
+		}
+	}
+	for i := len(s.heap)/2 - 1; i >= 0; i-- {
+		s.sift(i)
+	}
+	m.rewind()
+}
+
+// probe evaluates the windows with the largest bounds of all segments.
+func probe(segments []*maxScore) {
+	windows := 0
+	for _, m := range segments {
+		if m.most != nil {
+			windows += m.windows
+		}
+	}
+	for range min(probes, 1+windows/probeEvery) {
+		var m *maxScore
+		best := 0.0
+		for _, other := range segments {
+			if bound := other.unprobed(); bound > best {
+				m, best = other, bound
+			}
+		}
+		if m == nil || best*slack < m.top.threshold() {
+			break
+		}
+		s := m.scratch
+		w := int(s.heap[0])
+		s.heap[0] = s.heap[len(s.heap)-1]
+		s.heap = s.heap[:len(s.heap)-1]
+		m.rewind()
+		m.window(uint32(w*windowLen), uint32(w*windowLen))
+		s.bounds[w] = 0
+		s.sift(0)
+		m.rewind()
+	}
+}
+
+// unprobed is the largest bound of the windows that were not probed; 0 where
+// windows do not pay.
+func (m *maxScore) unprobed() float64 {
+	if m.most == nil || len(m.scratch.heap) == 0 {
+		return 0
+	}
+	return m.scratch.bounds[m.scratch.heap[0]]
+}
+
+// boundBlocks computes the bounds of all blocks: windows ask for them several times.
+func (m *maxScore) boundBlocks() {
+	all := m.scratch.blocks[:0]
+	for _, b := range m.bounds {
+		if b.cursor.HasImpacts() && !b.thick(m.windows) {
+			for block := range b.cursor.Blocks() {
+				all = append(all, b.ofBlock(block))
+			}
+		}
+	}
+	m.scratch.blocks = all
+	m.blocksOf = slices.Grow(m.scratch.placed[:0], len(m.bounds))[:len(m.bounds)]
+	clear(m.blocksOf)
+	m.scratch.placed = m.blocksOf
+	for _, b := range m.bounds {
+		if n := b.cursor.Blocks(); b.cursor.HasImpacts() && !b.thick(m.windows) {
+			b.blocks, all = all[:n:n], all[n:]
+			m.blocksOf[b.number] = b.blocks
+		}
+	}
+}
+
+// wanted reports whether a chunk of the window that holds ordinal can be among
+// the best.
+func (m *maxScore) wanted(ordinal uint32) bool {
+	if m.most == nil {
+		return true
+	}
+	bound := m.most[ordinal/windowLen]
+	return bound > 0 && bound*slack >= m.top.threshold()
+}
+
+// sift moves the window at place i of the heap down to where it belongs. Of equal
+// bounds the first window comes first.
+func (s *scratch) sift(i int) {
+	before := func(a, b int32) bool {
+		return s.bounds[a] > s.bounds[b] || s.bounds[a] == s.bounds[b] && a < b
+	}
+	for {
+		down := 2*i + 1
+		if down >= len(s.heap) {
+			return
+		}
+		if down+1 < len(s.heap) && before(s.heap[down+1], s.heap[down]) {
+			down++
+		}
+		if !before(s.heap[down], s.heap[i]) {
+			return
+		}
+		s.heap[i], s.heap[down] = s.heap[down], s.heap[i]
+		i = down
+	}
+}
+
+// thick reports whether a window holds so many blocks of the clause that the most of
+// them is about that of the list: such terms are in every fourth chunk, score little,
+// and have most of all blocks.
+func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
+
+// thin reports whether a block of the clause reaches over so many windows that its
+// most says little of each: then postings are scored.
+func (b *bound) thin(windows int) bool {
+	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
+}
+
+// spread computes what the clause adds at most to a chunk of each window;
+// scored is memory for that.
+func (b *bound) spread(scored *[postings.BlockLen]float64) {
+	most := b.windows
+	switch {
+	case b.thick(len(most)):
+		for w := range most {
+			most[w] = b.most
+		}
+		return
+	case b.thin(len(most)):
+		clear(most)
+		for docs := b.cursor.Block(); len(docs) > 0; docs = b.cursor.Block() {
+			b.prefetch(docs)
+			for i, score := range b.scores(scored, docs, b.cursor.Frequencies()) {
+				w := docs[i] / windowLen
+				most[w] = max(most[w], score)
+			}
+			b.cursor.NextBlock()
+		}
+		return
+	}
+	clear(most)
+	w := 0
+	for block := range b.cursor.Blocks() {
+		of := b.ofBlock(block)
+		last := min(int(b.cursor.LastOf(block)/windowLen), len(most)-1)
+		for ; w < last; w++ {
+			most[w] = max(most[w], of)
+		}
+		// The next block may begin in this window.
+		most[w] = max(most[w], of)
+	}
+}
+
+// rewind makes the clauses go back to the beginning.
+func (m *maxScore) rewind() {
+	m.exact.rewind()
+	for _, b := range m.bounds {
+		b.cursor.Rewind()
+		b.ordinal, b.found = 0, false
+	}
+}
+
+// window evaluates the ordinals from at to the end of the window that begins at
+// start, and returns that end.
+func (m *maxScore) window(start, at uint32) uint32 {
+	end := min(start+windowLen, m.chunks)
+	if m.allowed != nil {
+		if next := m.allowed.Next(int(at)); next < 0 || next >= int(end) {
+			return end
+		}
+	}
+	need := m.top.threshold()
+	for _, b := range m.ordered {
+		b.wMost = b.windows[start/windowLen]
+		b.key = b.wMost * b.rare
+	}
+	arrange(m.ordered)
+	rest := append(m.scratch.rest[:0], 0)
+	first := 0
+	for i, b := range m.ordered {
+		rest = append(rest, rest[i]+b.wMost)
+		if rest[i+1]*slack < need {
+			first = i + 1
+		}
+	}
+	m.scratch.rest = rest
+	if first == len(m.ordered) {
+		return end
+	}
+	m.prefetchLengths(start, end, first)
+	n := 0
+	switch {
+	case first == len(m.ordered)-1:
+		n = m.scanOne(at, end, rest[first])
+	default:
+		n = m.scanMany(start, at, end, first, rest[first])
+	}
+	for i := first - 1; i >= 0 && n > 0; i-- {
+		n = m.filter(i, n, rest[i])
+	}
+	m.offerAll(n)
+	return end
+}
+
+// prefetchLengths asks for the lengths of the chunks from start up to end, in the fields of
+// the clauses from first on, of which postings are scored. They come while those are decoded.
+func (m *maxScore) prefetchLengths(start, end uint32, first int) {
+	if prefetch == nil {
+		return
+	}
+	asked := uint64(0) // fields, by number; it is well when two are taken for one
+	for _, b := range m.ordered[first:] {
+		field := uint64(1) << (b.field & 63)
+		switch {
+		case asked&field != 0:
+		case b.short != nil:
+			prefetch(b.short[start:end])
+			asked |= field
+		case b.wide != nil:
+			prefetch(b.wide[2*start : 2*end])
+			asked |= field
+		}
+	}
+}
+
+// offerAll takes the first n candidates into account.
+func (m *maxScore) offerAll(n int) {
+	s := m.scratch
+	if m.sums {
+		m.top.promise(s.sum[:n])
+	}
+	need := m.top.threshold()
+	for i, o := range s.ordinal[:n] {
+		switch {
+		case !m.sums:
+			m.offer(o, s.sum[i])
+		case s.sum[i]*slack >= need:
+			m.pending = append(m.pending, candidate{o, s.sum[i]})
+		}
+	}
+}
+
+// scanOne finds the candidates from at up to end when only the last clause is
+// essential: the chunks that can be wanted if the others add rest. Blocks that bring
+// nothing up are not decoded. It returns the number of candidates.
+func (m *maxScore) scanOne(at, end uint32, rest float64) int {
+	b, s := m.ordered[len(m.ordered)-1], m.scratch
+	need := m.top.threshold()
+	n := 0
+	for at < end {
+		if (b.atBlock(at)+rest)*slack < need {
+			last := b.cursor.LastOf(b.cursor.CurrentBlock())
+			if last >= end {
+				break
+			}
+			at = last + 1
+			continue
+		}
+		block := b.cursor.CurrentBlock()
+		if at = b.seek(at); at >= end || b.cursor.CurrentBlock() != block {
+			continue // the next block has a bound of its own
+		}
+		ordinals, frequencies := b.cursor.Run(end)
+		if len(ordinals) == 0 {
+			break // a fault, which the cursor keeps
+		}
+		m.touched += len(ordinals)
+		for j, sum := range b.scores(&s.scored, ordinals, frequencies) {
+			if o := ordinals[j]; (sum+rest)*slack >= need && (m.allowed == nil || m.allowed.Has(o)) {
+				s.ordinal[n], s.sum[n] = o, sum
+				n++
+			}
+		}
+		at = ordinals[len(ordinals)-1] + 1
+		b.ordinal, b.found = at, false
+	}
+	return n
+}
+
+// scanMany sums the clauses from first on, the essential ones, up over the ordinals
+// from at up to end, and makes candidates of those that can be wanted if the others
+// add rest. It returns their number.
+func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
+	s := m.scratch
+	need := m.top.threshold()/slack - rest
+	essential := 0
+	for _, b := range m.ordered[first:] {
+		essential += b.cursor.DF()
+	}
+	// What nothing was added to is below what is needed, too.
+	full := above != nil && need > 0 && essential >= fullWindow*m.windows
+	for _, b := range m.ordered[first:] {
+		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
+			ordinals, frequencies := b.cursor.Run(end)
+			m.touched += len(ordinals)
+			s.add(b, start, ordinals, frequencies, full)
+			last := b.ordinal
+			if n := len(ordinals); n > 0 {
+				last = ordinals[n-1]
+			}
+			b.seek(last + 1)
+		}
+	}
+	if full && take != nil {
+		return m.lawful(take(&s.ordinal, &s.sum, &s.sums, start, need))
+	}
+	if full {
+		above(&s.seen, &s.sums, need)
+	}
+	return m.lawful(s.gather(start, need, full))
+}
+
+// gather makes candidates of the sums that are seen, of the window that begins at start,
+// and at least need. It returns their number.
+func (s *scratch) gather(start uint32, need float64, full bool) int {
+	n := 0
+	for w, word := range s.seen {
+		for ; word != 0; word &= word - 1 {
+			slot := w<<6 + bits.TrailingZeros64(word)
+			sum := s.sums[slot]
+			if !full {
+				s.sums[slot] = 0
+			}
+			s.ordinal[n], s.sum[n] = start+uint32(slot), sum
+			if sum >= need { // no branch: nobody could predict it
+				n++
+			}
+		}
+		s.seen[w] = 0
+	}
+	if full {
+		clear(s.sums[:])
+	}
+	return n
+}
+
+// lawful drops the candidates that the request does not allow, of the first n. It returns
+// how many are left.
+func (m *maxScore) lawful(n int) int {
+	if m.allowed == nil {
+		return n
+	}
+	s := m.scratch
+	kept := 0
+	for i, o := range s.ordinal[:n] {
+		if m.allowed.Has(o) {
+			s.ordinal[kept], s.sum[kept] = o, s.sum[i]
+			kept++
+		}
+	}
+	return kept
+}
+
+// add adds what postings of a clause score to the sums of the window that begins at
+// start. Unless it is full, what is seen is marked.
+func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
+	scored := b.scores(&s.scored, ordinals, frequencies)
+	ordinals = ordinals[:len(scored)]
+	for j, score := range scored {
+		slot := (ordinals[j] - start) & (windowLen - 1)
+		s.sums[slot] += score
+		if !full {
+			s.seen[slot>>6] |= 1 << (slot & 63)
+		}
+	}
+}
+
+// scores are what postings of a block add.
+func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []uint32) []float64 {
+	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
+	ordinals = ordinals[:min(len(ordinals), len(dst))]
+	frequencies = frequencies[:len(ordinals)]
+	out := dst[:len(ordinals)]
+	switch {
+	case b.given != nil:
+		for j, f := range frequencies {
+			out[j] = b.given[f-1]
+		}
+	case short != nil:
+		for j, o := range ordinals {
+			n := short[o]
+			norm := norms[n]
+			if n == segment.LongByte {
+				norm = b.normOf(b.lengths.Of(o))
+			}
+			out[j] = weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
+		}
+	case wide != nil:
+		for j, o := range ordinals {
+			n := uint32(binary.LittleEndian.Uint16(wide[2*o:]))
+			norm := norms[n%longField]
+			if n >= longField {
+				norm = b.normOf(b.lengths.Of(o))
+			}
+			out[j] = weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
+		}
+	default:
+		for j, o := range ordinals {
+			out[j] = weight * bm25.Saturation(scale*float64(frequencies[j]), b.normOf(b.lengths.Of(o)))
+		}
+	}
+	return out
+}
+
+// filter adds a clause to the sums of the first n candidates, and keeps those that
+// can be wanted if the clauses before it add rest. It returns how many those are.
+// Candidates and postings are both in order and near one another: blocks are walked,
+// not searched.
+func (m *maxScore) filter(clause, n int, rest float64) int {
+	b, s := m.ordered[clause], m.scratch
+	need := m.top.threshold()/slack - rest
+	b.found = false
+	var docs, frequencies []uint32 // of the block, once they are needed
+	at, last, most := 0, uint32(0), 0.0
+	fresh := true
+	kept := 0
+	for i, o := range s.ordinal[:n] {
+		sum := s.sum[i]
+		if fresh || last < o {
+			last, fresh = b.cursor.SkipTo(o), false
+			most = b.ofBlock(b.cursor.CurrentBlock())
+			docs, frequencies = nil, nil
+		}
+		if docs == nil {
+			if sum+most < need {
+				continue
+			}
+			docs, at = b.cursor.Block(), 0
+		}
+		for at+8 <= len(docs) && docs[at+7] < o {
+			at += 8
+		}
+		if at+8 <= len(docs) { // no branches: nobody could predict them
+			at += below((*[8]uint32)(docs[at:]), o)
+		} else {
+			for at < len(docs) && docs[at] < o {
+				at++
+			}
+		}
+		if at < len(docs) && docs[at] == o {
+			if frequencies == nil {
+				frequencies = b.cursor.Frequencies()
+			}
+			if at < len(frequencies) { // or there is a fault, which the cursor keeps
+				sum += b.at(o, frequencies[at])
+			}
+			m.touched++
+		}
+		s.ordinal[kept], s.sum[kept] = o, sum
+		if sum >= need { // no branch: nobody could predict it
+			kept++
+		}
+	}
+	return kept
+}
+
+// below is how many of docs, which rise, are less than o; ordinals have less than 32 bits.
+func below(docs *[8]uint32, o uint32) int {
+	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
+	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31
+	return int(n)
+}

@@ -1,0 +1,113 @@
+package bm25_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"sheaf/index/engine/bm25"
+)
+
+// TestWorkedExample: 10 chunks, 2 of which hold the term, a field of 12 terms
+// where 8 is the average, 3 occurrences; worked by hand from the formula.
+func TestWorkedExample(t *testing.T) {
+	idf := bm25.IDF(2, 10)
+	if want := math.Log(4.4); math.Abs(idf-want) > 1e-15 { // 1 + 8.5/2.5
+		t.Errorf("idf is %v, want %v", idf, want)
+	}
+	norm := bm25.Parameters{K1: 1.2, B: 0.75}.Norm(12, 8)
+	if math.Abs(norm-1.65) > 1e-15 { // 1.2 x (0.25 + 0.75 x 1.5)
+		t.Errorf("norm is %v, want 1.65", norm)
+	}
+	if got := bm25.Saturation(3, norm); math.Abs(got-3/4.65) > 1e-15 {
+		t.Errorf("saturation is %v, want %v", got, 3/4.65)
+	}
+}
+
+// TestBoundsHold: what pruning counts on. Scores never fall with the frequency and
+// never rise with the length, in floating point too, and idf is above 0.
+func TestBoundsHold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		p := bm25.Parameters{K1: rng.Float64() * 5, B: rng.Float64()}
+		average, length := 1+rng.Float64()*200, float64(rng.IntN(5000))
+		frequency := float64(1 + rng.IntN(100))
+		score := bm25.Saturation(frequency, p.Norm(length, average))
+		if more := bm25.Saturation(frequency+1, p.Norm(length, average)); more < score {
+			t.Fatalf("%+v: frequency %v scores %v, one more %v", p, frequency, score, more)
+		}
+		if longer := bm25.Saturation(frequency, p.Norm(length+1, average)); longer > score {
+			t.Fatalf("%+v: length %v scores %v, one more %v", p, length, score, longer)
+		}
+		n := 1 + rng.IntN(1_000_000)
+		if idf := bm25.IDF(1+rng.IntN(n), n); !(idf > 0) {
+			t.Fatalf("idf is %v", idf)
+		}
+	}
+}
+
+// TestLengths: the lengths that Lucene keeps are those that intToByte4 and back leaves
+// as they are, a byte holds them all, the nearest is taken, and none falls.
+func TestLengths(t *testing.T) {
+	floor := func(n uint32) uint32 {
+		if n < 24 {
+			return n
+		}
+		n -= 24
+		shift := 0
+		for n>>shift >= 16 {
+			shift++
+		}
+		return 24 + n>>shift<<shift
+	}
+	kept, last, above := map[uint32]bool{}, uint32(0), uint32(0)
+	for n := range uint32(20_000) {
+		if bm25.LengthsExact.Of(n) != n {
+			t.Fatalf("%d terms count as %d", n, bm25.LengthsExact.Of(n))
+		}
+		got := bm25.LengthsLucene.Of(n)
+		if above < n {
+			for above = n; floor(above) != above; above++ {
+			}
+		}
+		if floor(got) != got || got < last || n-min(n, got) > n-floor(n) || got-min(n, got) > above-n || got != n && got != floor(n) && got != above {
+			t.Fatalf("%d terms count as %d, between %d and %d", n, got, floor(n), above)
+		}
+		if down, up := n-floor(n), above-n; down < up && got > n || up < down && got < n {
+			t.Fatalf("%d terms count as %d, which is not the nearest", n, got)
+		}
+		kept[got], last = true, got
+	}
+	if len(kept) > 256 {
+		t.Errorf("%d different lengths", len(kept))
+	}
+	for _, n := range []uint32{math.MaxUint32, math.MaxUint32 - 1, 1 << 31, 1<<31 - 1} {
+		if got := bm25.LengthsLucene.Of(n); got < n-n/16 {
+			t.Errorf("%d terms count as %d", n, got)
+		}
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	var f bm25.Field
+	if f.Average() != 1 {
+		t.Errorf("the average of nothing is %v, want 1", f.Average())
+	}
+	f.Add(bm25.Field{Chunks: 3, Tokens: 30})
+	f.Remove(bm25.Field{Chunks: 1, Tokens: 4})
+	if f.Average() != 13 {
+		t.Errorf("the average is %v, want 13", f.Average())
+	}
+}
+
+func ExampleParameters_Norm() {
+	p := bm25.Parameters{K1: 1.2, B: 0.75}
+	for _, length := range []float64{50, 100, 400} {
+		fmt.Printf("%.3f\n", bm25.Saturation(2, p.Norm(length, 100)))
+	}
+	// Output:
+	// 0.727
+	// 0.625
+	// 0.339
+}

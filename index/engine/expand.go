@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"bytes"
+
+	"sheaf/index/engine/segment"
+	"sheaf/text/analysis"
+)
+
+// planExpand stands for every term of the dictionary that a prefix or a fuzzy
+// query accepts. A chunk scores, in each field, as the best of them.
+type planExpand struct {
+	plan   *plan
+	fields []int
+	factor float64
+	accept acceptor
+	forms  bool // look at forms too
+	terms  map[string]*expanded
+	views  []expansion
+}
+
+// expanded is one term of an expansion.
+type expanded struct {
+	weight float64 // 1, or what an edit distance leaves
+	df     []int   // by index in fields
+	idf    []float64
+}
+
+// acceptor says which terms a query accepts.
+type acceptor interface {
+	// accept returns the weight of a term, 0 when it is not accepted, and
+	// then, if it is longer than the term, a key before which no term is
+	// accepted. done says that no later term is.
+	accept(term []byte) (weight float64, skip []byte, done bool)
+	// start is the first term that can be accepted.
+	start() []byte
+}
+
+func (p *plan) resolvePrefix(q Prefix, factor float64) (part, error) {
+	return p.resolvePieces(p.analyzer.PrefixPieces(q.Text), q.Field, factor, func(folded string) acceptor { return prefixAcceptor(folded) })
+}
+
+// resolvePieces stands for the parts of a prefix or fuzzy query, all of which must
+// match.
+func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64, accept func(folded string) acceptor) (part, error) {
+	all := &planBool{}
+	for _, piece := range pieces {
+		var one part
+		var err error
+		if piece.Exact {
+			one, err = p.resolvePhrase(Phrase{Text: piece.Text, Field: field}, factor)
+		} else {
+			one, err = p.expand(accept(piece.Text), p.inFields(field), factor, true)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.must = append(all.must, one)
+	}
+	switch len(all.must) {
+	case 0:
+		return planNothing{}, nil
+	case 1:
+		return all.must[0], nil
+	}
+	return all, nil
+}
+
+func (p *plan) expandPrefix(prefix string, fields []int, factor float64, forms bool) (part, error) {
+	if prefix == "" {
+		return planNothing{}, nil
+	}
+	return p.expand(prefixAcceptor(prefix), fields, factor, forms)
+}
+
+func (p *plan) expand(a acceptor, fields []int, factor float64, forms bool) (part, error) {
+	e := &planExpand{plan: p, fields: fields, factor: factor, accept: a, forms: forms, terms: map[string]*expanded{}, views: make([]expansion, len(p.snapshot.views))}
+	for i := range p.snapshot.views {
+		err := e.walk(i, func(key []byte, weight float64, t *segment.Term) error {
+			x := e.terms[string(key)]
+			if x == nil {
+				x = &expanded{weight: weight, df: make([]int, len(fields))}
+				e.terms[string(key)] = x
+			}
+			return p.addDF(x.df, i, t, fields)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, x := range e.terms {
+		x.idf = p.idfs(make([]float64, len(fields)), x.df, fields)
+	}
+	return e, nil
+}
+
+// walk calls f with every accepted term of a view.
+func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segment.Term) error) error {
+	reader := e.plan.snapshot.views[view].reader
+	if err := e.walkPart(reader, nil, f); err != nil || !e.forms {
+		return err
+	}
+	return e.walkPart(reader, []byte{segment.FormMark}, f)
+}
+
+// walkPart walks the keys that begin with mark; the terms are what follows it.
+func (e *planExpand) walkPart(reader *segment.Reader, mark []byte, f func(key []byte, weight float64, t *segment.Term) error) error {
+	walk := reader.Terms()
+	key := append(bytes.Clone(mark), e.accept.start()...)
+	if len(mark) == 0 && len(key) == 0 {
+		key = []byte{segment.FormMark + 1}
+	}
+	for ok := walk.Seek(key); ok; {
+		if !bytes.HasPrefix(walk.Key(), mark) {
+			break
+		}
+		weight, skip, done := e.accept.accept(walk.Key()[len(mark):])
+		if done {
+			break
+		}
+		if weight > 0 {
+			if err := f(walk.Key(), weight, walk.Term()); err != nil {
+				return err
+			}
+		}
+		if skip != nil {
+			ok = walk.Seek(append(append(key[:0], mark...), skip...))
+		} else {
+			ok = walk.Next()
+		}
+	}
+	return walk.Err()
+}
+
+func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
+
+// node finds the chunks with an accepted term, all of which are scored at once.
+func (e *planExpand) node(_ *plan, view int) (node, error) {
+	x, err := e.in(view)
+	return &expandNode{expansion: x}, err
+}
+
+// prefixAcceptor accepts the terms that begin with it.
+type prefixAcceptor string
+
+func (a prefixAcceptor) start() []byte { return []byte(a) }
+
+func (a prefixAcceptor) accept(term []byte) (weight float64, skip []byte, done bool) {
+	if len(term) >= len(a) && string(term[:len(a)]) == string(a) {
+		return 1, nil, false
+	}
+	return 0, nil, true
+}

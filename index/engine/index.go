@@ -1,0 +1,469 @@
+// Package engine is an index on disk: immutable segments of posting lists,
+// columns and vectors, published by an atomic manifest. Its main types are
+// [Index], a folder that is open; [Load], a set of changes that become durable
+// and visible together; and [Snapshot], the index as it was at one moment.
+//
+// There is one writer at a time: while it loads or merges, a lock file keeps other
+// processes out, which can go on reading. Readers hold snapshots, take no lock and never wait. Deleted chunks
+// are bitmaps in the manifest until a merge leaves them out.
+//
+// Scores are those of package bm25 over the chunks that are not deleted. Top-k
+// retrieval skips what cannot be wanted and returns exactly what scoring every
+// match would, ties included. The formats are documented in doc/formats.
+//
+// The package knows nothing of documents but that chunks belong to them; it
+// stands alone and never sees the root package. See store/embedded for the
+// engine as a backend.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sheaf/index/engine/segment"
+	"sheaf/index/engine/vector"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+	"sheaf/text/analysis"
+)
+
+// The categories of error. Errors of the file system come out as they are.
+var (
+	// ErrCorrupt says that stored bytes are not those that were written.
+	ErrCorrupt = vfs.ErrCorrupt
+	// ErrMismatch says that an index was made with another analyzer or
+	// other vectors than those it is used with.
+	ErrMismatch = errors.New("the index was made otherwise")
+	// ErrVersion says that an index was written by another version of this
+	// program.
+	ErrVersion = vfs.ErrVersion
+	// ErrLocked says that another process writes to the index.
+	ErrLocked = vfs.ErrLocked
+	// ErrReadOnly says that the index was opened for reading.
+	ErrReadOnly = errors.New("the index is open for reading only")
+	// ErrClosed says that the index was closed.
+	ErrClosed = errors.New("the index is closed")
+)
+
+const (
+	manifestName  = manifest.Name
+	lockName      = "LOCK"
+	segmentSuffix = ".seg"
+	// DefaultMemory bounds the memory that is taken while chunks are added.
+	DefaultMemory = 256 << 20
+	// LeastMemory is the least that bounds it: with less allowed building works, and may
+	// take more than that.
+	LeastMemory = 4 * baseMemory
+	// baseMemory is about what building takes that nobody counts: what lists are encoded in,
+	// buffers of files, what is known of open files, and as much again for garbage.
+	baseMemory = 16 << 20
+)
+
+func corruptf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrCorrupt, fmt.Errorf(format, args...))
+}
+
+// Options say where an index is and how it is made.
+type Options struct {
+	// FS is the file system; nil is the host's.
+	FS vfs.FS
+	// Dir is the folder of the index. It is made by the first write.
+	Dir string
+	// Analyzer makes terms. An index can be opened only with the analyzer it
+	// was made with.
+	Analyzer *analysis.Analyzer
+	// Fields are the text fields that are indexed, at most
+	// segment.MaxFields; others are an error.
+	Fields []string
+	// Vectors are the vector fields with what made them. An index can be
+	// opened only with the models it was made with; fields that are not
+	// named are not compared.
+	Vectors []VectorModel
+	// Memory bounds the memory that is taken while chunks are added, and while they are
+	// written: what of the machine's memory is this index's and no page of a file, without
+	// what the caller holds; 0 is DefaultMemory, see LeastMemory. Background merges of
+	// several segments take half of it at most. GatherMemory bounds what a load gathers
+	// of it before it writes a run; 0 is all of it.
+	Memory, GatherMemory int64
+	// MergeRate bounds how many bytes background merges write in a second; 0
+	// is DefaultMergeRate, NoMerges pauses them until ResumeMerges.
+	MergeRate int64
+	// Rest is after how long without a load segments are joined that make searches slow
+	// and are quickly joined, beside searches and hardly in their way, and a sixteenth of it
+	// after the index was opened, before many ask; 0 is never.
+	Rest time.Duration
+	// ReadOnly forbids writing.
+	ReadOnly bool
+}
+
+// VectorModel names what made the vectors of a field.
+type VectorModel struct {
+	Field string
+	Model string
+	Dims  int
+}
+
+// Index is an open index. All methods are safe for concurrent use.
+type Index struct {
+	options Options
+	fs      vfs.FS
+
+	current atomic.Pointer[Snapshot]
+	writing atomic.Bool   // this process holds the lock: nobody else publishes
+	seen    atomic.Uint64 // generation that current was read from
+	refresh sync.Mutex    // one refresh at a time; readers try it only
+
+	watch *manifest.Watch // of what other processes publish
+
+	writer chan struct{} // holds one token: the right to load
+
+	publish sync.Mutex // guards what follows, and publication
+	lock    io.Closer  // nil while nothing is written
+	users   int        // loads and merges that are on their way
+	state   state      // of the manifest
+	stale   bool       // publication failed: nobody knows what the manifest says
+
+	searching atomic.Int32 // goroutines that find the best chunks
+
+	loaded atomic.Int64 // time of loads, in nanoseconds, that settle was not called for
+	closed atomic.Bool
+	stop   context.Context
+	cancel context.CancelFunc
+	merge  mergeState
+}
+
+// counted is what of the memory that is allowed may be taken by what is counted.
+func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
+
+// Open opens the index in a folder; one that is not there is empty, or for
+// ReadOnly an error that wraps fs.ErrNotExist. It reads little, whatever the
+// size of the index.
+func Open(o Options) (*Index, error) {
+	if o.FS == nil {
+		o.FS = vfs.Disk{}
+	}
+	if o.Memory <= 0 {
+		o.Memory = DefaultMemory
+	}
+	paused := o.MergeRate < 0
+	if o.MergeRate <= 0 {
+		o.MergeRate = DefaultMergeRate
+	}
+	if len(o.Fields) == 0 || len(o.Fields) > segment.MaxFields {
+		return nil, fmt.Errorf("open index %s: %d text fields: must be 1 to %d", o.Dir, len(o.Fields), segment.MaxFields)
+	}
+	if err := vector.Supported(); err != nil {
+		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
+	}
+	ix := &Index{options: o, fs: o.FS, watch: manifest.NewWatch(o.FS, o.Dir), writer: make(chan struct{}, 1)}
+	ix.writer <- struct{}{}
+	ix.stop, ix.cancel = context.WithCancel(context.Background())
+	if paused {
+		ix.PauseMerges()
+	}
+	if o.Rest > 0 && !o.ReadOnly {
+		ix.merge.rest = time.AfterFunc(o.Rest, ix.rest)
+	}
+	if err := ix.load(); err != nil {
+		ix.cancel()
+		ix.restNoMore()
+		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
+	}
+	if ix.merge.rest != nil {
+		ix.merge.rest.Reset(o.Rest / restOpened)
+	}
+	return ix, nil
+}
+
+// load reads the current generation and makes it the snapshot that readers get.
+func (ix *Index) load() error {
+	var s state
+	snapshot, m, err := manifest.Open(ix.fs, ix.options.Dir, func(m manifest.Manifest) (*Snapshot, error) {
+		var err error
+		if s, err = decodeState(m); err != nil {
+			return nil, err
+		}
+		if err := ix.matches(&s); err != nil {
+			return nil, err
+		}
+		return ix.open(&s, m.Generation)
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
+		// Numbers begin with the time: a reader that has an index open which
+		// stood here before takes neither its files nor its generations for
+		// those of this one.
+		first := uint64(time.Now().UnixMilli())
+		s = state{generation: first, analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors, next: first}
+		snapshot, err = ix.open(&s, first)
+	case errors.Is(err, ErrVersion):
+		err = fmt.Errorf("%w: build the index anew", err)
+	}
+	if err != nil {
+		return err
+	}
+	ix.state = s
+	ix.seen.Store(m.Generation) // 0 when nothing is published: another process may publish a time as early
+	ix.swap(snapshot)
+	return nil
+}
+
+// open opens the segments of a state; those that are open already are shared.
+func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
+	snapshot := newSnapshot(ix, generation)
+	old := ix.hold()
+	defer func() {
+		if old != nil {
+			_ = old.Release() // it is current, or someone else's
+		}
+	}()
+	for _, entry := range s.segments {
+		h := shared(old, entry.name)
+		if h == nil {
+			reader, err := segment.Open(ix.fs, filepath.Join(ix.options.Dir, entry.name))
+			if err != nil {
+				return nil, errors.Join(err, snapshot.Release())
+			}
+			h = newHandle(entry.name, reader)
+		}
+		v, err := newView(h, entry.deleted)
+		if err != nil {
+			return nil, errors.Join(err, h.release(), snapshot.Release())
+		}
+		snapshot.views = append(snapshot.views, v)
+	}
+	snapshot.number()
+	return snapshot, nil
+}
+
+// shared returns the handle of a segment that a snapshot has open, with one more
+// reference; nil when it has not.
+func shared(s *Snapshot, name string) *handle {
+	if s == nil {
+		return nil
+	}
+	for _, v := range s.views {
+		if v.name == name {
+			v.refs.Add(1)
+			return v.handle
+		}
+	}
+	return nil
+}
+
+// hold returns the current snapshot, counted; nil when there is none.
+func (ix *Index) hold() *Snapshot {
+	for {
+		s := ix.current.Load()
+		if s == nil || s.Acquire() {
+			return s
+		}
+	}
+}
+
+// swap makes s current.
+func (ix *Index) swap(s *Snapshot) {
+	if old := ix.current.Swap(s); old != nil {
+		_ = old.Release() // unmapping fails for no reason that a reader of s cares about
+	}
+	ix.restLater()
+}
+
+// Acquire returns the newest snapshot. The caller must release it.
+func (ix *Index) Acquire() (*Snapshot, error) {
+	if ix.closed.Load() {
+		return nil, ErrClosed
+	}
+	if err := ix.follow(); err != nil {
+		return nil, err
+	}
+	s := ix.hold()
+	if s == nil {
+		return nil, ErrClosed
+	}
+	return s, nil
+}
+
+// follow looks whether another process has published a newer generation.
+func (ix *Index) follow() error {
+	if ix.writing.Load() {
+		return nil
+	}
+	switch g, err := ix.watch.Generation(); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // nothing is written yet, or the folder is gone; what is open stays
+	case err != nil:
+		return fmt.Errorf("open index %s: %w", ix.options.Dir, err)
+	case g == ix.seen.Load():
+		return nil
+	}
+	if !ix.refresh.TryLock() {
+		return nil // someone is at it; what is current is no older than a moment
+	}
+	defer ix.refresh.Unlock()
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	if ix.lock != nil || ix.closed.Load() {
+		return nil
+	}
+	return ix.load()
+}
+
+// matches compares a state with how the index was opened.
+func (ix *Index) matches(s *state) error {
+	if want := ix.options.Analyzer.Name(); s.analyzer != want {
+		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or build the index anew", ErrMismatch, s.analyzer, want)
+	}
+	for _, want := range ix.options.Vectors {
+		known := false
+		for _, v := range s.vectors {
+			if v.Field == want.Field {
+				known = true
+				if v != want {
+					return fmt.Errorf("%w: vector field %q was made by model %q with %d dimensions, not by %q with %d: use that model, or build the index anew",
+						ErrMismatch, v.Field, v.Model, v.Dims, want.Model, want.Dims)
+				}
+			}
+		}
+		if !known {
+			s.vectors = append(s.vectors, want)
+		}
+	}
+	return nil
+}
+
+// take makes this process the writer until give is called as often: between loads and
+// merges another process may write.
+func (ix *Index) take() error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	err := error(nil)
+	switch {
+	case ix.options.ReadOnly:
+		err = ErrReadOnly
+	case ix.stop.Err() != nil:
+		err = ErrClosed
+	case ix.lock == nil:
+		err = ix.takeLock()
+	case ix.stale:
+		err = ix.publishAgain()
+	}
+	if err == nil {
+		ix.users++
+	}
+	return err
+}
+
+// give ends what take began. After a publication that failed the lock is kept: what it was
+// about must not come to light through another process.
+func (ix *Index) give() error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	if ix.users--; ix.users > 0 || ix.stale {
+		return nil
+	}
+	return ix.giveLock()
+}
+
+// giveLock lets other processes write; ix.publish is held.
+func (ix *Index) giveLock() error {
+	if ix.lock == nil {
+		return nil // the index was closed meanwhile
+	}
+	err := ix.lock.Close()
+	ix.lock = nil
+	ix.writing.Store(false)
+	return err
+}
+
+// takeLock takes the lock and reads what others published; ix.publish is held.
+func (ix *Index) takeLock() error {
+	if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
+		return err
+	}
+	lock, err := ix.fs.Lock(filepath.Join(ix.options.Dir, lockName))
+	if err != nil {
+		return err
+	}
+	if g, unknown := ix.watch.Generation(); unknown != nil || g != ix.seen.Load() {
+		err = ix.load()
+	}
+	if err == nil {
+		_, err = manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.owns)
+	}
+	if err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	ix.lock = lock
+	ix.writing.Store(true)
+	return nil
+}
+
+// publishAgain publishes the current state once more, after a publication that
+// failed: what it was about must not come to light later. ix.publish is held.
+func (ix *Index) publishAgain() error {
+	next := ix.state
+	next.generation += 2 // the one that failed may be there
+	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}
+	if err := manifest.Publish(ix.fs, ix.options.Dir, m); err != nil {
+		return err
+	}
+	ix.state, ix.stale = next, false // no sweep: a merge may be writing a segment
+	ix.seen.Store(next.generation)
+	return nil
+}
+
+// Empty removes what the index in a folder holds, whatever it is; who has it open finds it
+// empty. While another process writes there it removes nothing: the error wraps ErrLocked.
+func Empty(dir string) error {
+	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is no folder
+	}
+	if err != nil {
+		return fmt.Errorf("empty index %s: %w", dir, err)
+	}
+	// The manifest goes first, or who reads it meanwhile would miss what it names.
+	gone := os.RemoveAll(filepath.Join(dir, manifestName))
+	entries, err := os.ReadDir(dir)
+	errs := []error{gone, err}
+	for _, e := range entries {
+		if e.Name() != lockName { // which somebody may be about to take
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(append(errs, lock.Close())...)
+}
+
+// owns reports whether a file of the folder is one of the index's, by its name.
+func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
+
+// Close joins small segments if loads have left many and that takes little of the
+// time that they took; then it stops merges and waits for them. Snapshots that are held stay valid until
+// they are released.
+func (ix *Index) Close() error {
+	if ix.closed.Swap(true) {
+		return nil
+	}
+	ix.restNoMore()
+	ix.settle()
+	ix.cancel()
+	<-ix.writer                            // waits for the load that is open
+	ix.waitForMerges(context.Background()) // none begins any more
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	err := ix.watch.Close()
+	if s := ix.current.Swap(nil); s != nil {
+		err = errors.Join(err, s.Release())
+	}
+	return errors.Join(err, ix.giveLock())
+}

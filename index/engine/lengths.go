@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"slices"
+
+	"sheaf/index/engine/bm25"
+	"sheaf/index/engine/segment"
+)
+
+// virtualLengths are the lengths of a virtual field in one segment: for each chunk, the
+// weighted sum of the lengths of some fields. They cost four bytes a chunk. A segment keeps
+// those that were asked for last: requests of one profile ask for the same ones.
+type virtualLengths struct {
+	fields  []int // in the segment; -1 for one that it does not have
+	weights []float64
+	kept    bm25.Lengths
+	sums    []float32 // by ordinal
+}
+
+// virtualLengths returns those of some fields of the segment, which must not be changed.
+func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengths) (*virtualLengths, error) {
+	known := h.lengths.Load()
+	if known != nil && known.kept == kept && slices.Equal(known.fields, fields) && slices.Equal(known.weights, weights) {
+		return known, nil
+	}
+	made := &virtualLengths{slices.Clone(fields), slices.Clone(weights), kept, make([]float32, h.reader.Chunks())}
+	for i, field := range fields {
+		if field < 0 {
+			continue
+		}
+		lengths, err := h.reader.Lengths(field)
+		if err != nil {
+			return nil, err
+		}
+		made.add(&lengths, float32(weights[i]))
+	}
+	h.lengths.Store(made)
+	return made, nil
+}
+
+// add adds the lengths of one field.
+func (l *virtualLengths) add(lengths *segment.Lengths, weight float32) {
+	for ordinal := range l.sums {
+		if n := lengths.Of(uint32(ordinal)); n > 0 {
+			l.sums[ordinal] += weight * float32(l.kept.Of(n))
+		}
+	}
+}

@@ -1,0 +1,720 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sheaf/index/engine/segment"
+	"sheaf/index/vfs/manifest"
+)
+
+// Chunk is what is indexed of one chunk. Nothing of it is kept after Add.
+type Chunk struct {
+	ID, Doc string
+	Fields  []FieldText
+	Columns []Column
+	Vectors []Vectors
+}
+
+// FieldText is the text of one field.
+type FieldText struct{ Name, Text string }
+
+// Column is the values of one column.
+type Column struct {
+	Name   string
+	Values []segment.Value
+}
+
+// Vectors are the passages of one vector field.
+type Vectors struct {
+	Name     string
+	Passages [][]float32
+}
+
+// Load is a set of changes that become durable and visible together, with
+// Commit. Add and Delete can be called by several goroutines, which gather chunks side
+// by side; a segment is made of what all have. What memory cannot hold is written as
+// runs, of which a commit makes a segment, or a few where joining them all would take too
+// much, see [Load.join]. Close ends it: much of its memory is not the garbage collector's.
+type Load struct {
+	index   *Index
+	workers chan *worker // those that are idle
+	all     []*worker
+	seed    maphash.Seed
+	began   time.Time // or the end of the last commit
+
+	flushing  chan struct{} // full while somebody makes room; see relieve
+	gathering sync.RWMutex  // for reading while a chunk is added to a worker, for writing while all are flushed
+	noted     atomic.Int64  // bytes of seen and removed
+
+	mu      sync.Mutex
+	seen    hashSet             // of chunks and documents added
+	removed map[string]struct{} // documents to remove from what is committed
+	flushed []*flushed
+	closed  bool
+}
+
+// flushed is a segment that is written and not yet published, or a run.
+type flushed struct {
+	*handle
+	deleted segment.Bitset
+}
+
+// Begin begins a load; it waits until no other is open. It takes the index's lock until
+// Close: an error that wraps ErrLocked says who holds it.
+func (ix *Index) Begin(ctx context.Context) (*Load, error) {
+	select {
+	case <-ix.writer:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-ix.stop.Done():
+		return nil, ErrClosed
+	}
+	if err := ix.take(); err != nil {
+		ix.writer <- struct{}{}
+		return nil, fmt.Errorf("write to index %s: %w", ix.options.Dir, err)
+	}
+	n := runtime.GOMAXPROCS(0)
+	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(), flushing: make(chan struct{}, 1),
+		removed: map[string]struct{}{}, began: time.Now()}
+	for range n {
+		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer, columns: map[sharedColumn][]uint32{}}
+		l.all = append(l.all, w)
+		l.workers <- w
+	}
+	return l, nil
+}
+
+// Delete removes every chunk of the named documents.
+func (l *Load) Delete(ctx context.Context, docs []string) error {
+	return l.Add(ctx, docs, nil)
+}
+
+// Add removes every chunk of the documents named in replace and adds chunks, each
+// instead of one with the same ID. After an error nothing of it may be committed:
+// close the load.
+func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error {
+	if err := l.index.validate(chunks); err != nil {
+		return err
+	}
+	w, err := l.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { l.workers <- w }()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return ErrClosed
+	}
+	w.begins = true
+	again, err := l.forget(w, replace, chunks)
+	if err != nil {
+		return err
+	}
+	var last map[string]int
+	if again {
+		last = lastOfEqual(chunks)
+	}
+	for i := range chunks {
+		if n, ok := last[chunks[i].ID]; ok && n != i {
+			continue
+		}
+		if i%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := l.addChunk(ctx, w, &chunks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastOfEqual is, for identifiers that several of chunks have, the index of the
+// last.
+func lastOfEqual(chunks []Chunk) map[string]int {
+	seen := make(map[string]int, len(chunks))
+	var last map[string]int
+	for i := range chunks {
+		if _, ok := seen[chunks[i].ID]; ok {
+			if last == nil {
+				last = map[string]int{}
+			}
+			last[chunks[i].ID] = i
+		}
+		seen[chunks[i].ID] = i
+	}
+	return last
+}
+
+// addChunk adds a chunk to w, while nobody writes what all workers have.
+func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
+	for !l.gathering.TryRLock() {
+		if err := l.turn(ctx); err != nil {
+			return err
+		}
+		<-l.flushing
+	}
+	err := l.addTo(w, c)
+	l.gathering.RUnlock()
+	if err == nil {
+		err = l.relieve(ctx)
+	}
+	return err
+}
+
+// addTo adds a chunk to w, of which the caller holds w.mu and may read l.gathering.
+func (l *Load) addTo(w *worker, c *Chunk) error {
+	if w.begins {
+		clear(w.columns) // of another call: its memory may hold something else now
+		w.begins = false
+	}
+	err := w.add(c, l.index.options.Fields)
+	if errors.Is(err, segment.ErrTooLarge) {
+		if err := l.spill(w); err != nil {
+			return err
+		}
+		err = w.add(c, l.index.options.Fields)
+	}
+	if err != nil {
+		return err
+	}
+	w.used.Store(w.bytes())
+	return nil
+}
+
+// turn waits until nobody makes room and is then the one who does, until flushing is
+// empty again; or until ctx ends.
+func (l *Load) turn(ctx context.Context) error {
+	select {
+	case l.flushing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// removedBytes is about how much memory a document takes that is to be removed, beside
+// its name.
+const removedBytes = 64
+
+// room is the memory that workers may take together. Joining runs takes none of it: then
+// they have nothing.
+func (l *Load) room() int64 { return l.left(l.gather()) }
+
+// left is what is left of memory beside what other merges may take while they run, and what
+// is kept of the names of what was added: a quarter of memory at least, or there would be a
+// run for every few chunks.
+func (l *Load) left(memory int64) int64 {
+	if l.index.merge.running.Load() {
+		memory = min(memory, counted(l.index.options.Memory)-beside(l.index.options.Memory))
+	}
+	return memory - min(l.noted.Load(), memory/2)
+}
+
+// gather is what a load may gather where nothing else takes memory.
+func (l *Load) gather() int64 {
+	if some := l.index.options.GatherMemory; some > 0 {
+		return min(some, counted(l.index.options.Memory))
+	}
+	return counted(l.index.options.Memory)
+}
+
+// used is the memory that workers take together.
+func (l *Load) used() (all int64) {
+	for _, w := range l.all {
+		all += w.used.Load()
+	}
+	return all
+}
+
+// relieve writes what all workers have as one run when there is no room. The others
+// wait at their next chunk, since what is written takes memory until its end. So however
+// many goroutines load, runs are as large as memory allows.
+func (l *Load) relieve(ctx context.Context) error {
+	if l.used() <= l.room() {
+		return nil
+	}
+	if err := l.turn(ctx); err != nil {
+		return err
+	}
+	defer func() { <-l.flushing }()
+	l.gathering.Lock()
+	defer l.gathering.Unlock()
+	if l.used() <= l.room() {
+		return nil
+	}
+	return l.spill(l.all...)
+}
+
+// take waits for an idle worker; the one that was used last comes first, so that
+// one goroutine fills one segment.
+func (l *Load) take(ctx context.Context) (*worker, error) {
+	select {
+	case w := <-l.workers:
+		return l.fullest(w), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fullest trades w for another idle worker that has begun a segment already, so
+// that words are remembered once in a small load.
+func (l *Load) fullest(w *worker) *worker {
+	for range len(l.all) {
+		if l.begun(w) {
+			return w
+		}
+		select {
+		case other := <-l.workers:
+			l.workers <- w
+			w = other
+		default:
+			return w
+		}
+	}
+	return w
+}
+
+// begun reports whether an idle worker has begun a segment; one that is being written
+// has none.
+func (l *Load) begun(w *worker) bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	defer w.mu.Unlock()
+	if !l.gathering.TryRLock() {
+		return false
+	}
+	defer l.gathering.RUnlock()
+	return !w.builder.Empty()
+}
+
+// forget removes what chunks and replace stand for from this load, and notes what
+// is to be removed from what is committed. Most documents come once in a load:
+// then a look at seen is all. again says that an identifier of chunks came before,
+// perhaps among them. It is called with w.mu held, and may let go of it for a while,
+// in which the load may be closed.
+func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
+	known, again := l.note(replace, chunks)
+	if !known && !again {
+		return false, nil
+	}
+	// Another call may be about to remove what this one adds: the locks of all are
+	// taken in one order, with none held. Until this one has them, another may
+	// have added what was new to note, so everything is looked for.
+	w.mu.Unlock()
+	for _, other := range l.all {
+		other.mu.Lock()
+	}
+	defer func() {
+		for _, other := range l.all {
+			if other != w {
+				other.mu.Unlock()
+			}
+		}
+	}()
+	if w.ended {
+		return false, ErrClosed
+	}
+	ids := make([]string, len(chunks))
+	for i := range chunks {
+		ids[i] = chunks[i].ID
+	}
+	for _, other := range l.all {
+		for _, doc := range replace {
+			other.builder.RemoveDocument(doc)
+		}
+		for _, id := range ids {
+			other.builder.RemoveChunk(id)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.flushed {
+		if err := f.remove(replace, ids); err != nil {
+			return false, err
+		}
+	}
+	return again, nil
+}
+
+// note notes what is added and removed; known says that one of the documents to
+// remove was added before, again that one of the chunks was.
+func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.seen.bytes
+	for _, doc := range replace {
+		if _, ok := l.removed[doc]; !ok {
+			l.removed[doc] = struct{}{}
+			l.noted.Add(removedBytes + int64(len(doc)))
+		}
+		known = known || l.seen.has(l.hash("d", doc))
+	}
+	for i := range chunks {
+		if !l.seen.add(l.hash("c", chunks[i].ID)) {
+			again = true
+		}
+		if i == 0 || chunks[i].Doc != chunks[i-1].Doc {
+			l.seen.add(l.hash("d", chunks[i].Doc))
+		}
+	}
+	l.noted.Add(l.seen.bytes - before)
+	return known, again
+}
+
+func (l *Load) hash(kind, s string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(l.seed)
+	_, _ = h.WriteString(kind)
+	_, _ = h.WriteString(s)
+	return h.Sum64()
+}
+
+func (f *flushed) remove(docs, ids []string) error {
+	for _, doc := range docs {
+		if _, err := f.reader.Document(f.deleted, doc); err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		ordinal, ok, err := f.reader.Find(id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			f.deleted.Set(ordinal)
+		}
+	}
+	return nil
+}
+
+// wordShare is the part of its share of what is gathered in which a worker may remember words
+// from one segment to the next: the rest is what flush makes free, and a segment holds.
+// wordBytes is the most, which keeps the number of terms far below what a builder can hold.
+const (
+	wordShare = 8
+	wordBytes = 1 << 30
+)
+
+// keptWords is how many bytes of words a worker may remember when it is flushed.
+func (l *Load) keptWords() int64 {
+	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
+}
+
+// spare is the memory that is left while nobody adds: none where not all may be taken.
+func (l *Load) spare() int64 {
+	if l.index.options.GatherMemory > 0 {
+		return 0
+	}
+	return max(0, l.room()-l.used())
+}
+
+// spill writes the chunks of workers, to which nobody adds meanwhile, as one run.
+func (l *Load) spill(workers ...*worker) error {
+	return l.flush(spilled, workers...)
+}
+
+// flush writes the chunks of workers, to which nobody adds meanwhile, as one file with how.
+func (l *Load) flush(how flushing, workers ...*worker) error {
+	var builders []*segment.Builder
+	for _, w := range workers {
+		if w.builder.Len() > 0 {
+			builders = append(builders, w.builder)
+		}
+	}
+	if len(builders) > 0 {
+		err := l.write(how, builders)
+		if errors.Is(err, segment.ErrTooLarge) && len(builders) > 1 {
+			for _, w := range workers {
+				if err := l.flush(how, w); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, w := range workers {
+		w.reset(l.keptWords())
+		w.used.Store(w.bytes())
+	}
+	return nil
+}
+
+// write makes a segment or a run of builders, for the next commit.
+func (l *Load) write(how flushing, builders []*segment.Builder) error {
+	name := l.index.newName()
+	path := filepath.Join(l.index.options.Dir, name)
+	reader, err := how(l.index.fs, path, builders...)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.flushed = append(l.flushed, newFlushed(name, reader))
+	l.mu.Unlock()
+	return nil
+}
+
+func newFlushed(name string, reader *segment.Reader) *flushed {
+	h := newHandle(name, reader)
+	return &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}
+}
+
+func (ix *Index) newName() string {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	ix.state.next++
+	return fmt.Sprintf("%08d%s", ix.state.next, segmentSuffix)
+}
+
+// Commit makes everything since the last one durable and visible. No Add may run
+// meanwhile. After Close it is ErrClosed.
+func (l *Load) Commit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := l.flushAll(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return ErrClosed
+	}
+	if len(l.flushed) == 0 && len(l.removed) == 0 {
+		return nil
+	}
+	slices.SortFunc(l.flushed, func(a, b *flushed) int {
+		if a.name < b.name {
+			return -1
+		}
+		return 1
+	})
+	if err := l.index.commit(l.removed, l.flushed); err != nil {
+		return err
+	}
+	l.flushed, l.removed = nil, map[string]struct{}{}
+	l.seen.free()
+	l.noted.Store(0)
+	l.index.mergeInBackground(false)
+	l.index.loaded.Add(int64(time.Since(l.began)))
+	l.began = time.Now()
+	return nil
+}
+
+// flushAll writes what all workers have, and makes of runs what they stand for.
+func (l *Load) flushAll(ctx context.Context) error {
+	var workers []*worker
+	for _, w := range l.all {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !w.builder.Empty() {
+			workers = append(workers, w)
+		}
+	}
+	if !l.hasRuns() {
+		return l.flush(l.inOne, workers...)
+	}
+	if err := l.flush(spilled, workers...); err != nil {
+		return err
+	}
+	return l.join(ctx)
+}
+
+// Close drops what was not committed and ends the load.
+func (l *Load) Close() error {
+	// An Add may be writing what all workers have, or looking through it: with the locks of
+	// all, none is.
+	for _, w := range l.all {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	for _, w := range l.all {
+		w.forget()
+		w.ended = true
+	}
+	l.seen.free()
+	var errs []error
+	for _, f := range l.flushed {
+		errs = append(errs, f.release(), l.index.drop(f.name))
+	}
+	l.flushed = nil // their files are gone
+	errs = append(errs, l.index.give())
+	l.index.writer <- struct{}{}
+	return errors.Join(errs...)
+}
+
+// drop removes a segment file that was not published. After a publication that
+// failed nobody knows whether it was: then the file is left to be swept once the
+// manifest has been read again.
+func (ix *Index) drop(name string) error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	if ix.stale {
+		return nil
+	}
+	return ix.fs.Remove(filepath.Join(ix.options.Dir, name))
+}
+
+// commit publishes a generation with new segments and without what they replace.
+func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	old := ix.hold()
+	defer func() { _ = old.Release() }()
+	next := ix.state
+	next.segments = nil
+	for _, v := range old.views {
+		e, err := v.without(removed, added)
+		if err != nil {
+			return err
+		}
+		if e.name != "" {
+			next.segments = append(next.segments, e)
+		}
+	}
+	for _, f := range added {
+		if n := f.deleted.Count(); n < f.reader.Chunks() {
+			next.segments = append(next.segments, entry{name: f.name, deleted: f.deleted.AppendRuns(nil)})
+		}
+	}
+	return ix.publishState(next, added)
+}
+
+// without is the entry of a view once documents are removed and chunks of new
+// segments take the place of those with the same ID; without a name when nothing
+// is left.
+func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, error) {
+	deleted := segment.NewBitset(v.reader.Chunks())
+	for doc := range removed {
+		if _, err := v.reader.Document(deleted, doc); err != nil {
+			return entry{}, err
+		}
+	}
+	for _, f := range added {
+		err := segment.EachShared(f.reader, v.reader, func(added, old uint32) {
+			if !f.deleted.Has(added) {
+				deleted.Set(old)
+			}
+		})
+		if err != nil {
+			return entry{}, err
+		}
+	}
+	if v.deleted != nil {
+		deleted.Or(v.deleted)
+	}
+	if deleted.Count() == v.reader.Chunks() {
+		return entry{}, nil
+	}
+	return entry{name: v.name, deleted: deleted.AppendRuns(nil)}, nil
+}
+
+// unsure notes that a publication failed, which may be there or not: it is repeated by the next
+// writer, or when the index rests. ix.publish is held.
+func (ix *Index) unsure() {
+	ix.stale = true
+	ix.restLater()
+}
+
+// publishState makes next the current generation and snapshot; ix.publish is
+// held. The handles of new segments are taken over.
+func (ix *Index) publishState(next state, added []*flushed) error {
+	next.generation = ix.state.generation + 1
+	next.next = ix.state.next
+	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}
+	if err := manifest.Publish(ix.fs, ix.options.Dir, m); err != nil {
+		ix.unsure()
+		return err
+	}
+	snapshot := newSnapshot(ix, next.generation)
+	for _, e := range next.segments {
+		h := shared(ix.current.Load(), e.name)
+		for _, f := range added {
+			if f.name == e.name {
+				h = f.handle
+				h.refs.Add(1)
+			}
+		}
+		v, err := newView(h, e.deleted)
+		if err != nil {
+			ix.unsure()
+			return errors.Join(err, h.release(), snapshot.Release())
+		}
+		snapshot.views = append(snapshot.views, v)
+	}
+	snapshot.number()
+	before := ix.state.files()
+	ix.state = next
+	ix.seen.Store(next.generation)
+	ix.swap(snapshot)
+	var errs []error
+	for _, f := range added {
+		errs = append(errs, f.release())
+		before = append(before, f.name)
+	}
+	ix.discard(before)
+	return errors.Join(errs...)
+}
+
+// discard removes segment files that the current generation does not name. One
+// that cannot be removed now is swept when the index is next opened for writing.
+func (ix *Index) discard(names []string) {
+	for _, name := range names {
+		if !slices.Contains(ix.state.files(), name) {
+			_ = ix.fs.Remove(filepath.Join(ix.options.Dir, name))
+		}
+	}
+}
+
+// validate compares chunks with what the index was made with.
+func (ix *Index) validate(chunks []Chunk) error {
+	ix.publish.Lock()
+	models := ix.state.vectors // never changed in place
+	ix.publish.Unlock()
+	for i := range chunks {
+		c := &chunks[i]
+		for _, f := range c.Fields {
+			if !slices.Contains(ix.options.Fields, f.Name) {
+				return fmt.Errorf("%w: chunk %q has text in field %q: the index has %q", ErrMismatch, c.ID, f.Name, ix.options.Fields)
+			}
+		}
+		for _, v := range c.Vectors {
+			if err := validateVectors(models, c.ID, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func validateVectors(models []VectorModel, id string, v Vectors) error {
+	at := slices.IndexFunc(models, func(m VectorModel) bool { return m.Field == v.Name })
+	if at < 0 {
+		return fmt.Errorf("%w: chunk %q has vectors in field %q, which the index was not opened with", ErrMismatch, id, v.Name)
+	}
+	for _, p := range v.Passages {
+		if len(p) != models[at].Dims {
+			return fmt.Errorf("%w: chunk %q: a vector of field %q has %d dimensions, the index has %d", ErrMismatch, id, v.Name, len(p), models[at].Dims)
+		}
+	}
+	return nil
+}

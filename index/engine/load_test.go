@@ -1,0 +1,305 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf/text/analysis"
+)
+
+// testLoad opens an index and begins a load into it; both end with the test.
+func testLoad(t *testing.T, o Options) (*Index, *Load) {
+	t.Helper()
+	ix, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ix.Close() })
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = load.Close() })
+	return ix, load
+}
+
+// TestGatherMemory: a load that gathers more than GatherMemory writes runs, however much more
+// Memory allows; a commit makes one segment of them, which holds everything.
+func TestGatherMemory(t *testing.T) {
+	held := 0
+	for _, c := range []struct {
+		gather int64
+		runs   bool
+	}{{0, false}, {1 << 18, true}} {
+		a, err := analysis.New(analysis.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, GatherMemory: c.gather})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ix.PauseMerges()
+		load, err := ix.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)); err != nil {
+			t.Fatal(err)
+		}
+		if runs := len(load.flushed); (runs > 1) != c.runs {
+			t.Errorf("GatherMemory %d: %d runs", c.gather, runs)
+		}
+		if err := errors.Join(load.Commit(t.Context()), load.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := s.Stats()
+		if held == 0 {
+			held = st.Chunks
+		}
+		if faults := s.Check(t.Context(), nil); st.Chunks != held || st.Segments > 1 || len(faults) > 0 {
+			t.Errorf("GatherMemory %d: %d of %d chunks in %d segments, %v", c.gather, st.Chunks, held, st.Segments, faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Error(err)
+		}
+		if err := ix.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestGatherMemoryOfNewWords: words without end, of which a worker remembers less than
+// GatherMemory from one run to the next, or there would be one for every chunk.
+func TestGatherMemoryOfNewWords(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, GatherMemory: 1 << 20, MergeRate: NoMerges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	const all, words = 300, 200
+	var chunks []Chunk
+	for i := range all {
+		var b strings.Builder
+		for k := range words {
+			fmt.Fprintf(&b, "word%d ", i*words+k)
+		}
+		id := fmt.Sprint(i)
+		chunks = append(chunks, Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", b.String()}}})
+	}
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	if err := load.Add(t.Context(), nil, chunks); err != nil {
+		t.Fatal(err)
+	}
+	if runs := len(load.flushed); runs < 2 || runs > all/10 {
+		t.Errorf("%d runs of %d chunks, want several, of more than 10", runs, all)
+	}
+}
+
+// TestRunsOfGoroutines: several goroutines that load together make about as few runs as one
+// alone, of which each has what all of them gathered, and one segment of these.
+func TestRunsOfGoroutines(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := 0
+	for _, goroutines := range []int{1, 4} {
+		before := runtime.GOMAXPROCS(goroutines)
+		defer runtime.GOMAXPROCS(before)
+		ix, load := testLoad(t, Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
+		const batches, size = 60, 100
+		var next atomic.Int64
+		var adding errgroup.Group
+		for range goroutines {
+			adding.Go(func() error {
+				for {
+					n := int(next.Add(1)) - 1
+					if n >= batches {
+						return nil
+					}
+					batch := make([]Chunk, size)
+					rng := rand.New(rand.NewPCG(uint64(n), 8))
+					for i := range batch {
+						id := fmt.Sprint(n*size + i)
+						batch[i] = Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", text(rng, 300, 2000)}}}
+					}
+					if err := load.Add(t.Context(), nil, batch); err != nil {
+						return err
+					}
+				}
+			})
+		}
+		if err := adding.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		runs := len(load.flushed)
+		if err := load.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Release()
+		st := s.Stats()
+		t.Logf("%d goroutines: %d runs", goroutines, runs)
+		if st.Chunks != batches*size || st.Segments != 1 {
+			t.Errorf("%d goroutines: %d of %d chunks in %d segments", goroutines, st.Chunks, batches*size, st.Segments)
+		}
+		if faults := s.Check(t.Context(), nil); len(faults) > 0 {
+			t.Errorf("%d goroutines: %v", goroutines, faults)
+		}
+		if alone == 0 {
+			alone = runs
+		}
+		if runs < 2 || runs > alone+alone/2 {
+			t.Errorf("%d goroutines made %d runs, one %d", goroutines, runs, alone)
+		}
+	}
+}
+
+// TestCommitAfterClose: a load that is closed publishes nothing, or the index would name
+// files that Close removed.
+func TestCommitAfterClose(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, GatherMemory: 1 << 18}
+	ix, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, ix, nil, []Chunk{{ID: "kept", Doc: "kept"}})
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)); err != nil {
+		t.Fatal(err)
+	}
+	if len(load.flushed) == 0 {
+		t.Fatal("nothing was written before the load was closed")
+	}
+	if err := load.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Commit(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("a commit after Close: %v, want ErrClosed", err)
+	}
+	if err := errors.Join(load.Close(), ix.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if ix, err = Open(o); err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if s.Chunks() != 1 {
+		t.Errorf("%d chunks, want the one that was committed", s.Chunks())
+	}
+}
+
+// TestRepeatedTogether: goroutines that add again what the load has already, side by
+// side, all come to an end, and what each added last is there once.
+func TestRepeatedTogether(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.GOMAXPROCS(4)
+	defer runtime.GOMAXPROCS(before)
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	ctx := t.Context()
+	load, err := ix.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	var adding errgroup.Group
+	for g := range 8 {
+		adding.Go(func() error {
+			rng := rand.New(rand.NewPCG(uint64(g), 3))
+			for range 3000 {
+				doc := fmt.Sprint(rng.IntN(6))
+				chunks := []Chunk{{ID: doc, Doc: doc, Fields: []FieldText{{"body", "words of " + doc}}}, {ID: doc + "#1", Doc: doc}}
+				if err := load.Add(ctx, []string{doc}, chunks); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := adding.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if faults := s.Check(ctx, nil); s.Chunks() != 12 || len(faults) > 0 {
+		t.Errorf("%d chunks, want 12; faults %v", s.Chunks(), faults)
+	}
+}
+
+// TestInvisibleWords: words of marks that have no form of their own are indexed like
+// others, in languages that cut words at apostrophes too.
+func TestInvisibleWords(t *testing.T) {
+	for _, language := range []string{"fr", "it", "en"} {
+		a, err := analysis.New(analysis.Options{Language: language})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: []string{"body"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301", "hello Z-\u0300\u2019\u0300 world"} {
+			id := fmt.Sprint(i)
+			commit(t, ix, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", text}}}})
+		}
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Chunks(); n != 4 {
+			t.Errorf("%s: %d chunks of 4", language, n)
+		}
+		if err := errors.Join(s.Release(), ix.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

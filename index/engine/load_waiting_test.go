@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf/index/engine/segment"
+	"sheaf/index/vfs"
+	"sheaf/text/analysis"
+)
+
+// untilWaits returns once a goroutine that runs function waits for what the runtime calls
+// state, or ended says that it came to its end.
+func untilWaits(function, state string, ended func() bool) {
+	stacks := make([]byte, 1<<20)
+	for !ended() {
+		for _, one := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+			head, calls, _ := strings.Cut(one, "\n")
+			if strings.Contains(head, "["+state) && strings.Contains(calls, function) {
+				return
+			}
+		}
+		runtime.Gosched()
+	}
+}
+
+// pausedLoad is a load of two workers, of which one goroutine writes what both have, until
+// goOn is closed.
+type pausedLoad struct {
+	*Load
+	idle   *worker // which nobody else has; it holds the chunk "x"
+	goOn   chan struct{}
+	adding errgroup.Group
+}
+
+func pauseLoad(t *testing.T) *pausedLoad {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.GOMAXPROCS(2)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	p := &pausedLoad{goOn: make(chan struct{})}
+	writing := make(chan struct{})
+	var loading atomic.Bool
+	disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(vfs.Op, string) error {
+		if loading.CompareAndSwap(true, false) {
+			close(writing)
+			<-p.goOn
+		}
+		return nil
+	}}
+	_, p.Load = testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
+	p.idle = <-p.workers
+	used := <-p.workers
+	p.workers <- p.idle
+	if err := p.add(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	<-p.workers
+	p.workers <- used
+	loading.Store(true)
+	p.adding.Go(func() error {
+		for i := 0; loading.Load(); i++ {
+			if err := p.add(t.Context(), fmt.Sprint("a", i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	<-writing
+	return p
+}
+
+func (p *pausedLoad) add(ctx context.Context, id string) error {
+	return p.Add(ctx, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", strings.Repeat("some words of a text ", 100)}},
+		Columns: []Column{{"of", []segment.Value{{Kind: 1, Text: id, IsText: true}}}}}})
+}
+
+// TestLoadWhileWriting: while one goroutine writes what all have, another waits with its
+// next chunk, until its context ends at the latest, and touches nothing that is written.
+func TestLoadWhileWriting(t *testing.T) {
+	p := pauseLoad(t)
+	p.workers <- p.idle
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended atomic.Bool
+	waited := make(chan error, 1)
+	go func() {
+		waited <- p.add(ctx, "b")
+		ended.Store(true)
+	}()
+	untilWaits("engine.(*Load).turn", "select", ended.Load)
+	if ended.Load() {
+		t.Fatalf("nobody waited: %v", <-waited)
+	}
+	if len(p.idle.columns) == 0 {
+		t.Error("the columns of a worker that is written are cleared")
+	}
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Errorf("a goroutine that waited: %v", err)
+	}
+	close(p.goOn)
+	if err := errors.Join(p.adding.Wait(), p.add(t.Context(), "c"), p.Commit(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCloseWhileWriting: Close gives no memory back that another goroutine writes.
+func TestCloseWhileWriting(t *testing.T) {
+	p := pauseLoad(t)
+	p.workers <- p.idle
+	var ended atomic.Bool
+	closed := make(chan error, 1)
+	go func() {
+		closed <- p.Close()
+		ended.Store(true)
+	}()
+	untilWaits("engine.(*Load).Close", "sync.Mutex.Lock", ended.Load)
+	if p.idle.builder.Empty() {
+		t.Error("the chunks of a worker that is written are gone")
+	}
+	close(p.goOn)
+	if err := errors.Join(p.adding.Wait(), <-closed); err != nil {
+		t.Error(err)
+	}
+	if err := p.add(t.Context(), "late"); !errors.Is(err, ErrClosed) {
+		t.Errorf("a chunk after Close: %v, want ErrClosed", err)
+	}
+}
+
+// TestCloseWhileForgetting: a load that is closed while an Add waits for what others added
+// takes nothing more: nobody would free it.
+func TestCloseWhileForgetting(t *testing.T) {
+	p := pauseLoad(t)
+	close(p.goOn)
+	if err := p.adding.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.workers
+	for _, w := range p.all[1:] {
+		p.workers <- w
+	}
+	var ended atomic.Bool
+	var together errgroup.Group
+	p.all[0].mu.Lock()
+	together.Go(func() error {
+		defer ended.Store(true)
+		return p.Close()
+	})
+	untilWaits("engine.(*Load).Close", "sync.Mutex.Lock", ended.Load)
+	added := make(chan error, 1)
+	go func() { added <- p.add(t.Context(), "x") }()
+	untilWaits("engine.(*Load).forget", "sync.Mutex.Lock", ended.Load)
+	p.all[0].mu.Unlock()
+	if err := together.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := <-added; !errors.Is(err, ErrClosed) {
+		t.Errorf("a chunk of a load that was closed meanwhile: %v, want ErrClosed", err)
+	}
+	for i, w := range p.all {
+		if !w.builder.Empty() {
+			t.Errorf("worker %d holds chunks", i)
+		}
+	}
+}

@@ -1,0 +1,498 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"sheaf/index/engine/bm25"
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/segment"
+)
+
+// MaxScore finds the best chunks of a sum of clauses without scoring them all
+// (Turtle and Flood, Query Evaluation: Strategies and Optimizations, 1995). The
+// clauses are ordered by the most that they can add. While the first few of them
+// together cannot reach the score that is needed, no chunk that holds only those
+// can be wanted: they are not essential, and only looked up for chunks that
+// others bring up. Where postings are many, this is done window by window: see
+// blockmax.go. There a clause comes the sooner the more postings it has, too: those are
+// what it costs to be essential.
+//
+// What is computed here are upper bounds, in any order of summation. Chunks whose
+// bound reaches the threshold are scored by the node of the whole query, so that
+// scores, and ties, are those of exhaustive scoring to the last bit. Where bounds are
+// sums of the same numbers, they are as good as scores for raising the threshold, and
+// the node has only to score what is left at the end.
+
+// slack is what rounding can make a bound too small by, and then some.
+const slack = 1 + 1e-9
+
+// pendingMost is the number of chunks that wait for their score at most, before the
+// next window: where many score the same.
+const pendingMost = 4096
+
+// bound is a clause with what it can add at most.
+type bound struct {
+	cursor  *postings.Cursor
+	number  int       // among the clauses
+	field   int       // index in the plan
+	weight  float64   // of a saturated frequency
+	scale   float64   // that frequencies are multiplied by: 1 but for BM25F
+	given   []float64 // what postings add, where it is known: that of frequency f is at f-1
+	lengths segment.Lengths
+	short   []byte // lengths.Plain()
+	wide    []byte
+	norms   *norms
+	// The norm of a longer field is that of factor times its length.
+	params          bm25.Parameters
+	average, factor float64
+
+	// When found is set, the cursor stands at the posting ordinal, and none
+	// lies between that and where it was before; else the next posting is
+	// not before ordinal.
+	ordinal uint32
+	found   bool
+	asked   int // the block whose lengths were asked for last, -1 for none
+
+	most   float64 // of the whole list
+	block  int     // that bMost belongs to, -1 for none
+	bMost  float64
+	blocks []float64 // the most of every block, where they were all computed
+	// The most of every window, likewise.
+	windows []float64
+	wMost   float64 // of the window
+	rare    float64 // one by the number of postings
+	key     float64 // that clauses are ordered by: most, or of a window wMost x rare
+}
+
+// seek moves to the first posting at target or later.
+func (b *bound) seek(target uint32) uint32 {
+	b.ordinal, b.found = b.cursor.Seek(target), true
+	return b.ordinal
+}
+
+func (b *bound) at(ordinal, frequency uint32) float64 {
+	if b.given != nil {
+		return b.given[frequency-1]
+	}
+	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
+}
+
+// normAt is the norm of the field of a chunk.
+func (b *bound) normAt(ordinal uint32) float64 {
+	if b.short != nil {
+		if n := b.short[ordinal]; n < segment.LongByte {
+			return b.norms[n]
+		}
+	} else if b.wide != nil {
+		if n := binary.LittleEndian.Uint16(b.wide[2*ordinal:]); n < longField {
+			return b.norms[n]
+		}
+	}
+	return b.normOf(b.lengths.Of(ordinal))
+}
+
+func (b *bound) normOf(length uint32) float64 {
+	if length < longField {
+		return b.norms[length]
+	}
+	return b.params.Norm(b.factor*float64(b.params.Lengths.Of(length)), b.average)
+}
+
+// of is the most that postings with these impacts add.
+func (b *bound) of(impacts *postings.Impacts) float64 {
+	// f/(f+n) grows with f/n, which needs no division to compare.
+	frequency, norm := 0.0, 1.0
+	for _, m := range impacts {
+		if m.Frequency == 0 {
+			break
+		}
+		if f, n := b.scale*float64(m.Frequency), b.normOf(m.Length); f*norm > frequency*n {
+			frequency, norm = f, n
+		}
+	}
+	return max(0, b.weight*bm25.Saturation(frequency, norm))
+}
+
+// ofList is the most that any posting of the list adds. Short lists have no
+// impacts: their postings are scored.
+func (b *bound) ofList() float64 {
+	var impacts postings.Impacts
+	if b.cursor.HasImpacts() {
+		b.cursor.Impacts(&impacts)
+		return b.of(&impacts)
+	}
+	most := 0.0
+	docs, frequencies := b.cursor.Block(), b.cursor.Frequencies()
+	for i, f := range frequencies {
+		most = max(most, b.at(docs[i], f))
+	}
+	return most
+}
+
+// ofBlock is the most that a posting of a block adds.
+func (b *bound) ofBlock(block int) float64 {
+	if !b.cursor.HasImpacts() || block >= b.cursor.Blocks() {
+		return b.most
+	}
+	if b.blocks != nil {
+		return b.blocks[block]
+	}
+	if block != b.block {
+		var impacts postings.Impacts
+		b.cursor.BlockImpacts(&impacts, block)
+		b.block, b.bMost = block, b.of(&impacts)
+	}
+	return b.bMost
+}
+
+// prefetch asks for the lengths of chunks.
+func (b *bound) prefetch(ordinals []uint32) {
+	switch {
+	case prefetchEach == nil:
+	case b.short != nil:
+		prefetchEach(b.short, 1, ordinals)
+	case b.wide != nil:
+		prefetchEach(b.wide, 2, ordinals)
+	}
+}
+
+// prefetchBlock asks for the lengths of the chunks of the block that the cursor has come
+// to, once.
+func (b *bound) prefetchBlock() {
+	if block := b.cursor.CurrentBlock(); block != b.asked {
+		b.asked = block
+		b.prefetch(b.cursor.Block())
+	}
+}
+
+// atBlock is the most that the posting at target adds, if there is one.
+func (b *bound) atBlock(target uint32) float64 {
+	b.cursor.SkipTo(target)
+	return b.ofBlock(b.cursor.CurrentBlock())
+}
+
+// maxScore is the evaluation of one segment.
+type maxScore struct {
+	bounds    []*bound
+	ordered   []*bound  // the same by their bounds in the window of now
+	rest      []float64 // rest[i]: the most that bounds[:i] add together
+	essential int       // bounds[essential:] are
+	allowed   segment.Bitset
+	chunks    uint32
+	from, to  uint32 // run offers these ordinals
+	windows   int
+	most      []float64   // by window, the most of a chunk; nil where windows do not pay
+	blocksOf  [][]float64 // by number of the clause, the most of every block; nil likewise
+	top       *collector
+	view      int
+	exact     node // of the whole query
+	shares    bool // exact has the cursors of bounds
+	sums      bool // what clauses add up to is the score, up to rounding
+	scores    scores
+	words     *Words
+	pending   []candidate // sums are those, for now
+	touched   int         // postings scored
+	scratch   *scratch
+
+	// What evaluations of other stretches of the segment found, and scored.
+	bringing  sync.Mutex // guards it while they do
+	brought   []candidate
+	elsewhere int
+}
+
+// candidate is a chunk with about its score.
+type candidate struct {
+	ordinal uint32
+	sum     float64
+}
+
+// maxScore is the evaluation of a sum of terms in one view.
+func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore, error) {
+	s := scratches.Get().(*scratch)
+	clauses, err := p.appendClauses(s.clauses[:0], terms, view, false)
+	if err != nil {
+		return nil, err
+	}
+	s.clauses = clauses
+	chunks := uint32(p.snapshot.views[view].reader.Chunks())
+	s.byField = append(s.byField[:0], make([]float64, len(p.fields))...)
+	m := &s.evaluation
+	*m = maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0], brought: s.brought[:0],
+		sums: p.words.Combine == CombineSum, scores: scores{byField: s.byField}}
+	if m.bounds, err = p.bounds(s, terms); err == nil {
+		m.ordered = s.ordered
+		copy(m.ordered, m.bounds)
+		var match *planMatch
+		if match, m.shares = p.root.(*planMatch); m.shares && m.sums {
+			err = s.match.over(match, p, view, clauses)
+			m.exact = &s.match
+		} else {
+			m.shares = false
+			m.exact, err = p.root.node(p, view)
+		}
+	}
+	if err != nil {
+		closeClauses(clauses)
+		return nil, err
+	}
+	return m, nil
+}
+
+// bounds makes the bounds of the clauses.
+func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
+	n := len(s.clauses)
+	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n], slices.Grow(s.ordered[:0], n)[:n]
+	s.rests = slices.Grow(s.rests[:0], n+1)[:n+1]
+	for i := range s.clauses {
+		b, c := &s.all[i], &s.clauses[i]
+		s.order[i] = b
+		if c.given != nil {
+			*b = bound{cursor: c.cursor, number: i, given: c.given.sums, asked: -1, block: -1}
+			for _, sum := range b.given {
+				b.most = max(b.most, sum)
+			}
+			continue
+		}
+		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, asked: -1, block: -1}
+		b.short, b.wide = b.lengths.Plain()
+		b.params, b.average, b.factor = p.params, c.model.average, 1
+		if p.words.Combine == CombineBM25F {
+			if err := p.virtualBound(b, terms[c.term], c.model); err != nil {
+				return nil, err
+			}
+		}
+		b.most = b.ofList()
+	}
+	for _, b := range s.order {
+		b.rare = 1 / float64(b.cursor.DF())
+	}
+	return s.order, nil
+}
+
+// virtualBound bounds what one field adds to a BM25F score: the function of the
+// frequency is concave, so that of a sum is at most the sum of those of its
+// parts, and a longer virtual field only lowers it.
+func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
+	tokens := 0.0
+	for _, f := range t.fields {
+		tokens += p.fields[f].weight * float64(p.fields[f].stats.Tokens)
+	}
+	average := 1.0
+	if p.chunks > 0 && tokens > 0 {
+		average = tokens / float64(p.chunks)
+	}
+	b.scale = m.weight
+	b.average, b.factor = average, m.weight
+	b.norms = p.snapshot.norms.of(p.params, average/m.weight)
+	return nil
+}
+
+// begin computes what run needs to know before the first window.
+func (m *maxScore) begin() {
+	m.windows = int(m.chunks)/windowLen + 1
+	if m.dense() {
+		m.scratch.prepare(m.windows)
+		m.most = m.scratch.bounds
+		m.boundWindows()
+	}
+}
+
+// run offers every chunk of its range that can be among the best, but those of
+// windows that were probed.
+func (m *maxScore) run() {
+	for _, b := range m.bounds {
+		b.key = b.most
+	}
+	arrange(m.bounds)
+	m.rest = m.scratch.rests
+	m.rest[0] = 0
+	for i := range m.bounds {
+		m.rest[i+1] = m.rest[i] + m.bounds[i].most
+	}
+	for at := m.from; at < m.to; {
+		if len(m.pending) > pendingMost {
+			m.confirm()
+		}
+		m.partition()
+		switch {
+		case m.essential == len(m.bounds):
+			return
+		case !m.dense():
+			at = m.sparse(m.next(at))
+		case m.wanted(at):
+			at = m.window(at&^(windowLen-1), at)
+		default:
+			at = at&^(windowLen-1) + windowLen
+		}
+	}
+}
+
+// close gives memory back.
+func (m *maxScore) close() {
+	for _, b := range m.bounds {
+		releaseCursor(b.cursor)
+	}
+	if !m.shares {
+		m.exact.close()
+	}
+	s := m.scratch
+	clear(s.clauses) // keep no slice of a mapped file
+	clear(s.all)
+	s.pending, s.brought = m.pending, m.brought
+	*m, s.match = maxScore{}, matchNode{}
+	if cap(s.clauses) <= mostClauses {
+		scratches.Put(s)
+	}
+}
+
+// partition finds the essential clauses for the threshold of now.
+func (m *maxScore) partition() {
+	need := m.top.threshold()
+	for m.essential < len(m.bounds) && m.rest[m.essential+1]*slack < need {
+		m.essential++
+	}
+}
+
+// dense reports whether the essential clauses have so many postings that windows
+// pay.
+func (m *maxScore) dense() bool {
+	postings := 0
+	for _, b := range m.bounds[m.essential:] {
+		postings += b.cursor.DF()
+	}
+	return postings/m.windows >= denseWindow
+}
+
+// next is the first chunk at or after target that an essential clause holds.
+func (m *maxScore) next(target uint32) uint32 {
+	at := uint32(postings.End)
+	for i := m.essential; i < len(m.bounds); i++ {
+		b := m.bounds[i]
+		if b.ordinal < target || !b.found {
+			b.seek(max(target, b.ordinal))
+		}
+		b.prefetchBlock()
+		at = min(at, b.ordinal)
+	}
+	return at
+}
+
+// sparse evaluates chunk by chunk, from the one at which an essential clause
+// stands, until the threshold has changed the partition.
+func (m *maxScore) sparse(at uint32) uint32 {
+	essential := m.essential
+	for at < m.to && m.essential == essential {
+		sum := 0.0
+		next := uint32(postings.End)
+		take := (m.allowed == nil || m.allowed.Has(at)) && m.wanted(at)
+		for i := m.essential; i < len(m.bounds); i++ {
+			b := m.bounds[i]
+			if b.ordinal == at {
+				if take {
+					sum += b.at(at, b.cursor.Frequency())
+					m.touched++
+				}
+				b.ordinal = b.cursor.Next()
+				b.prefetchBlock()
+			}
+			next = min(next, b.ordinal)
+		}
+		if take && m.verify(at, sum) {
+			m.partition()
+		}
+		at = next
+	}
+	return at
+}
+
+// verify offers a chunk if sum, what its essential clauses add, and what the
+// others can add, reach the threshold. It reports whether the threshold may have
+// changed.
+func (m *maxScore) verify(ordinal uint32, sum float64) bool {
+	need := m.top.threshold()
+	for i := m.essential - 1; i >= 0; i-- {
+		if (sum+m.rest[i+1])*slack < need {
+			return false
+		}
+		b := m.bounds[i]
+		if b.ordinal < ordinal || !b.found {
+			if (sum+b.atBlock(ordinal)+m.rest[i])*slack < need {
+				return false
+			}
+			b.seek(ordinal)
+		}
+		if b.ordinal == ordinal {
+			sum += b.at(ordinal, b.cursor.Frequency())
+			m.touched++
+		}
+	}
+	return m.offer(ordinal, sum)
+}
+
+// offer takes a chunk into account if sum, about its score, reaches the threshold. It
+// reports whether the threshold may have changed.
+func (m *maxScore) offer(ordinal uint32, sum float64) bool {
+	if sum*slack < m.top.threshold() {
+		return false
+	}
+	if m.sums {
+		m.top.promise([]float64{sum})
+		m.pending = append(m.pending, candidate{ordinal, sum})
+		return true
+	}
+	return m.score(ordinal)
+}
+
+// score scores a chunk exactly. It is false where the node has a fault.
+func (m *maxScore) score(ordinal uint32) bool {
+	if m.exact.seek(ordinal) != ordinal {
+		return false
+	}
+	m.exact.score(&m.scores)
+	m.touched += len(m.bounds)
+	m.top.offer(found{score: m.scores.total(m.words), view: m.view, ordinal: ordinal})
+	return true
+}
+
+// confirm scores exactly what is pending and can still be among the best: once for
+// each of those, when the threshold is near where it ends. It takes the clauses back
+// to the beginning.
+func (m *maxScore) confirm() {
+	need := m.top.threshold()
+	kept := m.pending[:0]
+	for _, c := range m.pending {
+		if c.sum*slack >= need {
+			kept = append(kept, c)
+		}
+	}
+	m.pending = kept
+	slices.SortFunc(kept, func(a, b candidate) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	m.rewind()
+	for _, c := range kept {
+		if c.sum*slack >= m.top.threshold() {
+			m.score(c.ordinal)
+		}
+	}
+	m.pending = kept[:0]
+	m.rewind()
+}
+
+// arrange sorts clauses by their keys, those with the same key by their number. It is
+// called for every window, on a handful of clauses that are nearly in order.
+func arrange(bounds []*bound) {
+	for i := 1; i < len(bounds); i++ {
+		b := bounds[i]
+		j := i
+		for ; j > 0; j-- {
+			other := bounds[j-1]
+			if other.key < b.key || other.key == b.key && other.number < b.number {
+				break
+			}
+			bounds[j] = other
+		}
+		bounds[j] = b
+	}
+}

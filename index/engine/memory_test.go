@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"sheaf/index/vfs"
+	"sheaf/internal/offheap"
+	"sheaf/text/analysis"
+)
+
+// TestMemoryBounds: however much goroutines add to a load, what it takes stays within
+// what it may take: what it has beside the heap, and twice what lives on the heap, as
+// which the collector lets it grow. The chunks that are added are the test's.
+func TestMemoryBounds(t *testing.T) {
+	type bounds struct {
+		memory     int64
+		goroutines int
+	}
+	cases, rounds := []bounds{{2 << 20, 1}, {4 << 20, 3}}, 12
+	switch {
+	case raced: // ten times slower; that with several goroutines is enough for it
+		cases = cases[1:]
+	case !testing.Short():
+		cases, rounds = append(cases, bounds{8 << 20, 2}, bounds{16 << 20, 1}, bounds{16 << 20, 4}), 60
+	}
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%d MiB for %d", c.memory>>20, c.goroutines), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.goroutines))
+			taken := offheap.InUse()
+			var beside atomic.Int64 // the most, at any call of the file system
+			var mapped atomic.Bool
+			disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(vfs.Op, string) error {
+				if offheap.Beside() > 0 {
+					mapped.Store(true)
+				}
+				now := offheap.InUse() - taken
+				for most := beside.Load(); now > most && !beside.CompareAndSwap(most, now); most = beside.Load() {
+				}
+				return nil
+			}}
+			ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: c.memory, MergeRate: NoMerges})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ix.Close()
+			load, err := ix.Begin(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer load.Close()
+			batches := make([][]Chunk, rounds)
+			rng := rand.New(rand.NewPCG(31, 32))
+			input := 0
+			for round := range batches {
+				batches[round] = randomChunks(rng, round*200, 200, 100_000)
+				for i := range batches[round] {
+					long := &batches[round][i].Fields[round/(rounds/2)].Text // one segment's is not the next one's
+					*long += text(rng, 500, 100_000)
+					input += len(batches[round][i].Fields[0].Text) + len(batches[round][i].Fields[1].Text)
+				}
+			}
+			live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+			marked := func() int64 {
+				runtime.GC() // of what is allocated while one marks, what is garbage by then counts too
+				metrics.Read(live)
+				onHeap := offheap.InUse() - offheap.Beside() // is counted with what is beside it
+				return max(0, int64(live[0].Value.Uint64())-onHeap)
+			}
+			before, heap := marked(), int64(0)
+			var mu sync.RWMutex // whoever adds holds it for reading: what is looked at is not on its way to be garbage
+			var wait sync.WaitGroup
+			var next atomic.Int32
+			for range c.goroutines {
+				wait.Go(func() {
+					for {
+						at := int(next.Add(1)) - 1
+						if at%4 == 0 || at >= len(batches) {
+							mu.Lock()
+							heap = max(heap, marked()-before)
+							mu.Unlock()
+						}
+						if at >= len(batches) {
+							return
+						}
+						mu.RLock()
+						err := load.Add(context.Background(), nil, batches[at])
+						mu.RUnlock()
+						if err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wait.Wait()
+			if err := load.Commit(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			s, err := ix.Acquire()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Release()
+			t.Logf("%.1f MB of texts, %d segments, at most %.1f MB beside the heap and %.1f live on it", float64(input)/1e6, s.Stats().Segments, float64(beside.Load())/1e6, float64(heap)/1e6)
+			if int64(input) < 2*c.memory {
+				t.Fatalf("%d bytes of texts are no more than the load may keep", input)
+			}
+			// Lists and hash tables have room to grow, pieces of memory some at their ends. What
+			// nobody counts is within what is allowed too.
+			if most, may := beside.Load(), counted(c.memory); most > may+may/4+int64(c.goroutines)<<19 || most < may/2 || c.memory >= 16<<20 && most > c.memory {
+				t.Errorf("%d bytes are taken beside the heap, with %d allowed", most, c.memory)
+			}
+			// What encodes lists, buffers of files, and each segment that is open. Where all of
+			// it is on the heap, with the race detector, garbage between two collections counts too.
+			if mapped.Load() && heap > c.memory/4+4<<20+int64(s.Stats().Segments)<<14 {
+				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
+			}
+			if err := load.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if left := offheap.InUse() - taken; left != 0 {
+				t.Errorf("%d bytes are not given back when a load is closed", left)
+			}
+			if err := load.Add(context.Background(), nil, batches[0]); err == nil {
+				t.Error("a load that is closed takes chunks")
+			}
+		})
+	}
+}
+
+// TestCounted: what is counted leaves room for what is not, from LeastMemory on.
+func TestCounted(t *testing.T) {
+	for _, allowed := range []int64{1, 2, 1 << 20, LeastMemory - 1, LeastMemory, 64 << 20, DefaultMemory, 1 << 40} {
+		n := counted(allowed)
+		if n < 1 || n > allowed || allowed >= LeastMemory && n != allowed-baseMemory {
+			t.Errorf("of %d bytes %d may be counted", allowed, n)
+		}
+		if m := beside(allowed); m < 0 || m+allowed/mergeShare != n {
+			t.Errorf("of %d bytes merges may take %d beside a load that joins runs", allowed, m)
+		}
+	}
+}
+
+// TestJoinMemory: joining runs takes no more with many processors than with few.
+func TestJoinMemory(t *testing.T) {
+	if testing.Short() || raced {
+		t.Skip("4,000,000 words")
+	}
+	const memory = 6 << 20
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	var joining atomic.Bool
+	var most, looks int64
+	disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(op vfs.Op, _ string) error {
+		if joining.Load() && op == vfs.OpWrite { // one goroutine writes
+			looks++
+			most = max(most, heap())
+		}
+		return nil
+	}}
+	_, load := testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: memory, MergeRate: NoMerges})
+	rng := rand.New(rand.NewPCG(33, 34))
+	for round := range 40 {
+		chunks := randomChunks(rng, round*100, 100, 20_000)
+		for i := range chunks {
+			chunks[i].Fields[0].Text += text(rng, 1000, 20_000)
+		}
+		if err := load.Add(t.Context(), nil, chunks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := 0
+	for _, f := range load.flushed {
+		if f.reader.Run() {
+			runs++
+		}
+	}
+	before := heap()
+	joining.Store(true)
+	if err := load.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	joining.Store(false)
+	t.Logf("%d runs; at most %.1f MB on the heap, looked at %d times", runs, float64(most-before)/1e6, looks)
+	if runs < 2 || looks < 20 || most-before > memory {
+		t.Errorf("joining %d runs took %d bytes of the heap, with %d allowed (looked at %d times)", runs, most-before, memory, looks)
+	}
+}

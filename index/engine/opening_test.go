@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"sheaf/index/vfs"
+	"sheaf/internal/touched"
+	"sheaf/text/analysis"
+)
+
+// openedPages is how many pages of a segment may be looked at to open it: header, footer
+// and table of contents, what it says about itself, and for each of its four tables the
+// end, with what verifies it: one page of checksums up to 1 MiB, two up to 512.
+const openedPages = 12
+
+// TestOpeningReads: opening looks at the same few pages of a segment, however large
+// it is, and at a manifest of the same size.
+func TestOpeningReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes large indexes")
+	}
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const dims = 1024
+	var before touched.Read
+	for _, n := range []int{1500, 15_000} {
+		dir := t.TempDir()
+		rng := rand.New(rand.NewPCG(5, uint64(n)))
+		chunks := randomChunks(rng, 0, n, 300)
+		for i := range chunks {
+			v := make([]float32, dims)
+			for d := range v {
+				v[d] = rng.Float32() - 0.5
+			}
+			chunks[i].ID = fmt.Sprintf("chunk %d", i)
+			chunks[i].Vectors = []Vectors{{"body", [][]float32{v}}}
+		}
+		options := Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: []VectorModel{{"body", "test", dims}}}
+		ix, err := Open(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, ix, nil, chunks)
+		if err := ix.Close(); err != nil {
+			t.Fatal(err)
+		}
+		read := touched.By(t, func(fs vfs.FS) error {
+			options.FS = fs
+			ix, err := Open(options)
+			if err != nil {
+				return err
+			}
+			s, err := ix.Acquire()
+			if err != nil {
+				return errors.Join(err, ix.Close())
+			}
+			if s.Chunks() != n {
+				err = fmt.Errorf("%d chunks, not %d", s.Chunks(), n)
+			}
+			return errors.Join(err, s.Release(), ix.Close())
+		})
+		t.Logf("%d chunks: %v", n, read)
+		if read.Files != 1 || read.Pages > openedPages {
+			t.Errorf("%d chunks: %v are looked at, of one segment at most %d may be", n, read, openedPages)
+		}
+		if before.Files > 0 && (read.Size < 8*before.Size || read.Pages > before.Pages+4 || read.Bytes > before.Bytes+16) {
+			t.Errorf("%d chunks: %v; a tenth of them: %v", n, read, before)
+		}
+		before = read
+	}
+}

@@ -1,0 +1,341 @@
+package engine
+
+import (
+	"sort"
+	"sync"
+
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/segment"
+)
+
+// planPhrase finds chunks that hold its terms one after another in one field.
+type planPhrase struct {
+	terms  []*planTerm // without repetitions
+	slots  []slot      // of the phrase
+	tokens []*planTerm // with repetitions, which all score
+	fields []int
+	slop   int
+}
+
+// slot is a place of a phrase and the term that stands there.
+type slot struct{ term, place int }
+
+func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
+	tokens := p.tokens(q.Text, true)
+	if len(tokens) == 1 {
+		return p.resolveTokens(tokens, q.Field, factor)
+	}
+	m := p.memory
+	ph := &m.phrases.take(1)[0]
+	*ph = planPhrase{slop: q.Slop, fields: p.inFields(q.Field), slots: m.slots.take(len(tokens)), tokens: m.lists.take(len(tokens))}
+	known := knownTerms{list: m.lists.take(len(tokens))[:0]}
+	for i, t := range tokens {
+		n, _, err := known.term(p, t.Term, ph.fields, factor)
+		if err != nil {
+			return nil, err
+		}
+		ph.slots[i], ph.tokens[i] = slot{term: n, place: t.Position}, known.list[n]
+	}
+	ph.terms, ph.tokens = known.list, m.once(ph.tokens)
+	return ph, nil
+}
+
+func (ph *planPhrase) flat() ([]*planTerm, bool) { return nil, len(ph.terms) == 0 }
+
+func (ph *planPhrase) node(p *plan, view int) (node, error) {
+	n := phraseNodes.Get().(*phraseNode)
+	n.plan, n.phrase, n.view, n.allowed = p, ph, p.snapshot.views[view], p.allowed[view]
+	if len(ph.terms) == 0 {
+		return n, nil
+	}
+	for i, f := range ph.fields {
+		if !ph.takesPart(p, view, f) {
+			continue
+		}
+		field := n.add()
+		for number := range ph.terms {
+			c, err := p.clause(ph.terms[number], number, i, view, true)
+			if err != nil {
+				n.drop()
+				return nil, err
+			}
+			field.list = append(field.list, c)
+		}
+	}
+	for i := range n.fields {
+		n.fields[i].open(n.view)
+	}
+	var err error
+	if p.words.Combine == CombineBM25F {
+		if n.any, err = (&planMatch{terms: ph.tokens}).node(p, view); err != nil {
+			n.close()
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// takesPart reports whether a field of the plan has every term in a view.
+func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
+	local := p.snapshot.views[view].reader.Field(p.fields[field].name)
+	if local < 0 {
+		return false
+	}
+	for _, t := range ph.terms {
+		if t.refs[view].DF(local) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// phraseNodes are those that are closed, whose memory serves again.
+var phraseNodes = sync.Pool{New: func() any { return new(phraseNode) }}
+
+const (
+	// mostPositions is for how many positions of a term memory is kept.
+	mostPositions = 1 << 12
+	// mostPhrase is for how many terms of a phrase it is.
+	mostPhrase = 64
+)
+
+// add adds a field, in the memory of one that was there before if there was one.
+func (n *phraseNode) add() *phraseField {
+	k := len(n.fields)
+	if k == cap(n.fields) {
+		n.fields = append(n.fields, phraseField{})
+	}
+	n.fields = n.fields[:k+1]
+	f := &n.fields[k]
+	f.list, f.at, f.started = f.list[:0], 0, false
+	return f
+}
+
+// open gives the lists of a field cursors, and what reads positions.
+func (f *phraseField) open(v *view) {
+	openClauses(v, f.list)
+	for len(f.positions) < len(f.list) {
+		f.positions, f.found = append(f.positions, newWordPlaces()), append(f.found, nil)
+	}
+	for i := range f.list {
+		r := f.positions[i]
+		r.lengths = f.list[i].lengths
+		r.Reset(r.of)
+	}
+}
+
+// drop gives the memory of a node back, which has no cursors or none any more.
+func (n *phraseNode) drop() {
+	for i := range n.fields {
+		f := &n.fields[i]
+		if cap(f.list) > mostPhrase {
+			*f = phraseField{}
+			continue
+		}
+		for k := range f.positions {
+			r := f.positions[k]
+			r.lengths = segment.Lengths{} // keep no slice of a mapped file
+			r.Reset(nil)
+			if cap(f.found[k]) > mostPositions {
+				f.found[k] = nil
+			}
+		}
+		clear(f.list)
+	}
+	*n = phraseNode{fields: n.fields[:0]}
+	phraseNodes.Put(n)
+}
+
+// phraseNode finds the chunks with a phrase, of those that are allowed: where the others
+// have it is not looked at.
+type phraseNode struct {
+	plan    *plan
+	phrase  *planPhrase
+	view    *view
+	allowed segment.Bitset // nil allows all
+	fields  []phraseField
+	any     node // for BM25F, which counts terms in every field, whichever holds the phrase
+	at      uint32
+}
+
+// phraseField looks for the phrase in one field.
+type phraseField struct {
+	list      []clause
+	positions []*wordPlaces
+	found     [][]uint32
+	at        uint32
+	started   bool
+}
+
+// wordPlaces reads the positions of a term in a field, one after another.
+type wordPlaces struct {
+	postings.PositionReader
+	lengths segment.Lengths
+	of      func(ordinal uint32) uint32 // lengths.Of
+}
+
+func newWordPlaces() *wordPlaces {
+	r := new(wordPlaces)
+	r.of = r.lengths.Of
+	return r
+}
+
+func (n *phraseNode) seek(target uint32) uint32 {
+	n.at = postings.End
+	for i := range n.fields {
+		f := &n.fields[i]
+		if !f.started || f.at < target {
+			f.at, f.started = f.seek(target, n.phrase, n.allowed), true
+		}
+		n.at = min(n.at, f.at)
+	}
+	return n.at
+}
+
+// seek finds the next chunk that is allowed and holds every term, and then looks at
+// positions, which takes longest.
+func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset) uint32 {
+	for i := 0; ; {
+		c := &f.list[i]
+		c.ordinal = c.cursor.Seek(target)
+		switch {
+		case c.ordinal == postings.End:
+			return postings.End
+		case c.ordinal > target:
+			if target = nextAllowed(allowed, c.ordinal); target == postings.End {
+				return target
+			}
+			i = 0
+			if len(f.list) == 1 || f.list[0].cursor.Ordinal() == target {
+				f.list[0].ordinal = target
+				i = min(1, len(f.list)-1)
+			}
+			continue
+		}
+		if i++; i < len(f.list) {
+			continue
+		}
+		if next := nextAllowed(allowed, target); next != target {
+			if next == postings.End {
+				return next
+			}
+			target, i = next, 0
+			continue
+		}
+		if f.holds(ph) {
+			return target
+		}
+		target, i = target+1, 0
+	}
+}
+
+// nextAllowed is the first chunk from target on that is allowed.
+func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
+	if allowed == nil {
+		return target
+	}
+	if next := allowed.Next(int(target)); next >= 0 {
+		return uint32(next)
+	}
+	return postings.End
+}
+
+// holds reports whether the chunk at which all cursors stand has the phrase: a
+// position for each term such that, less the terms' places in the phrase, they
+// differ by at most the slop.
+func (f *phraseField) holds(ph *planPhrase) bool {
+	rarest := 0
+	for i := range f.list {
+		f.found[i] = f.positions[i].Append(f.found[i][:0], f.list[i].cursor)
+		if len(f.found[i]) < len(f.found[rarest]) {
+			rarest = i
+		}
+	}
+	for _, slot := range ph.slots {
+		if ph.slop == 0 && slot.term != rarest {
+			continue // every alignment has the rarest term at each of its places
+		}
+		for _, position := range f.found[slot.term] {
+			if f.within(ph, int64(position)-int64(slot.place)) {
+				return true
+			}
+		}
+		if ph.slop == 0 {
+			break
+		}
+	}
+	return false
+}
+
+// within reports whether every term stands at its place, counted from low, or at
+// most the slop later.
+func (f *phraseField) within(ph *planPhrase, low int64) bool {
+	for _, slot := range ph.slots {
+		want := low + int64(slot.place)
+		found := f.found[slot.term]
+		i := sort.Search(len(found), func(i int) bool { return int64(found[i]) >= want })
+		if i == len(found) || int64(found[i]) > want+int64(ph.slop) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *phraseNode) score(s *scores) {
+	if n.plan.words.Combine == CombineBM25F {
+		if n.any.seek(n.at) == n.at {
+			n.any.score(s)
+		}
+		return
+	}
+	for i := range n.fields {
+		if f := &n.fields[i]; f.at == n.at {
+			f.score(n.plan, s, n.phrase)
+		}
+	}
+}
+
+// score adds the scores of the phrase's terms in the field, in their order.
+func (f *phraseField) score(p *plan, s *scores, ph *planPhrase) {
+	for _, t := range ph.tokens {
+		for i := range f.list {
+			if c := &f.list[i]; string(ph.terms[c.term].key) == string(t.key) {
+				s.byField[c.field] += t.repeats() * p.score(c, f.at, c.cursor.Frequency())
+			}
+		}
+	}
+}
+
+func (n *phraseNode) rewind() {
+	for i := range n.fields {
+		n.fields[i].started = false
+		for j := range n.fields[i].list {
+			n.fields[i].list[j].cursor.Rewind()
+		}
+	}
+	if n.any != nil {
+		n.any.rewind()
+	}
+}
+
+func (n *phraseNode) err() error {
+	for i := range n.fields {
+		if err := faultOf(n.view, n.fields[i].list); err != nil {
+			return err
+		}
+	}
+	if n.any != nil {
+		return n.any.err()
+	}
+	return nil
+}
+
+func (n *phraseNode) close() {
+	for i := range n.fields {
+		closeClauses(n.fields[i].list)
+	}
+	if n.any != nil {
+		n.any.close()
+	}
+	n.drop()
+}

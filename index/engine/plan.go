@@ -1,0 +1,479 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"sheaf/index/engine/bm25"
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/segment"
+	"sheaf/text/analysis"
+)
+
+// model is how one field scores in one request.
+type model struct {
+	name    string
+	weight  float64
+	stats   bm25.Field
+	average float64
+	norms   *norms
+}
+
+// longField is the length from which norms are computed when they are needed.
+const longField = 1024
+
+// plan is a request by words, resolved against one snapshot: which terms, with
+// which weights. The parts of it for one segment are nodes.
+type plan struct {
+	words    *Words
+	analyzer *analysis.Analyzer
+	snapshot *Snapshot
+	allowed  []segment.Bitset // by view; nil allows every live chunk
+	over     []segment.Bitset // by view, the chunks that statistics are counted over; nil for every live one
+	filtered *filtered        // what they were let through by, if that is a filter alone
+	chunks   int              // that statistics are counted over
+	params   bm25.Parameters
+	fields   []*model
+	listed   int // the first of fields, which the request lists
+	root     part
+	cursor   *postings.Cursor // for counting
+	memory   *planMemory
+	all      []int // what inFields returns for every field; nil before the first time
+}
+
+// part is a part of a plan; it makes the node for one segment.
+type part interface {
+	node(p *plan, v int) (node, error)
+	// clauses appends the clauses whose scores add up to the part's, each
+	// with its factor; false when the part is no plain sum of clauses.
+	flat() ([]*planTerm, bool)
+}
+
+// newPlan resolves words. allowed says, for each view, what the request lets
+// through. Who calls release when nothing uses the plan gives its memory back.
+func newPlan(s *Snapshot, req *Request, analyzer *analysis.Analyzer, allowed []segment.Bitset) (*plan, error) {
+	words := req.Words
+	m := planMemories.Get().(*planMemory)
+	p := &m.plan
+	*p = plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed, over: m.sets.take(len(s.views)), memory: m,
+		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}, cursor: takeCursor(), fields: m.fields[:0]}
+	defer releaseCursor(p.cursor)
+	models := m.models.take(len(words.Fields))
+	for i, f := range words.Fields {
+		models[i] = model{name: f.Name, weight: f.Weight}
+		p.fields = append(p.fields, &models[i])
+	}
+	p.listed = len(p.fields)
+	p.addFields(words.Query)
+	among := words.Among
+	if words.Candidates {
+		p.over, among = allowed, nil
+		if !req.Bounded && req.Within == nil {
+			among = req.Filter
+		}
+	}
+	if among != nil {
+		var err error
+		if p.filtered, err = s.filtered(among); err != nil {
+			return nil, err
+		}
+		p.over = p.filtered.sets
+	}
+	if err := p.count(); err != nil {
+		return nil, err
+	}
+	var err error
+	p.root, err = p.resolve(words.Query, 1)
+	return p, err
+}
+
+// addFields adds the fields that parts of the query name and the request does
+// not list.
+func (p *plan) addFields(q Query) {
+	name := ""
+	switch q := q.(type) {
+	case Match:
+		name = q.Field
+	case Phrase:
+		name = q.Field
+	case Prefix:
+		name = q.Field
+	case Fuzzy:
+		name = q.Field
+	case Boost:
+		p.addFields(q.Query)
+	case Bool:
+		for _, list := range [][]Query{q.Must, q.Should, q.MustNot} {
+			for _, part := range list {
+				p.addFields(part)
+			}
+		}
+	}
+	if name != "" && !slices.ContainsFunc(p.fields, func(m *model) bool { return m.name == name }) {
+		p.fields = append(p.fields, &model{name: name, weight: 1})
+	}
+}
+
+// count gathers the statistics of the fields.
+func (p *plan) count() error {
+	for i, v := range p.snapshot.views {
+		over := v.live
+		if p.over[i] != nil {
+			over = p.over[i].Count()
+		}
+		p.chunks += over
+		for _, m := range p.fields {
+			f := v.reader.Field(m.name)
+			switch {
+			case f < 0:
+			case over == v.live:
+				stats, err := v.fieldAs(f, p.params.Lengths)
+				if err != nil {
+					return err
+				}
+				m.stats.Add(stats)
+			default:
+				stats, err := p.fieldOver(i, f)
+				if err != nil {
+					return err
+				}
+				m.stats.Add(stats)
+			}
+		}
+	}
+	for _, m := range p.fields {
+		m.average = m.stats.Average()
+		m.norms = p.snapshot.norms.of(p.params, m.average)
+	}
+	return nil
+}
+
+// fieldOver returns the statistics of a field of a view over the chunks that they are
+// counted over. Those of a filter are remembered: callers who see a part of the index ask
+// for them again and again.
+func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
+	of := fieldOf{view, field, p.params.Lengths}
+	if p.filtered != nil {
+		if known, ok := p.filtered.get(of); ok {
+			return known, nil
+		}
+	}
+	lengths, err := p.snapshot.views[view].reader.Lengths(field)
+	if err != nil {
+		return stats, err
+	}
+	over := p.over[view]
+	for o := over.Next(0); o >= 0; o = over.Next(o + 1) {
+		if n := lengths.Of(uint32(o)); n > 0 {
+			stats.Add(bm25.Field{Chunks: 1, Tokens: p.params.Lengths.Sum(n)})
+		}
+	}
+	if p.filtered != nil {
+		p.filtered.put(of, stats)
+	}
+	return stats, nil
+}
+
+// norm is BM25's norm of a field of this length.
+func (p *plan) norm(m *model, length uint32) float64 {
+	if length < longField {
+		return m.norms[length]
+	}
+	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
+}
+
+// inFields are the indexes of the fields that a part with this field searches.
+func (p *plan) inFields(name string) []int {
+	if name != "" {
+		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
+	}
+	if p.all == nil {
+		p.all = p.memory.ints.take(p.listed)
+		for i := range p.all {
+			p.all[i] = i
+		}
+	}
+	return p.all
+}
+
+func (p *plan) resolve(q Query, factor float64) (part, error) {
+	switch q := q.(type) {
+	case Match:
+		return p.resolveMatch(q, factor)
+	case Phrase:
+		return p.resolvePhrase(q, factor)
+	case Prefix:
+		return p.resolvePrefix(q, factor)
+	case Fuzzy:
+		return p.resolveFuzzy(q, factor)
+	case Boost:
+		return p.resolve(q.Query, factor*q.Factor)
+	case Bool:
+		return p.resolveBool(q, factor)
+	}
+	return planNothing{}, nil
+}
+
+func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
+	return p.resolveTokens(p.analyzer.Telling(q.Text, p.tokens(q.Text, false)), q.Field, factor)
+}
+
+// resolveTokens finds chunks that hold any of tokens.
+func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float64) (part, error) {
+	fields := p.inFields(field)
+	match := &p.memory.matches.take(1)[0]
+	var parts []part // one a term, when one of them is the beginning of others
+	known := knownTerms{list: p.memory.lists.take(len(tokens))[:0]}
+	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
+	for _, t := range tokens {
+		if t.Prefix {
+			expand, err := p.expandPrefix(t.Term, fields, factor, false)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, expand)
+			continue
+		}
+		at, again, err := known.term(p, t.Term, fields, factor)
+		switch {
+		case err != nil:
+			return nil, err
+		case expands:
+			parts = append(parts, &planMatch{terms: []*planTerm{known.list[at]}})
+		case again:
+			known.list[at].more++
+		}
+	}
+	if expands {
+		return &planBool{should: parts}, nil
+	}
+	match.terms = known.list
+	return match, nil
+}
+
+// planTerm is a term with its weights: one a field, for BM25F one for all.
+type planTerm struct {
+	key    []byte
+	fields []int
+	idf    []float64 // by index in fields
+	df     []int     // likewise; of BM25F the first counts for all
+	factor float64
+	refs   []segment.Term // by view; none where the term is not
+	more   int            // how often it is repeated, beyond once
+	only   *planTerm      // that stands for it wherever it is repeated
+	expand *planExpand    // it stands for this expansion, and has nothing else
+}
+
+// repeats is how often the query has the term.
+func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
+
+// once makes one term of those that are repeated, which are the same pointer.
+func (m *planMemory) once(terms []*planTerm) []*planTerm {
+	out := m.lists.take(len(terms))[:0]
+	for _, t := range terms {
+		if t.only != nil {
+			t.only.more++
+			continue
+		}
+		only := &m.terms.take(1)[0]
+		*only = *t
+		t.only = only
+		out = append(out, only)
+	}
+	return out
+}
+
+// knownTerms are the terms of one part of a query, each looked up once.
+type knownTerms struct {
+	list []*planTerm
+	by   map[string]int // the places in list, when there are more than fewTerms
+}
+
+// fewTerms is among how many terms one is found soonest by looking at each.
+const fewTerms = 24
+
+// find is the place of a term in the list, -1 when it was not asked for before.
+func (k *knownTerms) find(key string) int {
+	if k.by != nil {
+		if at, ok := k.by[key]; ok {
+			return at
+		}
+		return -1
+	}
+	return slices.IndexFunc(k.list, func(t *planTerm) bool { return string(t.key) == key })
+}
+
+// term is the place of a term in the list, and whether it was asked for before.
+func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
+	if at = k.find(key); at >= 0 {
+		return at, true, nil
+	}
+	t, err := p.term(key, fields, factor)
+	if err != nil {
+		return 0, false, err
+	}
+	at = len(k.list)
+	if k.list = append(k.list, t); len(k.list) > fewTerms {
+		if k.by == nil {
+			k.by = make(map[string]int, 2*len(k.list))
+			for i, t := range k.list {
+				k.by[string(t.key)] = i
+			}
+		}
+		k.by[key] = at
+	}
+	return at, false, nil
+}
+
+// term looks a term up in every segment and counts the chunks that hold it.
+func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error) {
+	m := p.memory
+	key := m.keys.take(len(text))
+	copy(key, text)
+	t := &m.terms.take(1)[0]
+	*t = planTerm{key: key, fields: fields, factor: factor, refs: m.refs.take(len(p.snapshot.views))}
+	df := m.ints.take(len(fields))
+	for i, v := range p.snapshot.views {
+		ref := &t.refs[i]
+		var err error
+		if *ref, err = v.term(key); err != nil {
+			return nil, err
+		}
+		if ref.None() {
+			continue
+		}
+		if err := p.addDF(df, i, ref, fields); err != nil {
+			return nil, err
+		}
+	}
+	t.df, t.idf = df, p.idfs(m.weights.take(len(fields)), df, fields)
+	return t, nil
+}
+
+// addDF adds to df, by index in fields, in how many chunks of a view a term is.
+// For BM25F, df[0] counts the chunks that hold it in any of the fields.
+func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
+	v := p.snapshot.views[view]
+	over := p.over[view]
+	if p.words.Combine == CombineBM25F && len(fields) > 1 {
+		n, err := p.unionDF(v, t, fields, over)
+		df[0] += n
+		return err
+	}
+	for i, f := range fields {
+		local := v.reader.Field(p.fields[f].name)
+		if local < 0 {
+			continue
+		}
+		var n int
+		var err error
+		if over == nil {
+			n, err = v.liveDF(t, local, p.cursor)
+		} else {
+			n, err = p.countIn(v, t, local, over)
+		}
+		if err != nil {
+			return err
+		}
+		df[i] += n
+	}
+	return nil
+}
+
+func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset) (n int, err error) {
+	list, err := v.reader.List(t, field, false)
+	if err != nil {
+		return 0, err
+	}
+	c := p.cursor
+	c.Reset(list, uint32(v.reader.Chunks()))
+	for docs := c.Block(); len(docs) > 0; docs = c.Block() {
+		for _, o := range docs {
+			if over.Has(o) {
+				n++
+			}
+		}
+		c.NextBlock()
+	}
+	if c.Err() != nil {
+		return 0, v.reader.Corrupt(c.Err())
+	}
+	return n, nil
+}
+
+// unions are sets for unionDF.
+var unions = sync.Pool{New: func() any { return new(segment.Bitset) }}
+
+// unionDF counts the chunks that hold a term in any of the fields.
+func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
+	mask, only := uint64(0), -1
+	for _, f := range fields {
+		if local := v.reader.Field(p.fields[f].name); local >= 0 && t.DF(local) > 0 {
+			mask |= 1 << local
+			only = local
+		}
+	}
+	place, counted := t.Place(mask)
+	switch {
+	case mask == 0:
+		return 0, nil
+	case mask == 1<<only && over == nil:
+		return v.liveDF(t, only, p.cursor)
+	case over == nil && counted:
+		if n, ok := v.counts.get(place, mask); ok {
+			return n, nil
+		}
+	}
+	room := unions.Get().(*segment.Bitset)
+	defer unions.Put(room)
+	words := (v.reader.Chunks() + 63) / 64
+	*room = slices.Grow((*room)[:0], words)[:words]
+	set := *room
+	clear(set)
+	for local := range segment.MaxFields {
+		if mask&(1<<local) == 0 {
+			continue
+		}
+		list, err := v.reader.List(t, local, false)
+		if err != nil {
+			return 0, err
+		}
+		p.cursor.Reset(list, uint32(v.reader.Chunks()))
+		for docs := p.cursor.Block(); len(docs) > 0; docs = p.cursor.Block() {
+			for _, o := range docs {
+				set.Set(o)
+			}
+			p.cursor.NextBlock()
+		}
+		if err := p.cursor.Err(); err != nil {
+			return 0, v.reader.Corrupt(err)
+		}
+	}
+	if over != nil {
+		set.And(over)
+		return set.Count(), nil
+	}
+	if v.deleted != nil {
+		set.AndNot(v.deleted)
+	}
+	n := set.Count()
+	if counted {
+		v.counts.put(place, mask, n)
+	}
+	return n, nil
+}
+
+// idfs puts the weights of a term by field into idf, which is of zeros, and returns it; for
+// BM25F the first serves all.
+func (p *plan) idfs(idf []float64, df []int, fields []int) []float64 {
+	for i, f := range fields {
+		n := int(p.fields[f].stats.Chunks)
+		if p.words.Combine == CombineBM25F || p.words.AllChunks {
+			n = p.chunks
+		}
+		if df[i] > 0 {
+			idf[i] = bm25.IDF(df[i], n)
+		}
+	}
+	return idf
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"sync"
+
+	"sheaf/index/engine/segment"
+	"sheaf/text/analysis"
+)
+
+// planMemory is what plans are made in, one after another: a search makes a handful of
+// them, most for one word. It belongs to one plan, until that is released.
+type planMemory struct {
+	plan    plan
+	fields  []*model
+	scores  scores // of exhaust
+	models  pieces[model]
+	terms   pieces[planTerm]
+	sets    pieces[segment.Bitset]
+	refs    pieces[segment.Term]
+	ints    pieces[int]
+	weights pieces[float64]
+	keys    pieces[byte]
+	tokens  []analysis.Token
+	lists   pieces[*planTerm]
+	matches pieces[planMatch]
+	phrases pieces[planPhrase]
+	slots   pieces[slot]
+
+	// The evaluations of segments, and who evaluates which parts of them.
+	pruned    []*maxScore
+	stretches []stretch
+	hands     [maxHelpers + 1]hand
+}
+
+var planMemories = sync.Pool{New: func() any { return new(planMemory) }}
+
+// mostTokens is for how many tokens of a query memory is kept.
+const mostTokens = 1 << 10
+
+// release gives the memory of a plan back: nothing uses the plan, its terms or its nodes
+// then. Of plans that are not released it is collected.
+func (p *plan) release() {
+	m := p.memory
+	m.fields = p.fields[:0]
+	clear(m.fields[:cap(m.fields)])
+	m.plan = plan{}
+	m.models.reset()
+	m.terms.reset()
+	m.sets.reset()
+	m.refs.reset()
+	m.ints.reset()
+	m.weights.reset()
+	m.keys.reset()
+	m.lists.reset()
+	m.matches.reset()
+	m.phrases.reset()
+	m.slots.reset()
+	m.scores, m.hands = scores{}, [maxHelpers + 1]hand{}
+	clear(m.stretches)
+	if m.stretches = m.stretches[:0]; cap(m.stretches) > mostPieces {
+		m.stretches = nil
+	}
+	planMemories.Put(m)
+}
+
+// closePruned gives the memory of the evaluations of segments back.
+func (m *planMemory) closePruned() {
+	for _, of := range m.pruned {
+		of.close()
+	}
+	clear(m.pruned)
+	m.pruned = m.pruned[:0]
+}
+
+// tokens are those of a text of the query, or those of a phrase, until it is called again.
+func (p *plan) tokens(text string, phrase bool) []analysis.Token {
+	m := p.memory
+	tokens := m.tokens[:0]
+	if phrase {
+		tokens = p.analyzer.AppendPhraseTokens(tokens, text)
+	} else {
+		tokens = p.analyzer.AppendQueryTokens(tokens, text)
+	}
+	if m.tokens = tokens[:0]; cap(tokens) > mostTokens {
+		m.tokens = nil
+	}
+	return tokens
+}
+
+// pieces gives pieces of memory that end all together. The zero value is ready.
+type pieces[T any] struct{ room []T }
+
+const (
+	// fewPieces and mostPieces are the least room that is made, and the most that is kept.
+	fewPieces  = 16
+	mostPieces = 1 << 12
+)
+
+// take is a piece of n zeros.
+func (r *pieces[T]) take(n int) []T {
+	from := len(r.room)
+	if cap(r.room)-from < n { // what was taken before stays where it is
+		r.room, from = make([]T, 0, max(fewPieces, 2*cap(r.room), n)), 0
+	}
+	r.room = r.room[:from+n]
+	return r.room[from : from+n : from+n]
+}
+
+// reset ends all pieces.
+func (r *pieces[T]) reset() {
+	if cap(r.room) > mostPieces {
+		r.room = nil
+	}
+	clear(r.room)
+	r.room = r.room[:0]
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf/index/engine/segment"
+)
+
+// forgetPlans empties what plans and nodes leave for those after them.
+func forgetPlans() {
+	planMemories = sync.Pool{New: planMemories.New}
+	matchNodes, phraseNodes = sync.Pool{New: matchNodes.New}, sync.Pool{New: phraseNodes.New}
+	scratches, askedPool, unions = sync.Pool{New: scratches.New}, sync.Pool{New: askedPool.New}, sync.Pool{New: unions.New}
+}
+
+// TestPlansInUsedMemory: what a request gets in memory that other requests had, after them
+// and beside them, is what it gets in new memory, to the last bit.
+func TestPlansInUsedMemory(t *testing.T) {
+	const vocabulary = 60
+	rng := rand.New(rand.NewPCG(3, 77))
+	ix := testIndex(t, t.TempDir())
+	chunks := randomChunks(rng, 0, 1500, vocabulary)
+	commit(t, ix, nil, chunks[:1000])
+	commit(t, ix, nil, chunks[1000:])
+	commit(t, ix, []string{chunks[3].ID, chunks[1200].ID}, nil)
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	var ids []string
+	for i := 0; i < len(chunks); i += 7 {
+		ids = append(ids, chunks[i].ID)
+	}
+	var reqs []Request
+	for i := range 40 {
+		req := randomRequest(rng, vocabulary)
+		switch i % 4 {
+		case 0:
+			req.Words.Query = Phrase{Text: text(rng, 2+rng.IntN(3), vocabulary), Slop: rng.IntN(3)}
+		case 1:
+			req.Words.Query = Match{Text: text(rng, 1+rng.IntN(30), vocabulary)}
+		case 2:
+			req.Words.Query = Bool{Must: []Query{Match{Text: word(rng, vocabulary)}, Phrase{Text: text(rng, 2, vocabulary), Field: "body"}}}
+		}
+		reqs = append(reqs, req)
+	}
+	type answer struct {
+		hits   []Hit
+		count  int
+		scores [][]float64
+		why    []*Explanation
+	}
+	ask := func(i int) (a answer, err error) {
+		req := reqs[i]
+		if a.hits, err = s.Search(t.Context(), req); err != nil {
+			return a, err
+		}
+		if a.count, err = s.Count(t.Context(), req); err != nil {
+			return a, err
+		}
+		a.scores = [][]float64{make([]float64, len(ids)), make([]float64, len(ids)), make([]float64, len(ids))}
+		if err = s.Scores(t.Context(), a.scores, []Request{req, reqs[(i+1)%len(reqs)], req}, ids, i%3); err != nil {
+			return a, err
+		}
+		a.why, err = s.Explain(t.Context(), req, ids[:5])
+		return a, err
+	}
+	want := make([]answer, len(reqs))
+	found := 0
+	for i := range reqs {
+		forgetPlans()
+		if want[i], err = ask(i); err != nil {
+			t.Fatal(err)
+		}
+		found += len(want[i].hits)
+	}
+	if found == 0 {
+		t.Fatal("no request finds anything")
+	}
+	same := func(i int) error {
+		got, err := ask(i)
+		if err == nil && !reflect.DeepEqual(got, want[i]) {
+			err = fmt.Errorf("request %d, %+v of %+v:\n got %v\nwant %v", i, reqs[i], *reqs[i].Words, got, want[i])
+		}
+		return err
+	}
+	for range 2 {
+		for _, i := range rng.Perm(len(reqs)) {
+			if err := same(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var wait sync.WaitGroup
+	for range 6 {
+		order := rng.Perm(len(reqs))
+		wait.Go(func() {
+			for _, i := range order {
+				if err := same(i); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestLargeNodesRelease: what a query of very many words took is not kept for those of a few.
+func TestLargeNodesRelease(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	var words strings.Builder
+	for i := range 3 * mostClauses {
+		fmt.Fprintf(&words, "w%dx ", i)
+	}
+	commit(t, ix, nil, []Chunk{{ID: "c", Doc: "c", Fields: []FieldText{{"body", words.String()}, {"title", words.String()}}}})
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []Query{Phrase{Text: words.String()}, Match{Text: words.String()}} {
+		req := Request{Words: &Words{Query: q, Fields: []FieldWeight{{"body", 1}, {"title", 1}}}}
+		p, err := newPlan(s, &req, s.analyzer(), make([]segment.Bitset, len(s.views)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := p.root.node(p, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := root.seek(0); at != 0 {
+			t.Fatalf("%T is found at %d", q, at)
+		}
+		root.close()
+		switch n := root.(type) {
+		case *phraseNode:
+			for _, f := range n.fields[:cap(n.fields)] {
+				if cap(f.list) > mostPhrase || len(f.positions) > mostPhrase || len(f.found) > mostPhrase {
+					t.Errorf("a phrase keeps %d clauses, %d readers and %d lists", cap(f.list), len(f.positions), len(f.found))
+				}
+			}
+		case *matchNode:
+			if cap(n.list) > mostClauses {
+				t.Errorf("a match keeps %d clauses", cap(n.list))
+			}
+		default:
+			t.Errorf("the node of %T is a %T", q, root)
+		}
+		if terms, flat := p.root.flat(); flat {
+			top := newCollector(s, 1)
+			m, err := p.maxScore(terms, 0, top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			used := m.scratch
+			m.close()
+			top.release()
+			if next := scratches.Get(); next == any(used) {
+				t.Errorf("an evaluation keeps %d clauses", cap(used.clauses))
+			}
+		}
+		p.release()
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPieces: pieces are zeros when they are taken, however the memory was used, and stay
+// where they are when more are taken.
+func TestPieces(t *testing.T) {
+	var room pieces[int]
+	for _, sizes := range [][]int{{1, 2, 3}, {fewPieces, 1, 0, 40, 3}, {mostPieces, mostPieces, 1}, {5, 5}} {
+		var all [][]int
+		for k, n := range sizes {
+			piece := room.take(n)
+			if len(piece) != n || cap(piece) != n || slices.ContainsFunc(piece, func(v int) bool { return v != 0 }) {
+				t.Fatalf("sizes %v: piece %d of %d is %v of %d", sizes, k, n, piece[:min(n, 50)], cap(piece))
+			}
+			for i := range piece {
+				piece[i] = k + 1
+			}
+			all = append(all, piece)
+		}
+		for k, piece := range all {
+			if slices.ContainsFunc(piece, func(v int) bool { return v != k+1 }) {
+				t.Fatalf("sizes %v: piece %d became %v", sizes, k, piece[:min(len(piece), 50)])
+			}
+		}
+		if room.reset(); cap(room.room) > mostPieces {
+			t.Fatalf("sizes %v: memory for %d is kept", sizes, cap(room.room))
+		}
+	}
+}

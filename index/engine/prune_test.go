@@ -1,0 +1,341 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"sheaf/index/engine/bm25"
+	"sheaf/index/engine/segment"
+	"sheaf/text/analysis"
+)
+
+var testFields = []string{"title", "body", "tags"}
+
+func testIndex(t testing.TB, dir string, vectors ...VectorModel) *Index {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: vectors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ix.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ix
+}
+
+// word is one of n words, low numbers far more often than high ones.
+func word(rng *rand.Rand, n int) string {
+	return fmt.Sprintf("w%dx", int(float64(n)*rng.Float64()*rng.Float64()*rng.Float64()))
+}
+
+func text(rng *rand.Rand, n, vocabulary int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(word(rng, vocabulary))
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func randomChunks(rng *rand.Rand, from, n, vocabulary int) []Chunk {
+	chunks := make([]Chunk, n)
+	for i := range chunks {
+		id := fmt.Sprintf("c%06d", rng.IntN(1000)*1000+from+i)
+		length := rng.IntN(20)
+		if rng.IntN(40) == 0 {
+			length = rng.IntN(600)
+		}
+		chunks[i] = Chunk{ID: id, Doc: id, Fields: []FieldText{{"title", text(rng, rng.IntN(4), vocabulary)}, {"body", text(rng, length, vocabulary)}},
+			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: float64(rng.IntN(50))}}}}}
+		if rng.IntN(5) == 0 {
+			chunks[i].Fields = append(chunks[i].Fields, FieldText{"tags", text(rng, 2, 20)})
+		}
+	}
+	return chunks
+}
+
+func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
+	t.Helper()
+	load, err := ix.Begin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := load.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := load.Add(context.Background(), remove, chunks); err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exhaustive answers a request by scoring every match.
+func exhaustive(t testing.TB, s *Snapshot, req Request) []Hit {
+	t.Helper()
+	allowed, err := s.allow(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newPlan(s, &req, s.analyzer(), allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hits []Hit
+	for i, v := range s.views {
+		root, err := p.root.node(p, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.exhaust(context.Background(), i, root, func(ordinal uint32, score float64) {
+			id, err := v.reader.ID(nil, ordinal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hits = append(hits, Hit{ID: string(id), Score: score})
+		})
+		root.close()
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Score != b.Score {
+			if a.Score > b.Score {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return hits[:min(len(hits), req.Limit)]
+}
+
+func randomRequest(rng *rand.Rand, vocabulary int) Request {
+	w := &Words{K1: []float64{0, 0.5, 1.2, 3}[rng.IntN(4)], B: []float64{0, 0.4, 0.75, 1}[rng.IntN(4)],
+		Combine: Combine(rng.IntN(3)), TieBreaker: []float64{0, 0.3, 1}[rng.IntN(3)], Candidates: rng.IntN(4) == 0,
+		Lengths: bm25.Lengths(rng.IntN(2)), AllChunks: rng.IntN(3) == 0}
+	for _, f := range testFields {
+		if rng.IntN(3) > 0 || len(w.Fields) == 0 {
+			w.Fields = append(w.Fields, FieldWeight{f, []float64{0.1, 1, 2.5}[rng.IntN(3)]})
+		}
+	}
+	var parts []Query
+	for range 1 + rng.IntN(3) {
+		var q Query = Match{Text: text(rng, 1+rng.IntN(4), vocabulary)}
+		if rng.IntN(3) == 0 {
+			q = Match{Text: text(rng, 1, vocabulary), Field: testFields[rng.IntN(3)]}
+		}
+		switch rng.IntN(8) {
+		case 0:
+			q = Prefix{Text: strings.TrimRight(word(rng, vocabulary), "x")}
+		case 1:
+			q = Fuzzy{Text: word(rng, vocabulary), Distance: 1, Field: testFields[rng.IntN(3)]}
+		}
+		if rng.IntN(3) == 0 {
+			q = Boost{Query: q, Factor: 0.5 + 2*rng.Float64()}
+		}
+		parts = append(parts, q)
+	}
+	w.Query = Bool{Should: parts}
+	req := Request{Words: w, Limit: []int{1, 3, 10, 100}[rng.IntN(4)]}
+	if rng.IntN(3) == 0 {
+		req.Filter = Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: float64(rng.IntN(50))}}}
+	}
+	return req
+}
+
+// TestPruningIsExact compares block-max retrieval with exhaustive scoring, to the
+// last bit, over several segments with deleted chunks.
+func TestPruningIsExact(t *testing.T) {
+	usual := parallelPostings
+	t.Cleanup(func() { parallelPostings = usual })
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for seed := range uint64(4) {
+		chunks, queries, commits := 9000, 150, 3
+		if testing.Short() {
+			chunks, queries = 5000, 40
+		}
+		if seed == 3 { // more windows than are evaluated first
+			chunks, queries, commits = (probes+6)*windowLen, queries/2, 1
+		}
+		rng := rand.New(rand.NewPCG(seed, 77))
+		vocabulary := []int{30, 400, 5000, 1000}[seed]
+		ix := testIndex(t, t.TempDir())
+		for from := 0; from < chunks; from += chunks/commits + 1 {
+			commit(t, ix, nil, randomChunks(rng, from, chunks/commits+1, vocabulary))
+		}
+		var gone []string
+		for _, c := range randomChunks(rng, 0, chunks, vocabulary) {
+			gone = append(gone, c.ID)
+		}
+		commit(t, ix, gone, nil)
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q := range queries {
+			// Every other query by several goroutines, were it only few.
+			parallelPostings = []int{0, 1 << 30}[q%2]
+			req := randomRequest(rng, vocabulary)
+			got, err := s.Search(context.Background(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := exhaustive(t, s, req)
+			if !slices.Equal(got, want) {
+				t.Fatalf("seed %d query %d, %+v of %+v:\n got %v\nwant %v", seed, q, req, *req.Words, got, want)
+			}
+		}
+		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStretchesAreExact: whichever goroutine evaluates which stretches of a segment, going on
+// with what it has, nothing is lost and nothing comes twice. Which do when they run at once
+// hangs on the machine; here it is drawn.
+func TestStretchesAreExact(t *testing.T) {
+	const vocabulary, chunks = 400, 8 * windowLen
+	rng := rand.New(rand.NewPCG(9, 77))
+	ix := testIndex(t, t.TempDir())
+	commit(t, ix, nil, randomChunks(rng, 0, chunks, vocabulary))
+	commit(t, ix, nil, randomChunks(rng, chunks, chunks/2, vocabulary))
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	brought := 0
+	for range 60 {
+		req := randomRequest(rng, vocabulary)
+		req.Words.Query = Match{Text: text(rng, 1+rng.IntN(5), vocabulary)}
+		allowed, err := s.allow(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newPlan(s, &req, s.analyzer(), allowed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms, _ := p.root.flat()
+		top := newCollector(s, req.Limit)
+		var segments []*maxScore
+		for _, i := range s.largestFirst {
+			m, err := p.maxScore(terms, i, top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.begin()
+			segments = append(segments, m)
+		}
+		probe(segments)
+		hands := make([]hand, 3)
+		stretches := p.memory.cut(segments, len(hands))
+		for i := range stretches {
+			err = errors.Join(err, p.runStretch(t.Context(), terms, &stretches[i], &hands[rng.IntN(len(hands))]))
+		}
+		for i := range hands {
+			err = errors.Join(err, p.rest(&hands[i]))
+		}
+		for _, m := range segments {
+			brought += len(m.brought)
+			m.pending = append(m.pending, m.brought...)
+			m.confirm()
+			err = errors.Join(err, p.faultOf(m))
+			m.close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := top.appendHits(nil)
+		for i := range got {
+			got[i].Number = 0
+		}
+		if want := exhaustive(t, s, req); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%+v of %+v: %v\n got %v\nwant %v", req, *req.Words, err, got, want)
+		}
+		top.release()
+	}
+	if brought == 0 {
+		t.Error("no goroutine found anything in a segment that another began")
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCollectorRelease: what a search for many hits took is not kept for others.
+func TestCollectorRelease(t *testing.T) {
+	s, err := testIndex(t, t.TempDir()).Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCollector(s, 2*mostCollected)
+	kept := c.collected
+	c.promise(make([]float64, 2*mostCollected))
+	c.release()
+	if n := cap(kept.promised); n > mostCollected {
+		t.Errorf("room for %d promises is kept", n)
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStretchesGiveBack: a query takes memory for the goroutines that evaluate it at once,
+// and not for each of the stretches that they do one after another.
+func TestStretchesGiveBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	usual, construct := parallelPostings, scratches.New
+	t.Cleanup(func() {
+		parallelPostings = usual
+		scratches = sync.Pool{New: construct}
+	})
+	parallelPostings = 0
+	const processors = 4
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	ix := testIndex(t, t.TempDir())
+	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(5, 77)), 0, 4*processors*windowLen, 400))
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The least of several queries: a pool may drop what it is given.
+	least := int64(math.MaxInt64)
+	for range 20 {
+		var made atomic.Int64
+		scratches = sync.Pool{New: func() any { made.Add(1); return construct() }}
+		req := Request{Limit: 10, Words: &Words{K1: 1.2, B: 0.75, Query: Match{Text: "w0x w1x w2x w3x"}, Fields: []FieldWeight{{"body", 1}}}}
+		if hits, err := s.Search(t.Context(), req); err != nil || len(hits) != req.Limit {
+			t.Fatal(hits, err)
+		}
+		least = min(least, made.Load())
+	}
+	if most := int64(1 + processors); least > most {
+		t.Errorf("one segment and %d goroutines took %d scratches, at most %d are used at once", processors, least, most)
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+}

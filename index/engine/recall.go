@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf/index/engine/segment"
+	"sheaf/index/engine/vector"
+)
+
+// Recall is how much of what brute force finds is found in one vector field: the
+// mean share of the nearest 10, and of the nearest 100, chunks.
+type Recall struct {
+	Field    string
+	Dims     int
+	Passages int // those of deleted chunks included
+	Chunks   int // that have some, deleted ones included
+	Queries  int // 0 when the field has no vectors
+	At10     float64
+	At100    float64
+	// Exhaustive says that every vector is compared in any case: nothing can be
+	// lost.
+	Exhaustive bool
+	// Originals is the number of chunks of which the vectors were compared as they
+	// were before they were rounded, in float32; 0 when nobody gave them. Float10 and
+	// Float100 are the shares of the nearest 10 and 100 of those that are found.
+	Originals         int
+	Float10, Float100 float64
+	// Search and BruteForce are the medians of what one search for 10 took.
+	Search, BruteForce time.Duration
+}
+
+// RecallOptions say how recall is measured.
+type RecallOptions struct {
+	// Queries is how many are sampled for each field.
+	Queries int
+	// Originals give the vectors as they were; nil compares with what is stored
+	// alone.
+	Originals Originals
+	// Progress, which may be nil, is told how much is done; at the end all of it is.
+	Progress func(done, total int)
+}
+
+// Recall measures, for each vector field, searches as requests run them against
+// searches that compare every stored vector. The queries are stored vectors drawn
+// at random, every second one moved to a cosine of about 0.7: others than those
+// that set the depths of the segments. Stored vectors are what a chunk's vectors
+// are to this index, rounded to nine bits a dimension; the originals are not kept,
+// so what rounding loses is in the numbers only if o gives them. The same snapshot
+// gives the same numbers, but for the times.
+func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error) {
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	var list []Recall
+	total := 0
+	for _, v := range s.views {
+		var live segment.Bitset // nil when all are
+		if v.deleted != nil {
+			live = segment.NewBitset(v.reader.Chunks())
+			live.Fill(v.reader.Chunks())
+			live.AndNot(v.deleted)
+		}
+		for _, index := range v.reader.VectorFields() {
+			f := index.Field()
+			at := slices.IndexFunc(list, func(r Recall) bool { return r.Field == f.Name })
+			if at < 0 {
+				at = len(list)
+				list = append(list, Recall{Field: f.Name, Dims: f.Dims, Exhaustive: true})
+			}
+			list[at].Passages += f.Passages
+			list[at].Chunks += f.Owned
+			list[at].Exhaustive = list[at].Exhaustive && f.Depth == vector.Depth{}
+			if o.Originals != nil {
+				n, err := index.Count(live)
+				if err != nil {
+					return nil, fmt.Errorf("vector field %q: %w", f.Name, err)
+				}
+				total += n
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Recall) int { return strings.Compare(a.Field, b.Field) })
+	asked := make([][]*original, len(list))
+	total += len(list) * o.Queries
+	for i := range list {
+		var err error
+		asked[i], err = s.recall(ctx, &list[i], o.Queries, func(done int) { o.Progress(i*o.Queries+done, total) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	if o.Originals != nil {
+		done := func(chunks int) { o.Progress(min(len(list)*o.Queries+chunks, total), total) }
+		if err := against(ctx, o.Originals, list, asked, done); err != nil {
+			return list, err
+		}
+	}
+	o.Progress(total, total) // the originals of some may be gone
+	return list, nil
+}
+
+// recall measures one field, and returns what its queries found.
+func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) (asked []*original, err error) {
+	rng := rand.New(rand.NewPCG(uint64(r.Passages), 0x7265_6361_6c6c))
+	var found10, found100, want10, want100 int
+	var took, bruteForce []time.Duration
+	for i := range queries {
+		progress(i)
+		v, err := s.drawQuery(rng, r, i%2 == 1)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			continue
+		}
+		r.Queries++
+		search := func(limit int, exact bool) (hits []Hit, took time.Duration, err error) {
+			start := time.Now()
+			hits, err = s.Search(ctx, Request{Vector: &Vector{Field: r.Field, Vector: v, Exact: exact}, Limit: limit})
+			return hits, time.Since(start), err
+		}
+		exact, _, err := search(100, true)
+		if err != nil {
+			return nil, err
+		}
+		most, _, err := search(100, false)
+		if err != nil {
+			return nil, err
+		}
+		ten, t, err := search(10, false)
+		if err != nil {
+			return nil, err
+		}
+		_, b, err := search(10, true)
+		if err != nil {
+			return nil, err
+		}
+		asked = append(asked, newOriginal(v, ten, most))
+		took, bruteForce = append(took, t), append(bruteForce, b)
+		found10, want10 = found10+recalled(ten, exact[:min(10, len(exact))]), want10+min(10, len(exact))
+		found100, want100 = found100+recalled(most, exact), want100+len(exact)
+	}
+	if r.Queries > 0 && want100 > 0 {
+		r.At10, r.At100 = float64(found10)/float64(want10), float64(found100)/float64(want100)
+		slices.Sort(took)
+		slices.Sort(bruteForce)
+		r.Search, r.BruteForce = took[len(took)/2], bruteForce[len(bruteForce)/2]
+	}
+	return asked, nil
+}
+
+// recalled is how many of the hits that were found are as near as the last one that
+// brute force found: of equally near ones any will do.
+func recalled(found, exact []Hit) int {
+	n := 0
+	for _, h := range found[:min(len(found), len(exact))] {
+		if h.Score >= exact[len(exact)-1].Score {
+			n++
+		}
+	}
+	return n
+}
+
+// drawQuery is a random vector, moved away from what is stored if so wanted; nil when
+// the draws meet none.
+func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
+	v, err := s.drawVector(rng, r)
+	if err != nil || v == nil || !moved {
+		return v, err
+	}
+	from, err := s.drawVector(rng, r)
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.drawVector(rng, r)
+	if err == nil && from != nil && to != nil {
+		vector.Perturb(v, from, to)
+	}
+	return v, err
+}
+
+// drawVector is a random vector of a field that is not deleted; nil when the draws
+// meet none.
+func (s *Snapshot) drawVector(rng *rand.Rand, r *Recall) ([]float32, error) {
+	for range 20 {
+		if r.Passages == 0 {
+			return nil, nil
+		}
+		at := rng.IntN(r.Passages)
+		for _, v := range s.views {
+			index := v.reader.VectorField(r.Field)
+			if index == nil {
+				continue
+			}
+			if n := index.Field().Passages; at >= n {
+				at -= n
+				continue
+			}
+			set, err := index.Set()
+			if err != nil {
+				return nil, err
+			}
+			if owner := set.Owner(at); v.deleted == nil || !v.deleted.Has(owner) {
+				out := make([]float32, r.Dims)
+				if err := set.At(out, at); err != nil {
+					return nil, fmt.Errorf("vector field %q: %w", r.Field, err)
+				}
+				return out, nil
+			}
+			break
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"sheaf/text/analysis"
+)
+
+// clusters are chunks with vectors that lie in clusters, one or two passages each.
+func clusters(rng *rand.Rand, prefix string, n, dims int) []Chunk {
+	centers := make([][]float32, 1+n/40)
+	for i := range centers {
+		centers[i] = gaussian(rng, nil, dims)
+	}
+	chunks := make([]Chunk, n)
+	for i := range chunks {
+		id := fmt.Sprintf("%s%06d", prefix, i)
+		chunks[i] = Chunk{ID: id, Doc: id}
+		v := Vectors{Name: "body"}
+		for range 1 + rng.IntN(2) {
+			v.Passages = append(v.Passages, gaussian(rng, centers[rng.IntN(len(centers))], dims))
+		}
+		chunks[i].Vectors = []Vectors{v}
+	}
+	return chunks
+}
+
+// gaussian is a random vector of unit length around a center, which may be nil.
+func gaussian(rng *rand.Rand, center []float32, dims int) []float32 {
+	v, square := make([]float32, dims), 0.0
+	for i := range v {
+		v[i] = float32(rng.NormFloat64())
+		if center != nil {
+			v[i] = v[i]*0.7 + center[i]*float32(math.Sqrt(float64(dims)))
+		}
+		square += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(square))
+	}
+	return v
+}
+
+// TestRecall measures an index of a large and a small segment: searches lose next
+// to nothing, compare all when asked to, and give chunks of both the same scores.
+func TestRecall(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const dims = 48
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Vectors: []VectorModel{{"body", "test", dims}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	ix.PauseMerges()
+	defer ix.ResumeMerges()
+	rng := rand.New(rand.NewPCG(4, 4))
+	large := clusters(rng, "a", 15000, dims)
+	commit(t, ix, nil, large)
+	small := clusters(rng, "b", 300, dims)
+	small[0].Vectors = large[7].Vectors
+	commit(t, ix, []string{large[3].ID}, small)
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	// others gives the chunks as they were, with the vectors of others shift places on.
+	others := func(shift int) Originals {
+		return func(_ context.Context, yield func(field, chunk string, passages [][]float32)) error {
+			all := slices.Concat(large, small)
+			for i, c := range all {
+				if c.ID != large[3].ID {
+					yield("body", c.ID, all[(i+shift)%len(all)].Vectors[0].Passages)
+				}
+			}
+			return nil
+		}
+	}
+	var told [][2]int
+	list, err := s.Recall(t.Context(), RecallOptions{Queries: 40, Originals: others(0), Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if last := told[len(told)-2:]; last[0] != [2]int{40 + 15299, 40 + 15299} || last[1] != last[0] {
+		t.Errorf("the last that is told of progress is %v", last)
+	}
+	if r := list[0]; r.Field != "body" || r.Queries != 40 || r.At10 < 0.98 || r.At100 < 0.98 || r.At10 > 1 || r.Exhaustive || r.Passages < 20000 ||
+		r.Originals != 15299 || r.Float10 < 0.97 || r.Float100 < 0.97 || r.Float10 > 1 || r.Float100 > 1 || r.Float100 == r.At100 {
+		t.Errorf("%+v", r)
+	}
+	if list, err := s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: others(5000)}); err != nil || list[0].Float10 > 0.5 || list[0].Float100 > 0.5 {
+		t.Errorf("the nearest of other vectors: %+v, %v", list, err)
+	}
+	uneven := func(_ context.Context, yield func(field, chunk string, passages [][]float32)) error {
+		yield("body", large[7].ID, [][]float32{large[7].Vectors[0].Passages[0], {1}})
+		return nil
+	}
+	told = nil
+	list, err = s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: uneven, Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	if err != nil || list[0].Originals != 0 {
+		t.Errorf("a passage of another model: %+v, %v", list, err)
+	}
+	if last := told[len(told)-1]; last[0] != last[1] {
+		t.Errorf("the last that is told of progress is %v", last)
+	}
+	req := Request{Vector: &Vector{Field: "body", Vector: large[7].Vectors[0].Passages[0]}, Limit: 2}
+	hits, err := s.Search(t.Context(), req)
+	if err != nil || len(hits) != 2 || hits[0].ID != large[7].ID || hits[1].ID != small[0].ID || hits[0].Score != hits[1].Score || math.Abs(hits[0].Score-1) > 1e-4 {
+		t.Errorf("%v, %v", hits, err)
+	}
+	req.Vector = &Vector{Field: "body", Vector: gaussian(rng, nil, dims), Exact: true}
+	req.Limit = 200
+	exact, err := s.Search(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Vector.Exact, req.Vector.Candidates = false, 1<<30
+	if hits, err := s.Search(t.Context(), req); err != nil || fmt.Sprint(hits) != fmt.Sprint(exact) {
+		t.Errorf("with every passage a candidate %v, compared %v; %v", hits, exact, err)
+	}
+	found, err := s.Explain(t.Context(), req, []string{exact[150].ID, large[3].ID})
+	if err != nil || found[0] == nil || found[0].Value != exact[150].Score || found[1] != nil {
+		t.Errorf("explained %v, scored %v; %v", found, exact[150], err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Recall(ctx, RecallOptions{Queries: 5}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

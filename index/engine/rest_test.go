@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sheaf/index/vfs"
+	"sheaf/text/analysis"
+)
+
+// TestRest: an index that rests joins segments where none is much larger than all smaller
+// ones, with everything in them, and no others.
+func TestRest(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		chunks []int // of each segment
+		memory int64
+		left   int
+	}{
+		{"one", []int{300}, 0, 1},
+		{"two alike", []int{300, 300}, 0, 1},
+		{"small ones beside a large one", []int{10, 10, 2000}, 0, 2},
+		{"large ones with a small one between", []int{900, 10, 900}, 0, 1},
+		{"enough small ones", []int{300, 300, 900}, 0, 1},
+		{"more than memory allows", []int{300, 300}, 4000, 2},
+	} {
+		ix := testIndex(t, t.TempDir())
+		rng := rand.New(rand.NewPCG(71, 1))
+		for n, chunks := range c.chunks {
+			commit(t, ix, nil, randomChunks(rng, n*1000, chunks, 300))
+		}
+		if c.memory > 0 {
+			ix.options.Memory = c.memory
+		}
+		chunks, segments := left(t, ix)
+		if segments != len(c.chunks) {
+			t.Fatalf("%s: %d segments before, want %d", c.name, segments, len(c.chunks))
+		}
+		restNow(t, ix)
+		if after, segments := left(t, ix); after != chunks || segments != c.left {
+			t.Errorf("%s: %d chunks in %d segments, want %d in %d", c.name, after, segments, chunks, c.left)
+		}
+	}
+}
+
+// restNow joins what is joined at rest.
+func restNow(t *testing.T, ix *Index) {
+	t.Helper()
+	ix.waitForMerges(t.Context()) // while those of a load run, it comes later
+	ix.rest()
+	ix.waitForMerges(t.Context())
+}
+
+// left is how many chunks and segments an index has, which are as they were written.
+func left(t *testing.T, ix *Index) (chunks, segments int) {
+	t.Helper()
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := s.Check(context.Background(), nil); len(faults) > 0 {
+		t.Error(faults)
+	}
+	st := s.Stats()
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+	return st.Chunks, st.Segments
+}
+
+// TestRestBegins: an index rests some time after it was opened, after a load, and after what
+// another process wrote was seen.
+func TestRestBegins(t *testing.T) {
+	dir := t.TempDir()
+	other := testIndex(t, dir)
+	rng := rand.New(rand.NewPCG(73, 1))
+	for n := range 2 {
+		commit(t, other, nil, randomChunks(rng, n*1000, 100, 300))
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: other.options.Analyzer, Fields: testFields, Rest: time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := func(after string) {
+		t.Helper()
+		for {
+			if _, segments := left(t, ix); segments == 1 {
+				ix.waitForMerges(t.Context()) // which has the lock until its end
+				return
+			}
+			if t.Context().Err() != nil {
+				t.Fatalf("after %s nothing was joined", after)
+			}
+		}
+	}
+	joined("opening")
+	commit(t, ix, nil, randomChunks(rng, 2000, 100, 300))
+	joined("a load")
+	commit(t, other, nil, randomChunks(rng, 3000, 200, 300))
+	joined("a load of another process")
+	load, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	commitsBeside := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 4000, 200, 300)), load.Commit(t.Context()))
+	if _, segments := left(t, ix); segments != 2 {
+		t.Errorf("while another process has the lock: %d segments, want 2", segments)
+	}
+	if err := errors.Join(commitsBeside, load.Close()); err != nil {
+		t.Fatal(err)
+	}
+	joined("another process had the lock")
+	if err := ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRestAfterLoads: an index rests when no load is on its way, and not before.
+func TestRestAfterLoads(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	rng := rand.New(rand.NewPCG(72, 1))
+	for n := range 2 {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 50, 300))
+	}
+	segments := func() int {
+		t.Helper()
+		restNow(t, ix)
+		_, n := left(t, ix)
+		return n
+	}
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := segments(); n != 2 {
+		t.Errorf("beside a load: %d segments, want 2", n)
+	}
+	if err := load.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := segments(); n != 1 {
+		t.Errorf("after it: %d segments, want 1", n)
+	}
+}
+
+// TestRestPaused: while merges are paused an index that rests does nothing, not even again and
+// again, and leaves loads their memory.
+func TestRestPaused(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Rest: time.Hour, MergeRate: NoMerges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(75, 1))
+	for n := range 2 {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
+	}
+	ix.waitForMerges(t.Context())
+	for range 2 {
+		ix.restNoMore() // as when it fired
+		ix.rest()
+		if ix.merge.running.Load() || ix.merge.rest.Stop() {
+			t.Error("merges are paused, and one has begun or is about to")
+		}
+	}
+	ix.ResumeMerges()
+	if !ix.merge.rest.Stop() {
+		t.Error("nothing rests once merges go on")
+	}
+	restNow(t, ix)
+	if _, segments := left(t, ix); segments != 1 {
+		t.Errorf("once merges go on: %d segments, want 1", segments)
+	}
+	if err := ix.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRestAfterFault: an index that could not publish what it joined lets other processes
+// write once it can publish again, without a load.
+func TestRestAfterFault(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, full := vfs.NewMem(), false
+	ix, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, Rest: time.Hour, FS: &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
+		if full && op == vfs.OpRename {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(74, 1))
+	for n := range 2 {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
+	}
+	ix.restNoMore() // as when it fired
+	full = true
+	restNow(t, ix)
+	other, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, FS: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func() error {
+		load, err := other.Begin(t.Context())
+		if err == nil {
+			err = load.Close()
+		}
+		return err
+	}
+	for range 2 {
+		if err := begin(); !errors.Is(err, ErrLocked) {
+			t.Fatalf("after a publication that failed another process writes: %v", err)
+		}
+		if !ix.merge.rest.Stop() {
+			t.Fatal("nothing is tried again after a publication that failed")
+		}
+		restNow(t, ix)
+	}
+	full = false
+	restNow(t, ix)
+	if err := begin(); err != nil {
+		t.Errorf("once there is space: %v", err)
+	}
+	if err := errors.Join(other.Close(), ix.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestThrottle: a merge takes as long as its rate says; where it gives way to searches, and there
+// are some, it rests for eight times as long as it works.
+func TestThrottle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var searches atomic.Int32
+		slow := throttle{rate: 1 << 20, beside: &searches, pause: func(context.Context) error { return nil }}
+		step := func(works time.Duration, searching int32, written int64, want time.Duration) {
+			t.Helper()
+			time.Sleep(works)
+			searches.Store(searching)
+			began := time.Now()
+			if err := slow.wait(t.Context(), written); err != nil {
+				t.Fatal(err)
+			}
+			if rested := time.Since(began); rested != want {
+				t.Errorf("%d bytes after work of %v beside %d searches: a rest of %v, want %v", written, works, searching, rested, want)
+			}
+		}
+		const ms = time.Millisecond
+		step(0, 0, 0, 0)
+		step(100*ms, 0, 1<<18, 150*ms) // 250 ms for a quarter of the bytes of a second
+		step(10*ms, 1, 1<<18, 80*ms)   // 340 ms
+		step(100*time.Microsecond, 1, 1<<18, 0)
+		step(100*time.Microsecond, 1, 1<<18, 1600*time.Microsecond) // for both
+		step(10*ms, 0, 1<<18, 0)                                    // 351.8 ms
+		step(148*ms+200*time.Microsecond, 0, 1<<20, 500*ms)
+	})
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"sheaf/index/engine/segment"
+	"sheaf/index/vfs"
+)
+
+// flushing is a way of writing what builders hold as a file, and opening it.
+type flushing func(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error)
+
+// spilled writes a run.
+func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
+	if err := segment.FlushRun(fs, path, builders...); err != nil {
+		return nil, err
+	}
+	return segment.OpenRun(fs, path)
+}
+
+// inOne writes a segment, in what a commit leaves of the memory.
+func (l *Load) inOne(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
+	if err := segment.FlushWithin(fs, path, l.spare(), builders...); err != nil {
+		return nil, err
+	}
+	return segment.Open(fs, path)
+}
+
+// hasRuns reports whether there are runs.
+func (l *Load) hasRuns() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.flushed {
+		if f.reader.Run() {
+			return true
+		}
+	}
+	return false
+}
+
+// join makes segments of all runs, as few as memory and mergeChunks allow. The locks of all
+// workers are held, which have nothing.
+func (l *Load) join(ctx context.Context) error {
+	for _, w := range l.all {
+		w.forget()
+		w.used.Store(0)
+	}
+	for {
+		runs := l.nextRuns()
+		if len(runs) == 0 {
+			return nil
+		}
+		joined, err := l.joinOnce(ctx, runs)
+		if err != nil {
+			return err
+		}
+		if err := l.replaceRuns(runs, joined); err != nil {
+			return err
+		}
+	}
+}
+
+// nextRuns are the runs to be joined next, the oldest ones; none when none are left.
+func (l *Load) nextRuns() (runs []*flushed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	chunks, memory := 0, int64(0)
+	for _, f := range l.flushed {
+		if !f.reader.Run() {
+			continue
+		}
+		chunks += f.reader.Chunks()
+		memory += f.reader.MergeBytes()
+		if len(runs) > 0 && (chunks > mergeChunks || memory > l.index.options.Memory/mergeShare) {
+			break
+		}
+		runs = append(runs, f)
+	}
+	return runs
+}
+
+// joinOnce makes a segment of runs; nil when nothing is left of them.
+func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) {
+	var sources []segment.Source
+	taken := int64(0)
+	for _, f := range runs {
+		if f.deleted.Count() < f.reader.Chunks() {
+			sources = append(sources, segment.Source{Reader: f.reader, Deleted: f.deleted})
+			taken += f.reader.MergeBytes()
+		}
+	}
+	if len(sources) == 0 {
+		return nil, nil
+	}
+	name := l.index.newName()
+	path := filepath.Join(l.index.options.Dir, name)
+	if err := segment.Merge(ctx, l.index.fs, path, goroutines(runtime.GOMAXPROCS(0), l.left(counted(l.index.options.Memory)), taken), sources, nil); err != nil {
+		return nil, err
+	}
+	reader, err := segment.Open(l.index.fs, path)
+	if err != nil {
+		return nil, err
+	}
+	return newFlushed(name, reader), nil
+}
+
+// replaceRuns puts what was made of runs in their place, and removes their files: one that
+// cannot be removed now is swept when the index is next opened for writing.
+func (l *Load) replaceRuns(runs []*flushed, joined *flushed) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flushed = slices.DeleteFunc(l.flushed, func(f *flushed) bool { return slices.Contains(runs, f) })
+	if joined != nil {
+		l.flushed = append(l.flushed, joined)
+	}
+	var errs []error
+	for _, f := range runs {
+		errs = append(errs, f.release())
+		_ = l.index.drop(f.name)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,288 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/segment"
+	"sheaf/index/engine/vector"
+	"sheaf/text/analysis"
+)
+
+// Search answers a request: at most Limit hits, best first, equal scores by
+// identifier.
+func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
+	hits, err := s.AppendHits(ctx, nil, req)
+	for i := range hits {
+		hits[i].Number = 0
+	}
+	return hits, err
+}
+
+// AppendHits is Search into the memory of dst.
+func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hit, error) {
+	within := newWithin()
+	defer within.release()
+	allowed, err := s.allowIn(&req, within)
+	if err != nil {
+		return dst, err
+	}
+	defer s.index.takeTurn().end()
+	top := newCollector(s, req.Limit)
+	defer top.release()
+	if req.Vector != nil {
+		if allowed, err = s.matching(ctx, &req, allowed); err == nil {
+			err = s.nearest(ctx, req.Vector, allowed, top)
+		}
+	} else {
+		err = s.best(ctx, req, allowed, top)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return top.appendHits(dst)
+}
+
+// allow computes, for each view, the chunks that a request lets through; nil
+// stands for all of them.
+func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
+	return s.allowIn(&req, &withinSets{})
+}
+
+// allowIn is allow in the memory of within, as far as it is enough.
+func (s *Snapshot) allowIn(req *Request, within *withinSets) ([]segment.Bitset, error) {
+	if !req.Bounded && req.Within == nil {
+		return s.among(req.Filter, nil, within)
+	}
+	if err := within.add(s, req); err != nil {
+		return nil, err
+	}
+	return s.among(req.Filter, within.sets, within)
+}
+
+// among are the chunks of each view that a filter lets through and that are not
+// deleted, among those of within, nil for all of them, which becomes part of the answer
+// when there is no filter; nil stands for all. They lie in room, until that is released, and
+// are not to be changed.
+func (s *Snapshot) among(filter Filter, within []segment.Bitset, room *withinSets) ([]segment.Bitset, error) {
+	var let *filtered
+	if filter != nil {
+		var err error
+		if let, err = s.filtered(filter); err != nil {
+			return nil, err
+		}
+		if within == nil {
+			return let.sets, nil
+		}
+	}
+	allowed := slices.Grow(room.allowed[:0], len(s.views))
+	for i, v := range s.views {
+		var set segment.Bitset
+		switch {
+		case let != nil:
+			set = slices.Clone(within[i])
+			set.And(let.sets[i])
+		case within != nil:
+			if set = within[i]; v.deleted != nil {
+				set.AndNot(v.deleted)
+			}
+		default:
+			set = v.left()
+		}
+		allowed = append(allowed, set)
+	}
+	room.allowed = allowed
+	return allowed, nil
+}
+
+// locate gives found every place of an identifier: where it stands, and where it
+// stood when segments still have what was deleted.
+func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
+	if p := s.places.of(id); p != nil {
+		found(int(p.view), p.ordinal)
+		return nil
+	}
+	for i, v := range s.views {
+		ordinal, ok, err := v.reader.Find(id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		found(i, ordinal)
+		if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
+			s.places.found(id, i, ordinal)
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyzer }
+
+// best finds the best chunks by words.
+func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bitset, top *collector) error {
+	p, err := newPlan(s, &req, s.analyzer(), allowed)
+	if err != nil {
+		return err
+	}
+	defer p.release()
+	terms, flat := p.root.flat()
+	defer p.memory.closePruned()
+	for _, i := range s.largestFirst {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if flat && !few(allowed[i], s.views[i], req.Limit) {
+			m, err := p.maxScore(terms, i, top)
+			if err != nil {
+				return err
+			}
+			p.memory.pruned = append(p.memory.pruned, m)
+			continue
+		}
+		root, err := p.root.node(p, i)
+		if err != nil {
+			return err
+		}
+		p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
+			top.offer(found{score: score, view: i, ordinal: ordinal})
+		})
+		err = root.err()
+		root.close()
+		if err != nil {
+			return err
+		}
+	}
+	return p.prune(ctx, terms, p.memory.pruned, req.Work)
+}
+
+// few reports whether so few chunks are allowed that visiting each is cheapest: all
+// the more where all of them are wanted, so that none can be passed over.
+func few(allowed segment.Bitset, v *view, limit int) bool {
+	if allowed == nil {
+		return false
+	}
+	n := allowed.Count()
+	return n < v.live/256 || n <= limit && n < v.live/24
+}
+
+// exhaust scores every match that is allowed, in the order of ordinals. It is called for one
+// view after another.
+func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
+	s := &p.memory.scores
+	s.byField = p.memory.weights.take(len(p.fields))
+	allowed := p.allowed[view]
+	for at, n := uint32(0), 1; ; at, n = at+1, n+1 {
+		if allowed != nil {
+			next := allowed.Next(int(at))
+			if next < 0 {
+				return
+			}
+			at = uint32(next)
+		}
+		at = root.seek(at)
+		if at == postings.End || n%65536 == 0 && ctx.Err() != nil {
+			return
+		}
+		if allowed == nil || allowed.Has(at) {
+			root.score(s)
+			yield(at, s.total(p.words))
+		}
+	}
+}
+
+// neighbors are lists for nearest.
+var neighbors = sync.Pool{New: func() any { return new([]vector.Neighbor) }}
+
+// nearest finds the chunks nearest to a vector.
+func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
+	list := neighbors.Get().(*[]vector.Neighbor)
+	near := *list
+	defer func() {
+		*list = near
+		neighbors.Put(list)
+	}()
+	for _, i := range s.largestFirst {
+		v := s.views[i]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		index := v.reader.VectorField(req.Field)
+		if index == nil {
+			continue
+		}
+		if d := index.Field().Dims; d != len(req.Vector) {
+			return fmt.Errorf("%w: vector field %q has %d dimensions, the request's vector %d", ErrMismatch, req.Field, d, len(req.Vector))
+		}
+		var err error
+		o := vector.Options{Exact: req.Exact, Threshold: top.threshold(), Bounded: true}
+		if depth := index.Field().Depth; req.Candidates > 0 && depth != (vector.Depth{}) {
+			o.Survivors = max(req.Candidates, depth.At(top.limit))
+		}
+		if near, err = index.Search(ctx, near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
+			return err
+		}
+		for _, n := range slices.Backward(near) { // each better than those before: the heap is in order
+			if n.Score >= top.threshold() {
+				top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
+			}
+		}
+	}
+	return nil
+}
+
+// counted is the number of chunks that match a request for one term, which its
+// statistics know already.
+func (p *plan) counted() (int, bool) {
+	terms, flat := p.root.flat()
+	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil || len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
+		return 0, false
+	}
+	return terms[0].df[0], true
+}
+
+// Count is the number of chunks that a request matches, whatever its limit: for a
+// vector, those that are allowed and have one.
+func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
+	count := 0
+	if req.Vector != nil {
+		within := newWithin()
+		defer within.release()
+		allowed, err := s.allowIn(&req, within)
+		if err != nil {
+			return 0, err
+		}
+		if allowed, err = s.matching(ctx, &req, allowed); err != nil {
+			return 0, err
+		}
+		for i, v := range s.views {
+			if index := v.reader.VectorField(req.Vector.Field); index != nil {
+				n, err := index.Count(allowed[i])
+				if err != nil {
+					return 0, err
+				}
+				count += n
+			}
+		}
+		return count, nil
+	}
+	p, err := s.plan(req)
+	if err != nil {
+		return 0, err
+	}
+	defer p.release()
+	if req.Filter == nil && !req.Bounded && req.Within == nil {
+		if n, ok := p.counted(); ok {
+			return n, nil
+		}
+	}
+	sets, err := p.matched(ctx)
+	for _, set := range sets {
+		count += set.Count()
+	}
+	return count, err
+}

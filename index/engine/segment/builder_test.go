@@ -1,0 +1,303 @@
+package segment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sheaf/index/vfs"
+)
+
+// addToken adds a token to a field of the chunk that was begun last.
+func addToken(b *Builder, field int, name []byte, position uint32) {
+	term := b.Term(name)
+	if name[0] == FormMark {
+		term |= FormToken
+	}
+	b.Tokens(field, []Token{{term, position}})
+}
+
+// fillBuilder adds chunks that seed decides on.
+func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	for i := range 1 + rng.IntN(most) {
+		if _, err := b.Begin(fmt.Sprintf("%d/%d", seed, i), fmt.Sprint(seed, i/5)); err != nil {
+			t.Fatal(err)
+		}
+		for position := range rng.IntN(30) {
+			addToken(b, rng.IntN(2), fmt.Appendf(nil, "t%d", rng.IntN(100+10*int(seed))), uint32(position))
+		}
+		addToken(b, rng.IntN(2), fmt.Appendf([]byte{FormMark}, "f%d", rng.IntN(50)), 0)
+		b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(9))}))
+		for _, name := range []string{"v", "w"}[rng.IntN(2):] {
+			if err := b.Vectors(name, [][]float32{{rng.Float32(), rng.Float32(), float32(seed)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if rng.IntN(2) == 0 {
+		b.RemoveDocument(fmt.Sprint(seed, 0))
+		b.RemoveChunk(fmt.Sprintf("%d/%d", seed, 7))
+	}
+}
+
+// flushed is the file that builders make.
+func flushed(t *testing.T, builders ...*Builder) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	if err := Flush(vfs.Disk{}, path, builders...); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestBuilderAgain: a builder that was reset writes the same bytes as a new one,
+// whatever it held before.
+func TestBuilderAgain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 3))
+	used := NewBuilder([]string{"a", "b"})
+	for round := range 8 {
+		seed := rng.Uint64N(50)
+		fresh := NewBuilder([]string{"a", "b"})
+		fillBuilder(t, used, seed, 200)
+		fillBuilder(t, fresh, seed, 200)
+		if used.Len() > 0 && !bytes.Equal(flushed(t, used), flushed(t, fresh)) {
+			t.Fatalf("round %d, seed %d: the files differ", round, seed)
+		}
+		if used.Reset(); !used.Empty() || used.Len() != 0 {
+			t.Fatalf("round %d: the builder is not empty", round)
+		}
+	}
+}
+
+// TestBuilderMemory: a builder keeps about the memory that it says it does, also when
+// the occurrences of one segment are in other fields than those of the last.
+func TestBuilderMemory(t *testing.T) {
+	fields := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	b := NewBuilder(fields)
+	term := b.Term([]byte("t"))
+	tokens := make([]Token, 1<<12)
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what was spare is gone now
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := live()
+	for field := range fields {
+		for i := 0; b.Bytes() < 8<<20; i++ {
+			if _, err := b.Begin(fmt.Sprint(field, "/", i), "d"); err != nil {
+				t.Fatal(err)
+			}
+			for at := range tokens {
+				tokens[at] = Token{term, uint32(at)}
+			}
+			b.Tokens(field, tokens)
+		}
+		if kept, said := live()-before, b.Bytes(); kept > said*5/4 {
+			t.Errorf("segment %d: %d bytes are kept, %d are said to be", field, kept, said)
+		}
+		b.Reset()
+		if kept, said := live()-before, b.Bytes(); kept > said+1<<20 {
+			t.Errorf("after segment %d: %d bytes are kept, %d are said to be", field, kept, said)
+		}
+	}
+	runtime.KeepAlive(b)
+}
+
+// TestTooManyOccurrences: a builder takes no chunk after as many occurrences as can be
+// sorted, and takes it once it was reset.
+func TestTooManyOccurrences(t *testing.T) {
+	if math.MaxInt == maxOccurrences {
+		t.Skip("an int of 32 bits counts no more")
+	}
+	b := NewBuilder([]string{"a", "b"})
+	fillBuilder(t, b, 3, 50)
+	more := int64(maxOccurrences) + 1 // no constant: there are ints of 32 bits
+	b.texts[1].counted = int(more)
+	if _, err := b.Begin("id", "doc"); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("one chunk more: %v, want ErrTooLarge", err)
+	}
+	b.Reset()
+	if _, err := b.Begin("id", "doc"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNames: a name has one number, whatever the order, and those of another do not
+// get in its way.
+func TestNames(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 6))
+	var n names
+	defer n.free()
+	numbers := map[string]uint32{}
+	for range 30_000 {
+		name := fmt.Appendf(nil, "%0*d", rng.IntN(12), rng.IntN(8000))
+		if rng.IntN(2000) == 0 {
+			name = bytes.Repeat(name, 32<<10)
+		}
+		want, known := numbers[string(name)]
+		got, added := n.number(name)
+		if added == known || known && got != want || n.list.Items[got] != string(name) {
+			t.Fatalf("%.20q is number %d (new: %v), want %d (known: %v)", name, got, added, want, known)
+		}
+		numbers[string(name)] = got
+		name[0] = 'x' // is the caller's
+	}
+	if len(n.list.Items) != len(numbers) {
+		t.Fatalf("%d names have %d numbers", len(numbers), len(n.list.Items))
+	}
+}
+
+// TestFlushTwice: a chunk that comes again without having been removed is an error.
+func TestFlushTwice(t *testing.T) {
+	b := NewBuilder([]string{"a"})
+	for range 2 {
+		if _, err := b.Begin("id", "doc"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Flush(vfs.Disk{}, filepath.Join(t.TempDir(), "s"), b); err == nil || b.Len() != 2 {
+		t.Errorf("%d chunks, %v", b.Len(), err)
+	}
+}
+
+// TestFlushTogether: several builders make the file that one builder makes of the
+// chunks of all.
+func TestFlushTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 4))
+	for round := range 12 {
+		most := 200
+		if round == 0 {
+			most = 9000 // enough vectors for a depth to be measured
+		}
+		together := NewBuilder([]string{"a", "b"})
+		var builders []*Builder
+		for part := range 1 + rng.IntN(3) {
+			seed := uint64(100*round + part)
+			fillBuilder(t, together, seed, most)
+			one := NewBuilder([]string{"a", "b"})
+			fillBuilder(t, one, seed, most)
+			builders = append(builders, one, NewBuilder([]string{"a", "b"}))
+		}
+		if together.Len() > 0 && !bytes.Equal(flushed(t, builders...), flushed(t, together)) {
+			t.Fatalf("round %d: the file of %d builders is not that of one", round, len(builders))
+		}
+	}
+}
+
+// TestFlushSideBySide: the file is the same however many goroutines encode it.
+func TestFlushSideBySide(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 5))
+	for round := range 6 {
+		var builders []*Builder
+		for part := range 1 + rng.IntN(3) {
+			b := NewBuilder([]string{"a", "b"})
+			fillBuilder(t, b, uint64(200*round+part), 400)
+			for i := range rng.IntN(9 * rangeTerms) { // terms that no other builder has, too
+				addToken(b, i%2, fmt.Appendf(nil, "%d", rng.IntN(1e6)), 40)
+			}
+			builders = append(builders, b)
+		}
+		var files [][]byte
+		for _, goroutines := range []int{1, 2, 4} {
+			before := runtime.GOMAXPROCS(goroutines)
+			files = append(files, flushed(t, builders...))
+			runtime.GOMAXPROCS(before)
+		}
+		if !bytes.Equal(files[0], files[1]) || !bytes.Equal(files[0], files[2]) {
+			t.Fatalf("round %d: the files of one, two and four goroutines differ", round)
+		}
+	}
+}
+
+// TestEachShared: what two segments share is found, however their identifiers lie.
+func TestEachShared(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 8))
+	dir := t.TempDir()
+	for round := range 20 {
+		spread := 1 + rng.IntN(2000)
+		var readers [2]*Reader
+		var ids [2]map[string]uint32
+		for side := range readers {
+			b := NewBuilder([]string{"a"})
+			ids[side] = map[string]uint32{}
+			base := rng.IntN(3000)
+			for range 1 + rng.IntN(600) {
+				id := fmt.Sprintf("%05d", base+rng.IntN(spread))
+				if _, ok := ids[side][id]; ok {
+					continue
+				}
+				at, err := b.Begin(id, "d")
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids[side][id] = at
+			}
+			path := filepath.Join(dir, fmt.Sprint(round, side))
+			if err := Flush(vfs.Disk{}, path, b); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if readers[side], err = Open(vfs.Disk{}, path); err != nil {
+				t.Fatal(err)
+			}
+			defer readers[side].Close()
+		}
+		want := map[[2]uint32]bool{}
+		for id, a := range ids[0] {
+			if b, ok := ids[1][id]; ok {
+				want[[2]uint32{a, b}] = true
+			}
+		}
+		got := map[[2]uint32]bool{}
+		if err := EachShared(readers[0], readers[1], func(a, b uint32) { got[[2]uint32{a, b}] = true }); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("round %d: %d are shared, want %d", round, len(got), len(want))
+		}
+	}
+}
+
+// TestNoSpace: a segment that finds no space leaves no file, and the error names the
+// file once.
+func TestNoSpace(t *testing.T) {
+	for _, failing := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpClose} {
+		mem := vfs.NewMem()
+		faulty := &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
+			if op == failing {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}
+		b := NewBuilder([]string{"body"})
+		if _, err := b.Begin("a", "a"); err != nil {
+			t.Fatal(err)
+		}
+		addToken(b, 0, []byte("word"), 0)
+		err := Flush(faulty, "s.seg", b)
+		if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "s.seg") != 1 {
+			t.Errorf("%s fails: %v", failing, err)
+		}
+		if _, err := mem.Stat("s.seg"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s fails: the file is there: %v", failing, err)
+		}
+	}
+}

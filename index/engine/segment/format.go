@@ -1,0 +1,182 @@
+// Package segment is one immutable file of the engine: the chunks of one or
+// several commits with their posting lists, lengths, identifiers, columns and
+// vectors. A [Builder] gathers chunks in memory and writes a file, [Merge] makes
+// one file of several, a [Reader] reads one without copying it, and its Check
+// verifies every byte.
+//
+// Chunks are ordinals inside a segment, in the order in which they were added.
+// The format is documented in doc/formats/segment.md.
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"sheaf/index/engine/bm25"
+	"sheaf/index/engine/vector"
+)
+
+const (
+	kind = "segment"
+	// Version is the version of the format that this package writes. The one before is
+	// read, too: its dictionary has keys as they are.
+	Version = 8
+	oldest  = 7
+	// MaxFields is the most text fields that a segment can have.
+	MaxFields = 16
+)
+
+// FormMark begins the dictionary's entry of a form: a word as it was written,
+// folded, where the term that stands for it is another. Terms hold no byte below
+// 0x20, so forms come before all terms. Forms have frequencies but no positions,
+// and do not count in a field's length.
+const FormMark = 0x01
+
+// ErrTooLarge says that a segment has as many chunks, terms or occurrences as it can
+// hold: another one takes what comes.
+var ErrTooLarge = errors.New("segment is full")
+
+// Names of sections. Those with a dot are followed by the name of a field.
+const (
+	sectionMeta     = "meta"
+	sectionPostings = "postings"
+	sectionTerms    = "terms"
+	sectionLengths  = "lengths."
+	sectionIDs      = "ids"
+	sectionRanks    = "ranks"
+	sectionDocs     = "documents"
+	sectionColumns  = "columns"
+	sectionVectors  = "vectors."
+	sectionCodes    = "codes."
+	sectionScales   = "scales."
+	sectionOwners   = "owners."
+	sectionFirsts   = "firsts."
+)
+
+// ordinalBytes is the width of an ordinal in a table of them.
+const ordinalBytes = 3
+
+// Field is a text field of a segment with its statistics.
+type Field struct {
+	Name string
+	bm25.Field
+	width int // bytes of a length, 0 when they are listed
+}
+
+// VectorField is a vector field of a segment.
+type VectorField struct {
+	Name     string
+	Dims     int
+	Passages int
+	// Owned is the number of chunks that have passages.
+	Owned int
+	// Depth is how many passages a search looks at closely.
+	Depth vector.Depth
+}
+
+// meta is what a segment says about itself.
+type meta struct {
+	chunks    int
+	documents int
+	fields    []Field
+	vectors   []VectorField
+	positions int64    // bytes of positions in the postings section
+	letters   *letters // of the terms; nil in version 7
+}
+
+func (m *meta) encode() []byte {
+	b := binary.AppendUvarint(nil, uint64(m.chunks))
+	b = binary.AppendUvarint(b, uint64(m.documents))
+	b = binary.AppendUvarint(b, uint64(m.positions))
+	b = binary.AppendUvarint(b, uint64(len(m.fields)))
+	for _, f := range m.fields {
+		b = appendString(b, f.Name)
+		b = binary.AppendUvarint(b, uint64(f.Chunks))
+		b = binary.AppendUvarint(b, uint64(f.Tokens))
+		b = binary.AppendUvarint(b, uint64(f.width))
+	}
+	b = binary.AppendUvarint(b, uint64(len(m.vectors)))
+	for _, v := range m.vectors {
+		b = appendString(b, v.Name)
+		b = binary.AppendUvarint(b, uint64(v.Dims))
+		for _, n := range []int{v.Passages, v.Owned, v.Depth.Ten, v.Depth.Hundred} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
+	if m.letters != nil {
+		b = append(b, byte(m.letters.pairs))
+		b = appendString(b, string(m.letters.order))
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+var errMeta = errors.New("numbers that cannot be")
+
+// decoder reads varints and strings, remembering the first fault.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) number(most uint64) uint64 {
+	v, ok := uvarint(&d.b)
+	if !ok || v > most {
+		d.bad = true
+		return 0
+	}
+	return v
+}
+
+func (d *decoder) text() string {
+	n := d.number(uint64(len(d.b)))
+	if n > uint64(len(d.b)) {
+		d.bad = true
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func decodeMeta(b []byte, version uint32) (*meta, error) {
+	d := decoder{b: b}
+	m := &meta{}
+	m.chunks = int(d.number(maxChunks))
+	m.documents = int(d.number(maxChunks))
+	m.positions = int64(d.number(math.MaxInt64))
+	for range d.number(MaxFields) {
+		f := Field{Name: d.text()}
+		f.Chunks = int64(d.number(uint64(m.chunks)))
+		f.Tokens = int64(d.number(math.MaxInt64 >> 16))
+		f.width = int(d.number(2))
+		m.fields = append(m.fields, f)
+	}
+	for range d.number(1 << 8) {
+		v := VectorField{Name: d.text()}
+		if v.Dims = int(d.number(vector.MaxDims)); v.Dims < 1 {
+			d.bad = true
+		}
+		for _, n := range []*int{&v.Passages, &v.Owned, &v.Depth.Ten, &v.Depth.Hundred} {
+			*n = int(d.number(math.MaxInt32))
+		}
+		m.vectors = append(m.vectors, v)
+	}
+	if version > oldest {
+		pairs, order := int(d.number(literal-1)), d.text()
+		if pairs < 1 || len(order) > literal+15*pairs {
+			d.bad = true
+		} else {
+			m.letters = makeLetters(pairs, []byte(order))
+		}
+	}
+	if d.bad || len(d.b) > 0 {
+		return nil, fmt.Errorf("%w", errMeta)
+	}
+	return m, nil
+}

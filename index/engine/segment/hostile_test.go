@@ -1,0 +1,160 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/vector"
+	"sheaf/index/vfs"
+)
+
+// smallSegment is a file with one of everything.
+func smallSegment(t testing.TB, fs vfs.FS, path string) {
+	t.Helper()
+	b := NewBuilder([]string{"title", "body"})
+	for i, id := range []string{"a", "a#1", "b"} {
+		if _, err := b.Begin(id, id[:1]); err != nil {
+			t.Fatal(err)
+		}
+		for p := range 3 + 150*i {
+			addToken(b, 1, []byte{'a' + byte(p%7*(i+1))}, uint32(p))
+		}
+		addToken(b, 0, []byte("\x01as"), 0)
+		addToken(b, 0, []byte("title"), 0)
+		b.Mark(b.Column("n", Value{Kind: 2, Number: float64(i)}))
+		b.Mark(b.Column("tag", Value{Kind: 1, IsText: true, Text: id}))
+		if err := b.Vectors("v", [][]float32{{float32(i), 1}, {1, 0.5}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Flush(fs, path, b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sectionsOf are the sections of a file.
+func sectionsOf(t testing.TB, fs vfs.FS, path string) map[string][]byte {
+	t.Helper()
+	r, err := Open(fs, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	out := map[string][]byte{}
+	for name, section := range r.sections {
+		out[name] = slices.Clone(section.Bytes())
+	}
+	return out
+}
+
+// writeSections makes a file whose checksums are right, whatever it holds.
+func writeSections(t testing.TB, fs vfs.FS, path string, sections map[string][]byte) {
+	t.Helper()
+	w, err := createFile(fs, path, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		w.section(name, sections[name])
+	}
+	if _, err := w.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FuzzSegment: no bytes of a section, under right checksums, make anything that reads
+// a segment panic. What Check passes can be merged.
+func FuzzSegment(f *testing.F) {
+	mem := vfs.NewMem()
+	smallSegment(f, mem, "whole")
+	whole := sectionsOf(f, mem, "whole")
+	names := slices.Sorted(maps.Keys(whole))
+	for i, name := range names {
+		f.Add(byte(i), whole[name])
+		f.Add(byte(i), whole[name][:len(whole[name])/2])
+	}
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		mem := vfs.NewMem()
+		sections := maps.Clone(whole)
+		name := names[int(which)%len(names)]
+		sections[name] = data
+		writeSections(t, mem, "s", sections)
+		r, err := Open(mem, "s")
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("section %s: %v", name, err)
+			}
+			return
+		}
+		defer r.Close()
+		if r.Chunks() > 1<<16 {
+			return // nothing but time is lost with so many
+		}
+		faults := r.Check(context.Background())
+		readAll(r)
+		err = Merge(context.Background(), mem, "merged", 2, []Source{{Reader: r}}, nil)
+		if err != nil && len(faults) == 0 && r.Chunks() > 0 {
+			t.Fatalf("section %s: Check finds no fault, a merge %v", name, err)
+		}
+	})
+}
+
+// readAll reads what a segment holds in all ways that there are, whatever comes of it.
+func readAll(r *Reader) {
+	set := NewBitset(r.Chunks())
+	for i := range r.Chunks() {
+		_, _ = r.ID(nil, uint32(i))
+	}
+	_ = r.EachID(func([]byte, uint32) error { return nil })
+	_ = EachShared(r, r, func(uint32, uint32) {})
+	for _, id := range []string{"a", "a#1", "b", "c"} {
+		_, _, _ = r.Find(id)
+		_, _ = r.Document(set, id)
+	}
+	for _, column := range []string{"n", "tag"} {
+		_ = r.ColumnExists(set, column)
+		_ = r.ColumnEquals(set, column, Value{Kind: 2, Number: 1})
+		_ = r.ColumnRange(set, column, 2, &Bound{Value: Value{Kind: 2, Number: 1}}, nil)
+		for _, descending := range []bool{false, true} {
+			_ = r.EachValue(column, descending, func(value []byte, _ []uint32) bool {
+				_, _ = DecodeValue(value, column == "tag")
+				return true
+			})
+		}
+	}
+	readLists(r)
+	for _, v := range r.VectorFields() {
+		_, _ = v.Count(set)
+		query := make([]float32, v.Field().Dims)
+		query[0] = 1
+		for _, exact := range []bool{false, true} {
+			_, _ = v.Search(context.Background(), nil, query, nil, 2, vector.Options{Exact: exact})
+		}
+	}
+}
+
+func readLists(r *Reader) {
+	var c postings.Cursor
+	var p postings.PositionReader
+	for terms := r.Terms(); terms.Next(); {
+		for f := range r.Fields() {
+			list, err := r.List(terms.Term(), f, true)
+			if err != nil {
+				continue
+			}
+			lengths, err := r.Lengths(f)
+			if err != nil {
+				continue
+			}
+			c.Reset(list, uint32(r.Chunks()))
+			p.Reset(lengths.Of)
+			for o := c.Seek(0); o != postings.End; o = c.Next() {
+				_ = p.Append(nil, &c)
+			}
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package segment
+
+import (
+	"sort"
+
+	"sheaf/index/engine/postings"
+	"sheaf/internal/offheap"
+)
+
+// An inversion sorts the occurrences of a builder by term, in two steps of which each
+// writes to few places at a time, near each other: first into ranges of terms, and
+// then each range by its terms, see [lists] (a radix sort, the highest digit first).
+// What the first step makes takes twice the memory of the occurrences, so not all
+// ranges are made at once.
+type inversion struct {
+	part *flushPart
+	// counts are how often each of the sorted terms occurs: [field][term].
+	counts []offheap.List[uint32]
+	// places are, by the number of a term, its range, shifted left by termBits, plus
+	// its number within.
+	places offheap.List[uint32]
+
+	first int // of the ranges that are made
+	// begins and ends are where these are in made: [field][range - first].
+	begins, ends [][]uint32
+	made         []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
+}
+
+// bound is a half-open range.
+type bound struct{ from, to int }
+
+const (
+	termBits = 8
+	// rangeTerms is the most terms of one builder in a range.
+	rangeTerms = 1 << termBits
+	// rangeOccurrences is the most occurrences of one builder in a range of several
+	// terms: so few that sorting them stays in the processor's caches.
+	rangeOccurrences = 1 << 13
+	// roundOccurrences is how many occurrences are made into ranges at a time, at least;
+	// of many it is one in rounds.
+	roundOccurrences = 1 << 18
+	rounds           = 4
+	// madeBytes are those of an occurrence that is made.
+	madeBytes = 8
+)
+
+// invert sorts the terms and counts their occurrences.
+func (p *flushPart) invert() {
+	p.sortTerms()
+	n := len(p.texts)
+	v := &inversion{part: p, begins: make([][]uint32, n), ends: make([][]uint32, n), made: make([]offheap.List[postings.Occurrence], n), counts: make([]offheap.List[uint32], n)}
+	p.inversion = v
+	terms := p.sorted.Items
+	v.places.Resize(len(terms))
+	var memory offheap.List[uint32]
+	defer memory.Free()
+	memory.Resize(len(terms))
+	counts := memory.Items
+	for field := range p.texts {
+		if p.texts[field].count() == 0 {
+			continue
+		}
+		clear(counts)
+		p.texts[field].countInto(counts)
+		v.counts[field].Resize(len(terms))
+		for i, term := range terms {
+			v.counts[field].Items[i] = counts[term]
+		}
+	}
+}
+
+// free gives the memory of v back, which may be nil.
+func (v *inversion) free() {
+	if v == nil {
+		return
+	}
+	v.places.Free()
+	for field := range v.counts {
+		v.counts[field].Free()
+		v.made[field].Free()
+	}
+}
+
+// of is how often the i-th of the sorted terms occurs.
+func (v *inversion) of(i int) int {
+	n := 0
+	for field := range v.counts {
+		if counts := v.counts[field].Items; len(counts) > 0 {
+			n += int(counts[i])
+		}
+	}
+	return n
+}
+
+// termRange is, for each part, a range of its sorted terms: in all of them those
+// of the same names. occurrences are those in all parts.
+type termRange struct {
+	parts       []bound
+	occurrences int
+}
+
+// ranges cuts the terms of all parts into ranges.
+func (f *flusher) ranges() []termRange {
+	var out []termRange
+	from := make([]int, len(f.parts))
+	for {
+		r := termRange{parts: make([]bound, len(f.parts))}
+		end, ends, left := "", false, false
+		for i := range f.parts {
+			p := &f.parts[i]
+			to := p.inversion.reach(from[i])
+			r.parts[i] = bound{from[i], to}
+			left = left || from[i] < to
+			if to < len(p.sorted.Items) && (!ends || p.name(to) < end) {
+				end, ends = p.name(to), true
+			}
+		}
+		if !left {
+			return out
+		}
+		for i := range f.parts {
+			p, b := &f.parts[i], &r.parts[i]
+			if ends && b.to > b.from && p.name(b.to-1) >= end {
+				b.to = b.from + sort.Search(b.to-b.from, func(t int) bool { return p.name(b.from+t) >= end })
+			}
+			from[i] = b.to
+			r.occurrences += p.inversion.place(len(out), *b)
+		}
+		out = append(out, r)
+	}
+}
+
+// reach is how far a range of sorted terms that begins at from may go.
+func (v *inversion) reach(from int) int {
+	to, n := from, 0
+	for to < len(v.places.Items) && to-from < rangeTerms {
+		if n += v.of(to); n > rangeOccurrences && to > from {
+			break
+		}
+		to++
+	}
+	return to
+}
+
+// place says that sorted terms are a range; it returns how often they occur.
+func (v *inversion) place(number int, b bound) (occurrences int) {
+	for i := b.from; i < b.to; i++ {
+		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
+		occurrences += v.of(i)
+	}
+	return occurrences
+}
+
+// make sorts by range the occurrences of the terms of ranges, which are those of the
+// i-th part from the range first on.
+func (v *inversion) make(i, first int, ranges []termRange) {
+	v.first = first
+	for field := range v.counts {
+		counts := v.counts[field].Items
+		begins := grown(v.begins[field], len(ranges)+1)
+		n := uint32(0)
+		for k, r := range ranges {
+			begins[k] = n
+			if len(counts) > 0 {
+				for _, count := range counts[r.parts[i].from:r.parts[i].to] {
+					n += count
+				}
+			}
+		}
+		begins[len(ranges)] = n
+		v.begins[field] = begins
+		v.ends[field] = append(v.ends[field][:0], begins...)
+		v.made[field].Resize(int(n) + 1)
+		v.scatter(field)
+	}
+}
+
+// scatter writes the occurrences of a field to the ends of their ranges; those of other
+// ranges all go behind the last one, since whether a term is in a range cannot be predicted.
+func (v *inversion) scatter(field int) {
+	made, ends, places, first := v.made[field].Items, v.ends[field], v.places.Items, uint32(v.first)
+	other := uint32(len(ends)) - 1
+	ordinal, position, dead := uint64(0), uint32(0), false
+	v.part.texts[field].each(func(page []uint32) {
+		for i := 0; i < len(page); i++ {
+			term, step := page[i]>>stepBits, page[i]&far
+			if step == far {
+				i++
+				if step = page[i]; term == noTerm {
+					to := v.part.to(step)
+					ordinal, position, dead = uint64(to)<<32, 0, to == dropped
+					continue
+				}
+			}
+			position += step
+			if dead {
+				continue
+			}
+			place := places[term]
+			in, next := min(place>>termBits-first, other), uint32(1)
+			if in == other {
+				next = 0
+			}
+			to := ends[in]
+			made[to] = postings.Occurrence(uint64(place)<<(64-termBits) | ordinal | uint64(position))
+			ends[in] = to + next
+		}
+	})
+}
+
+// occurrences are those of a field in a range that is made.
+func (v *inversion) occurrences(field, in int) []postings.Occurrence {
+	return v.made[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
+}
+
+// lists are the occurrences of a range of terms in one field, by term.
+type lists struct {
+	sorted []postings.Occurrence
+	ends   [rangeTerms]int // of each term in sorted
+	memory []postings.Occurrence
+}
+
+// sort sorts occurrences of terms whose numbers are below n. What is there of one
+// term is sorted already: by chunk and position.
+func (l *lists) sort(made []postings.Occurrence, n int) {
+	clear(l.ends[:n])
+	if n <= 1 || len(made) == 0 {
+		l.sorted, l.ends[0] = made, len(made)
+		return
+	}
+	for _, o := range made {
+		l.ends[o>>(64-termBits)]++
+	}
+	at := 0
+	for i, count := range l.ends[:n] {
+		l.ends[i] = at
+		at += count
+	}
+	l.memory = grown(l.memory, len(made))
+	l.sorted = l.memory
+	for _, o := range made {
+		at := &l.ends[o>>(64-termBits)]
+		l.sorted[*at] = o
+		*at++
+	}
+}
+
+// list is the part of the i-th term.
+func (l *lists) list(i int) []postings.Occurrence {
+	from := 0
+	if i > 0 {
+		from = l.ends[i-1]
+	}
+	return l.sorted[from:l.ends[i]]
+}
+
+// grown is memory for n elements, that of list when it has enough. What it holds is
+// unknown.
+func grown[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n, n+n/8)
+	}
+	return list[:n]
+}

@@ -1,0 +1,177 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"sheaf/index/engine/postings"
+)
+
+// termLists are the posting lists of consecutive terms, encoded but for what
+// depends on the lists before them in the file: several can be filled side by
+// side, each by one goroutine, and written one after the other.
+type termLists struct {
+	encoder   postings.Encoder
+	run       bool // lists are those of runs
+	runs      postings.RunEncoder
+	bytes     []byte // of the lists, as the section of postings has them
+	entries   []byte // of the lists, as the dictionary has them
+	terms     []listedTerm
+	open      listedTerm
+	positions int64 // of bytes
+	err       error
+}
+
+// listedTerm is a term with lists: where they begin in bytes, where its entries end
+// in entries, and the fields that it has.
+type listedTerm struct {
+	name  string
+	start int
+	end   int
+	mask  uint64
+}
+
+// reset makes l empty and keeps its memory.
+func (l *termLists) reset() {
+	clear(l.terms)
+	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
+}
+
+// add adds occurrences of the open term in the chunks that come next; lengths are those of
+// the field, by ordinal.
+func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
+	switch {
+	case l.run && form:
+		l.runs.AddCounts(list)
+	case l.run:
+		l.runs.AddOccurrences(list)
+	case form:
+		l.encoder.AddCounts(list)
+	default:
+		l.encoder.AddOccurrences(list, lengths)
+	}
+}
+
+// list ends the list that was added: that of a field of the open term. An empty list
+// leaves no trace.
+func (l *termLists) list(field int) {
+	var list postings.List
+	if l.run {
+		list = l.runs.Finish()
+	} else {
+		list = l.encoder.Finish()
+	}
+	if list.DF == 0 {
+		return
+	}
+	if int64(len(list.Postings)) > math.MaxUint32 || int64(len(list.Positions)) > math.MaxUint32 {
+		l.err = errors.New("a posting list has more than 4 GiB")
+	}
+	if l.open.mask == 0 {
+		l.open.start = len(l.bytes)
+	}
+	l.open.mask |= 1 << field
+	e := l.entries
+	switch {
+	case list.DF == 1 && list.Single.Frequency == 1 && len(list.Positions) == 0:
+		e = append(e, 1<<1|1)
+		e = binary.AppendUvarint(e, uint64(list.Single.Ordinal))
+		e = binary.AppendUvarint(e, uint64(list.Single.Position))
+	case list.DF == 1:
+		e = append(e, 1<<1)
+		e = binary.AppendUvarint(e, uint64(list.Single.Ordinal))
+		e = binary.AppendUvarint(e, uint64(list.Single.Frequency))
+		e = binary.AppendUvarint(e, uint64(len(list.Positions)))
+	default:
+		e = binary.AppendUvarint(e, uint64(list.DF)<<1)
+		e = binary.AppendUvarint(e, uint64(len(list.Postings)))
+		e = binary.AppendUvarint(e, uint64(len(list.Positions)))
+	}
+	l.entries = e
+	l.bytes = append(l.bytes, list.Postings...)
+	l.bytes = append(l.bytes, list.Positions...)
+	l.positions += int64(len(list.Positions))
+}
+
+// term ends a term; one without lists leaves no trace.
+func (l *termLists) term(name string) {
+	if l.open.mask == 0 {
+		return
+	}
+	l.open.name, l.open.end = name, len(l.entries)
+	l.terms = append(l.terms, l.open)
+	l.open = listedTerm{}
+}
+
+// recentMasks are the fields of the terms before, in a block of the dictionary: the
+// different ones, the last first.
+type recentMasks [recentCount]uint64
+
+const (
+	recentCount = 3
+	recentBits  = 2 // of which of them; recentCount stands for others
+	// maxCode is the largest number that an entry begins with.
+	maxCode = 2*maxChunks + 1
+)
+
+// use is the i-th, which is the first one then.
+func (m *recentMasks) use(i int) uint64 {
+	mask := m[i]
+	copy(m[1:i+1], m[:i])
+	m[0] = mask
+	return mask
+}
+
+// add makes mask, which is another, the first one.
+func (m *recentMasks) add(mask uint64) uint64 {
+	m[recentCount-1] = mask
+	return m.use(recentCount - 1)
+}
+
+// find is which one mask is, recentCount for another. It is the first one then.
+func (m *recentMasks) find(mask uint64) int {
+	for i, known := range m {
+		if known == mask {
+			m.use(i)
+			return i
+		}
+	}
+	m.add(mask)
+	return recentCount
+}
+
+// code reads the number that an entry begins with.
+func (d *decoder) code() uint64 { return d.number(maxCode) }
+
+// lists writes what l holds, after everything that was written before.
+func (w *fileWriter) lists(l *termLists) {
+	w.fail(l.err)
+	w.write(l.bytes)
+	from := 0
+	for i := range l.terms {
+		t := &l.terms[i]
+		first := w.terms.key(t.name)
+		w.terms.out.Grow(3*binary.MaxVarintLen64 + t.end - from)
+		payload := w.terms.out.Items
+		if first {
+			payload = binary.AppendUvarint(payload, w.offset+uint64(t.start))
+			w.recent = recentMasks{}
+		}
+		code, n := binary.Uvarint(l.entries[from:t.end])
+		which := w.recent.find(t.mask)
+		payload = binary.AppendUvarint(payload, code<<recentBits|uint64(which))
+		if which == recentCount {
+			payload = binary.AppendUvarint(payload, t.mask)
+		}
+		w.terms.out.Items = append(payload, l.entries[from+n:t.end]...)
+		from = t.end
+	}
+	w.offset += uint64(len(l.bytes))
+	w.meta.positions += l.positions
+}
+
+func (w *fileWriter) endTerms() {
+	w.section(sectionTerms, w.terms.finish())
+	w.terms.free()
+}

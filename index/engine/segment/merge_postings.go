@@ -1,0 +1,227 @@
+package segment
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"sheaf/index/engine/postings"
+)
+
+// mergeRange is how many bytes of lists there are in a range of terms, about: so many
+// are gathered by each goroutine before they are written.
+const mergeRange = 256 << 10
+
+// GoroutineBytes is about how much memory a merge takes for each of its goroutines: two
+// ranges as they are encoded, and what they are encoded with.
+const GoroutineBytes = 6 * mergeRange
+
+// postings merges the dictionaries, by ranges of terms.
+func (m *merger) postings() error {
+	counts, err := m.countLetters()
+	if err != nil {
+		return err
+	}
+	m.file.writeTermsIn(counts)
+	bounds, err := m.bounds()
+	if err != nil {
+		return err
+	}
+	m.file.begin(sectionPostings)
+	m.file.inOrder(len(bounds)+1, m.goroutines, func() func(*termLists, int) {
+		r := newRangeMerger(m)
+		return func(out *termLists, i int) {
+			var from, to []byte
+			if i > 0 {
+				from = bounds[i-1]
+			}
+			if i < len(bounds) {
+				to = bounds[i]
+			}
+			out.err = r.merge(out, from, to)
+		}
+	}, m.rest)
+	m.file.endTerms()
+	m.file.lengths(m.fields, m.byField)
+	return nil
+}
+
+// countLetters counts the bytes of the terms of all inputs.
+func (m *merger) countLetters() (*[256]int, error) {
+	counts, errs := make([][256]int, len(m.inputs)), make([]error, len(m.inputs))
+	countIn := func(i int) {
+		terms := m.inputs[i].Reader.Terms()
+		for n := 0; errs[i] == nil && terms.Next(); n++ {
+			count(&counts[i], terms.Key())
+			if n%1024 == 0 {
+				errs[i] = m.ctx.Err()
+			}
+		}
+		if errs[i] == nil {
+			errs[i] = terms.Err()
+		}
+	}
+	for some := range slices.Chunk(numbersTo(len(m.inputs)), max(m.goroutines, 1)) {
+		var wait sync.WaitGroup
+		for _, i := range some {
+			wait.Go(func() { countIn(i) })
+		}
+		wait.Wait()
+		if err := m.rest(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range counts {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if i > 0 {
+			for b, n := range counts[i] {
+				counts[0][b] += n
+			}
+		}
+	}
+	return &counts[0], nil
+}
+
+// numbersTo are the numbers below n.
+func numbersTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// bounds are the terms that ranges of terms begin with, but for the first range: first
+// ones of blocks of the largest dictionary.
+func (m *merger) bounds() (bounds [][]byte, err error) {
+	size, largest := 0, m.inputs[0].Reader.terms
+	for _, in := range m.inputs {
+		size += in.Reader.postings.Len()
+		if in.Reader.terms.blocks > largest.blocks {
+			largest = in.Reader.terms
+		}
+	}
+	n := min(size/mergeRange+1, largest.blocks)
+	for i := 1; i < n; i++ {
+		key, err := largest.firstKey(nil, i*largest.blocks/n)
+		if err != nil {
+			return nil, err
+		}
+		bounds = append(bounds, key)
+	}
+	return bounds, nil
+}
+
+// rangeMerger merges ranges of terms.
+type rangeMerger struct {
+	*merger
+	terms     []Terms // of each input
+	holders   []int   // the inputs that have the term
+	cursor    postings.Cursor
+	reader    postings.PositionReader
+	positions []uint32
+}
+
+func newRangeMerger(m *merger) *rangeMerger {
+	return &rangeMerger{merger: m, terms: make([]Terms, len(m.inputs))}
+}
+
+// merge merges the terms from one to another, nil for all that there are: the smallest key
+// of all inputs is the next term, and the lists of those that have it follow one another.
+func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
+	more := make([]bool, len(r.inputs))
+	for i, in := range r.inputs {
+		t := &r.terms[i]
+		if t.Reset(in.Reader); from == nil {
+			more[i] = t.Next()
+		} else {
+			more[i] = t.Seek(from)
+		}
+		if err := t.Err(); err != nil {
+			return err
+		}
+	}
+	for n := 0; ; n++ {
+		if n%1024 == 0 && r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		r.holders = r.holders[:0]
+		var key []byte
+		for i := range r.terms {
+			if !more[i] {
+				continue
+			}
+			other := r.terms[i].Key()
+			switch order := bytes.Compare(other, key); {
+			case len(r.holders) == 0 || order < 0:
+				r.holders, key = append(r.holders[:0], i), other
+			case order == 0:
+				r.holders = append(r.holders, i)
+			}
+		}
+		if len(r.holders) == 0 || to != nil && bytes.Compare(key, to) >= 0 {
+			return nil
+		}
+		name := string(key)
+		form := len(name) > 0 && name[0] == FormMark
+		for f := range r.fields {
+			listed := false
+			for _, i := range r.holders {
+				copied, err := r.copyList(out, r.inputs[i], f, r.terms[i].Term(), form)
+				if err != nil {
+					return err
+				}
+				listed = listed || copied
+			}
+			if listed {
+				out.list(f)
+			}
+		}
+		out.term(name)
+		for _, i := range r.holders {
+			more[i] = r.terms[i].Next()
+			if err := r.terms[i].Err(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// copyList adds the list of a field of an input, false when there is none.
+func (r *rangeMerger) copyList(out *termLists, in *input, f int, term *Term, form bool) (bool, error) {
+	if in.fields[f] < 0 {
+		return false, nil
+	}
+	list, err := in.Reader.List(term, in.fields[f], !form)
+	if err != nil || list.DF == 0 {
+		return false, err
+	}
+	if in.Reader.run {
+		if err := out.encoder.AddRun(list, form, uint32(in.Reader.Chunks()), in.base, in.remap, r.byField[f]); err != nil {
+			return true, in.Reader.Corrupt(err)
+		}
+		return true, nil
+	}
+	c, p := &r.cursor, &r.reader
+	c.Reset(list, uint32(in.Reader.Chunks()))
+	p.Reset(in.length[f])
+	for ordinal := c.Seek(0); ordinal != postings.End; ordinal = c.Next() {
+		to := in.to(ordinal)
+		if to == dropped {
+			continue
+		}
+		if form {
+			out.encoder.AddCount(to, c.Frequency())
+			continue
+		}
+		if r.positions = p.Append(r.positions[:0], c); len(r.positions) > 0 {
+			out.encoder.Add(to, r.byField[f][to], r.positions)
+		}
+	}
+	if err := c.Err(); err != nil {
+		return true, in.Reader.Corrupt(err)
+	}
+	return true, nil
+}

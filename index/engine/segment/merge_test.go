@@ -1,0 +1,145 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/index/vfs"
+	"sheaf/internal/offheap"
+)
+
+// TestMergeMemory: a merge holds no more memory for chunks than MergeBytes says, however
+// long their identifiers are, and where those of some parts are their documents too.
+func TestMergeMemory(t *testing.T) {
+	t.Run("chunks of documents", func(t *testing.T) { mergeMemory(t, 0) })
+	t.Run("some are documents", func(t *testing.T) { mergeMemory(t, 2) })
+}
+
+// mergeMemory merges three parts, in so many of which each chunk is a document.
+func mergeMemory(t *testing.T, own int) {
+	rng := rand.New(rand.NewPCG(41, 1))
+	dir := t.TempDir()
+	var sources []Source
+	said := int64(0)
+	for part := range 3 {
+		b := NewBuilder([]string{"a", "b"})
+		for i := range 20_000 {
+			id := fmt.Sprintf("%0100x/%d", i/100, i*3+part)
+			doc := id[:101]
+			if part < own {
+				doc = id
+			}
+			if _, err := b.Begin(id, doc); err != nil {
+				t.Fatal(err)
+			}
+			addToken(b, 0, fmt.Appendf(nil, "%d", rng.IntN(20_000)), 0)
+			b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(20_000))}))
+		}
+		path := filepath.Join(dir, fmt.Sprint(part))
+		if err := Flush(vfs.Disk{}, path, b); err != nil {
+			t.Fatal(err)
+		}
+		r := openSegment(t, path)
+		sources = append(sources, Source{Reader: r})
+		said += r.MergeBytes()
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc) + offheap.Beside()
+	}
+	before, most, calls := heap(), int64(0), 0
+	err := Merge(context.Background(), vfs.Disk{}, filepath.Join(dir, "m"), 2, sources, func(context.Context, int64) error {
+		calls++
+		most = max(most, heap()-before)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes of %d, looked at %d times", most, said, calls)
+	if most > said || calls < 50 {
+		t.Errorf("a merge of %d bytes by its sources took %d (looked at %d times)", said, most, calls)
+	}
+}
+
+// TestDocumentsOfOneChunk: where each chunk is a document of the same identifier no table
+// says so, and they are found, alone and merged with others.
+func TestDocumentsOfOneChunk(t *testing.T) {
+	dir := t.TempDir()
+	made := func(name string, chunks ...string) *Reader {
+		b := NewBuilder([]string{"body"})
+		defer b.Forget()
+		for _, id := range chunks {
+			doc, _, _ := strings.Cut(id, "#")
+			if _, err := b.Begin(id, doc); err != nil {
+				t.Fatal(err)
+			}
+			addToken(b, 0, []byte("word"), 0)
+		}
+		path := filepath.Join(dir, name)
+		if err := Flush(vfs.Disk{}, path, b); err != nil {
+			t.Fatal(err)
+		}
+		return openSegment(t, path)
+	}
+	merged := func(name string, readers ...*Reader) *Reader {
+		var sources []Source
+		for _, r := range readers {
+			s := Source{Reader: r}
+			if r.Chunks() > 1 {
+				s.Deleted = NewBitset(r.Chunks())
+				s.Deleted.Set(1)
+			}
+			sources = append(sources, s)
+		}
+		path := filepath.Join(dir, name)
+		if err := Merge(t.Context(), vfs.Disk{}, path, 1, sources, nil); err != nil {
+			t.Fatal(err)
+		}
+		return openSegment(t, path)
+	}
+	single, other, mixed := made("single", "b", "gone", "a"), made("other", "c"), made("mixed", "d", "gone", "d#1", "e")
+	for _, c := range []struct {
+		name   string
+		reader *Reader
+		table  int // its entries
+		want   map[string][]uint32
+	}{
+		{"single", single, 0, map[string][]uint32{"a": {2}, "b": {0}, "d": nil}},
+		{"mixed", mixed, 3, map[string][]uint32{"d": {0, 2}, "e": {3}, "d#1": nil}},
+		{"two", merged("two", single, other), 0, map[string][]uint32{"b": {0}, "a": {1}, "c": {2}, "gone": nil}},
+		{"all", merged("all", single, mixed, other), 5, map[string][]uint32{"a": {1}, "b": {0}, "c": {5}, "d": {2, 3}, "e": {4}, "gone": nil}},
+	} {
+		if faults := c.reader.Check(t.Context()); len(faults) > 0 {
+			t.Errorf("%s: %v", c.name, faults)
+		}
+		if c.reader.docs.count != c.table {
+			t.Errorf("%s: a table of %d documents, want %d", c.name, c.reader.docs.count, c.table)
+		}
+		for doc, want := range c.want {
+			set := NewBitset(c.reader.Chunks())
+			found, err := c.reader.Document(set, doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted := NewBitset(c.reader.Chunks())
+			for _, o := range want {
+				wanted.Set(o)
+			}
+			if found != (want != nil) || !slices.Equal(set, wanted) {
+				t.Errorf("%s: document %q is %x, want %x", c.name, doc, set, wanted)
+			}
+		}
+	}
+	if n := single.Documents(); n != 3 {
+		t.Errorf("%d documents of single chunks, want 3", n)
+	}
+}

@@ -1,0 +1,571 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"sort"
+	"sync"
+	"unsafe"
+
+	"sheaf/index/engine/postings"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+)
+
+// ErrCorrupt says that the bytes of a segment are not those that were written.
+// Errors that wrap it name the file, the section and the offset.
+var ErrCorrupt = sectionfile.ErrCorrupt
+
+// Lengths are one byte each where nearly all of them are short, and two
+// otherwise; the largest number marks a length that is longer still. A field that
+// few chunks have takes none: the lengths above 0 are listed.
+const (
+	// LongByte and LongWord mark lengths that do not fit.
+	LongByte = 1<<8 - 1
+	LongWord = 1<<16 - 1
+)
+
+// Reader is an open segment. Opening reads a few pages, whatever the size; every
+// other byte is verified when it is first used. It is safe for concurrent use
+// until Close.
+type Reader struct {
+	file     *sectionfile.Reader
+	run      bool // its lists are those of a run
+	meta     *meta
+	sections map[string]*sectionfile.Paged
+	postings *sectionfile.Paged
+	terms    *table
+	ids      *table
+	docs     *table
+	columns  *table
+	ranks    *sectionfile.Paged
+	vectors  []*VectorIndex
+}
+
+// Open opens a segment file.
+func Open(fs vfs.FS, path string) (*Reader, error) {
+	return openKind(fs, path, kind, Version, oldest)
+}
+
+func openKind(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
+	file, err := sectionfile.Open(fs, path, kind, versions...)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{file: file, run: kind == runKind, sections: map[string]*sectionfile.Paged{}}
+	if err := r.open(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return r, nil
+}
+
+func (r *Reader) open() error {
+	for _, name := range r.file.Names() {
+		section, err := r.file.Paged(name)
+		if err != nil {
+			return err
+		}
+		r.sections[name] = section
+	}
+	section, err := r.section(sectionMeta)
+	if err != nil {
+		return err
+	}
+	data, err := section.All()
+	if err != nil {
+		return err
+	}
+	if r.meta, err = decodeMeta(data, r.file.Version()); err != nil {
+		return section.Corrupt(0, "%v", err)
+	}
+	for _, t := range []struct {
+		name string
+		kind tableKind
+		to   **table
+	}{{sectionTerms, tableOfTerms, &r.terms}, {sectionIDs, tableOfNumbers, &r.ids}, {sectionDocs, tableOfRuns, &r.docs}, {sectionColumns, tableOfBytes, &r.columns}} {
+		section, err := r.section(t.name)
+		if err != nil {
+			return err
+		}
+		if *t.to, err = openTable(section, t.kind); err != nil {
+			return err
+		}
+	}
+	if !r.run {
+		r.terms.letters = r.meta.letters
+	}
+	r.postings, r.ranks = r.sections[sectionPostings], r.sections[sectionRanks]
+	switch {
+	case r.postings == nil:
+		return r.file.Corrupt(sectionPostings, 0, "the section is missing")
+	case r.ranks == nil || r.ranks.Len() < rankBlocks(r.meta.chunks)*rankHeader || r.ids.count != r.meta.chunks:
+		return r.file.Corrupt(sectionRanks, 0, "want those of %d chunks", r.meta.chunks)
+	}
+	for _, f := range r.meta.fields {
+		section := r.sections[sectionLengths+f.Name]
+		size := r.meta.chunks * f.width
+		if section == nil || section.Len() < size || (section.Len()-size)%8 != 0 {
+			return r.file.Corrupt(sectionLengths+f.Name, 0, "want %d lengths", r.meta.chunks)
+		}
+	}
+	for _, f := range r.meta.vectors {
+		index, err := r.openVectors(f)
+		if err != nil {
+			return err
+		}
+		r.vectors = append(r.vectors, index)
+	}
+	return nil
+}
+
+func (r *Reader) section(name string) (*sectionfile.Paged, error) {
+	section := r.sections[name]
+	if section == nil {
+		return nil, r.file.Corrupt(name, 0, "the section is missing")
+	}
+	return section, nil
+}
+
+// Close unmaps the file. No slice that came from r may be used after it.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// Chunks is the number of chunks; ordinals are below it.
+func (r *Reader) Chunks() int { return r.meta.chunks }
+
+// Documents is the number of documents that the chunks belong to.
+func (r *Reader) Documents() int { return r.meta.documents }
+
+// Fields are the text fields with their statistics over all chunks.
+func (r *Reader) Fields() []Field { return r.meta.fields }
+
+// VectorFields are the vector fields.
+func (r *Reader) VectorFields() []*VectorIndex { return r.vectors }
+
+// VectorField finds a vector field by name; nil when there is none.
+func (r *Reader) VectorField(name string) *VectorIndex {
+	for _, v := range r.vectors {
+		if v.field.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// Field is the index of a text field, or -1.
+func (r *Reader) Field(name string) int {
+	for i, f := range r.meta.fields {
+		if f.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Size is the size of the file in bytes.
+func (r *Reader) Size() int64 { return r.file.Size() }
+
+// MergeBytes is about how much memory the chunks of r take in a merge, beside its
+// vectors: their lengths and numbers, and what is written of dictionaries, identifiers and
+// columns, which grows as it is written. Documents that are identifiers are not among it:
+// where they are written, it is when those are not held any more.
+func (r *Reader) MergeBytes() int64 {
+	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
+	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
+		n += 2 * int64(t.bytes.Len())
+	}
+	return n
+}
+
+// Parts are the bytes of the file by what they hold.
+func (r *Reader) Parts() map[string]int64 {
+	parts := map[string]int64{"positions": r.meta.positions}
+	for name, section := range r.sections {
+		for i := range name {
+			if name[i] == '.' {
+				name = name[:i]
+				break
+			}
+		}
+		parts[name] += int64(section.Len())
+	}
+	parts[sectionPostings] -= r.meta.positions
+	return parts
+}
+
+// Lengths are the lengths of one field of every chunk.
+type Lengths struct {
+	short []byte // one byte a chunk; nil when there are two
+	words []byte // two bytes a chunk
+	long  []byte // ordinal and length of the others, 4 bytes each
+}
+
+// Lengths returns the lengths of a field by its index.
+func (r *Reader) Lengths(field int) (Lengths, error) {
+	f := r.meta.fields[field]
+	data, err := r.sections[sectionLengths+f.Name].All()
+	if err != nil {
+		return Lengths{}, err
+	}
+	size := f.width * r.meta.chunks
+	switch f.width {
+	case 0:
+		return Lengths{long: data}, nil
+	case 1:
+		return Lengths{short: data[:size], long: data[size:]}, nil
+	}
+	return Lengths{words: data[:size], long: data[size:]}, nil
+}
+
+// Plain are the lengths by ordinal as they lie in the file, in one byte each or in
+// two, little endian; both are nil when few chunks have the field. LongByte and
+// LongWord stand for those that only Of knows.
+func (l *Lengths) Plain() (bytes, words []byte) { return l.short, l.words }
+
+// Of is the number of terms in the field of a chunk.
+func (l *Lengths) Of(ordinal uint32) uint32 {
+	if l.short != nil {
+		if n := l.short[ordinal]; n < LongByte {
+			return uint32(n)
+		}
+	} else if l.words != nil {
+		if n := binary.LittleEndian.Uint16(l.words[2*ordinal:]); n < LongWord {
+			return uint32(n)
+		}
+	}
+	return l.longOf(ordinal)
+}
+
+func (l *Lengths) longOf(ordinal uint32) uint32 {
+	n := len(l.long) / 8
+	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(l.long[8*i:]) >= ordinal })
+	if i < n && binary.LittleEndian.Uint32(l.long[8*i:]) == ordinal {
+		return binary.LittleEndian.Uint32(l.long[8*i+4:])
+	}
+	if l.short == nil && l.words == nil {
+		return 0
+	}
+	return LongByte // only in a segment that Check finds fault with
+}
+
+// ID appends the identifier of a chunk to dst.
+func (r *Reader) ID(dst []byte, ordinal uint32) ([]byte, error) {
+	rank, err := r.Rank(ordinal)
+	if err != nil {
+		return dst, err
+	}
+	c := tableCursor{key: dst[len(dst):]}
+	c.reset(r.ids)
+	if !c.seekEntry(int(rank)) {
+		return dst, r.fault(c.err, sectionIDs)
+	}
+	return append(dst, c.key...), nil
+}
+
+// Rank is the place of a chunk's identifier among those of the segment, in the
+// order of bytes, from 0.
+func (r *Reader) Rank(ordinal uint32) (uint32, error) {
+	if int(ordinal) >= r.meta.chunks {
+		return 0, fmt.Errorf("chunk %d of %d", ordinal, r.meta.chunks)
+	}
+	return rankOf(r.ranks, int(ordinal), r.meta.chunks)
+}
+
+func (r *Reader) fault(err error, section string) error {
+	if err == nil {
+		err = r.file.Corrupt(section, 0, "an entry is missing")
+	}
+	return err
+}
+
+// cursors have room for a key.
+var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
+
+// Find returns the ordinal of the chunk with this identifier; ok is false when
+// there is none.
+func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
+	c := cursors.Get().(*tableCursor)
+	defer cursors.Put(c)
+	c.reset(r.ids)
+	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // which is read
+		return 0, false, c.err
+	}
+	ordinal, err = r.identified(c)
+	return ordinal, err == nil, err
+}
+
+// identified is the ordinal of the chunk whose identifier c stands at.
+func (r *Reader) identified(c *tableCursor) (uint32, error) {
+	if c.number >= int64(r.meta.chunks) {
+		return 0, r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, c.number, r.meta.chunks)
+	}
+	return uint32(c.number), nil
+}
+
+// EachID calls f with every identifier, in the order of bytes, and the ordinal of
+// its chunk. id is valid during the call. An error of f ends the walk.
+func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
+	var c tableCursor
+	for c.reset(r.ids); c.next(); {
+		ordinal, err := r.identified(&c)
+		if err != nil {
+			return err
+		}
+		if err := f(c.key, ordinal); err != nil {
+			return err
+		}
+	}
+	return c.err
+}
+
+// EachShared calls f with the ordinals of every chunk whose identifier is in both
+// a and b. Where the identifiers of one leave a gap, those of the other are skipped:
+// segments of different folders cost no more than a look.
+func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
+	x, y := tableCursor{}, tableCursor{}
+	x.reset(a.ids)
+	y.reset(b.ids)
+	for ok := x.next(); ok && y.advance(x.key); ok = x.advance(y.key) {
+		if !bytes.Equal(x.key, y.key) {
+			continue
+		}
+		inA, err := a.identified(&x)
+		inB, err2 := b.identified(&y)
+		if err = errors.Join(err, err2); err != nil {
+			return err
+		}
+		f(inA, inB)
+		if !y.next() {
+			break
+		}
+	}
+	return errors.Join(x.err, y.err)
+}
+
+// documents is the table of documents: that of identifiers where they are the same.
+func (r *Reader) documents() *table {
+	if r.docs.count == 0 {
+		return r.ids
+	}
+	return r.docs
+}
+
+// Document adds the ordinals of a document's chunks to set, and reports whether
+// there are any.
+func (r *Reader) Document(set Bitset, doc string) (bool, error) {
+	var c tableCursor
+	c.reset(r.documents())
+	if !c.find([]byte(doc)) {
+		return false, c.err
+	}
+	if !c.eachRun(r.meta.chunks, set.setRange) {
+		return false, c.table.bytes.Corrupt(0, "the chunks of %q", doc)
+	}
+	return true, nil
+}
+
+// A Term is a term of the dictionary with its posting lists.
+type Term struct {
+	mask  uint64    // the fields that have it
+	lists []listRef // of these
+}
+
+// Bytes is how much memory a copy takes.
+func (t *Term) Bytes() int { return int(termBytes + uintptr(len(t.lists))*unsafe.Sizeof(listRef{})) }
+
+// CopyTo puts a copy of t, which has no pointers, into memory of so many bytes that is
+// aligned as an uint64 is.
+func (t *Term) CopyTo(room unsafe.Pointer) {
+	*(*uint64)(room) = t.mask
+	copy(unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), len(t.lists)), t.lists)
+}
+
+// TermAt is the term of which there is a copy. It is valid as long as that stays as it is,
+// also when the walk that it is from goes on.
+func TermAt(room unsafe.Pointer) Term {
+	mask := *(*uint64)(room)
+	return Term{mask, unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), bits.OnesCount64(mask))}
+}
+
+// termBytes are those of a copy before its lists.
+const termBytes = unsafe.Sizeof(Term{}.mask)
+
+// None reports whether no field has the term.
+func (t *Term) None() bool { return t.mask == 0 }
+
+// Fields is in how many fields the term is.
+func (t *Term) Fields() int { return bits.OnesCount64(t.mask) }
+
+// list is where the list of a field is; nil when it has none.
+func (t *Term) list(field int) *listRef {
+	if t.mask>>field&1 == 0 {
+		return nil
+	}
+	return &t.lists[bits.OnesCount64(t.mask&(1<<field-1))]
+}
+
+// listRef is where a posting list is. It has no pointers: see CopyTo.
+type listRef struct {
+	df                  int
+	single              postings.Single
+	at                  int
+	postings, positions int
+}
+
+// DF is the number of chunks that hold the term in a field, those that were
+// deleted since included.
+func (t *Term) DF(field int) int {
+	if l := t.list(field); l != nil {
+		return l.df
+	}
+	return 0
+}
+
+// Place is where a list of t begins that has more than one posting, in one of the fields of
+// a mask: no list of another term does. It is false where there is none.
+func (t *Term) Place(fields uint64) (place uint64, ok bool) {
+	rest := t.mask
+	for i := range t.lists {
+		if l := &t.lists[i]; rest&-rest&fields != 0 && l.df > 1 && l.postings > 0 {
+			return uint64(l.at), true
+		}
+		rest &= rest - 1
+	}
+	return 0, false
+}
+
+// Terms walks the dictionary in the order of bytes.
+type Terms struct {
+	reader *Reader
+	cursor tableCursor
+	offset uint64
+	recent recentMasks
+	term   Term
+}
+
+// Terms returns a walk that stands before the first term.
+func (r *Reader) Terms() *Terms {
+	t := new(Terms)
+	t.Reset(r)
+	return t
+}
+
+// Reset makes t a walk of another reader's terms, before the first one.
+func (t *Terms) Reset(r *Reader) {
+	t.reader = r
+	t.cursor.reset(r.terms)
+}
+
+// Next moves to the next term; false at the end and after a fault.
+func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
+
+// Seek moves to the first term at or after key; false when there is none.
+func (t *Terms) Seek(key []byte) bool {
+	// Places of lists are sums from the beginning of the block.
+	t.cursor.toBlock(key)
+	same := 0
+	for {
+		reached, ok := t.cursor.toward(key, &same)
+		if !ok || !t.decode() {
+			return false
+		}
+		if reached {
+			return true
+		}
+	}
+}
+
+// Key is the term, valid until the next move.
+func (t *Terms) Key() []byte { return t.cursor.key }
+
+// Term is where the posting lists are, valid until the next move.
+func (t *Terms) Term() *Term { return &t.term }
+
+// Err is the fault that ended the walk.
+func (t *Terms) Err() error { return t.cursor.err }
+
+func (t *Terms) decode() bool {
+	d := decoder{b: t.cursor.rest}
+	limit := uint64(t.reader.postings.Len())
+	if t.cursor.at%tableBlock == 0 {
+		t.offset, t.recent = d.number(limit), recentMasks{}
+	}
+	every, code := uint64(1)<<len(t.reader.meta.fields)-1, uint64(0)
+	if t.reader.meta.letters == nil {
+		t.term.mask = d.number(every)
+		code = d.code()
+	} else {
+		n := d.number(maxCode<<recentBits | 1<<recentBits - 1)
+		if code = n >> recentBits; n&(1<<recentBits-1) < recentCount {
+			t.term.mask = t.recent.use(int(n & (1<<recentBits - 1)))
+		} else {
+			t.term.mask = t.recent.add(d.number(every))
+		}
+		d.bad = d.bad || t.term.mask == 0
+	}
+	t.term.lists = grown(t.term.lists, bits.OnesCount64(t.term.mask))
+	for i := range t.term.lists {
+		l := &t.term.lists[i]
+		*l = listRef{at: int(t.offset)}
+		if i > 0 {
+			code = d.code()
+		}
+		l.df = int(code >> 1)
+		if l.df == 1 {
+			l.single.Ordinal = uint32(d.number(maxChunks))
+			l.single.Frequency = 1
+			if code&1 != 0 {
+				l.single.Position = uint32(d.number(math.MaxUint32))
+				continue
+			}
+			l.single.Frequency = uint32(d.number(math.MaxUint32))
+		} else {
+			l.postings = int(d.number(limit))
+		}
+		l.positions = int(d.number(limit))
+		t.offset += uint64(l.postings + l.positions)
+		if l.df == 0 || t.offset > limit {
+			d.bad = true
+		}
+	}
+	t.cursor.rest = d.b
+	if d.bad {
+		t.cursor.err = t.reader.file.Corrupt(sectionTerms, 0, "entry %d of %d", t.cursor.at, t.cursor.table.count)
+		return false
+	}
+	return true
+}
+
+// Find moves to the term key; false when it is not in the dictionary, and after
+// a fault.
+func (t *Terms) Find(key []byte) bool {
+	return t.Seek(key) && string(t.cursor.key) == string(key)
+}
+
+// List is the posting list of a term in a field, verified, with its positions if
+// asked for; it has no postings when the field does not hold the term. Its
+// slices are valid until the reader is closed.
+func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error) {
+	ref := t.list(field)
+	if ref == nil {
+		return postings.List{}, nil
+	}
+	list := postings.List{DF: ref.df, Single: ref.single}
+	var err error
+	if list.Postings, err = r.postings.Slice(ref.at, ref.postings); err != nil {
+		return postings.List{}, err
+	}
+	if positions {
+		list.Positions, err = r.postings.Slice(ref.at+ref.postings, ref.positions)
+	}
+	return list, err
+}
+
+// Corrupt is an error that wraps ErrCorrupt, names the file and says that a
+// posting list is no such thing.
+func (r *Reader) Corrupt(err error) error {
+	return r.file.Corrupt(sectionPostings, 0, "%v", err)
+}

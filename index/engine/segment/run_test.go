@@ -1,0 +1,75 @@
+package segment
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sheaf/index/vfs"
+)
+
+// TestMergeRuns: what is made of runs is what is made of segments, byte by byte, whoever
+// was deleted, and of both together.
+func TestMergeRuns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 4))
+	dir := t.TempDir()
+	var segments, runs, mixed []Source
+	for i, n := range []int{700, 40, 1500} {
+		b := filled(t, rng, string(rune('a'+i)), n)
+		defer b.Forget()
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := Flush(vfs.Disk{}, name, b); err != nil {
+			t.Fatal(err)
+		}
+		if err := FlushRun(vfs.Disk{}, name+"run", b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(vfs.Disk{}, name+"run"); err == nil {
+			t.Error("a run is taken for a segment")
+		}
+		run, err := OpenRun(vfs.Disk{}, name+"run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		segment := openSegment(t, name)
+		if !run.Run() || segment.Run() || run.Chunks() != segment.Chunks() {
+			t.Fatalf("a run of %d chunks, a segment of %d", run.Chunks(), segment.Chunks())
+		}
+		var deleted Bitset
+		if i != 1 {
+			deleted = NewBitset(run.Chunks())
+			for o := range run.Chunks() {
+				if rng.IntN(4) == 0 {
+					deleted.Set(uint32(o))
+				}
+			}
+		}
+		segments, runs = append(segments, Source{segment, deleted}), append(runs, Source{run, deleted})
+		mixed = append(mixed, [2]Source{segments[i], runs[i]}[i%2])
+	}
+	var want []byte
+	for _, c := range []struct {
+		name       string
+		goroutines int
+		sources    []Source
+	}{{"segments", 1, segments}, {"runs", 1, runs}, {"runs", 4, runs}, {"both", 3, mixed}} {
+		path := filepath.Join(dir, "merged")
+		if err := Merge(t.Context(), vfs.Disk{}, path, c.goroutines, c.sources, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s, %d goroutines: %d bytes that are not the %d that were made of segments by one", c.name, c.goroutines, len(got), len(want))
+		}
+	}
+}

@@ -1,0 +1,436 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sort"
+	"testing"
+
+	"sheaf/index/engine/postings"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+)
+
+// trusted is a section of data under right checksums, so that what is tested is the
+// decoder.
+func trusted(t testing.TB, data []byte) *sectionfile.Paged {
+	t.Helper()
+	mem := vfs.NewMem()
+	w, err := sectionfile.Create(mem, "f", kind, Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Section("x", data)
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := sectionfile.Open(mem, "f", kind, Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	section, err := file.Paged("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return section
+}
+
+func TestTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{0, 1, 15, 16, 17, 1000} {
+		keys := map[string]bool{}
+		for len(keys) < n {
+			keys[fmt.Sprintf("%x/%d", rng.IntN(40), rng.IntN(5000))] = true
+		}
+		var sorted []string
+		for k := range keys {
+			sorted = append(sorted, k)
+		}
+		slices.Sort(sorted)
+		var w tableWriter
+		for _, k := range sorted {
+			w.add(k, []byte("="+k))
+		}
+		table, err := openTable(trusted(t, w.finish()), tableOfBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c tableCursor
+		c.reset(table)
+		for i, k := range sorted {
+			if !c.next() || string(c.key) != k || string(c.payload) != "="+k || c.at != i {
+				t.Fatalf("entry %d is %q=%q, want %q", i, c.key, c.payload, k)
+			}
+		}
+		if c.next() || c.err != nil {
+			t.Fatalf("an entry after the last: %v", c.err)
+		}
+		for range 200 {
+			target := fmt.Sprintf("%x/%d", rng.IntN(42), rng.IntN(6000))
+			i := sort.SearchStrings(sorted, target)
+			if ok := c.seek([]byte(target)); ok != (i < n) || ok && string(c.key) != sorted[i] {
+				t.Fatalf("seek %q gives %q, %v", target, c.key, ok)
+			}
+			if c.find([]byte(target)) != keys[target] {
+				t.Fatalf("find %q", target)
+			}
+		}
+		for i, k := range sorted {
+			if !c.seekEntry(i) || string(c.key) != k {
+				t.Fatalf("entry %d is %q, want %q", i, c.key, k)
+			}
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 200 {
+		n := 1 + rng.IntN(500)
+		set := NewBitset(n)
+		var w runWriter
+		for i := range n {
+			if rng.IntN(3) > 0 == (i%97 < 60) {
+				set.Set(uint32(i))
+				w.add(i)
+			}
+		}
+		runs := set.AppendRuns(nil)
+		if !bytes.Equal(runs, w.finish()) {
+			t.Fatalf("runs are %v one way, %v the other", runs, w.out)
+		}
+		got := NewBitset(n)
+		if !got.ReadRuns(runs, n) || !slices.Equal(got, set) {
+			t.Fatalf("read back %v, want %v", got, set)
+		}
+	}
+}
+
+// TestSortable: keys of values order as the values do.
+func TestSortable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 2000 {
+		a, b := Value{Kind: 2, Number: rng.NormFloat64() * 100}, Value{Kind: 2, Number: rng.NormFloat64()}
+		if got := bytes.Compare(appendValue(nil, a), appendValue(nil, b)) < 0; got != (a.Number < b.Number) {
+			t.Fatalf("%v < %v is %v", a.Number, b.Number, got)
+		}
+	}
+}
+
+func filled(t testing.TB, rng *rand.Rand, prefix string, n int) *Builder {
+	t.Helper()
+	b := NewBuilder([]string{"title", "body"})
+	for i := range n {
+		id := fmt.Sprintf("%s%05d", prefix, rng.IntN(3*n))
+		b.RemoveChunk(id)
+		if _, err := b.Begin(id, fmt.Sprintf("%sd%d", prefix, i/4)); err != nil {
+			t.Fatal(err)
+		}
+		length := rng.IntN(8)
+		if i%50 == 0 {
+			length = 70_000 // longer than two bytes hold
+		}
+		for p := range length {
+			addToken(b, 1, fmt.Appendf(nil, "w%d", rng.IntN(1+rng.IntN(60))), uint32(p))
+		}
+		if i%3 == 0 {
+			addToken(b, 0, []byte("title"), 0)
+			addToken(b, 0, []byte("\x01titles"), 0)
+			b.Mark(b.Column("third", Value{Kind: 2, Number: float64(i)}))
+		}
+		if err := b.Vectors("v", [][]float32{{float32(i), 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.RemoveDocument(prefix + "d1")
+	return b
+}
+
+func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Reader {
+	t.Helper()
+	if err := Flush(vfs.Disk{}, path, filled(t, rng, prefix, n)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(vfs.Disk{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if faults := r.Check(context.Background()); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	return r
+}
+
+// dump is everything that a segment says of a chunk's terms, by identifier.
+func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
+	t.Helper()
+	names := make([]string, r.Chunks())
+	if err := r.EachID(func(id []byte, ordinal uint32) error {
+		names[ordinal] = string(id)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var c postings.Cursor
+	var p postings.PositionReader
+	terms := r.Terms()
+	for terms.Next() {
+		form := terms.Key()[0] == FormMark
+		for f, field := range r.Fields() {
+			list, err := r.List(terms.Term(), f, !form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lengths, err := r.Lengths(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Reset(list, uint32(r.Chunks()))
+			p.Reset(lengths.Of)
+			for o := c.Seek(0); o != postings.End; o = c.Next() {
+				if deleted != nil && deleted.Has(o) {
+					continue
+				}
+				var positions []uint32
+				if !form {
+					positions = p.Append(nil, &c)
+				}
+				into[names[o]] = append(into[names[o]], fmt.Sprintf("%s %q x%d of %d at %d", field.Name, terms.Key(), c.Frequency(), lengths.Of(o), positions))
+			}
+		}
+	}
+	if terms.Err() != nil {
+		t.Fatal(terms.Err())
+	}
+}
+
+// TestMerge: a merged segment says of every chunk that is left what its sources
+// said.
+func TestMerge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	dir := t.TempDir()
+	var sources []Source
+	want := map[string][]string{}
+	for i, n := range []int{300, 40, 700} {
+		r := build(t, filepath.Join(dir, fmt.Sprint(i)), rng, string(rune('a'+i)), n)
+		s := Source{Reader: r}
+		if i != 1 {
+			s.Deleted = NewBitset(r.Chunks())
+			for o := range r.Chunks() {
+				if rng.IntN(4) == 0 {
+					s.Deleted.Set(uint32(o))
+				}
+			}
+		}
+		dump(t, r, s.Deleted, want)
+		sources = append(sources, s)
+	}
+	path := filepath.Join(dir, "merged")
+	if err := Merge(context.Background(), vfs.Disk{}, path, 3, sources, nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(vfs.Disk{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if faults := r.Check(context.Background()); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	got := map[string][]string{}
+	dump(t, r, nil, got)
+	if len(got) != len(want) {
+		t.Fatalf("%d chunks with terms, want %d", len(got), len(want))
+	}
+	for id := range want {
+		if !slices.Equal(got[id], want[id]) {
+			t.Fatalf("%s:\n got %v\nwant %v", id, got[id], want[id])
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := Merge(ctx, vfs.Disk{}, filepath.Join(dir, "stopped"), 2, sources, nil); err == nil {
+		t.Error("a merge whose context has ended succeeds")
+	}
+	if _, err := (vfs.Disk{}).Stat(filepath.Join(dir, "stopped")); err == nil {
+		t.Error("a merge that was stopped leaves a file")
+	}
+}
+
+// kindTables are a table of each kind that does without a segment, with some entries.
+func kindTables() map[tableKind][]byte {
+	var ofBytes, ofNumbers, ofRuns tableWriter
+	for i := range 40 {
+		key := fmt.Sprintf("key%0*d", 3+i/20*30, i) // the last ones share more than a nibble says
+		ofBytes.add(key, []byte{1, byte(i)})
+		ofNumbers.addNumber(key, i*i%41)
+		ofRuns.addRuns(key, appendRun(appendRun(nil, i*i%41, 1+i), 2, 1)[:2+i%2*2])
+	}
+	return map[tableKind][]byte{tableOfBytes: ofBytes.finish(), tableOfNumbers: ofNumbers.finish(), tableOfRuns: ofRuns.finish()}
+}
+
+// TestTableKinds: numbers and runs come back as they were written, from wherever the
+// cursor begins.
+func TestTableKinds(t *testing.T) {
+	for kind, data := range kindTables() {
+		table, err := openTable(trusted(t, data), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c tableCursor
+		c.reset(table)
+		for _, i := range []int{0, 1, 2, 23, 24, 25, 39, 3} {
+			if !c.seekEntry(i) {
+				t.Fatalf("kind %d: entry %d: %v", kind, i, c.err)
+			}
+			switch kind {
+			case tableOfNumbers:
+				if c.number != int64(i*i%41) {
+					t.Errorf("the number of entry %d is %d, want %d", i, c.number, i*i%41)
+				}
+			case tableOfRuns:
+				start := i * i % 41
+				want := []int{start, start + i + 1, start + i + 3, start + i + 4}[:2+i%2*2]
+				var got []int
+				if ok := c.eachRun(100, func(start, end int) { got = append(got, start, end) }); !ok || !slices.Equal(got, want) {
+					t.Errorf("the runs of entry %d are %v, want %v", i, got, want)
+				}
+				if c.eachRun(want[len(want)-1]-1, func(int, int) {}) {
+					t.Errorf("the runs of entry %d lie below %d", i, want[len(want)-1]-1)
+				}
+			}
+		}
+	}
+}
+
+// TestRanks: ranks come back as they were written, near each other or not.
+func TestRanks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, n := range []int{1, 63, 64, 65, 1000} {
+		for _, spread := range []int{1, 5, 300, maxChunks} {
+			ranks := make([]uint32, n)
+			for i := range ranks {
+				ranks[i] = uint32(min(i+rng.IntN(spread), maxChunks))
+			}
+			g := trusted(t, appendRanks(nil, ranks))
+			for i, want := range ranks {
+				if got, err := rankOf(g, i, n); err != nil || got != want {
+					t.Fatalf("rank %d of %d is %d, %v, want %d", i, n, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+// FuzzRanks: no bytes make reading a rank panic.
+func FuzzRanks(f *testing.F) {
+	f.Add(appendRanks(nil, []uint32{5, 3, 9, 1 << 20}), uint16(4))
+	f.Add([]byte{0, 0, 0, 24, 255, 255, 255, 255}, uint16(3))
+	f.Fuzz(func(t *testing.T, data []byte, n uint16) {
+		g := trusted(t, data)
+		for i := range int(n) {
+			if rank, err := rankOf(g, i, int(n)); err == nil && rank > 2*maxChunks+1 {
+				t.Fatalf("rank %d of %d is %d", i, n, rank)
+			}
+		}
+	})
+}
+
+// FuzzTable: no bytes make a table panic, and runs lie within their bounds. Where the keys that
+// are read are written as a table, seek finds what a walk does.
+func FuzzTable(f *testing.F) {
+	for kind, data := range kindTables() {
+		f.Add(data, []byte("key010"), byte(kind))
+		f.Add(data, []byte("key010"), byte(kind)+128)
+	}
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0}, []byte{}, byte(tableOfTerms))
+	f.Fuzz(func(t *testing.T, data, target []byte, kind byte) {
+		table, err := openTable(trusted(t, data), tableKind(kind%4))
+		if err != nil {
+			return
+		}
+		if kind >= 128 {
+			table.letters = makeLetters(2, []byte("key01"))
+		}
+		var c tableCursor
+		c.reset(table)
+		var keys []string
+		for c.next() {
+			_ = append(c.key, c.payload...)
+			if len(keys) < 1000 {
+				keys = append(keys, string(c.key))
+			}
+			if table.kind != tableOfTerms {
+				c.eachRun(len(target), func(start, end int) {
+					if start < 0 || end > len(target) || start >= end {
+						t.Fatalf("a run of %d to %d below %d", start, end, len(target))
+					}
+				})
+			}
+		}
+		c.reset(table)
+		_ = c.seek(target)
+		c.reset(table)
+		_ = c.seekEntry(len(target))
+		slices.Sort(keys)
+		seekAll(t, slices.Compact(keys), string(target), table.letters)
+	})
+}
+
+// seekAll writes keys as a table in letters, and looks for each of them and for target.
+func seekAll(t *testing.T, keys []string, target string, l *letters) {
+	table := tableOf(t, keys, l)
+	var c tableCursor
+	c.reset(table)
+	for i, key := range keys {
+		if !c.next() || string(c.key) != key || c.number != int64(i) {
+			t.Fatalf("entry %d is %q: %d (%v), want %q", i, c.key, c.number, c.err, key)
+		}
+	}
+	for _, key := range append(keys, target) {
+		c.reset(table)
+		found, at := c.seek([]byte(key)), sort.SearchStrings(keys, key)
+		if found != (at < len(keys)) || c.err != nil || found && (string(c.key) != keys[at] || c.number != int64(at)) {
+			t.Fatalf("%q: %v, %q at %d (%v); want place %d of %q", key, found, c.key, c.number, c.err, at, keys)
+		}
+	}
+}
+
+// FuzzMeta: no bytes make the description of a segment or a set of runs panic.
+func FuzzMeta(f *testing.F) {
+	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}}, vectors: []VectorField{{Name: "v", Dims: 2, Passages: 3, Owned: 2}}}
+	f.Add(m.encode())
+	m.letters = makeLetters(2, []byte("etaoin shrdlu"))
+	f.Add(m.encode())
+	f.Add([]byte{1, 2, 3, 4})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for version := uint32(oldest); version <= Version; version++ {
+			if m, err := decodeMeta(data, version); err == nil && !bytes.Equal(m.encode(), data) && len(m.encode()) > len(data) {
+				t.Fatalf("%v decodes to %+v", data, m)
+			}
+		}
+		set := NewBitset(100)
+		if set.ReadRuns(data, 100) && set.Count() > 100 {
+			t.Fatalf("runs %v hold %d of 100", data, set.Count())
+		}
+	})
+}
+
+// TestDocumentedTable holds the worked example of doc/formats/segment.md.
+func TestDocumentedTable(t *testing.T) {
+	var w tableWriter
+	w.addNumber("a", 1)
+	w.addNumber("ab", 0)
+	if got := fmt.Sprintf("%x", w.finish()); got != "016102"+"116201"+"00000000"+"02000000"+"01000000" {
+		t.Errorf("the example is %s", got)
+	}
+}

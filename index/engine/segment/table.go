@@ -1,0 +1,508 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"sync/atomic"
+
+	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/offheap"
+)
+
+// A table is a sorted list of distinct keys, each with a payload. Keys share
+// prefixes inside blocks of tableBlock entries; the offsets of the blocks come
+// after the last one, so that a key is found by binary search and the entries
+// after it by reading on:
+//
+//	blocks   entries: one byte, 16 times the bytes shared with the key before (0 for
+//	         the first of a block) plus the bytes that follow; of each of the two, 15
+//	         stands for 15 and what a uvarint adds to it; the bytes that follow, in
+//	         the letters of the table if it has some; payload
+//	offsets  4 bytes a block, little endian
+//	footer   number of entries, number of blocks, 4 bytes each
+//
+// The kind of the table says how payloads are written.
+const (
+	tableBlock  = 24
+	tableFooter = 8
+	nibble      = 15
+)
+
+// tableKind is what the payloads of a table are.
+type tableKind int
+
+const (
+	// tableOfBytes has payloads of any bytes, their uvarint length before them.
+	tableOfBytes tableKind = iota
+	// tableOfNumbers has one number for each key, as the zigzag uvarint of what it
+	// exceeds the one before by, or 0 for the first of a block.
+	tableOfNumbers
+	// tableOfRuns has a set of ordinals for each key: the zigzag uvarint of what the
+	// beginning of its first run exceeds the end of the first run before by, or 0 for
+	// the first of a block; the uvarint of twice its length less one, plus 1 if there
+	// are more runs; if so, these as appendRun writes them, their uvarint length
+	// before them.
+	tableOfRuns
+	// tableOfTerms has payloads that end where what they say ends. Whoever reads one
+	// sets the cursor's rest.
+	tableOfTerms
+)
+
+// tableWriter makes a table. Keys are added in rising order; free ends it.
+type tableWriter struct {
+	letters *letters // that write keys; nil for keys as they are
+	out     offheap.List[byte]
+	offsets []uint32
+	last    []byte
+	packed  []byte
+	count   int
+	number  int // the one that the next one is relative to
+}
+
+// key begins an entry, and reports whether it begins a block.
+func (w *tableWriter) key(key string) (first bool) {
+	shared := 0
+	if first = w.count%tableBlock == 0; first {
+		w.offsets = append(w.offsets, uint32(len(w.out.Items)))
+		w.number = 0
+	} else {
+		for shared < len(key) && shared < len(w.last) && key[shared] == w.last[shared] {
+			shared++
+		}
+	}
+	end := key[shared:]
+	more := len(end)
+	if w.letters != nil {
+		w.packed = w.letters.append(w.packed[:0], end)
+		more = len(w.packed)
+	}
+	w.out.Grow(1 + 2*binary.MaxVarintLen64 + more)
+	out := append(w.out.Items, byte(min(shared, nibble)<<4|min(more, nibble)))
+	for _, n := range [...]int{shared, more} {
+		if n >= nibble {
+			out = binary.AppendUvarint(out, uint64(n-nibble))
+		}
+	}
+	if w.letters != nil {
+		w.out.Items = append(out, w.packed...)
+	} else {
+		w.out.Items = append(out, end...)
+	}
+	w.last = append(w.last[:0], key...)
+	w.count++
+	return first
+}
+
+// add adds an entry to a table of bytes.
+func (w *tableWriter) add(key string, payload []byte) {
+	w.key(key)
+	w.bytes(payload)
+}
+
+// bytes adds a payload of any bytes.
+func (w *tableWriter) bytes(payload []byte) {
+	w.out.Grow(binary.MaxVarintLen64 + len(payload))
+	w.out.Items = append(binary.AppendUvarint(w.out.Items, uint64(len(payload))), payload...)
+}
+
+// addNumber adds an entry to a table of numbers.
+func (w *tableWriter) addNumber(key string, n int) {
+	w.key(key)
+	w.out.Grow(binary.MaxVarintLen64)
+	w.out.Items = binary.AppendVarint(w.out.Items, int64(n-w.number))
+	w.number = n
+}
+
+// addRuns adds an entry to a table of runs, of which there is one at least.
+func (w *tableWriter) addRuns(key string, runs []byte) {
+	w.key(key)
+	start, _ := uvarint(&runs)
+	length, _ := uvarint(&runs) // less one
+	w.out.Grow(2 * binary.MaxVarintLen64)
+	out := binary.AppendVarint(w.out.Items, int64(start)-int64(w.number))
+	w.number = int(start + length + 1)
+	if len(runs) == 0 {
+		w.out.Items = binary.AppendUvarint(out, length<<1)
+		return
+	}
+	w.out.Items = binary.AppendUvarint(out, length<<1|1)
+	w.bytes(runs)
+}
+
+func (w *tableWriter) finish() []byte {
+	w.out.Grow(4*len(w.offsets) + tableFooter)
+	out := w.out.Items
+	for _, offset := range w.offsets {
+		out = binary.LittleEndian.AppendUint32(out, offset)
+	}
+	out = binary.LittleEndian.AppendUint32(out, uint32(w.count))
+	return binary.LittleEndian.AppendUint32(out, uint32(len(w.offsets)))
+}
+
+// free gives back the memory of the table, which finish returned.
+func (w *tableWriter) free() { w.out.Free() }
+
+// table reads what tableWriter wrote.
+type table struct {
+	kind    tableKind
+	letters *letters // that keys are written in; nil for keys as they are
+	bytes   *sectionfile.Paged
+	count   int
+	blocks  int
+	ends    int // offset of the block offsets
+	// heads are the heads of the first keys of the blocks that were looked at, 0 for the others:
+	// looking for a key compares these, which lie together, and not keys all over the file.
+	heads atomic.Pointer[[]atomic.Uint64]
+}
+
+// headOf is the first eight bytes of a key as a number, zeros after a shorter one: where two
+// differ, the keys are in the same order.
+func headOf(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	head := uint64(0)
+	for i, b := range key {
+		head |= uint64(b) << (56 - 8*i)
+	}
+	return head
+}
+
+// headsOf is memory for the heads of all blocks.
+func (t *table) headsOf() []atomic.Uint64 {
+	heads := t.heads.Load()
+	if heads == nil {
+		made := make([]atomic.Uint64, t.blocks)
+		t.heads.CompareAndSwap(nil, &made)
+		heads = t.heads.Load()
+	}
+	return *heads
+}
+
+func openTable(section *sectionfile.Paged, kind tableKind) (*table, error) {
+	size := section.Len()
+	if size < tableFooter {
+		return nil, section.Corrupt(0, "a table of %d bytes", size)
+	}
+	footer, err := section.Slice(size-tableFooter, tableFooter)
+	if err != nil {
+		return nil, err
+	}
+	count, blocks := uint64(binary.LittleEndian.Uint32(footer)), uint64(binary.LittleEndian.Uint32(footer[4:]))
+	if blocks != (count+tableBlock-1)/tableBlock || blocks*4 > uint64(size-tableFooter) {
+		return nil, section.Corrupt(size-tableFooter, "%d keys in %d blocks", count, blocks)
+	}
+	return &table{kind: kind, bytes: section, count: int(count), blocks: int(blocks), ends: size - tableFooter - int(blocks)*4}, nil
+}
+
+// block returns the bytes of a block.
+func (t *table) block(i int) ([]byte, error) {
+	n := min(2, t.blocks-i)
+	offsets, err := t.bytes.Slice(t.ends+4*i, 4*n)
+	if err != nil {
+		return nil, err
+	}
+	start, end := int64(binary.LittleEndian.Uint32(offsets)), int64(t.ends)
+	if n == 2 {
+		end = int64(binary.LittleEndian.Uint32(offsets[4:]))
+	}
+	if start > end || end > int64(t.ends) {
+		return nil, t.bytes.Corrupt(t.ends+4*i, "block %d lies at %d to %d", i, start, end)
+	}
+	return t.bytes.Slice(int(start), int(end-start))
+}
+
+// tableCursor walks a table. key and payload are valid until next or seek.
+type tableCursor struct {
+	table   *table
+	at      int // number of the entry, count at the end
+	key     []byte
+	payload []byte // of runs: those after the first
+	number  int64  // of a table of numbers; of runs, the end of the first
+	length  int64  // of the first run
+	rest    []byte // of the block
+	err     error
+}
+
+func (c *tableCursor) reset(t *table) { *c = tableCursor{table: t, at: -1, key: c.key[:0]} }
+
+// next moves to the next entry; false at the end and after a fault.
+func (c *tableCursor) next() bool { return c.step() && c.read() }
+
+// step goes on to the next entry, of which nothing is read yet.
+func (c *tableCursor) step() bool {
+	if c.err != nil || c.at+1 >= c.table.count {
+		c.at = c.table.count
+		return false
+	}
+	c.at++
+	if c.at%tableBlock == 0 {
+		if c.rest, c.err = c.table.block(c.at / tableBlock); c.err != nil {
+			return false
+		}
+		c.key, c.number = c.key[:0], 0
+	}
+	return true
+}
+
+func (c *tableCursor) read() bool {
+	shared, end, ok := keyBytes(&c.rest)
+	if !ok || shared > uint64(len(c.key)) {
+		return c.fail("key")
+	}
+	if c.key, ok = c.table.appendEnd(c.key[:shared], end); !ok {
+		return c.fail("key")
+	}
+	return c.readRest()
+}
+
+// readRest reads what follows the key.
+func (c *tableCursor) readRest() bool {
+	switch c.table.kind {
+	case tableOfTerms:
+		return true
+	case tableOfNumbers:
+		if !c.add() {
+			return c.fail("number")
+		}
+		return true
+	case tableOfRuns:
+		if !c.readRuns() {
+			return c.fail("chunks")
+		}
+		return true
+	}
+	if !c.readPayload() {
+		return c.fail("payload")
+	}
+	return true
+}
+
+// appendEnd appends the end of a key to dst.
+func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
+	if t.letters != nil {
+		return t.letters.appendText(dst, end)
+	}
+	return append(dst, end...), true
+}
+
+// keyBytes reads how many bytes a key shares with the one before, and its end as it is
+// written.
+func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
+	if len(*b) == 0 {
+		return 0, nil, false
+	}
+	first := (*b)[0]
+	*b = (*b)[1:]
+	shared, n := uint64(first>>4), uint64(first&nibble)
+	for _, count := range [...]*uint64{&shared, &n} {
+		if *count == nibble {
+			more, ok := uvarint(b)
+			if !ok || more > math.MaxInt32 {
+				return 0, nil, false
+			}
+			*count += more
+		}
+	}
+	if n > uint64(len(*b)) {
+		return 0, nil, false
+	}
+	end, *b = (*b)[:n], (*b)[n:]
+	return shared, end, true
+}
+
+// add adds a difference to the number.
+func (c *tableCursor) add() bool {
+	v, ok := uvarint(&c.rest)
+	c.number += int64(v>>1) ^ -int64(v&1)
+	return ok && c.number >= 0 && c.number <= math.MaxInt32
+}
+
+func (c *tableCursor) readRuns() bool {
+	if !c.add() {
+		return false
+	}
+	v, ok := uvarint(&c.rest)
+	if !ok || v>>1 >= maxChunks {
+		return false
+	}
+	c.length = int64(v>>1) + 1
+	c.number += c.length
+	c.payload = nil
+	return v&1 == 0 || c.readPayload()
+}
+
+func (c *tableCursor) readPayload() bool {
+	size, ok := uvarint(&c.rest)
+	if !ok || size > uint64(len(c.rest)) {
+		return false
+	}
+	c.payload, c.rest = c.rest[:size:size], c.rest[size:]
+	return true
+}
+
+// eachRun calls f with the bounds of every run of the entry of a table of runs, or of
+// bytes that are runs, or with the number of one of numbers. They must lie below n.
+func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
+	switch c.table.kind {
+	case tableOfBytes:
+		return eachRun(c.payload, n, f)
+	case tableOfNumbers: // a run of one
+		if c.number >= int64(n) {
+			return false
+		}
+		f(int(c.number), int(c.number)+1)
+		return true
+	}
+	if c.number > int64(n) {
+		return false
+	}
+	end := int(c.number)
+	f(end-int(c.length), end)
+	return eachRun(c.payload, n-end, func(s, e int) { f(end+s, end+e) })
+}
+
+func (c *tableCursor) fail(what string) bool {
+	c.err = c.table.bytes.Corrupt(0, "%s of entry %d of %d", what, c.at, c.table.count)
+	return false
+}
+
+// seek moves to the first key at or after target; false when there is none. It
+// may move backward.
+func (c *tableCursor) seek(target []byte) bool {
+	c.toBlock(target)
+	same := 0
+	for {
+		reached, ok := c.toward(target, &same)
+		if !ok || !c.readRest() {
+			return false
+		}
+		if reached {
+			return true
+		}
+	}
+}
+
+// toward moves to the next entry, with the cursor before target, of which the key shares
+// same bytes, and reports whether that is at or after target. Until then key is unknown:
+// most keys share more or less than that with the one before, which says where they are. What
+// follows the key is not read. ok is false at the end and after a fault.
+func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
+	if !c.step() {
+		return false, false
+	}
+	if c.at%tableBlock == 0 {
+		*same = 0
+	}
+	shared, end, ok := keyBytes(&c.rest)
+	if !ok {
+		return false, c.fail("key")
+	}
+	if shared > uint64(*same) {
+		return false, true
+	}
+	c.key = append(c.key[:0], target[:shared]...)
+	if c.key, ok = c.table.appendEnd(c.key, end); !ok {
+		return false, c.fail("key")
+	}
+	if int(shared) < *same {
+		return true, true
+	}
+	n := *same
+	for n < len(target) && n < len(c.key) && target[n] == c.key[n] {
+		n++
+	}
+	*same = n
+	return n == len(target) || n < len(c.key) && c.key[n] > target[n], true
+}
+
+// toBlock moves to before the last block whose first key is not after target, or
+// before the first one.
+func (c *tableCursor) toBlock(target []byte) {
+	heads, head := c.table.headsOf(), headOf(target)
+	from, to := 0, len(heads) // blocks before from begin at target or before, those from to on after it
+	for from < to && c.err == nil {
+		middle := int(uint(from+to) / 2)
+		after := false
+		if known := heads[middle].Load(); known != 0 && known != head {
+			after = known > head
+		} else {
+			if c.key, c.err = c.table.firstKey(c.key[:0], middle); c.err != nil {
+				break
+			}
+			heads[middle].Store(headOf(c.key))
+			after = bytes.Compare(c.key, target) > 0
+		}
+		if after {
+			to = middle
+		} else {
+			from = middle + 1
+		}
+	}
+	c.at = max(from-1, 0)*tableBlock - 1
+}
+
+// advance moves to the first key at or after target, which is not before the one
+// that the cursor stands at; false when there is none. Targets near by are cheaper
+// than with seek.
+func (c *tableCursor) advance(target []byte) bool {
+	for range tableBlock {
+		if c.at >= 0 && c.at < c.table.count && bytes.Compare(c.key, target) >= 0 {
+			return true
+		}
+		if !c.next() {
+			return false
+		}
+	}
+	return c.seek(target)
+}
+
+// seekEntry moves to the entry of this number.
+func (c *tableCursor) seekEntry(i int) bool {
+	if c.err != nil || i < 0 || i >= c.table.count {
+		return false
+	}
+	c.at = i/tableBlock*tableBlock - 1
+	for c.next() {
+		if c.at == i {
+			return true
+		}
+	}
+	return false
+}
+
+// find moves to the key target; false when it is not there.
+func (c *tableCursor) find(target []byte) bool {
+	return c.seek(target) && bytes.Equal(c.key, target)
+}
+
+// firstKey appends the first key of a block to dst.
+func (t *table) firstKey(dst []byte, block int) ([]byte, error) {
+	b, err := t.block(block)
+	if err != nil {
+		return dst, err
+	}
+	shared, end, ok := keyBytes(&b)
+	if ok && shared == 0 {
+		if dst, ok = t.appendEnd(dst, end); ok {
+			return dst, nil
+		}
+	}
+	return dst, t.bytes.Corrupt(0, "first key of block %d", block)
+}
+
+// uvarint takes a varint off the front of b.
+func uvarint(b *[]byte) (uint64, bool) {
+	s := *b
+	if len(s) > 0 && s[0] < 0x80 {
+		*b = s[1:]
+		return uint64(s[0]), true
+	}
+	v, n := binary.Uvarint(s)
+	if n <= 0 {
+		return 0, false
+	}
+	*b = s[n:]
+	return v, true
+}

@@ -1,0 +1,212 @@
+package segment
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/offheap"
+)
+
+// fileWriter writes the sections of a segment in their order. Errors stick and
+// come out of finish.
+type fileWriter struct {
+	path string
+	kind string
+	file *sectionfile.Writer
+	meta meta
+	err  error
+
+	written int64
+
+	terms   tableWriter
+	offset  uint64 // where the next list begins
+	recent  recentMasks
+	columns tableWriter
+}
+
+func createFile(fs vfs.FS, path, kind string) (*fileWriter, error) {
+	file, err := sectionfile.Create(fs, path, kind, Version)
+	if err != nil {
+		return nil, err
+	}
+	return &fileWriter{path: path, kind: kind, file: file}, nil
+}
+
+func (w *fileWriter) fail(err error) {
+	var named *fs.PathError
+	switch {
+	case w.err != nil || err == nil:
+	case errors.As(err, &named): // the file system's, which names the file
+		w.err = err
+	default:
+		w.err = fmt.Errorf("write %s: %w", w.path, err)
+	}
+}
+
+// writeTermsIn chooses the letters that write names best whose bytes come so often. A run
+// has names as they are, which are read sooner.
+func (w *fileWriter) writeTermsIn(counts *[256]int) {
+	if w.meta.letters = newLetters(counts); w.kind != runKind {
+		w.terms.letters = w.meta.letters
+	}
+}
+
+func (w *fileWriter) begin(name string) { w.file.Begin(name) }
+
+// write appends to the open section.
+func (w *fileWriter) write(b []byte) {
+	_, err := w.file.Write(b)
+	w.fail(err)
+	w.written += int64(len(b))
+}
+
+func (w *fileWriter) section(name string, data []byte) {
+	w.begin(name)
+	w.write(data)
+}
+
+// lengths writes the lengths of the fields and their statistics: none, one or two
+// bytes a chunk, the largest number for those that are longer, which follow:
+// ordinal and length, 4 bytes each.
+func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
+	for f, name := range fields {
+		field := Field{Name: name, width: lengthWidth(lengths[f])}
+		w.meta.chunks = len(lengths[f])
+		most := uint32(1)<<(8*field.width) - 1
+		w.begin(sectionLengths + name)
+		short := make([]byte, 0, field.width*len(lengths[f]))
+		var long []byte
+		for i, n := range lengths[f] {
+			if n > 0 {
+				field.Chunks++
+				field.Tokens += int64(n)
+			}
+			for i := range field.width {
+				short = append(short, byte(min(n, most)>>(8*i)))
+			}
+			if n >= most && n > 0 {
+				long = binary.LittleEndian.AppendUint32(long, uint32(i))
+				long = binary.LittleEndian.AppendUint32(long, n)
+			}
+		}
+		w.write(short)
+		w.write(long)
+		w.meta.fields = append(w.meta.fields, field)
+	}
+}
+
+// lengthWidth is how many bytes a length takes: two when more than one chunk in
+// 256 is too long for one, because looking up the long ones costs a search; none
+// when few chunks have the field.
+func lengthWidth(lengths []uint32) int {
+	long, some := 0, 0
+	for _, n := range lengths {
+		if n > 0 {
+			some++
+		}
+		if n >= LongByte {
+			long++
+		}
+	}
+	switch {
+	case some <= len(lengths)/32:
+		return 0
+	case long > len(lengths)/256:
+		return 2
+	}
+	return 1
+}
+
+// identifiers writes the tables of chunks and documents.
+func (w *fileWriter) identifiers(ids, docs []string) {
+	w.meta.chunks = len(ids)
+	var table tableWriter
+	var places, numbers offheap.List[uint32]
+	defer func() {
+		table.free()
+		places.Free()
+		numbers.Free()
+	}()
+	places.Resize(len(ids))
+	numbers.Resize(len(ids))
+	order, ranks := places.Items, numbers.Items
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int { return strings.Compare(ids[i], ids[j]) })
+	for rank, ordinal := range order {
+		if rank > 0 && ids[order[rank-1]] == ids[ordinal] {
+			w.fail(fmt.Errorf("chunk %q is there twice", ids[ordinal]))
+			return
+		}
+		table.addNumber(ids[ordinal], int(ordinal))
+		ranks[ordinal] = uint32(rank)
+	}
+	w.section(sectionIDs, table.finish())
+	w.section(sectionRanks, appendRanks(nil, ranks))
+	w.documents(ids, docs)
+}
+
+// documents writes the chunks of each document, none where each chunk is a document with
+// the same identifier. Those of one come one after another, mostly, so it is runs that
+// are sorted.
+func (w *fileWriter) documents(ids, docs []string) {
+	if slices.Equal(docs, ids) {
+		w.meta.documents, docs = len(docs), nil
+	}
+	var begins []int // of the runs
+	for i, doc := range docs {
+		if i == 0 || docs[i-1] != doc {
+			begins = append(begins, i)
+		}
+	}
+	slices.SortFunc(begins, func(i, j int) int { return cmp.Or(strings.Compare(docs[i], docs[j]), i-j) })
+	var table tableWriter
+	defer table.free()
+	var out runWriter
+	for len(begins) > 0 {
+		doc := docs[begins[0]]
+		for out.reset(); len(begins) > 0 && docs[begins[0]] == doc; begins = begins[1:] {
+			for i := begins[0]; i < len(docs) && docs[i] == doc; i++ {
+				out.add(i)
+			}
+		}
+		table.addRuns(doc, out.finish())
+		w.meta.documents++
+	}
+	w.section(sectionDocs, table.finish())
+}
+
+func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
+
+// column writes the chunks that have a value; an empty set leaves no trace.
+func (w *fileWriter) column(key string, runs []byte) {
+	if len(runs) > 0 {
+		w.columns.add(key, runs)
+	}
+}
+
+func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()) }
+
+// finish writes what the segment says about itself, syncs the file, unless it is a run,
+// and closes it.
+func (w *fileWriter) finish() error {
+	w.terms.free()
+	w.columns.free()
+	w.section(sectionMeta, w.meta.encode())
+	if w.err != nil {
+		return errors.Join(w.err, w.file.Abort())
+	}
+	if w.kind == runKind {
+		return w.file.CloseUnsynced()
+	}
+	_, err := w.file.Close()
+	return err
+}

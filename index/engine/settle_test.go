@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"sheaf/text/analysis"
+)
+
+// TestSettle: a program that loads and ends leaves few segments, with everything
+// in them; one that took no time leaves them as they are.
+func TestSettle(t *testing.T) {
+	for _, took := range []time.Duration{0, time.Minute} {
+		dir := t.TempDir()
+		ix := testIndex(t, dir)
+		ix.PauseMerges()
+		rng := rand.New(rand.NewPCG(21, 22))
+		for n := range 6 {
+			commit(t, ix, nil, randomChunks(rng, n*100, 50, 300))
+		}
+		ix.ResumeMerges()
+		before, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, segments := before.Chunks(), before.Stats().Segments
+		if err := before.Release(); err != nil {
+			t.Fatal(err)
+		}
+		ix.loaded.Store(int64(took))
+		if err := ix.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again := testIndex(t, dir)
+		s, err := again.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := s.Stats()
+		if st.Chunks != chunks || took > 0 && st.Segments > settled || took == 0 && st.Segments != segments {
+			t.Errorf("loads of %v: %d chunks in %d segments, before %d in %d", took, st.Chunks, st.Segments, chunks, segments)
+		}
+		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
+			t.Error(faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMergeRate: a merge in the background keeps to its rate, and Close ends it.
+func TestMergeRate(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, MergeRate: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(23, 24))
+	for n := range tierFactor {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 200, 20_000))
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Segments; n < tierFactor {
+		t.Errorf("%d segments are left: the merge took no time", n)
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+	ix.loaded.Store(0)
+	if err := ix.Close(); err != nil { // which does not wait for the merge
+		t.Fatal(err)
+	}
+}
+
+// TestMergeIsCancelled: who waits for merges in the background, which may be slow or
+// paused, can stop waiting.
+func TestMergeIsCancelled(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	ix.PauseMerges()
+	rng := rand.New(rand.NewPCG(25, 26))
+	for n := range tierFactor {
+		commit(t, ix, nil, randomChunks(rng, n*100, 50, 300))
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if err := ix.Merge(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a merge that is no longer wanted: %v", err)
+	}
+	ix.ResumeMerges()
+	if err := ix.Merge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if st := s.Stats(); st.Segments != 1 {
+		t.Errorf("%d segments are left of one merge", st.Segments)
+	}
+}
+
+// TestMergesWithinMemory: a merge of several that would take more than its share of
+// the memory is not begun in the background.
+func TestMergesWithinMemory(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	ix.PauseMerges()
+	rng := rand.New(rand.NewPCG(51, 2))
+	for n := range tierFactor {
+		commit(t, ix, nil, randomChunks(rng, n*20, 20, 40))
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	need := int64(0)
+	for _, v := range s.views {
+		need += v.reader.MergeBytes()
+	}
+	for _, c := range []struct {
+		memory int64
+		merged int
+	}{{need * 4, tierFactor}, {need*4 - 4, 0}} { // a quarter is not counted, and half a load's
+		// The index itself looks for merges in the background: only a copy may have another memory.
+		other := &Index{options: Options{Memory: c.memory}}
+		if got := other.tiers(s.views); len(got) != c.merged {
+			t.Errorf("with %d bytes of memory %d of %d segments are merged, want %d: they need %d", c.memory, len(got), len(s.views), c.merged, need)
+		}
+	}
+	ix.ResumeMerges()
+	if err := errors.Join(s.Release(), ix.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"sheaf/index/engine/bm25"
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/segment"
+)
+
+// handle is an open segment that snapshots share.
+type handle struct {
+	name   string
+	reader *segment.Reader
+	terms  termCache
+	refs   atomic.Int32
+	// lengths are of the virtual field that was asked for last.
+	lengths atomic.Pointer[virtualLengths]
+}
+
+// newHandle is an open segment for one user.
+func newHandle(name string, reader *segment.Reader) *handle {
+	h := &handle{name: name, reader: reader, terms: termCache{recent: newRecent(termBlocks)}}
+	h.refs.Store(1)
+	return h
+}
+
+func (h *handle) release() error {
+	if h.refs.Add(-1) > 0 {
+		return nil
+	}
+	return h.reader.Close()
+}
+
+// view is a segment as one snapshot sees it: without the chunks that were
+// deleted up to then. It never changes.
+type view struct {
+	*handle
+	deleted segment.Bitset                 // nil when none is
+	live    int                            // chunks that are left
+	alive   atomic.Pointer[segment.Bitset] // what left gives
+	fields  []atomic.Pointer[bm25.Field]   // statistics of those, once they are counted
+	lucene  []atomic.Pointer[bm25.Field]   // likewise, with lengths as Lucene keeps them
+	counts  dfCache
+}
+
+// newView makes a view of h, which it takes over; runs are the deleted chunks.
+func newView(h *handle, runs []byte) (*view, error) {
+	r := h.reader
+	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())), lucene: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
+	if len(runs) == 0 {
+		return v, nil
+	}
+	v.deleted = segment.NewBitset(r.Chunks())
+	if !v.deleted.ReadRuns(runs, r.Chunks()) {
+		return nil, corruptf("%s: the list of deleted chunks of %s does not fit its %d chunks", manifestName, h.name, r.Chunks())
+	}
+	v.live -= v.deleted.Count()
+	return v, nil
+}
+
+// left are the chunks that are left, nil when none is deleted. It is not to be changed.
+func (v *view) left() segment.Bitset {
+	if v.deleted == nil {
+		return nil
+	}
+	if known := v.alive.Load(); known != nil {
+		return *known
+	}
+	set := segment.NewBitset(v.reader.Chunks())
+	set.Fill(v.reader.Chunks())
+	set.AndNot(v.deleted)
+	v.alive.Store(&set)
+	return set
+}
+
+// field returns the statistics of a field of the segment over the chunks that are
+// left. They are counted when they are first asked for, because that reads the
+// lengths of the field.
+func (v *view) field(f int) (bm25.Field, error) {
+	if known := v.fields[f].Load(); known != nil {
+		return *known, nil
+	}
+	stats := v.reader.Fields()[f].Field
+	if v.deleted != nil {
+		lengths, err := v.reader.Lengths(f)
+		if err != nil {
+			return stats, err
+		}
+		for i := v.deleted.Next(0); i >= 0; i = v.deleted.Next(i + 1) {
+			if n := lengths.Of(uint32(i)); n > 0 {
+				stats.Remove(bm25.Field{Chunks: 1, Tokens: int64(n)})
+			}
+		}
+	}
+	v.fields[f].Store(&stats)
+	return stats, nil
+}
+
+// fieldAs is field for lengths that count otherwise: all of them are looked at when it is
+// first asked for.
+func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
+	if as == bm25.LengthsExact {
+		return v.field(f)
+	}
+	if known := v.lucene[f].Load(); known != nil {
+		return *known, nil
+	}
+	lengths, err := v.reader.Lengths(f)
+	if err != nil {
+		return bm25.Field{}, err
+	}
+	var stats bm25.Field
+	for i := range uint32(v.reader.Chunks()) {
+		if n := lengths.Of(i); n > 0 && (v.deleted == nil || !v.deleted.Has(i)) {
+			stats.Add(bm25.Field{Chunks: 1, Tokens: as.Sum(n)})
+		}
+	}
+	v.lucene[f].Store(&stats)
+	return stats, nil
+}
+
+// liveDF is the number of chunks of the view that hold a term in a field.
+func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, error) {
+	df := t.DF(field)
+	if df == 0 || v.deleted == nil {
+		return df, nil
+	}
+	place, counted := t.Place(1 << field)
+	if n, ok := v.counts.get(place, 1<<field); ok && counted {
+		return n, nil
+	}
+	list, err := v.reader.List(t, field, false)
+	if err != nil {
+		return 0, err
+	}
+	c.Reset(list, uint32(v.reader.Chunks()))
+	gone := 0
+	for i := v.deleted.Next(0); i >= 0; {
+		at := c.Seek(uint32(i))
+		if at == postings.End {
+			break
+		}
+		if v.deleted.Has(at) {
+			gone++
+			at++
+		}
+		i = v.deleted.Next(int(at))
+	}
+	if c.Err() != nil {
+		return 0, v.reader.Corrupt(c.Err())
+	}
+	if counted {
+		v.counts.put(place, 1<<field, df-gone)
+	}
+	return df - gone, nil
+}
+
+// dfCache remembers the document frequencies of recent terms in some fields of a view with
+// deleted chunks, because counting them means to intersect the term's postings
+// with the deleted chunks. Terms are known by where a list of theirs begins, and single
+// postings are counted soon enough. It is lossy, takes no lock and never grows.
+type dfCache struct {
+	slots [dfSlots]atomic.Uint64 // frequency, mask of fields, and place but for what the slot says of it; 0 for none
+}
+
+const (
+	dfSlots = 1 << 10
+	// dfBits, dfFields and dfPlaces are the bits of what a slot has.
+	dfBits   = 25
+	dfFields = segment.MaxFields
+	dfPlaces = 64 - dfBits - dfFields
+)
+
+// entry is the slot for fields of the term at a place, and what stands in it above the
+// frequency; nil for what is not remembered.
+func (c *dfCache) entry(place, fields uint64) (slot *atomic.Uint64, above uint64) {
+	if place/dfSlots >= 1<<dfPlaces || fields >= 1<<dfFields {
+		return nil, 0
+	}
+	return &c.slots[place%dfSlots], place/dfSlots<<dfFields | fields
+}
+
+func (c *dfCache) get(place, fields uint64) (df int, ok bool) {
+	slot, above := c.entry(place, fields)
+	if slot == nil {
+		return 0, false
+	}
+	e := slot.Load()
+	return int(e & (1<<dfBits - 1)), e>>dfBits == above
+}
+
+func (c *dfCache) put(place, fields uint64, df int) {
+	if slot, above := c.entry(place, fields); slot != nil && df < 1<<dfBits {
+		slot.Store(above<<dfBits | uint64(df))
+	}
+}
+
+// Snapshot is the index as it was at one moment. It does not change, and can be
+// used by several goroutines until Release.
+type Snapshot struct {
+	generation uint64
+	views      []*view
+	refs       atomic.Int32
+	index      *Index
+	norms      normCache
+	places     *places
+	filters    filters
+	serial     uint64
+	first      []uint32 // the number of the first chunk of each view
+	// largestFirst are the numbers of the views, large segments first: they raise the
+	// threshold for the others.
+	largestFirst []int
+}
+
+// newSnapshot is one of an index without segments, for one user.
+func newSnapshot(ix *Index, generation uint64) *Snapshot {
+	s := &Snapshot{generation: generation, index: ix, places: newPlaces()}
+	s.refs.Store(1)
+	return s
+}
+
+// serials tell snapshots apart, of whatever index.
+var serials atomic.Uint64
+
+// number gives the chunks of all views one numbering, if there are not too many, and puts the
+// views in order.
+func (s *Snapshot) number() {
+	for i := range s.views {
+		s.largestFirst = append(s.largestFirst, i)
+	}
+	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
+	s.first = make([]uint32, len(s.views))
+	n := uint64(0)
+	for i, v := range s.views {
+		s.first[i] = uint32(n)
+		if n += uint64(v.reader.Chunks()); n > math.MaxUint32 {
+			return
+		}
+	}
+	s.serial = serials.Add(1)
+}
+
+// Serial names the snapshot, whose chunks have numbers: no other of this process has the
+// same. It is 0 for one of more chunks than there are numbers, where they mean nothing.
+func (s *Snapshot) Serial() uint64 { return s.serial }
+
+// place is where the chunk with a number stands; false when there is none.
+func (s *Snapshot) place(number uint32) (view int, ordinal uint32, ok bool) {
+	for view = len(s.first) - 1; view > 0 && s.first[view] > number; view-- {
+	}
+	if view < 0 {
+		return 0, 0, false
+	}
+	ordinal = number - s.first[view]
+	return view, ordinal, uint64(ordinal) < uint64(s.views[view].reader.Chunks())
+}
+
+// Acquire counts one more user, who releases it too; false when the last one has.
+func (s *Snapshot) Acquire() bool {
+	for {
+		n := s.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if s.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Release ends the use of the snapshot; every one must be released once.
+func (s *Snapshot) Release() error {
+	if s.refs.Add(-1) > 0 {
+		return nil
+	}
+	var errs []error
+	for _, v := range s.views {
+		errs = append(errs, v.release())
+	}
+	return errors.Join(errs...)
+}
+
+// Generation grows with every change of the index.
+func (s *Snapshot) Generation() uint64 { return s.generation }
+
+// Chunks is the number of chunks.
+func (s *Snapshot) Chunks() int {
+	n := 0
+	for _, v := range s.views {
+		n += v.live
+	}
+	return n
+}

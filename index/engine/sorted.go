@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"sheaf/index/engine/segment"
+)
+
+// Order is an order of chunks by their values in a column: a chunk with several by
+// the one that comes first, chunks without one last, equal ones by identifier.
+type Order struct {
+	Column     string
+	Descending bool
+}
+
+// keyed is a chunk with the value that orders it, nil when it has none.
+type keyed struct {
+	key     []byte
+	view    int
+	ordinal uint32
+	id      string
+	score   float64
+}
+
+// Sorted returns at most req.Limit of the chunks that a request by words matches,
+// in the order that by says, with the scores that Search gives them.
+func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) ([]Hit, error) {
+	p, err := s.plan(req)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := p.matched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []keyed
+	for i := range s.views {
+		of, err := s.firstOf(ctx, i, sets[i], by, req.Limit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	slices.SortFunc(all, func(a, b keyed) int {
+		if (a.key == nil) != (b.key == nil) {
+			if a.key == nil {
+				return 1
+			}
+			return -1
+		}
+		order := bytes.Compare(a.key, b.key)
+		if by.Descending {
+			order = -order
+		}
+		return cmp.Or(order, cmp.Compare(a.id, b.id))
+	})
+	all = all[:min(len(all), req.Limit)]
+	if err := p.scoreOf(all); err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, len(all))
+	for i, k := range all {
+		hits[i] = Hit{ID: k.id, Score: k.score}
+	}
+	return hits, nil
+}
+
+// firstOf are the first limit chunks of set, a set of one view, which it empties.
+func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order, limit int) ([]keyed, error) {
+	r := s.views[view].reader
+	var out []keyed
+	var group []uint32
+	var fault error
+	err := r.EachValue(by.Column, by.Descending, func(value []byte, runs []uint32) bool {
+		group = group[:0]
+		for i := 0; i < len(runs); i += 2 {
+			for o := set.Next(int(runs[i])); o >= 0 && o < int(runs[i+1]); o = set.Next(o + 1) {
+				set.Clear(uint32(o)) // a later value of it does not count
+				group = append(group, uint32(o))
+			}
+		}
+		if len(group) > 0 {
+			out, fault = s.appendGroup(out, bytes.Clone(value), view, group, limit)
+		}
+		return len(out) < limit && fault == nil && ctx.Err() == nil
+	})
+	if err = cmp.Or(err, fault, ctx.Err()); err != nil || len(out) >= limit {
+		return out, err
+	}
+	group = group[:0]
+	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
+		group = append(group, uint32(o))
+	}
+	return s.appendGroup(out, nil, view, group, limit)
+}
+
+// appendGroup appends the chunks with one value, those with the first identifiers
+// if that makes more than limit.
+func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32, limit int) ([]keyed, error) {
+	r := s.views[view].reader
+	if len(out)+len(group) > limit {
+		ranked := make([]uint64, len(group))
+		for i, o := range group {
+			rank, err := r.Rank(o)
+			if err != nil {
+				return out, err
+			}
+			ranked[i] = uint64(rank)<<32 | uint64(o)
+		}
+		slices.Sort(ranked)
+		group = group[:limit-len(out)]
+		for i := range group {
+			group[i] = uint32(ranked[i])
+		}
+	}
+	for _, o := range group {
+		id, err := r.ID(nil, o)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, keyed{key: key, view: view, ordinal: o, id: string(id)})
+	}
+	return out, nil
+}
+
+// scoreOf computes the scores of chunks that match.
+func (p *plan) scoreOf(chunks []keyed) error {
+	order := make([]*keyed, len(chunks))
+	for i := range chunks {
+		order[i] = &chunks[i]
+	}
+	slices.SortFunc(order, func(a, b *keyed) int {
+		return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.ordinal, b.ordinal))
+	})
+	scores := scores{byField: make([]float64, len(p.fields))}
+	for len(order) > 0 {
+		view := order[0].view
+		root, err := p.root.node(p, view)
+		if err != nil {
+			return err
+		}
+		for ; len(order) > 0 && order[0].view == view; order = order[1:] {
+			if root.seek(order[0].ordinal) == order[0].ordinal {
+				root.score(&scores)
+				order[0].score = scores.total(p.words)
+			}
+		}
+		err = root.err()
+		root.close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

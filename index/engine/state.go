@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"sheaf/index/vfs/manifest"
+)
+
+// stateVersion is the version of the manifest's payload.
+const stateVersion = 1
+
+// state is what the manifest says: how the index was made, its segments, and
+// which of their chunks are deleted.
+type state struct {
+	generation uint64
+	analyzer   string
+	vectors    []VectorModel
+	next       uint64 // number of the next segment file
+	segments   []entry
+}
+
+type entry struct {
+	name    string
+	deleted []byte // runs of ordinals
+}
+
+func (s *state) files() []string {
+	names := make([]string, len(s.segments))
+	for i, e := range s.segments {
+		names[i] = e.name
+	}
+	return names
+}
+
+// encode writes the payload: uvarints, and strings with their lengths before
+// them. Version, analyzer, next number, vector fields (field, model, dims), and
+// for each file of the manifest the runs of its deleted chunks.
+func (s *state) encode() []byte {
+	b := binary.AppendUvarint(nil, stateVersion)
+	b = appendText(b, s.analyzer)
+	b = binary.AppendUvarint(b, s.next)
+	b = binary.AppendUvarint(b, uint64(len(s.vectors)))
+	for _, v := range s.vectors {
+		b = appendText(b, v.Field)
+		b = appendText(b, v.Model)
+		b = binary.AppendUvarint(b, uint64(v.Dims))
+	}
+	for _, e := range s.segments {
+		b = appendText(b, string(e.deleted))
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// decodeState reads the payload of a manifest.
+func decodeState(m manifest.Manifest) (state, error) {
+	s := state{generation: m.Generation}
+	d := payload{b: m.Payload}
+	if v := d.number(); !d.bad && v != stateVersion {
+		return s, fmt.Errorf("%s: %w %d, this program reads %d", manifestName, ErrVersion, v, stateVersion)
+	}
+	s.analyzer = string(d.text())
+	s.next = d.number()
+	for n := d.number(); n > 0 && !d.bad; n-- {
+		v := VectorModel{Field: string(d.text()), Model: string(d.text())}
+		v.Dims = int(d.number() & (1<<31 - 1))
+		s.vectors = append(s.vectors, v)
+	}
+	for _, name := range m.Files {
+		s.segments = append(s.segments, entry{name: name, deleted: slices.Clone(d.text())})
+	}
+	if d.bad || len(d.b) > 0 {
+		return s, corruptf("%s: payload at byte %d of %d", manifestName, len(m.Payload)-len(d.b), len(m.Payload))
+	}
+	return s, nil
+}
+
+// payload reads varints and texts, remembering that one was faulty.
+type payload struct {
+	b   []byte
+	bad bool
+}
+
+func (p *payload) number() uint64 {
+	v, n := binary.Uvarint(p.b)
+	if n <= 0 {
+		p.bad, p.b = true, nil
+		return 0
+	}
+	p.b = p.b[n:]
+	return v
+}
+
+func (p *payload) text() []byte {
+	n := p.number()
+	if n > uint64(len(p.b)) {
+		p.bad, p.b = true, nil
+		return nil
+	}
+	t := p.b[:n]
+	p.b = p.b[n:]
+	return t
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"sheaf/index/engine/segment"
+)
+
+// termCache remembers where the posting lists of recent terms of a segment are:
+// finding a term takes longer than scoring a short list, and one search asks for the
+// same terms several times. It forgets at random and takes no lock. An entry takes some
+// 200 bytes with two fields, and 1 kB with as many as there can be.
+type termCache struct {
+	recent recent
+	slots  [termSlots]atomic.Uint64 // the name of a knownTerm in recent
+}
+
+const (
+	termSlots = 1 << 10
+	// termBlocks is 256 bytes a slot.
+	termBlocks = termSlots * 256 / recentBytes
+	// termBytes is the longest term that is remembered.
+	termBytes = 64
+)
+
+// knownTerm is a term of a segment, or that there is none: a copy of a segment.Term, and the
+// bytes of the key, follow in the same piece of memory.
+type knownTerm struct{ term, key uint64 } // how many bytes each of them takes
+
+const knownBytes = int(unsafe.Sizeof(knownTerm{}))
+
+// of is the term.
+func (k *knownTerm) of() segment.Term {
+	if k.term == 0 {
+		return segment.Term{}
+	}
+	return segment.TermAt(unsafe.Add(unsafe.Pointer(k), knownBytes))
+}
+
+// is reports whether it is the term with this key.
+func (k *knownTerm) is(key []byte) bool {
+	return int(k.key) == len(key) && unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(k), knownBytes+int(k.term))), len(key)) == string(key)
+}
+
+var termSeed = maphash.MakeSeed()
+
+// walks are walks of dictionaries, for terms that are not remembered.
+var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
+
+// term finds a term of the segment; one that no field has when there is none. It must not
+// be changed.
+func (h *handle) term(key []byte) (segment.Term, error) {
+	slot := &h.terms.slots[maphash.Bytes(termSeed, key)%termSlots]
+	if known := (*knownTerm)(h.terms.recent.get(slot.Load())); known != nil && known.is(key) {
+		return known.of(), nil
+	}
+	walk := walks.Get().(*segment.Terms)
+	defer walks.Put(walk)
+	walk.Reset(h.reader)
+	term, bytes := &segment.Term{}, 0
+	if walk.Find(key) {
+		term = walk.Term()
+		bytes = term.Bytes()
+	} else if err := walk.Err(); err != nil {
+		return segment.Term{}, err
+	}
+	if len(key) <= termBytes {
+		if name, room := h.terms.recent.take(knownBytes + bytes + len(key) + 1); room != nil { // with a byte more: nothing points behind it
+			known := (*knownTerm)(room)
+			*known = knownTerm{uint64(bytes), uint64(len(key))}
+			if bytes > 0 {
+				term.CopyTo(unsafe.Add(room, knownBytes))
+			}
+			copy(unsafe.Slice((*byte)(unsafe.Add(room, knownBytes+bytes)), len(key)), key)
+			slot.Store(name)
+			return known.of(), nil
+		}
+	}
+	if bytes == 0 {
+		return segment.Term{}, nil
+	}
+	room := unsafe.Pointer(unsafe.SliceData(make([]uint64, (bytes+7)/8+1)))
+	term.CopyTo(room)
+	return segment.TermAt(room), nil
+}

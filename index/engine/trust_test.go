@@ -1,0 +1,483 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sheaf/index/engine/segment"
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+	"sheaf/index/vfs/sectionfile"
+	"sheaf/text/analysis"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("SHEAF_TEST_WRITER"); dir != "" {
+		writeUntilKilled(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// smallIndex is an index of two segments with deleted chunks, columns and
+// vectors.
+func smallIndex(t testing.TB, dir string) {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: []VectorModel{{"body", "test", 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := func(id, doc, title, body string, n float64) Chunk {
+		return Chunk{ID: id, Doc: doc, Fields: []FieldText{{"title", title}, {"body", body}},
+			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: n}}}, {"tag", []segment.Value{{Kind: 1, IsText: true, Text: title}}}},
+			Vectors: []Vectors{{"body", [][]float32{{float32(n), 1}}}}}
+	}
+	commit(t, ix, nil, []Chunk{chunk("a", "a", "Apple trees", "apples grow on apple trees, and pears do not", 1),
+		chunk("a#1", "a", "Pears", "a pear is running to the getUserName", 2), chunk("b", "b", "Cherry", "cherries and apples", 3)})
+	commit(t, ix, []string{"b"}, []Chunk{chunk("c", "c", "Dates", "dates are sweet apples of the desert", 4), chunk("d", "d", "Elder", "elder trees run", 5)})
+	if err := ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answers are what an index says to some requests, and the first error.
+func answers(dir string) (string, error) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		return "", err
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, ReadOnly: true})
+	if err != nil {
+		return "", err
+	}
+	defer ix.Close()
+	s, err := ix.Acquire()
+	if err != nil {
+		return "", err
+	}
+	defer s.Release()
+	both := []FieldWeight{{"title", 2}, {"body", 1}}
+	var out []string
+	for _, req := range []Request{
+		{Words: &Words{Query: Match{Text: "apples trees getUserName"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Phrase{Text: "apple trees"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Prefix{Text: "runn"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Fuzzy{Text: "elders", Distance: 2}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Bool{}, Fields: both}, Filter: Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: 2}}}},
+		{Words: &Words{Query: Bool{}, Fields: both}, Filter: HasPrefix{Column: "tag", Prefix: segment.Value{Kind: 1, IsText: true, Text: "E"}}},
+		{Words: &Words{Query: Bool{}, Fields: both}, Within: []string{"a#1", "b"}},
+		{Vector: &Vector{Field: "body", Vector: []float32{1, 0.5}}},
+	} {
+		req.Limit = 10
+		hits, err := s.Search(context.Background(), req)
+		if err != nil {
+			return "", err
+		}
+		var told []string
+		for _, h := range hits {
+			told = append(told, fmt.Sprintf("{%s %v %d}", h.ID, h.Score, h.Passage))
+		}
+		out = append(out, fmt.Sprint(told))
+	}
+	return strings.Join(out, "\n") + "\n", nil
+}
+
+// faults are what a check of every byte finds.
+func faults(dir string) []error {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		return []error{err}
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, ReadOnly: true})
+	if err != nil {
+		return []error{err}
+	}
+	defer ix.Close()
+	s, err := ix.Acquire()
+	if err != nil {
+		return []error{err}
+	}
+	defer s.Release()
+	return s.Check(context.Background(), nil)
+}
+
+// place is how errors say where a fault is, after the name of the file.
+var place = regexp.MustCompile(`section "[a-z. ]+" at byte \d+|MANIFEST: corrupt: at byte \d+`)
+
+// TestFlippedBits changes every byte of every file of an index in turn: each
+// change is harmless, or reported as corruption, and never another answer. Check
+// reports all that are not in the space between sections, by file, section and
+// place.
+func TestFlippedBits(t *testing.T) {
+	dir := t.TempDir()
+	smallIndex(t, dir)
+	want, err := answers(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := 1
+	if testing.Short() {
+		step = 13
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range names {
+		if entry.Name() == lockName {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unseen := 0
+		for i := 0; i < len(data); i += step {
+			if !flip(t, dir, path, data, i, want) {
+				unseen++
+			}
+		}
+		// Sections begin at multiples of 64.
+		if unseen > len(data)/4 {
+			t.Errorf("%d of the %d bytes of %s can be flipped unseen", unseen, len(data), entry.Name())
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// flip changes byte i of a file, data, of the index in dir, asks and checks: see
+// [TestFlippedBits]. It reports whether Check finds a fault.
+func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool {
+	t.Helper()
+	name := filepath.Base(path)
+	bad := slices.Clone(data)
+	bad[i] ^= 1 << (i % 8)
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := answers(dir)
+	switch {
+	case err == nil && got != want:
+		t.Fatalf("byte %d of %s flipped: other answers:\n%s", i, name, got)
+	case err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrMismatch):
+		t.Fatalf("byte %d of %s flipped: %v", i, name, err)
+	}
+	found := faults(dir)
+	for _, err := range found {
+		if !strings.Contains(err.Error(), name) || errors.Is(err, ErrCorrupt) && !place.MatchString(err.Error()) {
+			t.Fatalf("byte %d of %s flipped, and the fault does not say where: %v", i, name, err)
+		}
+	}
+	if len(found) == 0 && data[i] != 0 {
+		t.Fatalf("byte %d of %s flipped: no fault is found", i, name)
+	}
+	return len(found) > 0
+}
+
+// TestFlippedLists does so with an index whose sections have lists of checksums behind
+// them: with each byte of these, and with others far apart.
+func TestFlippedLists(t *testing.T) {
+	dir := t.TempDir()
+	smallIndex(t, dir)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(6, 6)), 0, 2000, 3000))
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := s.views[len(s.views)-1].name
+	if err := errors.Join(s.Release(), ix.Close()); err != nil {
+		t.Fatal(err)
+	}
+	want, err := answers(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := sectionfile.Open(vfs.Disk{}, path, "segment", segment.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var places []int
+	for _, name := range file.Names() {
+		section, _ := file.Section(name)
+		if len(section) <= 2<<10 {
+			continue
+		}
+		end := bytes.Index(data, section) + len(section)
+		for i := range 4 * ((len(section) + 2<<10 - 1) / (2 << 10)) {
+			places = append(places, end+i)
+		}
+	}
+	if len(places) < 100 {
+		t.Fatalf("%d bytes of checksums in a file of %d", len(places), len(data))
+	}
+	lists := len(places)
+	for i := 0; i < len(data); i += 1009 {
+		places = append(places, i)
+	}
+	for n, i := range places {
+		if testing.Short() && n%7 > 0 {
+			continue
+		}
+		if !flip(t, dir, path, data, i, want) && n < lists {
+			t.Errorf("byte %d of %s, a checksum, flipped: no fault is found", i, name)
+		}
+	}
+}
+
+// TestGolden opens indexes that earlier builds of this version wrote, and of the one
+// before, which is read too.
+func TestGolden(t *testing.T) {
+	for _, version := range []string{"version7", "version8"} {
+		dir := filepath.Join("testdata", version)
+		if *update && version == "version8" {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			smallIndex(t, dir)
+			if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := answers(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(dir+".txt", []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := answers(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(dir + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("answers of %s are\n%swant\n%s", dir, got, want)
+		}
+	}
+}
+
+// TestMergeGolden: segments of this version and of the one before become one, which
+// answers like both.
+func TestMergeGolden(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"version7", "version8"} {
+		golden := filepath.Join("testdata", version)
+		dir := filepath.Join(t.TempDir(), version)
+		if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+			t.Fatal(err)
+		}
+		want, err := answers(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// An index of version 7 gets a segment of today, whose document goes again.
+		ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, ix, nil, []Chunk{{ID: "new", Doc: "new", Fields: []FieldText{{"body", "something new"}}}, {ID: "other", Doc: "other"}})
+		if err := ix.Merge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := s.Stats()
+		if faults := s.Check(t.Context(), nil); st.Segments != 1 || len(faults) > 0 {
+			t.Errorf("%s: %d segments, want 1; faults %v", version, st.Segments, faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Error(err)
+		}
+		commit(t, ix, []string{"new", "other"}, nil)
+		if err := errors.Join(ix.Merge(t.Context()), ix.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := answers(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("answers of %s, merged, are\n%swant\n%s", version, got, want)
+		}
+	}
+}
+
+// TestOlderVersion: an index of an earlier version is refused with advice.
+func TestOlderVersion(t *testing.T) {
+	for _, version := range []string{"version1", "version2", "version4", "version5", "version6"} {
+		_, err := answers(ofThisAnalyzer(t, filepath.Join("testdata", version)))
+		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
+			t.Errorf("an index of %s: %v", version, err)
+		}
+	}
+}
+
+// ofThisAnalyzer is a copy of an index that names the analyzer of today, so that
+// its segments are what is old.
+func ofThisAnalyzer(t *testing.T, golden string) string {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := manifest.Read(vfs.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := decodeState(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.analyzer = a.Name()
+	m.Generation, m.Payload = m.Generation+1, s.encode()
+	if err := manifest.Publish(vfs.Disk{}, dir, m); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// killedTogether is how many chunks a writer that is to be killed commits together.
+const killedTogether = 3
+
+// writeUntilKilled commits chunks after chunks and says so after each commit, each of which
+// joins a run for every chunk.
+func writeUntilKilled(dir string) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, GatherMemory: 1})
+	if err != nil {
+		panic(err)
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		panic(err)
+	}
+	n := s.Chunks() - 1
+	for {
+		load, err := ix.Begin(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		for range killedTogether {
+			n++
+			id := fmt.Sprintf("c%06d", n)
+			err = errors.Join(err, load.Add(context.Background(), []string{id}, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", "all " + id}}}}))
+		}
+		if err == nil {
+			err = load.Commit(context.Background())
+		}
+		if err = errors.Join(err, load.Close()); err != nil {
+			panic(err)
+		}
+		fmt.Println(n)
+	}
+}
+
+// TestKilledWriter kills a writing process again and again: what it said it had
+// committed is there, and whole.
+func TestKilledWriter(t *testing.T) {
+	rounds := 4
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		rounds = 1000
+	}
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	for round := range rounds {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "SHEAF_TEST_WRITER="+dir)
+		var out, complaints strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &complaints
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(50+rng.IntN(250)) * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		if complaints.Len() > 0 {
+			t.Fatalf("round %d: the writer said: %s", round, complaints.String())
+		}
+		last := -1
+		for line := range strings.Lines(out.String()) {
+			if n, err := strconv.Atoi(strings.TrimSuffix(line, "\n")); err == nil && strings.HasSuffix(line, "\n") {
+				last = n
+			}
+		}
+		checkKilled(t, dir, last)
+	}
+}
+
+func checkKilled(t *testing.T, dir string, last int) {
+	t.Helper()
+	ix := testIndex(t, dir)
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if faults := s.Check(context.Background(), nil); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	n, err := s.Count(context.Background(), Request{Words: &Words{Query: Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
+	if err != nil || n < last+1 || n != s.Chunks() || n%killedTogether != 0 {
+		t.Fatalf("%d of %d chunks are found, %d were committed, %d at a time: %v", n, s.Chunks(), last+1, killedTogether, err)
+	}
+	if last >= 0 {
+		hits, err := s.Search(context.Background(), Request{Limit: 1, Words: &Words{Query: Match{Text: fmt.Sprintf("c%06d", last)}, Fields: []FieldWeight{{"body", 1}}}})
+		if err != nil || len(hits) != 1 {
+			t.Fatalf("the chunk that was committed last: %v, %v", hits, err)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package vfs_test
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"sheaf/index/vfs"
+)
+
+// TestOpenLeased: a file on which somebody has a lease is opened once that is given back.
+func TestOpenLeased(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "note.md")
+	if err := os.WriteFile(name, []byte("walrus"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, unix.SIGIO)
+	defer signal.Stop(broken)
+	fd := held.Fd()
+	if _, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		t.Skipf("no leases here: %v", err)
+	}
+	given := make(chan error, 1)
+	go func() {
+		<-broken
+		_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
+		given <- err
+	}()
+	f, err := vfs.Disk{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if text, err := io.ReadAll(f); err != nil || string(text) != "walrus" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := <-given; err != nil {
+		t.Error(err)
+	}
+}

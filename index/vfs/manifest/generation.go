@@ -1,0 +1,40 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"sheaf/index/vfs"
+)
+
+// Generation reads the number of a folder's current generation and nothing else:
+// cheap enough to ask before every query whether something changed. The whole
+// manifest is verified by Read.
+func Generation(fsys vfs.FS, dir string) (uint64, error) {
+	path := filepath.Join(dir, Name)
+	f, err := fsys.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	generation, err := readGeneration(f)
+	return generation, errors.Join(err, f.Close())
+}
+
+// readGeneration reads the generation from a manifest's header.
+func readGeneration(f vfs.File) (uint64, error) {
+	var header [24]byte
+	n, err := f.ReadAt(header[:], 0)
+	if n < len(header) && err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	if n < len(header) {
+		return 0, fmt.Errorf("%s: %w: at byte %d: it ends within the header", Name, ErrCorrupt, n)
+	}
+	if string(header[:len(magic)]) != magic {
+		return 0, fmt.Errorf("%s: %w: at byte 0: it does not begin with %q", Name, ErrCorrupt, magic)
+	}
+	return binary.LittleEndian.Uint64(header[16:]), nil
+}

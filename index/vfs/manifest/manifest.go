@@ -1,0 +1,225 @@
+// Package manifest publishes what a folder of immutable files holds: one small
+// file names the files of the current generation, and replacing it is the only
+// thing that ever changes what readers see. A crash at any moment leaves the
+// old generation or the new one, whole.
+//
+// The format is documented in doc/formats/manifest.md.
+package manifest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"sheaf/index/vfs"
+)
+
+// ErrCorrupt says that a manifest's bytes are not those that were written.
+var ErrCorrupt = vfs.ErrCorrupt
+
+// ErrVersion says that a manifest was written by another version of this
+// program.
+var ErrVersion = vfs.ErrVersion
+
+const (
+	magic = "SHEAFMAN"
+	// Version is the version of the envelope; the payload has its own.
+	Version = 1
+
+	// Name is the name of the file.
+	Name      = "MANIFEST"
+	temporary = Name + TemporarySuffix
+	// TemporarySuffix ends the name of every file that is still being
+	// written.
+	TemporarySuffix = ".tmp"
+
+	headerBytes = 40
+	maxFiles    = 1 << 20
+	maxBytes    = 1 << 28
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Manifest is one generation of a folder.
+type Manifest struct {
+	// Generation grows by at least one with every publication, from 1.
+	Generation uint64
+	// Files are the names, inside the folder, of the files it consists of.
+	Files []string
+	// Payload is what the owner of the folder needs to know besides.
+	Payload []byte
+}
+
+// Read returns the current generation of a folder. A folder without any gives
+// an error that wraps fs.ErrNotExist.
+func Read(fsys vfs.FS, dir string) (Manifest, error) {
+	path := filepath.Join(dir, Name)
+	f, err := fsys.Open(path)
+	if err != nil {
+		return Manifest{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return Manifest{}, err
+	}
+	m, err := decode(data)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", Name, err)
+	}
+	return m, nil
+}
+
+// decode reads a manifest: the magic, then little endian the version (4 bytes),
+// the number of files (4), the generation (8), the lengths of the names (8) and
+// of the payload (8), the names each ended by a zero byte, the payload, and the
+// CRC-32C of everything before it (4).
+func decode(data []byte) (Manifest, error) {
+	le := binary.LittleEndian
+	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {
+		return Manifest{}, fmt.Errorf("%w: at byte 0: %d bytes that are no manifest", ErrCorrupt, len(data))
+	}
+	body := data[:len(data)-4]
+	if got, want := crc32.Checksum(body, castagnoli), le.Uint32(data[len(body):]); got != want {
+		return Manifest{}, fmt.Errorf("%w: at byte %d: checksum is %08x, its bytes have %08x", ErrCorrupt, len(body), want, got)
+	}
+	if v := le.Uint32(data[8:]); v != Version {
+		return Manifest{}, fmt.Errorf("%w %d, this program reads %d", ErrVersion, v, Version)
+	}
+	count, names, payload := le.Uint32(data[12:]), le.Uint64(data[24:]), le.Uint64(data[32:])
+	rest := body[headerBytes:]
+	if count > maxFiles || names > uint64(len(rest)) || payload != uint64(len(rest))-names {
+		return Manifest{}, fmt.Errorf("%w: at byte 12: %d files, %d bytes of names, %d of payload in %d bytes", ErrCorrupt, count, names, payload, len(data))
+	}
+	m := Manifest{Generation: le.Uint64(data[16:]), Payload: rest[names:]}
+	list := string(rest[:names])
+	for i := range count {
+		name, after, ok := strings.Cut(list, "\x00")
+		if !ok || !valid(name) {
+			return Manifest{}, fmt.Errorf("%w: at byte %d: name %d of %d", ErrCorrupt, headerBytes, i, count)
+		}
+		m.Files = append(m.Files, name)
+		list = after
+	}
+	if list != "" {
+		return Manifest{}, fmt.Errorf("%w: at byte %d: more names than files", ErrCorrupt, headerBytes)
+	}
+	return m, nil
+}
+
+// valid reports whether a name stays inside its folder.
+func valid(name string) bool {
+	return name != "" && name != "." && name != ".." && name != Name && !strings.ContainsAny(name, "/\\\x00")
+}
+
+func encode(m Manifest) []byte {
+	le := binary.LittleEndian
+	names := 0
+	for _, name := range m.Files {
+		names += len(name) + 1
+	}
+	b := append(make([]byte, 0, headerBytes+names+len(m.Payload)+4), magic...)
+	b = le.AppendUint32(b, Version)
+	b = le.AppendUint32(b, uint32(len(m.Files)))
+	b = le.AppendUint64(b, m.Generation)
+	b = le.AppendUint64(b, uint64(names))
+	b = le.AppendUint64(b, uint64(len(m.Payload)))
+	for _, name := range m.Files {
+		b = append(append(b, name...), 0)
+	}
+	b = append(b, m.Payload...)
+	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// Publish makes m the current generation of the folder, durably. The files that
+// it names must have been written and synced; their entries in the folder are
+// synced here, before the manifest names them. Only the holder of the folder's
+// lock may publish.
+func Publish(fsys vfs.FS, dir string, m Manifest) error {
+	for _, name := range m.Files {
+		if !valid(name) {
+			return fmt.Errorf("publish %s: file name %q", dir, name)
+		}
+	}
+	if err := fsys.SyncDir(dir); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, temporary)
+	if err := write(fsys, path, encode(m)); err != nil {
+		return errors.Join(err, fsys.Remove(path))
+	}
+	if err := fsys.Rename(path, filepath.Join(dir, Name)); err != nil {
+		return err
+	}
+	return fsys.SyncDir(dir)
+}
+
+func write(fsys vfs.FS, path string, data []byte) error {
+	f, err := fsys.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Open reads the current generation and passes it to open, which opens the
+// files that it names. When one of them is gone because the writer published a
+// newer generation meanwhile, both are tried again; a file that is missing from
+// the current generation is an error that wraps ErrCorrupt, and not fs.ErrNotExist as
+// that of a folder without any does.
+func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Manifest, error) {
+	var none T
+	m, err := Read(fsys, dir)
+	if err != nil {
+		return none, m, err
+	}
+	for {
+		opened, err := open(m)
+		if err == nil {
+			return opened, m, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return none, m, err
+		}
+		newer, readErr := Read(fsys, dir)
+		if readErr != nil {
+			return none, m, readErr
+		}
+		if newer.Generation == m.Generation {
+			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %v", Name, ErrCorrupt, m.Generation, err)
+		}
+		m = newer
+	}
+}
+
+// Sweep removes the files of a folder that the writer owns (as owned says of
+// their names) and that m does not name, and temporary files. Files that cannot
+// be removed now, because a reader on Windows has them open, stay for the next
+// time. It returns the names of those removed.
+func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) (removed []string, err error) {
+	names, err := fsys.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	current := make(map[string]bool, len(m.Files))
+	for _, name := range m.Files {
+		current[name] = true
+	}
+	for _, name := range names {
+		if name == Name || current[name] || !strings.HasSuffix(name, TemporarySuffix) && !owned(name) {
+			continue
+		}
+		if fsys.Remove(filepath.Join(dir, name)) == nil {
+			removed = append(removed, name)
+		}
+	}
+	return removed, nil
+}

@@ -1,0 +1,149 @@
+package manifest_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+)
+
+func publish(t testing.TB, dir string, m manifest.Manifest) {
+	t.Helper()
+	if err := manifest.Publish(vfs.Disk{}, dir, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWorkedExample is the example of doc/formats/manifest.md.
+func TestWorkedExample(t *testing.T) {
+	dir := t.TempDir()
+	publish(t, dir, manifest.Manifest{Generation: 3, Files: []string{"a"}, Payload: []byte("{}")})
+	data, err := os.ReadFile(filepath.Join(dir, manifest.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append([]byte("SHEAFMAN"), 1, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', 0, '{', '}')
+	if len(data) != 48 || !bytes.Equal(data[:44], want) {
+		t.Errorf("% x", data)
+	}
+}
+
+func TestPublishAndRead(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	for generation := range uint64(3) {
+		m := manifest.Manifest{Generation: generation + 1, Files: []string{"x", "é y"}, Payload: []byte{0, 1, 2}}
+		publish(t, dir, m)
+		if got, err := manifest.Read(vfs.Disk{}, dir); err != nil || !reflect.DeepEqual(got, m) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "a/b", "MANIFEST", "a\x00"} {
+		if manifest.Publish(vfs.Disk{}, dir, manifest.Manifest{Files: []string{name}}) == nil {
+			t.Errorf("file name %q is no error", name)
+		}
+	}
+}
+
+func TestEveryFlipAndCut(t *testing.T) {
+	dir := t.TempDir()
+	publish(t, dir, manifest.Manifest{Generation: 9, Files: []string{"one", "two"}, Payload: []byte("payload")})
+	path := filepath.Join(dir, manifest.Name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		flipped := bytes.Clone(data)
+		flipped[i] ^= 1 << (i % 8)
+		for _, content := range [][]byte{flipped, data[:i]} {
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, manifest.ErrCorrupt) && !errors.Is(err, manifest.ErrVersion) {
+				t.Errorf("byte %d: %v", i, err)
+			}
+			if g, err := manifest.Generation(vfs.Disk{}, dir); err == nil && len(content) < 24 || err != nil && !errors.Is(err, manifest.ErrCorrupt) {
+				t.Errorf("byte %d: generation %d, %v", i, g, err)
+			}
+		}
+	}
+}
+
+// TestOpenWhileNewerIsPublished: a file that vanishes because a newer generation
+// replaced it is looked for in that one; one that is simply missing is an error.
+func TestOpenWhileNewerIsPublished(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(file("new"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, dir, manifest.Manifest{Generation: 1, Files: []string{"old"}})
+	tries := 0
+	open := func(m manifest.Manifest) (string, error) {
+		tries++
+		if tries == 1 { // the writer is faster
+			publish(t, dir, manifest.Manifest{Generation: 2, Files: []string{"new"}})
+		}
+		_, err := os.Stat(file(m.Files[0]))
+		return m.Files[0], err
+	}
+	if got, m, err := manifest.Open(vfs.Disk{}, dir, open); err != nil || got != "new" || m.Generation != 2 {
+		t.Errorf("%q, %+v, %v", got, m, err)
+	}
+	publish(t, dir, manifest.Manifest{Generation: 3, Files: []string{"gone"}})
+	if _, _, err := manifest.Open(vfs.Disk{}, dir, open); !errors.Is(err, manifest.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "generation 3") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	m := manifest.Manifest{Generation: 1, Files: []string{"seg-1"}}
+	publish(t, dir, m)
+	for _, name := range []string{"seg-1", "seg-2", "seg-3.tmp", "MANIFEST.tmp", "notes.md"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed, err := manifest.Sweep(vfs.Disk{}, dir, m, func(name string) bool { return strings.HasPrefix(name, "seg-") })
+	if err != nil || !slices.Equal(removed, []string{"MANIFEST.tmp", "seg-2", "seg-3.tmp"}) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	left, _ := vfs.Disk{}.List(dir)
+	if !slices.Equal(left, []string{"MANIFEST", "notes.md", "seg-1"}) {
+		t.Errorf("left %v", left)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	dir := f.TempDir()
+	publish(f, dir, manifest.Manifest{Generation: 9, Files: []string{"one"}, Payload: []byte("payload")})
+	data, err := os.ReadFile(filepath.Join(dir, manifest.Name))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, manifest.Name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := manifest.Read(vfs.Disk{}, dir)
+		if err == nil {
+			if again := manifest.Publish(vfs.Disk{}, dir, m); again != nil {
+				t.Fatal(again)
+			}
+		}
+	})
+}

@@ -1,0 +1,278 @@
+package manifest_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/manifest"
+)
+
+// coarse is a disk whose files all have one time, as those have that are written within
+// a tick of a clock, and that waits for nothing: many publications come in no time.
+type coarse struct{ vfs.Disk }
+
+type unsynced struct{ vfs.File }
+
+func (unsynced) Sync() error { return nil }
+
+func (c coarse) Create(name string) (vfs.File, error) {
+	f, err := c.Disk.Create(name)
+	return unsynced{f}, err
+}
+
+func (coarse) SyncDir(string) error { return nil }
+
+func (c coarse) Rename(from, to string) error {
+	if err := os.Chtimes(from, time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+		return err
+	}
+	return c.Disk.Rename(from, to)
+}
+
+// publishEnvironment names a folder in which the test binary, started again, publishes
+// for each line of its standard input as many generations as it says, and then answers.
+const publishEnvironment = "SHEAF_TEST_PUBLISH"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(publishEnvironment); dir != "" {
+		generation := uint64(0)
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			n, err := strconv.Atoi(lines.Text())
+			for ; err == nil && n > 0; n-- {
+				generation++
+				err = manifest.Publish(coarse{}, dir, manifest.Manifest{Generation: generation})
+			}
+			if err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			fmt.Println(generation)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestWatchMissesNothing: whatever another process published before a look, however fast
+// and with times and sizes that say nothing, the look finds, though numbers of files come
+// again and others look at the same time.
+func TestWatchMissesNothing(t *testing.T) {
+	dir := t.TempDir()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := exec.Command(program)
+	other.Env = append(os.Environ(), publishEnvironment+"="+dir)
+	stdin, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w := manifest.NewWatch(coarse{}, dir)
+	var published atomic.Uint64 // at least
+	look := func() error {
+		want := published.Load()
+		if got, err := w.Generation(); err != nil || got < want {
+			return fmt.Errorf("found generation %d (%v) after %d was published", got, err, want)
+		}
+		return nil
+	}
+	answers := bufio.NewScanner(stdout)
+	step := func(n int) {
+		t.Helper()
+		fmt.Fprintln(stdin, n)
+		if !answers.Scan() {
+			t.Fatal("the other process is gone")
+		}
+		g, err := strconv.ParseUint(answers.Text(), 10, 64)
+		if err != nil {
+			t.Fatal(answers.Text())
+		}
+		published.Store(g)
+	}
+	step(1)
+	stop := make(chan struct{})
+	var others sync.WaitGroup
+	for range 2 {
+		others.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := look(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 500 {
+		step(1 + i%3)
+		if err := look(); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(stop)
+	others.Wait()
+	for i := range 1500 { // with nobody else who looks
+		step(1 + i%3)
+		if err := look(); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	if err := errors.Join(w.Close(), stdin.Close(), other.Wait()); err != nil {
+		t.Error(err)
+	}
+	if err := look(); err != nil {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// opens counts how often files are opened.
+type opens struct {
+	vfs.FS
+	n int
+}
+
+func (o *opens) Open(name string) (vfs.File, error) {
+	o.n++
+	return o.FS.Open(name)
+}
+
+// TestWatchOpensOnce: where files can be told apart the manifest is opened once for
+// each publication, and elsewhere for each look; a folder that is removed, made anew,
+// or in which somebody puts a copy back, is noticed.
+func TestWatchOpensOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		fs  vfs.FS
+		dir string
+	}{"disk": {vfs.Disk{}, filepath.Join(t.TempDir(), "i")}, "mem": {vfs.NewMem(), "/i"}} {
+		counted := &opens{FS: c.fs}
+		w := manifest.NewWatch(counted, c.dir)
+		if _, err := w.Generation(); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: no folder: %v", name, err)
+		}
+		if err := c.fs.MkdirAll(c.dir); err != nil {
+			t.Fatal(err)
+		}
+		put := func(generation uint64) {
+			t.Helper()
+			if err := manifest.Publish(c.fs, c.dir, manifest.Manifest{Generation: generation}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		look := func(want uint64) {
+			t.Helper()
+			if got, err := w.Generation(); got != want || err != nil {
+				t.Errorf("%s: generation %d, %v, want %d", name, got, err, want)
+			}
+		}
+		put(7)
+		f, err := c.fs.Open(filepath.Join(c.dir, manifest.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 5
+		if vfs.Pins(f) {
+			want = 1
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		counted.n = 0
+		for range 5 {
+			look(7)
+		}
+		if counted.n != want {
+			t.Errorf("%s: opened %d times in five looks, want %d", name, counted.n, want)
+		}
+		put(8)
+		look(8)
+		if err := c.fs.Remove(filepath.Join(c.dir, manifest.Name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Generation(); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: removed: %v", name, err)
+		}
+		put(3)
+		look(3)
+		if name == "disk" {
+			path := filepath.Join(c.dir, manifest.Name)
+			other := filepath.Join(t.TempDir(), "other")
+			if err := os.Mkdir(other, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			publish(t, other, manifest.Manifest{Generation: 4})
+			data, err := os.ReadFile(filepath.Join(other, manifest.Name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, data, 0o600); err != nil { // into the same file
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil {
+				t.Fatal(err)
+			}
+			look(4)
+			if err := os.Rename(c.dir, c.dir+" moved"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(other, c.dir); err != nil {
+				t.Fatal(err)
+			}
+			publish(t, c.dir, manifest.Manifest{Generation: 5})
+			look(5)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// BenchmarkLook is what every query pays to see whether something was published.
+func BenchmarkLook(b *testing.B) {
+	dir := b.TempDir()
+	publish(b, dir, manifest.Manifest{Generation: 1, Payload: []byte(strings.Repeat("x", 4096))})
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := manifest.Generation(vfs.Disk{}, dir); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("watch", func(b *testing.B) {
+		w := manifest.NewWatch(vfs.Disk{}, dir)
+		defer w.Close()
+		for b.Loop() {
+			if _, err := w.Generation(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

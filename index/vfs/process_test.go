@@ -1,0 +1,129 @@
+package vfs_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"sheaf/index/vfs"
+)
+
+// holdEnvironment names a file that the test binary, started again, locks until
+// its standard input ends.
+const holdEnvironment = "SHEAF_TEST_HOLD_LOCK"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(holdEnvironment); name != "" {
+		if _, err := (vfs.Disk{}).Lock(name); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("held")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestLockOfAnotherProcess: its owner is named, and once that process is dead
+// the lock is free, whatever the file still says.
+func TestLockOfAnotherProcess(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "LOCK")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := exec.Command(program)
+	other.Env = append(os.Environ(), holdEnvironment+"="+name)
+	stdin, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || line != "held\n" {
+		t.Fatalf("the other process says %q, %v", line, err)
+	}
+	_, err = vfs.Disk{}.Lock(name)
+	host, hostErr := os.Hostname()
+	owner := fmt.Sprintf("process %d on %s since 2", other.Process.Pid, host)
+	if !errors.Is(err, vfs.ErrLocked) || hostErr == nil && !strings.Contains(err.Error(), owner) {
+		t.Errorf("got %v, want one that names %q", err, owner)
+	}
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.Wait() // it was killed
+	lock, err := vfs.Disk{}.Lock(name)
+	if err != nil {
+		t.Fatalf("the owner is dead: %v", err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMappingsAreAligned(t *testing.T) {
+	for name, c := range map[string]struct {
+		fs  vfs.FS
+		dir string
+	}{"disk": {vfs.Disk{}, t.TempDir()}, "mem": {vfs.NewMem(), "/"}} {
+		for _, size := range []int{1, 15, 96, 5000} {
+			path := filepath.Join(c.dir, "f")
+			write(t, c.fs, path, strings.Repeat("x", size), false)
+			m, err := c.fs.Map(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes()))); at%64 != 0 || len(m.Bytes()) != size {
+				t.Errorf("%s: %d bytes at %x", name, len(m.Bytes()), at)
+			}
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestLockLookedAt: who holds a lock for an instant, to see whether it can be had, is in
+// nobody's way.
+func TestLockLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name, had := filepath.Join(t.TempDir(), "LOCK"), 0
+		const times = 20
+		for range times {
+			looking, err := vfs.Disk{}.Lock(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone := make(chan error, 1)
+			time.AfterFunc(500*time.Microsecond, func() { gone <- looking.Close() })
+			if lock, err := (vfs.Disk{}).Lock(name); err == nil {
+				had++
+				_ = lock.Close()
+			}
+			if err := <-gone; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if had < times {
+			t.Errorf("had %d of %d times", had, times)
+		}
+	})
+}

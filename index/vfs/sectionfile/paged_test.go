@@ -1,0 +1,303 @@
+package sectionfile_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+)
+
+const (
+	page    = 2 << 10
+	perPage = page / 4 // checksums
+)
+
+// pages writes a file with one paged section to memory and returns its bytes.
+func pages(t testing.TB, data []byte) []byte {
+	t.Helper()
+	mem := vfs.NewMem()
+	w, err := sectionfile.Create(mem, "/f", "example", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Section("numbers", data)
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := mem.Map("/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Clone(m.Bytes())
+}
+
+func openBytes(t testing.TB, file []byte) (*sectionfile.Reader, error) {
+	t.Helper()
+	mem := vfs.NewMem()
+	f, err := mem.Create("/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return sectionfile.Open(mem, "/f", "example", 7)
+}
+
+func random(n int) []byte {
+	data, r := make([]byte, n), rand.New(rand.NewPCG(uint64(n), 1))
+	for i := range data {
+		data[i] = byte(r.Uint32())
+	}
+	return data
+}
+
+// TestPaged: slices of sections of all sizes are the bytes that were written, and
+// what does not lie in the section is a fault.
+func TestPaged(t *testing.T) {
+	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page, perPage * page, perPage*page + 1, 2*perPage*page + 3*page + 7} {
+		data := random(size)
+		r, err := openBytes(t, pages(t, data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.Paged("numbers")
+		if err != nil || p.Len() != size {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		rng := rand.New(rand.NewPCG(1, uint64(size)))
+		for range 100 {
+			from := rng.IntN(size + 1)
+			n := rng.IntN(size - from + 1)
+			if got, err := p.Slice(from, n); err != nil || !bytes.Equal(got, data[from:from+n]) {
+				t.Fatalf("%d bytes at %d of %d: %v", n, from, size, err)
+			}
+		}
+		for _, bad := range [][2]int{{-1, 1}, {0, -1}, {0, size + 1}, {size, 1}, {size + 1, 0}, {math.MaxInt, math.MaxInt}} {
+			if _, err := p.Slice(bad[0], bad[1]); !errors.Is(err, sectionfile.ErrCorrupt) {
+				t.Errorf("%d bytes at %d of %d: %v", bad[1], bad[0], size, err)
+			}
+		}
+		if faults := r.Check(); len(faults) > 0 {
+			t.Error(faults)
+		}
+	}
+	r, err := openBytes(t, pages(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Paged("others"); !errors.Is(err, sectionfile.ErrCorrupt) {
+		t.Errorf("a section that is not there: %v", err)
+	}
+}
+
+// TestPagedFlips: a flipped byte is told, with the page it lies in, by everything
+// that reads the page, and by nothing that does not. One of a list of checksums is
+// told by everything that reads a page that it is about.
+func TestPagedFlips(t *testing.T) {
+	const size = 2*perPage*page + 100
+	const list, above = size, size + 4*(2*perPage+1) // where the lists of checksums begin
+	const end = above + 4*3
+	data := random(size)
+	file := pages(t, data)
+	start := bytes.Index(file, data)
+	for _, flip := range []struct {
+		at         int
+		from, to   int // the pages that cannot be read
+		place, why string
+	}{
+		{0, 0, 1, fmt.Sprint(start), "checksum is"},
+		{page - 1, 0, 1, fmt.Sprint(start), "checksum is"},
+		{page, 1, 2, fmt.Sprint(start + page), "checksum is"},
+		{3*page + 7, 3, 4, fmt.Sprint(start + 3*page), "checksum is"},
+		{size - 1, 2 * perPage, 2*perPage + 1, fmt.Sprint(start + size - 100), "checksum is"},
+		{list, 0, perPage, fmt.Sprint(start + list), "checksums of pages: checksum is"},
+		{list + page + 9, perPage, 2 * perPage, fmt.Sprint(start + list + page), "checksums of pages: checksum is"},
+		{above - 1, 2 * perPage, 2*perPage + 1, fmt.Sprint(start + list + 2*page), "checksums of pages: checksum is"},
+		{above, 0, 2*perPage + 1, fmt.Sprint(start + above), "checksums of pages: checksum is"},
+		{end - 1, 0, 2*perPage + 1, fmt.Sprint(start + above), "checksums of pages: checksum is"},
+	} {
+		flipped := bytes.Clone(file)
+		flipped[start+flip.at] ^= 4
+		r, err := openBytes(t, flipped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.Paged("numbers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`section "numbers" at byte %s: %s`, flip.place, flip.why)
+		for i := 0; i*page < size; i++ {
+			_, err := p.Slice(i*page, min(page, size-i*page))
+			if bad := flip.from <= i && i < flip.to; bad != errors.Is(err, sectionfile.ErrCorrupt) {
+				t.Errorf("byte %d flipped, page %d: %v", flip.at, i, err)
+			} else if bad && !strings.Contains(err.Error(), want) {
+				t.Errorf("byte %d flipped: %v, want %s", flip.at, err, want)
+			}
+		}
+		if _, err := p.All(); !errors.Is(err, sectionfile.ErrCorrupt) {
+			t.Errorf("byte %d flipped, all of it: %v", flip.at, err)
+		}
+		if err := p.Records([]uint32{0, perPage, 2*perPage - 1}, page); (err != nil) != (flip.at < page || flip.at >= list && flip.at != above-1) {
+			t.Errorf("byte %d flipped, some records: %v", flip.at, err)
+		}
+	}
+	for at := start + list; at < len(file); at++ { // checksums of pages, table, footer
+		if at < start+above-64 && at%211 > 0 {
+			continue
+		}
+		flipped := bytes.Clone(file)
+		flipped[at] ^= 4
+		r, err := openBytes(t, flipped)
+		if err == nil {
+			if _, err = r.Paged("numbers"); err == nil && len(r.Check()) == 0 {
+				t.Errorf("byte %d flipped: nobody noticed", at)
+			}
+		}
+		if err != nil && !errors.Is(err, sectionfile.ErrCorrupt) {
+			t.Errorf("byte %d flipped: %v", at, err)
+		}
+	}
+}
+
+// without is a file of pages' in a version of the container of which n bytes before the
+// table are cut out. All checksums that opening verifies are right; that of the section
+// is of all its bytes, as version 1 has it.
+func without(t testing.TB, data []byte, n int, version byte) []byte {
+	t.Helper()
+	le := binary.LittleEndian
+	file := pages(t, data)
+	table := int(le.Uint64(file[len(file)-32:]))
+	file = append(file[:table-n:table-n], file[table:]...)
+	table -= n
+	footer := file[len(file)-32:]
+	file[8] = version
+	le.PutUint32(file[60:], sectionfile.Checksum(file[:60]))
+	le.PutUint32(file[table+16:], sectionfile.Checksum(data))
+	le.PutUint64(footer, uint64(table))
+	le.PutUint32(footer[12:], sectionfile.Checksum(file[table:len(file)-32]))
+	le.PutUint32(footer[28:], sectionfile.Checksum(footer[:28]))
+	return file
+}
+
+// TestListsLieInTheFile: a section without room for its lists of checksums before the
+// table is refused when the file is opened, before anything looks for them behind its end.
+func TestListsLieInTheFile(t *testing.T) {
+	const n = 70 // pages; their list is longer than table and footer
+	data := random(n * page)
+	for _, cut := range []int{0, 1, 4, 4*n - 1, 4 * n} {
+		r, err := openBytes(t, without(t, data, cut, sectionfile.Version))
+		switch {
+		case cut == 0 && err != nil:
+			t.Error(err)
+		case cut > 0 && (!errors.Is(err, sectionfile.ErrCorrupt) || !strings.Contains(err.Error(), "do not lie in the file")):
+			t.Errorf("%d bytes short: %v", cut, err)
+		}
+		if err == nil {
+			r.Check()
+		}
+	}
+}
+
+// TestContainer1: a section in a container of version 1 is verified as a whole, by
+// whatever first reads some of it, and not when it is opened.
+func TestContainer1(t *testing.T) {
+	data := random(70*page + 3)
+	file := without(t, data, 4*71, 1)
+	for _, flip := range []int{-1, 0, 35 * page, len(data) - 1} {
+		flipped := bytes.Clone(file)
+		if flip >= 0 {
+			flipped[64+flip] ^= 4
+		}
+		for what, read := range map[string]func(p *sectionfile.Paged) error{
+			"all":     func(p *sectionfile.Paged) error { _, err := p.All(); return err },
+			"a slice": func(p *sectionfile.Paged) error { _, err := p.Slice(page+1, 5); return err },
+			"records": func(p *sectionfile.Paged) error { return p.Records([]uint32{1, 20}, page) },
+		} {
+			r, err := openBytes(t, flipped)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.Paged("numbers")
+			if err != nil {
+				t.Fatalf("byte %d flipped: opening read it: %v", flip, err)
+			}
+			for range 2 {
+				if err := read(p); errors.Is(err, sectionfile.ErrCorrupt) != (flip >= 0) {
+					t.Errorf("byte %d flipped, %s: %v", flip, what, err)
+				}
+			}
+			if faults := r.Check(); (len(faults) > 0) != (flip >= 0) {
+				t.Errorf("byte %d flipped: %v", flip, faults)
+			}
+		}
+	}
+}
+
+// TestRecords: records that lie in the section are sound, before and after all of it
+// was read, and others are a fault.
+func TestRecords(t *testing.T) {
+	r, err := openBytes(t, pages(t, random(100*page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Paged("numbers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, size := range []int{1, 300, page, 3*page + 1} {
+			last := uint32(100*page/size) - 1
+			if err := p.Records([]uint32{0, 1, last / 2, last}, size); err != nil {
+				t.Errorf("records of %d bytes: %v", size, err)
+			}
+			if err := p.Records([]uint32{0, last + 1}, size); !errors.Is(err, sectionfile.ErrCorrupt) {
+				t.Errorf("record %d of %d bytes: %v", last+1, size, err)
+			}
+		}
+		if _, err := p.All(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// FuzzPaged: whatever the bytes, reading the paged sections of a file ends,
+// with the bytes of the file or with an error.
+func FuzzPaged(f *testing.F) {
+	f.Add(pages(f, []byte("hello")))
+	f.Add(pages(f, random(40_000)))
+	f.Add([]byte("SHEAFSEC"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r, err := openBytes(t, file)
+		if err != nil {
+			if !errors.Is(err, sectionfile.ErrCorrupt) && !errors.Is(err, sectionfile.ErrVersion) {
+				t.Fatal(err)
+			}
+			return
+		}
+		defer r.Close()
+		for _, name := range r.Names() {
+			data, ok := r.Section(name)
+			if !ok {
+				t.Fatalf("section %q is not there", name)
+			}
+			if p, err := r.Paged(name); err == nil {
+				if all, err := p.All(); err == nil && !bytes.Equal(all, data) {
+					t.Fatalf("section %q: %d bytes, not %d", name, len(all), len(data))
+				}
+			}
+		}
+		r.Check()
+	})
+}

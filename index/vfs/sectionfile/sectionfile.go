@@ -1,0 +1,265 @@
+// Package sectionfile is the container of everything that is written once: a
+// file of named sections, with a checksum for each page of them, and a table of
+// contents at the end. Writing goes from front to back; opening reads the table
+// only, whatever the size of the file; a section is a slice of the mapped file,
+// verified page by page as it is used.
+//
+// The format is documented in doc/formats/sectionfile.md.
+package sectionfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sheaf/index/vfs"
+)
+
+// ErrCorrupt says that the bytes of a file are not those that were written.
+// Errors that wrap it name the file, the section and the offset.
+var ErrCorrupt = vfs.ErrCorrupt
+
+// ErrVersion says that a file was written by another version of this program.
+var ErrVersion = vfs.ErrVersion
+
+const (
+	magic = "SHEAFSEC"
+	// Version is the version of the container's format that is written. The one before
+	// is read too: what was given to a catalog of it is nowhere else.
+	Version = 2
+	oldest  = 1
+
+	headerBytes = 64
+	alignment   = 64
+	footerBytes = 32
+	entryBytes  = 24 // offset 8, length 8, checksum 4, length of the name 4
+	maxSections = 1 << 16
+	maxName     = 255
+	kindBytes   = 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Checksum is the checksum that guards sections: CRC-32C.
+func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// Verify compares mapped bytes with their checksum. The error says what differs,
+// or wraps vfs.ErrFault when they cannot be read.
+func Verify(b []byte, want uint32) error {
+	var got uint32
+	if err := vfs.Safely(func() { got = Checksum(b) }); err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("checksum is %08x, its %d bytes have %08x", want, len(b), got)
+	}
+	return nil
+}
+
+type entry struct {
+	name     string
+	offset   uint64
+	length   uint64
+	checksum uint32 // of the section, or of the last list of checksums behind it
+}
+
+// Reader is an open section file. It is safe for concurrent use until Close,
+// after which no slice that came from it may be used.
+type Reader struct {
+	path    string
+	mapping vfs.Mapping
+	data    []byte
+	entries []entry
+	version uint32 // of the content
+	whole   bool   // version 1: a section has one checksum, and no lists behind it
+}
+
+// Open maps a file that holds content of this kind, at most 16 bytes of ASCII,
+// and reads its table of contents. Errors wrap ErrCorrupt when the file is
+// damaged or something else, ErrVersion when its container or content has
+// none of the versions.
+func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
+	mapping, err := fs.Map(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{path: path, mapping: mapping, data: mapping.Bytes()}
+	fault := vfs.Safely(func() { err = r.open(kind, versions) })
+	if fault != nil {
+		err = r.corrupt("header", 0, "%v", fault)
+	}
+	if err != nil {
+		return nil, errors.Join(err, mapping.Close())
+	}
+	return r, nil
+}
+
+// Version is the version of the content.
+func (r *Reader) Version() uint32 { return r.version }
+
+// listed are versions as errors show them, the least first.
+func listed(versions []uint32) string {
+	s := fmt.Sprint(slices.Sorted(slices.Values(versions)))
+	return strings.ReplaceAll(s[1:len(s)-1], " ", " and ")
+}
+
+func (r *Reader) open(kind string, versions []uint32) error {
+	data := r.data
+	if len(data) < headerBytes+footerBytes {
+		return r.corrupt("header", 0, "the file has %d bytes, at least %d are needed", len(data), headerBytes+footerBytes)
+	}
+	if string(data[:len(magic)]) != magic {
+		return r.corrupt("header", 0, "it does not begin with %q", magic)
+	}
+	le := binary.LittleEndian
+	if got, want := Checksum(data[:headerBytes-4]), le.Uint32(data[headerBytes-4:]); got != want {
+		return r.corrupt("header", 0, "checksum is %08x, its bytes have %08x", want, got)
+	}
+	container := le.Uint32(data[8:])
+	if container < oldest || container > Version {
+		return fmt.Errorf("%s: container %w %d, this program reads %d to %d", filepath.Base(r.path), ErrVersion, container, oldest, Version)
+	}
+	r.whole = container == oldest
+	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
+		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
+	}
+	if r.version = le.Uint32(data[12:]); !slices.Contains(versions, r.version) {
+		return fmt.Errorf("%s: %s %w %d, this program reads %s", filepath.Base(r.path), kind, ErrVersion, r.version, listed(versions))
+	}
+	footer := data[len(data)-footerBytes:]
+	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want || string(footer[20:28]) != magic {
+		return r.corrupt("footer", len(data)-footerBytes, "the file is cut short or damaged at its end")
+	}
+	start, count := le.Uint64(footer), le.Uint32(footer[8:])
+	if start < headerBytes || start > uint64(len(data)-footerBytes) || count > maxSections {
+		return r.corrupt("footer", len(data)-footerBytes, "table of %d sections at %d", count, start)
+	}
+	table := data[start : len(data)-footerBytes]
+	if got, want := Checksum(table), le.Uint32(footer[12:]); got != want {
+		return r.corrupt("table of contents", int(start), "checksum is %08x, its bytes have %08x", want, got)
+	}
+	return r.readTable(table, int(start), int(count))
+}
+
+func (r *Reader) readTable(table []byte, start, count int) error {
+	le := binary.LittleEndian
+	r.entries = make([]entry, 0, min(count, len(table)/entryBytes))
+	pos := 0
+	for i := range count {
+		if len(table)-pos < entryBytes {
+			return r.corrupt("table of contents", start+pos, "it ends within entry %d of %d", i, count)
+		}
+		e := entry{offset: le.Uint64(table[pos:]), length: le.Uint64(table[pos+8:]), checksum: le.Uint32(table[pos+16:])}
+		name := int(le.Uint32(table[pos+20:]))
+		pos += entryBytes
+		if name > maxName || name > len(table)-pos {
+			return r.corrupt("table of contents", start+pos, "the name of entry %d has %d bytes", i, name)
+		}
+		e.name = string(table[pos : pos+name])
+		pos += name
+		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) || e.length > uint64(start)-e.offset || r.end(&e) > uint64(start) {
+			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "%d bytes at %d do not lie in the file", e.length, e.offset)
+		}
+		r.entries = append(r.entries, e)
+	}
+	if pos != len(table) {
+		return r.corrupt("table of contents", start+pos, "%d bytes too many", len(table)-pos)
+	}
+	return nil
+}
+
+// end is where what belongs to a section ends: its bytes and their lists of checksums.
+func (r *Reader) end(e *entry) uint64 {
+	if r.whole {
+		return e.offset + e.length
+	}
+	return e.offset + e.length + uint64(listBytes(int(e.length)))
+}
+
+func trimZeros(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// Section returns the bytes of a section, without verifying them (see Paged); ok is
+// false when there is none of that name. The bytes are aligned to 64, must not be
+// changed, and must not be used after Close.
+func (r *Reader) Section(name string) (data []byte, ok bool) {
+	for i := range r.entries {
+		if e := &r.entries[i]; e.name == name {
+			return r.data[e.offset : e.offset+e.length : e.offset+e.length], true
+		}
+	}
+	return nil, false
+}
+
+// Check verifies every section, and that nothing but zeros lies between them.
+// It returns one error for each section with a fault, and each fault between
+// them, each wrapping ErrCorrupt.
+func (r *Reader) Check() []error {
+	var faults []error
+	end := uint64(headerBytes)
+	for _, e := range r.entries {
+		if err := r.verify(e); err != nil {
+			faults = append(faults, err)
+		}
+		if e.offset < end {
+			faults = append(faults, r.corrupt(e.name, int(e.offset), "it overlaps the section before"))
+			continue
+		}
+		between := end
+		fault := vfs.Safely(func() {
+			for between < e.offset && r.data[between] == 0 {
+				between++
+			}
+		})
+		switch {
+		case fault != nil:
+			faults = append(faults, r.corrupt(e.name, int(between), "%v", fault))
+		case between < e.offset:
+			faults = append(faults, r.corrupt(e.name, int(between), "the space before it is not empty"))
+		}
+		end = r.end(&e)
+	}
+	return faults
+}
+
+// Corrupt returns an error that wraps ErrCorrupt and names this file, the
+// section, the offset within the section, and what is wrong.
+func (r *Reader) Corrupt(section string, offset int, format string, args ...any) error {
+	for _, e := range r.entries {
+		if e.name == section {
+			offset += int(e.offset)
+		}
+	}
+	return r.corrupt(section, offset, format, args...)
+}
+
+func (r *Reader) corrupt(section string, offset int, format string, args ...any) error {
+	return fmt.Errorf("%s: %w: section %q at byte %d: %s", filepath.Base(r.path), ErrCorrupt, section, offset, fmt.Sprintf(format, args...))
+}
+
+// Names are the names of the sections, in the order in which they were written.
+func (r *Reader) Names() []string {
+	names := make([]string, len(r.entries))
+	for i, e := range r.entries {
+		names[i] = e.name
+	}
+	return names
+}
+
+// Size is the size of the file in bytes.
+func (r *Reader) Size() int64 { return int64(len(r.data)) }
+
+// Close unmaps the file.
+func (r *Reader) Close() error {
+	r.data, r.entries = nil, nil
+	return r.mapping.Close()
+}

@@ -1,0 +1,176 @@
+package sectionfile_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf/index/vfs"
+	"sheaf/index/vfs/sectionfile"
+)
+
+func write(t testing.TB, path string, sections map[string][]byte, names ...string) {
+	t.Helper()
+	w, err := sectionfile.Create(vfs.Disk{}, path, "example", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		w.Section(name, sections[name])
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWorkedExample is the example of doc/formats/sectionfile.md.
+func TestWorkedExample(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	write(t, path, map[string][]byte{"words": []byte("hello")}, "words")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	if len(data) != 130 || string(data[:8]) != "SHEAFSEC" || le.Uint32(data[8:]) != 2 || le.Uint32(data[12:]) != 7 || string(data[16:24]) != "example\x00" {
+		t.Errorf("%d bytes, header % x", len(data), data[:64])
+	}
+	if string(data[64:69]) != "hello" || le.Uint64(data[69:]) != 64 || le.Uint64(data[77:]) != 5 || le.Uint32(data[85:]) != 0x9a71bb4c || string(data[93:98]) != "words" {
+		t.Errorf("section and table % x", data[64:98])
+	}
+	if le.Uint64(data[98:]) != 69 || le.Uint32(data[106:]) != 1 || string(data[118:126]) != "SHEAFSEC" {
+		t.Errorf("footer % x", data[98:])
+	}
+}
+
+// TestWorkedLists is the second example of doc/formats/sectionfile.md.
+func TestWorkedLists(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	write(t, path, map[string][]byte{"words": bytes.Repeat([]byte("x"), 2049)}, "words")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	if len(data) != 64+2049+8+29+32 || le.Uint32(data[2113:]) != 0xe8ee8c91 || le.Uint32(data[2117:]) != 0xa93c5f93 || le.Uint64(data[2129:]) != 2049 || le.Uint32(data[2137:]) != 0x19d29a6d {
+		t.Errorf("%d bytes, list % x, table % x", len(data), data[2113:2121], data[2121:2150])
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	sections := map[string][]byte{"a": bytes.Repeat([]byte("x"), 1000), "empty": nil, "b": {1, 2, 3}}
+	write(t, path, sections, "a", "empty", "b")
+	r, err := sectionfile.Open(vfs.Disk{}, path, "example", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for name, want := range sections {
+		p, err := r.Paged(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := p.All()
+		if got, ok := r.Section(name); !ok || !bytes.Equal(got, want) || err != nil || !bytes.Equal(all, want) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	if _, ok := r.Section("none"); ok {
+		t.Error("a section that is not there")
+	}
+	if faults := r.Check(); len(faults) > 0 || strings.Join(r.Names(), " ") != "a empty b" {
+		t.Errorf("%v %v", faults, r.Names())
+	}
+	if _, err := sectionfile.Open(vfs.Disk{}, path, "other", 7); !errors.Is(err, sectionfile.ErrCorrupt) {
+		t.Errorf("another kind: %v", err)
+	}
+	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 9, 8); !errors.Is(err, sectionfile.ErrVersion) || !strings.Contains(err.Error(), "version 7, this program reads 8 and 9") {
+		t.Errorf("another version: %v", err)
+	}
+}
+
+// TestEveryFlipAndCut: each flipped bit and each cut is found by Open or Check.
+func TestEveryFlipAndCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	write(t, path, map[string][]byte{"a": []byte("some bytes"), "b": []byte("others")}, "a", "b")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(content []byte) bool {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := sectionfile.Open(vfs.Disk{}, path, "example", 7)
+		if err != nil {
+			return errors.Is(err, sectionfile.ErrCorrupt) || errors.Is(err, sectionfile.ErrVersion)
+		}
+		defer r.Close()
+		return len(r.Check()) > 0
+	}
+	for i := range data {
+		flipped := bytes.Clone(data)
+		flipped[i] ^= 1 << (i % 8)
+		if !find(flipped) {
+			t.Errorf("byte %d flipped: nobody noticed", i)
+		}
+		if !find(data[:i]) {
+			t.Errorf("cut to %d bytes: nobody noticed", i)
+		}
+	}
+}
+
+func TestWriterErrors(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := sectionfile.Create(vfs.Disk{}, filepath.Join(dir, "k"), "a kind that is too long", 1); err == nil {
+		t.Error("a long kind is no error")
+	}
+	for name, use := range map[string]func(*sectionfile.Writer){
+		"twice": func(w *sectionfile.Writer) { w.Section("a", nil); w.Section("a", nil) },
+		"name":  func(w *sectionfile.Writer) { w.Section("", nil) },
+		"begin": func(w *sectionfile.Writer) { _, _ = w.Write([]byte("x")) },
+	} {
+		path := filepath.Join(dir, name)
+		w, err := sectionfile.Create(vfs.Disk{}, path, "example", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		use(w)
+		if _, err := w.Close(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: the file is still there", name)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "f")
+	write(f, path, map[string][]byte{"a": []byte("some bytes")}, "a")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := sectionfile.Open(vfs.Disk{}, path, "example", 7)
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		for _, name := range r.Names() {
+			_, _ = r.Section(name)
+		}
+		_ = r.Check()
+	})
+}

@@ -1,0 +1,258 @@
+package vfs_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sheaf/index/vfs"
+)
+
+func write(t *testing.T, fsys vfs.FS, name, text string, sync bool) {
+	t.Helper()
+	f, err := fsys.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if sync {
+		if err := f.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, fsys vfs.FS, name string) string {
+	t.Helper()
+	m, err := fsys.Map(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "-"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(m.Bytes())
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestBehavior: all file systems do the same.
+func TestBehavior(t *testing.T) {
+	for name, c := range map[string]struct {
+		fs  vfs.FS
+		dir string
+	}{
+		"disk": {vfs.Disk{}, t.TempDir()}, "mem": {vfs.NewMem(), "/d"},
+		"faulty": {&vfs.Faulty{FS: vfs.NewMem(), Fail: func(vfs.Op, string) error { return nil }}, "/d"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(c.dir, "a", "b")
+			if _, err := c.fs.Create(filepath.Join(dir, "x")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("create without a folder: %v", err)
+			}
+			if err := c.fs.MkdirAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			x, y := filepath.Join(dir, "x"), filepath.Join(dir, "y")
+			write(t, c.fs, x, "one", true)
+			write(t, c.fs, y, "two", false)
+			if err := c.fs.Rename(x, y); err != nil {
+				t.Fatal(err)
+			}
+			if got := read(t, c.fs, y); got != "one" || read(t, c.fs, x) != "-" {
+				t.Errorf("renamed: %q", got)
+			}
+			f, err := c.fs.Open(y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := io.ReadAll(f)
+			info, statErr := f.Stat()
+			var at [2]byte
+			n, atErr := f.ReadAt(at[:], 2)
+			if string(data) != "one" || err != nil || statErr != nil || info.Size() != 3 || info.Name() != "y" || n != 1 || !errors.Is(atErr, io.EOF) {
+				t.Errorf("read %q %v, %v %v, %d %v", data, err, info, statErr, n, atErr)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			write(t, c.fs, x, "", true)
+			if names, err := c.fs.List(dir); err != nil || !slices.Equal(names, []string{"x", "y"}) {
+				t.Errorf("list %v, %v", names, err)
+			}
+			if names, err := c.fs.List(filepath.Dir(dir)); err != nil || !slices.Equal(names, []string{"b"}) {
+				t.Errorf("list %v, %v", names, err)
+			}
+			if err := c.fs.SyncDir(dir); err != nil {
+				t.Error(err)
+			}
+			if info, err := c.fs.Stat(dir); err != nil || !info.IsDir() {
+				t.Errorf("stat %v, %v", info, err)
+			}
+			if read(t, c.fs, x) != "" {
+				t.Error("an empty file")
+			}
+			if err := c.fs.Remove(dir); err == nil {
+				t.Error("a folder with files was removed")
+			}
+			empty := filepath.Join(dir, "empty")
+			if err := errors.Join(c.fs.MkdirAll(empty), c.fs.Remove(empty)); err != nil || second(c.fs.Stat(empty)) == nil {
+				t.Errorf("an empty folder: %v", err)
+			}
+			if err := c.fs.Remove(x); err != nil {
+				t.Error(err)
+			}
+			for what, err := range map[string]error{
+				"remove": c.fs.Remove(x), "rename": c.fs.Rename(x, y), "open": second(c.fs.Open(x)), "map": second(c.fs.Map(x)), "stat": second(c.fs.Stat(x)), "list": second(c.fs.List(x)),
+			} {
+				if !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s of what does not exist: %v", what, err)
+				}
+			}
+			lock(t, c.fs, filepath.Join(dir, "LOCK"))
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func lock(t *testing.T, fsys vfs.FS, name string) {
+	t.Helper()
+	first, err := fsys.Lock(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fsys.Lock(name); !errors.Is(err, vfs.ErrLocked) || !strings.Contains(err.Error(), "process") {
+		t.Errorf("a second lock: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := fsys.Lock(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+}
+
+// TestCrash: what was synced survives every crash, and the rest may be lost.
+func TestCrash(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(200) {
+		m := vfs.NewMem()
+		if err := m.MkdirAll("/d"); err != nil {
+			t.Fatal(err)
+		}
+		write(t, m, "/d/durable", "content", true)
+		write(t, m, "/d/unsynced", strings.Repeat("x", 100), false)
+		write(t, m, "/d/replaced", "old", true)
+		write(t, m, "/d/removed", "gone", true)
+		write(t, m, "/d/emptied", "before", true)
+		if err := m.SyncDir("/d"); err != nil {
+			t.Fatal(err)
+		}
+		write(t, m, "/d/new", "new", true)
+		write(t, m, "/d/tmp", "newer", true)
+		if err := m.Rename("/d/tmp", "/d/replaced"); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Remove("/d/removed"); err != nil {
+			t.Fatal(err)
+		}
+		write(t, m, "/d/emptied", "after it", false)
+		after := m.Crash(seed)
+		if _, err := m.List("/d"); err == nil {
+			t.Error("the crashed file system still works")
+		}
+		if got := read(t, after, "/d/durable"); got != "content" {
+			t.Fatalf("seed %d: durable content is %q", seed, got)
+		}
+		if got := read(t, after, "/d/replaced"); got != "old" && got != "newer" {
+			t.Fatalf("seed %d: a renamed file holds %q", seed, got)
+		}
+		switch got := read(t, after, "/d/unsynced"); {
+		case got == strings.Repeat("x", 100):
+			seen["whole"] = true
+		case got == "":
+			seen["empty"] = true
+		case len(got) < 100:
+			seen["short"] = true
+		case strings.Contains(got, "\x00"):
+			seen["torn"] = true
+		}
+		seen["emptied "+read(t, after, "/d/emptied")] = true
+		seen["new "+read(t, after, "/d/new")] = true
+		seen["removed "+read(t, after, "/d/removed")] = true
+		seen["replaced "+read(t, after, "/d/replaced")] = true
+	}
+	for _, want := range []string{"empty", "short", "torn", "emptied before", "emptied after it", "emptied ", "new -", "new new", "removed -", "removed gone", "replaced old", "replaced newer"} {
+		if !seen[want] {
+			t.Errorf("in 200 crashes never: %s", want)
+		}
+	}
+}
+
+// TestFaulty: every call fails when it is to, and a failing write writes half.
+func TestFaulty(t *testing.T) {
+	m := vfs.NewMem()
+	if err := m.MkdirAll("/d"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, m, "/d/x", "content", true)
+	var failing vfs.Op
+	f := &vfs.Faulty{FS: m, Fail: func(op vfs.Op, _ string) error {
+		if op == failing {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}
+	for op, call := range map[vfs.Op]func() error{
+		vfs.OpCreate: func() error { return second(f.Create("/d/y")) }, vfs.OpOpen: func() error { return second(f.Open("/d/x")) },
+		vfs.OpRename: func() error { return f.Rename("/d/x", "/d/z") }, vfs.OpRemove: func() error { return f.Remove("/d/x") },
+		vfs.OpMkdir: func() error { return f.MkdirAll("/e") }, vfs.OpList: func() error { return second(f.List("/d")) },
+		vfs.OpStat: func() error { return second(f.Stat("/d/x")) }, vfs.OpSyncDir: func() error { return f.SyncDir("/d") },
+		vfs.OpMap: func() error { return second(f.Map("/d/x")) }, vfs.OpLock: func() error { return second(f.Lock("/d/l")) },
+	} {
+		failing = op
+		if err := call(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	failing = ""
+	w, err := f.Create("/d/w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := f.Open("/d/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for op, call := range map[vfs.Op]func() error{
+		vfs.OpWrite: func() error { return second(w.Write([]byte("12345678"))) }, vfs.OpSync: w.Sync,
+		vfs.OpRead: func() error { return errors.Join(second(r.Read(make([]byte, 1)))) },
+	} {
+		failing = op
+		if err := call(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	failing = vfs.OpClose
+	if err := w.Close(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("close: %v", err)
+	}
+	if got := read(t, m, "/d/w"); got != "1234" {
+		t.Errorf("a write that failed left %q", got)
+	}
+}

@@ -1,0 +1,47 @@
+package vfs_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"sheaf/index/vfs"
+)
+
+// A file is the old one or the new one, nobody else may read it, and nothing is left
+// beside it.
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, text := range []string{"one", "another"} {
+		if err := vfs.WriteFile(path, []byte(text), 0); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q, %v, want %q", got, err, text)
+		}
+	}
+	if runtime.GOOS != "windows" {
+		for mode, want := range map[os.FileMode]os.FileMode{0: 0o600, 0o640: 0o640} {
+			if err := vfs.WriteFile(path, nil, mode); err != nil {
+				t.Fatal(err)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("mode %v, %v, want %v", info.Mode(), err, want)
+			}
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "taken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "taken", "by"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if vfs.WriteFile(filepath.Join(dir, "taken"), nil, 0) == nil || vfs.WriteFile(filepath.Join(dir, "none", "f"), nil, 0) == nil {
+		t.Error("written where a folder is, or none")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("left are %v, %v", entries, err)
+	}
+}

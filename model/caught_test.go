@@ -1,0 +1,31 @@
+package model_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sheaf/model"
+)
+
+// TestCaught: a panic, also one of the runtime, is an error that says of what model it is and
+// where; what ends well, and an error, stay.
+func TestCaught(t *testing.T) {
+	call := func(f func() error) (err error) {
+		defer model.Caught("own", &err)
+		return f()
+	}
+	var words map[string]int
+	var counted []int
+	for want, f := range map[string]func() error{
+		"model own panicked: no reply (caught_test.go:":                      func() error { panic("no reply") },
+		"model own panicked: assignment to entry in nil map (caught_test.go": func() error { words["a"]++; return nil },
+		"model own panicked: runtime error: index out of range":              func() error { counted[len(words)]++; return nil },
+		"away":  func() error { return fmt.Errorf("away") },
+		"<nil>": func() error { return nil },
+	} {
+		if said := fmt.Sprint(call(f)); !strings.HasPrefix(said, want) || strings.Contains(want, "runtime") && !strings.Contains(said, "(caught_test.go:") {
+			t.Errorf("%q, want %q", said, want)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sheaf/model"
+)
+
+// hangUp closes the connection of a request without an answer.
+func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+
+// TestOneDeadlyText: a server that fails on one text gives the vectors of all others, that of the
+// beginning of the text, and that of the query.
+func TestOneDeadlyText(t *testing.T) {
+	status := func(code int, say string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { http.Error(w, say, code) }
+	}
+	for name, fail := range map[string]func(http.ResponseWriter){
+		"closes the connection": hangUp,
+		"too large":             status(413, "Payload Too Large"),
+		"refuses one input":     status(400, "input 3 is invalid"),
+		"fails":                 status(500, "CUDA error: an illegal memory access"),
+		"dies behind a proxy":   status(502, "Bad Gateway"),
+		"gives null":            func(w http.ResponseWriter) { fmt.Fprint(w, `{"data":[{"embedding":[null,1]}]}`) },
+		"hangs":                 nil,
+	} {
+		for _, attempts := range []int{1, DefaultAttempts} {
+			t.Run(fmt.Sprint(name, attempts), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h, count := counted(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
+						switch {
+						case longest(texts) <= 2000:
+							vectors(texts, w)
+						case fail == nil:
+							<-r.Context().Done()
+						default:
+							fail(w)
+						}
+					})
+					o := options(&httptest.Server{URL: "http://server"})
+					o.Client = &http.Client{Transport: closing{direct{h}}}
+					o.Dims, o.Batch, o.Attempts, o.Timeout, o.QueryTimeout, o.Rest = 2, 16, attempts, time.Minute, time.Second, time.Minute
+					e, err := New(t.Context(), o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					texts := []string{"a", "bb", "ccc", strings.Repeat("=", 5000), "ddddd", "eeeeee"}
+					began := time.Now()
+					out, err := e.Embed(t.Context(), model.Passage, texts)
+					if err != nil || len(out) != len(texts) {
+						t.Fatalf("%d vectors, %v", len(out), err)
+					}
+					for i, n := range []float64{1, 2, 3, 0, 5, 6} {
+						if out[i] == nil || n > 0 && float64(out[i][0]/out[i][1])-n > 1e-5 {
+							t.Errorf("text %d: %v", i, out[i])
+						}
+					}
+					if took := time.Since(began); took > 3*time.Minute || count.Load() > 40 {
+						t.Errorf("%d requests in %v", count.Load(), took)
+					}
+					if _, err := e.Embed(t.Context(), model.Query, []string{"heron"}); err != nil {
+						t.Errorf("query: %v", err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// closing is a transport of which a request fails as the handler says with [hangUp], or hangs.
+type closing struct{ direct }
+
+func (c closing) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	type done struct {
+		resp *http.Response
+		err  error
+	}
+	out := make(chan done, 1)
+	go func() {
+		var d done
+		defer func() {
+			if recover() != nil {
+				d = done{nil, fmt.Errorf("read tcp: %w", io.EOF)}
+			}
+			out <- d
+		}()
+		d.resp, d.err = c.direct.RoundTrip(r)
+	}()
+	select {
+	case d := <-out:
+		return d.resp, d.err
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// TestDeadlyQuery: a query that the server dies of is embedded by its beginning, and makes no other
+// query wait.
+func TestDeadlyQuery(t *testing.T) {
+	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+		if longest(texts) > 300 {
+			hangUp(w)
+		}
+		vectors(texts, w)
+	})
+	o := options(s)
+	o.Dims, o.QueryTimeout, o.Rest = 2, time.Second, time.Minute
+	e, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{strings.Repeat("heron ", 100), "heron"} {
+		if v, err := e.Embed(t.Context(), model.Query, []string{query}); err != nil || v[0] == nil {
+			t.Errorf("%.10s: %v, %v", query, v, err)
+		}
+	}
+}
+
+// TestEverySecondConnection: a server that closes every second connection gives all vectors, whole.
+func TestEverySecondConnection(t *testing.T) {
+	var n atomic.Int64
+	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+		if n.Add(1)%2 == 1 {
+			hangUp(w)
+		}
+		vectors(texts, w)
+	})
+	o := options(s)
+	o.Dims, o.Attempts, o.QueryTimeout, o.Rest = 2, 1, time.Second, time.Minute
+	e, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"a", strings.Repeat("b", 4000), "cc", "dd", "ee", "ff", "gg"}
+	v, err := e.Embed(t.Context(), model.Passage, texts)
+	if err != nil || v[1][0]/v[1][1] < 3999 {
+		t.Errorf("%v, %v", v, err)
+	}
+	if _, err := e.Embed(t.Context(), model.Query, []string{"heron"}); err != nil {
+		t.Errorf("query: %v", err)
+	}
+}
+
+// TestAlwaysClosed: a server that closes every connection is named with what it does, and is asked a
+// few times only.
+func TestAlwaysClosed(t *testing.T) {
+	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { hangUp(w) })
+	o := options(s)
+	o.Dims, o.Batch = 2, 64
+	e, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Embed(t.Context(), model.Passage, []string{"a", "b", strings.Repeat("c", 4000)})
+	if !errors.Is(err, ErrUnavailable) || !strings.HasSuffix(err.Error(), "closed the connection without an answer") || count.Load() > 2*DefaultAttempts {
+		t.Errorf("%d requests: %v", count.Load(), err)
+	}
+}
+
+// TestMessages: each error says what the server did and what to set.
+func TestMessages(t *testing.T) {
+	base64 := `{"data":[{"embedding":"AACAPwAAAAA="}]}`
+	for _, c := range []struct{ path, answer, say string }{
+		{"/v1", base64, "/v1/embeddings sends vectors as base64 text; set encoding_format to float"},
+		{"", "", "set the url to http://127.0.0.1:"},
+		{"/", "", "/v1"},
+		{"/api/v2", "", `knows no model "m" or no such address`},
+		{"/v1", "", `knows no model "m" or no such address`},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if c.answer == "" {
+				http.NotFound(w, r)
+				return
+			}
+			fmt.Fprint(w, c.answer)
+		}))
+		_, err := New(context.Background(), Options{URL: s.URL + c.path, Model: "m"})
+		s.Close()
+		if err == nil || !strings.Contains(err.Error(), c.say) || c.path == "/" && !strings.HasSuffix(err.Error(), s.URL+"/v1") {
+			t.Errorf("%s: %v", c.path, err)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"sheaf/model"
+)
+
+// TestTooMuch: a server that takes fewer texts at once, or shorter ones, gives all
+// their vectors; one that takes none is asked a few times only.
+func TestTooMuch(t *testing.T) {
+	long := strings.Repeat("ä", 5000)
+	for name, c := range map[string]struct {
+		texts, chars, status int
+		say                  string
+		most                 int64
+	}{
+		"few texts":       {2, 1 << 20, 422, "batch size 4 > maximum allowed batch size 2", 16},
+		"a body":          {1, 1 << 20, 413, "Payload Too Large", 16},
+		"short texts":     {64, 1300, 400, "maximum context length", 24},
+		"as llama.cpp":    {64, 1300, 500, "input is too large to process", 24},
+		"nothing":         {0, 0, 400, "no", 24},
+		"nothing, a word": {0, 0, 422, "no", 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+				longest := 0
+				for _, text := range texts {
+					longest = max(longest, utf8.RuneCountInString(text))
+				}
+				if len(texts) > c.texts || longest > c.chars {
+					w.WriteHeader(c.status)
+					fmt.Fprint(w, c.say)
+					return
+				}
+				vectors(texts, w)
+			})
+			o := options(s)
+			o.Dims, o.Batch = 2, 8
+			e, err := New(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts := []string{"a", "bb", long, "ccc", "dddd"}
+			if name == "nothing, a word" {
+				texts = texts[:2]
+			}
+			out, err := e.Embed(context.Background(), model.Passage, texts)
+			if count.Load() > c.most {
+				t.Errorf("%d requests", count.Load())
+			}
+			if c.texts == 0 {
+				if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil || len(out) != len(texts) {
+				t.Fatalf("%d vectors, %v", len(out), err)
+			}
+			for i, n := range []float64{1, 2, 0, 3, 4} {
+				if n > 0 && float64(out[i][0]/out[i][1])-n > 1e-5 {
+					t.Errorf("text %d has another's vector: %v", i, out[i])
+				}
+			}
+		})
+	}
+}
+
+// TestRerankTooMuch is TestTooMuch of a reranker.
+func TestRerankTooMuch(t *testing.T) {
+	for _, most := range []struct{ texts, chars int }{{3, 1 << 20}, {64, 600}, {0, 0}} {
+		var count atomic.Int64
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			count.Add(1)
+			var body struct{ Texts []string }
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				t.Error(err)
+			}
+			texts := body.Texts
+			if len(texts) > most.texts || longest(texts) > most.chars {
+				w.WriteHeader(http.StatusUnprocessableEntity)
+				return
+			}
+			lengths(ShapeTEI, texts, w)
+		}))
+		defer s.Close()
+		r, err := NewReranker(RerankOptions{URL: s.URL, Shape: ShapeTEI})
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := make([]string, 20)
+		for i := range texts {
+			texts[i] = strings.Repeat("x", 100*i)
+		}
+		scores, err := r.Rerank(context.Background(), "cat", texts)
+		if most.texts == 0 {
+			if !errors.Is(err, ErrRerankUnavailable) || count.Load() > 20 {
+				t.Errorf("%v after %d requests", err, count.Load())
+			}
+			continue
+		}
+		if err != nil || len(scores) != len(texts) || scores[3] != 300 || scores[19] > float64(most.chars) || count.Load() > 24 {
+			t.Errorf("%v, %v after %d requests", scores, err, count.Load())
+		}
+	}
+}
+
+func longest(texts []string) (n int) {
+	for _, text := range texts {
+		n = max(n, len(text))
+	}
+	return n
+}
+
+// TestOtherAddress: texts and the key go to no other address than the one that was
+// given.
+func TestOtherAddress(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another address was asked") }))
+	defer elsewhere.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/v2/embeddings?key=secret", status)
+		})
+		for _, client := range []*http.Client{nil, {}} {
+			o := options(s)
+			o.Dims, o.Client = 2, client
+			e, err := New(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := count.Load()
+			_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), elsewhere.URL+"/v2/embeddings") || strings.Contains(err.Error(), "secret") || count.Load() != before+1 {
+				t.Errorf("%d: %v", status, err)
+			}
+		}
+	}
+}
+
+// TestWhatIsSaid: a server's own words stand in an error, but no part of the key.
+func TestWhatIsSaid(t *testing.T) {
+	key := "secret-" + strings.Repeat("k", 60)
+	for name, c := range map[string]struct {
+		status    int
+		kind, say string
+		want, not string
+	}{
+		"the key at the end of what is read": {401, "", strings.Repeat("x", 280) + " wrong key " + key, "wrong key …", "secret"},
+		"a fault that is called a success":   {200, "", `{"error":{"message":"no provider for this model"}}`, "gave 0 vectors for 1 texts: {\"message\":\"no provider", ""},
+		"a page of a proxy":                  {502, "text/html", "<html>", "502 Bad Gateway: an HTML page", "address of an API"},
+	} {
+		s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.kind)
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.say)
+		})
+		o := options(s)
+		o.Dims, o.Key = 2, key
+		e, err := New(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
+		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) || c.not != "" && strings.Contains(err.Error(), c.not) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, wrong := range []string{"secret\n", "sec\x00ret"} {
+		if _, err := New(context.Background(), Options{URL: "http://localhost/v1", Model: "m", Key: wrong}); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "sec") {
+			t.Errorf("key %q: %v", wrong, err)
+		}
+	}
+}
+
+// TestSlowBody: a server that begins an answer and does not end it is let rest as
+// one that does not begin; who gives up is told so, once.
+func TestSlowBody(t *testing.T) {
+	release := make(chan struct{})
+	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	defer close(release)
+	o := options(s)
+	o.Dims, o.QueryTimeout, o.Rest = 2, 500*time.Millisecond, time.Minute
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err = e.Embed(context.Background(), model.Query, []string{"x"})
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not answer in time") || count.Load() > 1 {
+			t.Errorf("%v after %d requests", err, count.Load())
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(30*time.Millisecond, cancel)
+	_, err = e.Embed(ctx, model.Passage, []string{"x"})
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "in time") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("given up: %v", err)
+	}
+	ctx, cancel = context.WithCancel(context.Background())
+	o.sleep = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
+	o.URL = "http://127.0.0.1:1/v1"
+	if e, err = New(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Embed(ctx, model.Passage, []string{"x"})
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is it running") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("given up between attempts: %v", err)
+	}
+}

@@ -1,0 +1,307 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sheaf/model"
+)
+
+// server answers each request by handle, and counts them.
+func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter, r *http.Request)) (*httptest.Server, *atomic.Int64) {
+	t.Helper()
+	h, count := counted(t, handle)
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s, count
+}
+
+// counted is what such a server does.
+func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter, r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
+	count := new(atomic.Int64)
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Model string
+			Input []string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Model != "m" || r.URL.Path != "/v1/embeddings" {
+			t.Errorf("request %s %+v, %v", r.URL.Path, body, err)
+		}
+		handle(count.Add(1), body.Input, w, r)
+	}, count
+}
+
+// direct is a server in this process, which a fake clock waits for.
+type direct struct{ http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
+}
+
+// vectors answers with [len(text), 1] for each text, last first.
+func vectors(texts []string, w http.ResponseWriter) {
+	var parts []string
+	for i := len(texts) - 1; i >= 0; i-- {
+		parts = append(parts, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[%d,1]}`, i, len(texts[i])))
+	}
+	fmt.Fprintf(w, `{"object":"list","data":[%s],"usage":{}}`, strings.Join(parts, ","))
+}
+
+func options(s *httptest.Server) Options {
+	return Options{URL: s.URL + "/v1", Model: "m", Batch: 3, Key: "secret", sleep: func(context.Context, time.Duration) error { return nil }}
+}
+
+func TestEmbed(t *testing.T) {
+	s, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			t.Errorf("authorization %q", r.Header.Get("Authorization"))
+		}
+		vectors(texts, w)
+	})
+	o := options(s)
+	o.QueryPrefix = "query: "
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Dims() != 2 {
+		t.Errorf("%d dimensions", e.Dims())
+	}
+	texts := []string{"a", "bb", "", "dddd", "eeeee", "ffffff", "g"}
+	out, err := e.Embed(context.Background(), model.Passage, texts)
+	if err != nil || len(out) != len(texts) {
+		t.Fatalf("%d vectors, %v", len(out), err)
+	}
+	for i, v := range out {
+		n := float64(max(1, len(texts[i])))
+		if want := n / math.Hypot(n, 1); math.Abs(float64(v[0])-want) > 1e-6 {
+			t.Errorf("text %d: %v, want %v first", i, v, want)
+		}
+	}
+	if count.Load() != 1+3 {
+		t.Errorf("%d requests", count.Load())
+	}
+	q, err := e.Embed(context.Background(), model.Query, []string{"a"})
+	if err != nil || math.Abs(float64(q[0][0])-8/math.Hypot(8, 1)) > 1e-6 {
+		t.Errorf("query %v, %v", q, err)
+	}
+}
+
+// TestFaults: each kind of wrong answer is an error that says what it was, and
+// the key appears in none.
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		status int
+		kind   string
+		say    string
+	}{
+		"fewer vectors":  {`{"data":[]}`, 200, "", "0 vectors for 1"},
+		"dimensions":     {`{"data":[{"embedding":[1,2,3]}]}`, 200, "", "3 dimensions, not 2"},
+		"no dimensions":  {`{"data":[{"embedding":[]}]}`, 200, "", "gave a vector without numbers for text 0"},
+		"null":           {`{"data":[{"embedding":[1,null]}]}`, 200, "", "a vector holds null"},
+		"beyond":         {`{"data":[{"embedding":[1,1e400]}]}`, 200, "", "a vector holds 1e400"},
+		"text":           {`{"data":[{"embedding":[1,"0.5"]}]}`, 200, "", "no finite number"},
+		"NaN":            {`{"data":[{"embedding":[NaN,0]}]}`, 200, "", "no JSON"},
+		"infinite":       {`{"data":[{"embedding":[1e308,1e308]}]}`, 200, "", "no direction"},
+		"index":          {`{"data":[{"index":1,"embedding":[1,2]}]}`, 200, "", "wrongly: 1 of 1"},
+		"half a body":    {`{"data":[{"embedd`, 200, "", "no JSON"},
+		"HTML":           {`<html>secret</html>`, 200, "text/html", "no JSON"},
+		"HTML error":     {`<html>`, 404, "text/html", "HTML page"},
+		"wrong key":      {`{"error":"bad key secret"}`, 401, "", "refused the key"},
+		"bad request":    {`{"error":"too long"}`, 400, "", "too long"},
+		"busy for ever":  {`busy`, 503, "", "503"},
+		"huge time away": {`later`, 429, "", "asks to wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				if c.status == 429 {
+					w.Header().Set("Retry-After", "3600")
+				}
+				w.WriteHeader(c.status)
+				fmt.Fprint(w, c.answer)
+			})
+			o := options(s)
+			o.Dims = 2
+			e, err := New(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("got %v", err)
+			}
+			if want := int64(map[bool]int{true: DefaultAttempts, false: 1}[c.status == 503]); count.Load() != want {
+				t.Errorf("%d requests, want %d", count.Load(), want)
+			}
+		})
+	}
+}
+
+// TestZeros: a text that the model knows nothing of has no vector, and keeps no others from
+// theirs; a model of which nothing else is known than that is none.
+func TestZeros(t *testing.T) {
+	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
+	s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
+	o := options(s)
+	o.Dims = 2
+	e, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := e.Embed(t.Context(), model.Passage, []string{"known", "unknown"}); err != nil || fmt.Sprint(v) != "[[0 1] []]" || v[1] != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+	answer = `{"data":[{"index":0,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
+	if v, err := e.Embed(t.Context(), model.Passage, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "wrongly: 0 of 2") {
+		t.Errorf("numbered twice: %v, %v", v, err)
+	}
+	o.Dims, answer = 0, `{"data":[{"embedding":[0,0]}]}`
+	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "vector of zeros") {
+		t.Errorf("nothing but zeros: %v", err)
+	}
+}
+
+func TestRetries(t *testing.T) {
+	s, count := server(t, func(n int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+		if n < 3 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		vectors(texts, w)
+	})
+	o := options(s)
+	o.Dims = 2
+	var waits []time.Duration
+	o.sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); err != nil || count.Load() != 3 {
+		t.Errorf("%v after %d requests", err, count.Load())
+	}
+	if len(waits) != 2 || waits[0] != time.Second {
+		t.Errorf("waits %v", waits)
+	}
+}
+
+func TestSlowAndGone(t *testing.T) {
+	release := make(chan struct{})
+	s, _ := server(t, func(_ int64, _ []string, _ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	defer close(release)
+	o := options(s)
+	o.Dims, o.Timeout, o.Attempts = 2, 20*time.Millisecond, 2
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("slow: %v", err)
+	}
+	o.URL = "http://127.0.0.1:1/v1"
+	if e, err = New(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "is it running") {
+		t.Errorf("gone: %v", err)
+	}
+}
+
+// TestUnknownAuthority: of a server whose certificate the system does not trust it is said what
+// to do, not that it is not running; with the certificate it answers.
+func TestUnknownAuthority(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[{"embedding":[1,0]}]}`) }))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that hangs up
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	o := options(s)
+	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SSL_CERT_FILE") || strings.Contains(err.Error(), "running") {
+		t.Errorf("%v", err)
+	}
+	o.Client = s.Client()
+	if e, err := New(t.Context(), o); err != nil || e.Dims() != 2 {
+		t.Errorf("with the certificate: %v", err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{{}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://x/", Model: "m"}, {URL: "http://x"}, {URL: "http://x", Model: "m", Dims: -1}, {URL: "http://user:secret@x", Model: "m"}} {
+		if _, err := New(context.Background(), o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// TestQueries: a person waits for a query, so it is tried once and within its own
+// time, and after it found no server the next ones fail at once, while passages are
+// tried as ever.
+func TestQueries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mode atomic.Value
+		mode.Store("hang")
+		h, count := counted(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
+			switch mode.Load() {
+			case "hang":
+				<-r.Context().Done()
+			case "busy":
+				w.WriteHeader(http.StatusServiceUnavailable)
+			default:
+				vectors(texts, w)
+			}
+		})
+		o := options(&httptest.Server{URL: "http://server"})
+		o.Client = &http.Client{Transport: direct{h}}
+		o.Dims, o.QueryTimeout, o.Rest = 2, 20*time.Millisecond, time.Minute
+		e, err := New(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		e.query.rest.now = func() time.Time { return now }
+		ask := func(purpose model.Purpose, requests int64, fails bool) {
+			t.Helper()
+			before := count.Load()
+			_, err := e.Embed(context.Background(), purpose, []string{"x"})
+			if got := count.Load() - before; got != requests || fails != errors.Is(err, ErrUnavailable) || !fails && err != nil {
+				t.Errorf("%d requests, want %d: %v", got, requests, err)
+			}
+		}
+		ask(model.Query, 1, true)
+		ask(model.Query, 0, true)
+		now = now.Add(2 * time.Minute)
+		ask(model.Query, 1, true)
+		mode.Store("well")
+		ask(model.Query, 0, true)
+		ask(model.Passage, 1, false)
+		ask(model.Query, 1, false) // passages showed that the server is back
+		mode.Store("busy")
+		ask(model.Passage, DefaultAttempts, true)
+		ask(model.Query, 1, true)
+		ask(model.Query, 1, true) // it answers, so it is asked
+	})
+}

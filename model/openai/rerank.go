@@ -1,0 +1,224 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sheaf/model"
+)
+
+// ErrRerankUnavailable says that the server did not say how well texts answer:
+// it cannot be reached, refused, or answered nonsense. The message names the
+// server.
+var ErrRerankUnavailable = errors.New("reranking server")
+
+// Shape is the form of requests and answers of a reranking server.
+type Shape string
+
+// The shapes.
+const (
+	// ShapeCohere is {"model", "query", "documents"} and
+	// {"results": [{"index", "relevance_score"}]}: Cohere, Jina, vLLM,
+	// llama.cpp, Infinity. The address ends in /rerank.
+	ShapeCohere Shape = "cohere"
+	// ShapeTEI is {"query", "texts"} and [{"index", "score"}]: Hugging Face's
+	// Text Embeddings Inference. The address ends in /rerank.
+	ShapeTEI Shape = "tei"
+)
+
+// RerankOptions describe a reranking server.
+type RerankOptions struct {
+	// URL is the address of the API, such as http://localhost:8080/v1;
+	// "/rerank" is added when it does not end so.
+	URL string
+	// Model is the name that the server knows the model by; servers of
+	// ShapeTEI have one, and need no name.
+	Model string
+	// Shape is ShapeCohere when it is "".
+	Shape Shape
+	// Key is sent as a bearer token when it is not empty. It appears in no
+	// error.
+	Key string
+	// Batch is the most texts of one request, 0 is DefaultBatch; scores of
+	// one model compare across requests, and a server that takes fewer is asked
+	// by halves. MaxChars is where texts are cut, 0 is DefaultRerankChars; those
+	// that a server refuses are cut shorter.
+	Batch    int
+	MaxChars int
+	// Timeout bounds one request, 0 is DefaultTimeout. Attempts is how often
+	// one is tried when the server is busy, 0 is DefaultAttempts.
+	Timeout  time.Duration
+	Attempts int
+	// Client makes the requests, following no redirect; nil is a client of its own.
+	Client *http.Client
+	sleep  func(context.Context, time.Duration) error
+}
+
+const (
+	// DefaultRerankChars is more than such models read.
+	DefaultRerankChars = 8000
+	maxRerankAnswer    = 16 << 20
+)
+
+// Reranker is a reranking server. It implements model.Reranker.
+type Reranker struct {
+	o  RerankOptions
+	at *endpoint
+}
+
+var _ model.Reranker = (*Reranker)(nil)
+
+// NewReranker returns a client; nothing is asked yet. Errors wrap ErrConfig.
+func NewReranker(o RerankOptions) (*Reranker, error) {
+	if o.Shape == "" {
+		o.Shape = ShapeCohere
+	}
+	at, err := endpoint{kind: ErrRerankUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: o.Attempts, most: maxRerankAnswer,
+		client: o.Client, sleep: o.sleep}.open("rerank ", "/rerank")
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Shape != ShapeCohere && o.Shape != ShapeTEI:
+		return nil, fmt.Errorf("%w: shape %q: must be %s or %s", ErrConfig, o.Shape, ShapeCohere, ShapeTEI)
+	case o.Shape == ShapeCohere && o.Model == "":
+		return nil, fmt.Errorf("%w: no reranking model named for %s", ErrConfig, o.URL)
+	}
+	if o.Batch <= 0 {
+		o.Batch = DefaultBatch
+	}
+	if o.MaxChars <= 0 {
+		o.MaxChars = DefaultRerankChars
+	}
+	return &Reranker{o, at}, nil
+}
+
+// Model implements model.Reranker.
+func (r *Reranker) Model() string { return r.o.Model }
+
+// Rerank implements model.Reranker. Errors wrap ErrRerankUnavailable.
+func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	scores := make([]float64, 0, len(texts))
+	chars := r.o.MaxChars
+	for len(texts) > 0 {
+		n := min(len(texts), r.o.Batch)
+		part, err := r.batch(ctx, query, texts[:n], &chars)
+		if err != nil {
+			return nil, err
+		}
+		scores, texts = append(scores, part...), texts[n:]
+	}
+	return scores, nil
+}
+
+// batch scores texts: those that are too many for one request in halves, and fewer
+// chars of every text from the first on that is longer than the model reads.
+func (r *Reranker) batch(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
+	batch := make([]string, len(texts))
+	for i, text := range texts {
+		batch[i] = cutText(text, *chars)
+	}
+	scores, err := r.request(ctx, query, batch)
+	if _, ok := errors.AsType[*tooMuchError](err); !ok {
+		return scores, err
+	}
+	if n := len(texts) / 2; n > 0 {
+		first, err := r.batch(ctx, query, texts[:n], chars)
+		if err != nil {
+			return nil, err
+		}
+		rest, err := r.batch(ctx, query, texts[n:], chars)
+		return append(first, rest...), err
+	}
+	if n := utf8.RuneCountInString(batch[0]); n > shortest {
+		*chars = n / 2
+		return r.batch(ctx, query, texts, chars)
+	}
+	return nil, err
+}
+
+// cutText is text with at most chars characters, valid UTF-8 and not empty, which
+// servers refuse.
+func cutText(text string, chars int) string {
+	text = strings.ToValidUTF8(text, "?")
+	n := 0
+	for i := range text {
+		if n == chars {
+			return text[:i]
+		}
+		n++
+	}
+	if strings.TrimSpace(text) == "" {
+		return "-"
+	}
+	return text
+}
+
+func (r *Reranker) request(ctx context.Context, query string, texts []string) ([]float64, error) {
+	var body []byte
+	var err error
+	if r.o.Shape == ShapeTEI {
+		body, err = json.Marshal(map[string]any{"query": query, "texts": texts, "truncate": true})
+	} else {
+		body, err = json.Marshal(map[string]any{"model": r.o.Model, "query": query, "documents": texts, "top_n": len(texts), "return_documents": false})
+	}
+	if err != nil {
+		return nil, err
+	}
+	var scores []float64
+	err = r.at.post(ctx, body, func(data []byte) error {
+		var err error
+		scores, err = r.decode(data, len(texts))
+		return err
+	})
+	return scores, err
+}
+
+// scoredText is what a server says of one text, in either shape.
+type scoredText struct {
+	Index     *int     `json:"index"`
+	Score     *float64 `json:"score"`
+	Relevance *float64 `json:"relevance_score"`
+}
+
+// decode reads the answer to a request of n texts. Every fault names the server.
+func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
+	var list []scoredText
+	if r.o.Shape == ShapeTEI {
+		if err := json.Unmarshal(data, &list); err != nil {
+			return nil, r.at.fault("answered no list of scores: %v", err)
+		}
+	} else {
+		var answer struct {
+			Results []scoredText `json:"results"`
+		}
+		if err := json.Unmarshal(data, &answer); err != nil {
+			return nil, r.at.fault("answered no JSON of results: %v", err)
+		}
+		list = answer.Results
+	}
+	if len(list) != n {
+		return nil, r.at.fault("scored %d of %d texts%s", len(list), n, r.at.says(data))
+	}
+	scores, seen := make([]float64, n), make([]bool, n)
+	for _, s := range list {
+		value := s.Relevance
+		if value == nil {
+			value = s.Score
+		}
+		switch {
+		case s.Index == nil || *s.Index < 0 || *s.Index >= n || seen[*s.Index]:
+			return nil, r.at.fault("numbered its scores wrongly")
+		case value == nil || math.IsNaN(*value) || math.IsInf(*value, 0):
+			return nil, r.at.fault("gave no score for text %d", *s.Index)
+		}
+		scores[*s.Index], seen[*s.Index] = *value, true
+	}
+	return scores, nil
+}

@@ -1,0 +1,69 @@
+package openai
+
+import (
+	"context"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"sheaf/model"
+)
+
+// transformer is the address of a real model: scripts/servers/transformer.sh
+// starts one.
+func transformer(t *testing.T) string {
+	t.Helper()
+	address := os.Getenv("SHEAF_TEST_TRANSFORMER")
+	if address == "" {
+		t.Skip("no transformer: SHEAF_TEST_TRANSFORMER is not set; see scripts/servers/transformer.sh")
+	}
+	return address
+}
+
+// The cosines are those that the model's ONNX form gives under onnxruntime.
+func TestTransformerEmbeds(t *testing.T) {
+	e, err := New(t.Context(), Options{URL: transformer(t), Model: "all-MiniLM-L6-v2", Batch: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Dims() != 384 {
+		t.Fatalf("%d dimensions", e.Dims())
+	}
+	v, err := e.Embed(t.Context(), model.Passage, []string{"a cat sits on the mat", "", "a kitten rests on the rug", "stock prices fell", strings.Repeat("very long ", 5000)})
+	if err != nil || len(v) != 5 {
+		t.Fatalf("%d vectors, %v", len(v), err)
+	}
+	for i, want := range map[int]float64{0: 1, 2: 0.6596577, 3: 0.0713822} {
+		dot := 0.0
+		for j := range v[0] {
+			dot += float64(v[0][j]) * float64(v[i][j])
+		}
+		if math.Abs(dot-want) > 1e-5 {
+			t.Errorf("the cosine with text %d is %v, want %v", i, dot, want)
+		}
+	}
+}
+
+func TestTransformerReranks(t *testing.T) {
+	address := transformer(t)
+	texts := []string{"Stock prices fell on Monday.", "A kitten is a young cat.", "", "Dogs bark."}
+	for shape, o := range map[Shape]RerankOptions{
+		ShapeCohere: {URL: address, Model: "all-MiniLM-L6-v2", Batch: 3},
+		ShapeTEI:    {URL: strings.TrimSuffix(address, "/v1"), Shape: ShapeTEI},
+	} {
+		r, err := NewReranker(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, err := r.Rerank(context.Background(), "what is a small cat called", texts)
+		if err != nil || len(scores) != len(texts) {
+			t.Fatalf("%s: %v, %v", shape, scores, err)
+		}
+		for i, s := range scores {
+			if i != 1 && s >= scores[1] {
+				t.Errorf("%s: %q has %v, the kitten %v", shape, texts[i], s, scores[1])
+			}
+		}
+	}
+}

@@ -1,0 +1,236 @@
+// Package remember remembers the vectors of passages in a file, by model and text,
+// so that nothing is embedded twice: not after a rename, not after an index was
+// made anew, not when two notes share a paragraph. Its main type is [Embedder].
+package remember
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf/model"
+)
+
+// A file is a header of the magic and the number of dimensions (4 bytes), and
+// records one after another: the key (16 bytes), the vector (float32), and the
+// CRC-32C of both. All numbers are little endian. A record that an interruption
+// cut short is written over.
+const (
+	magic       = "SHEAFVC1"
+	headerBytes = len(magic) + 4
+	keyBytes    = 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Embedder is an embedder with a memory. It implements model.Embedder.
+type Embedder struct {
+	inner model.Embedder
+	path  string
+
+	mu   sync.Mutex
+	file *os.File                 // nil until it is needed
+	at   map[[keyBytes]byte]int64 // of the record in the file
+	end  int64                    // of what is known of it
+}
+
+var _ model.Embedder = (*Embedder)(nil)
+
+// New returns e with a memory in the file at path, which is opened when the first
+// passage is embedded. Queries are not kept. Several processes may have the file open: what they
+// write at the same time, as those with different stores may, is lost and nothing else;
+// callers hold a lock of their own while they embed passages.
+func New(e model.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
+
+// Model implements model.Embedder.
+func (c *Embedder) Model() string { return c.inner.Model() }
+
+// Dims implements model.Embedder.
+func (c *Embedder) Dims() int { return c.inner.Dims() }
+
+// portion is how many texts the model is asked for before their vectors are kept,
+// so that a long document whose later passages fail is not begun anew every time.
+const portion = 64
+
+// Embed implements model.Embedder. A file that cannot be used only costs
+// time: the vectors are asked for again.
+func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
+	if purpose != model.Passage {
+		return c.inner.Embed(ctx, purpose, texts)
+	}
+	out := make([][]float32, len(texts))
+	places := map[[keyBytes]byte][]int{} // of what is missing
+	var missing []string
+	var keys [][keyBytes]byte
+	c.mu.Lock()
+	usable := c.open() == nil
+	for i, text := range texts {
+		key := c.key(text)
+		if usable {
+			out[i] = c.get(key)
+		}
+		if out[i] != nil {
+			continue
+		}
+		if places[key] == nil {
+			missing, keys = append(missing, text), append(keys, key)
+		}
+		places[key] = append(places[key], i)
+	}
+	c.mu.Unlock()
+	for len(missing) > 0 {
+		n := min(portion, len(missing))
+		vectors, err := c.inner.Embed(ctx, purpose, missing[:n])
+		if err != nil {
+			return nil, err
+		}
+		if len(vectors) != n {
+			return nil, fmt.Errorf("model %s gave %d vectors for %d texts", c.Model(), len(vectors), n)
+		}
+		c.keep(keys[:n], vectors)
+		for i, v := range vectors {
+			for nth, at := range places[keys[i]] {
+				if out[at] = v; nth > 0 {
+					out[at] = slices.Clone(v)
+				}
+			}
+		}
+		missing, keys = missing[n:], keys[n:]
+	}
+	return out, nil
+}
+
+// keep writes vectors to the file, as far as it can be used.
+func (c *Embedder) keep(keys [][keyBytes]byte, vectors [][]float32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open() != nil {
+		return
+	}
+	for i, v := range vectors {
+		if v != nil && c.put(keys[i], v) != nil {
+			return
+		}
+	}
+}
+
+func (c *Embedder) key(text string) [keyBytes]byte {
+	return xxh3.HashString128(c.inner.Model() + "\x00" + text).Bytes()
+}
+
+// open makes or opens the file, and reads the keys that it did not know: other processes write
+// there, too. The caller holds mu.
+func (c *Embedder) open() error {
+	if c.file == nil {
+		f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		c.file, c.at, c.end = f, nil, 0
+	}
+	info, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	if c.at == nil || info.Size() < c.end {
+		if err := c.begin(); err != nil {
+			return err
+		}
+	}
+	if info.Size() <= c.end {
+		return nil
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(c.file, c.end, info.Size()-c.end), 1<<16)
+	record := make([]byte, c.recordBytes())
+	for {
+		if _, err := io.ReadFull(r, record); err != nil || !intact(record) {
+			return nil // what is written next takes its place
+		}
+		c.at[[keyBytes]byte(record)] = c.end
+		c.end += int64(len(record))
+	}
+}
+
+// begin reads the header of the file, or writes one.
+func (c *Embedder) begin() error {
+	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
+	got := make([]byte, headerBytes)
+	if _, err := c.file.ReadAt(got, 0); err != nil || string(got) != string(header) {
+		// New, or of other dimensions: nothing in it can be used.
+		if err := errors.Join(c.file.Truncate(0), writeAt(c.file, header, 0)); err != nil {
+			return err
+		}
+	}
+	c.at, c.end = map[[keyBytes]byte]int64{}, int64(headerBytes)
+	return nil
+}
+
+func writeAt(f *os.File, b []byte, at int64) error {
+	_, err := f.WriteAt(b, at)
+	return err
+}
+
+func (c *Embedder) recordBytes() int { return keyBytes + 4*c.Dims() + 4 }
+
+func intact(record []byte) bool {
+	n := len(record) - 4
+	return crc32.Checksum(record[:n], castagnoli) == binary.LittleEndian.Uint32(record[n:])
+}
+
+// get is the vector of a key, nil when there is none, or none any more: another process may
+// have written in its place. The caller holds mu.
+func (c *Embedder) get(key [keyBytes]byte) []float32 {
+	at, ok := c.at[key]
+	if !ok {
+		return nil
+	}
+	record := make([]byte, c.recordBytes())
+	if _, err := c.file.ReadAt(record, at); err != nil || !intact(record) || [keyBytes]byte(record) != key {
+		return nil
+	}
+	v := make([]float32, c.Dims())
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(record[keyBytes+4*i:]))
+	}
+	return v
+}
+
+// put appends a record. The caller holds mu.
+func (c *Embedder) put(key [keyBytes]byte, v []float32) error {
+	if len(v) != c.Dims() {
+		return fmt.Errorf("vector of %d dimensions, not %d", len(v), c.Dims())
+	}
+	record := append(make([]byte, 0, c.recordBytes()), key[:]...)
+	for _, x := range v {
+		record = binary.LittleEndian.AppendUint32(record, math.Float32bits(x))
+	}
+	record = binary.LittleEndian.AppendUint32(record, crc32.Checksum(record, castagnoli))
+	if err := writeAt(c.file, record, c.end); err != nil {
+		return err
+	}
+	c.at[key] = c.end
+	c.end += int64(len(record))
+	return nil
+}
+
+// Close closes the file.
+func (c *Embedder) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.file == nil {
+		return nil
+	}
+	err := c.file.Close()
+	c.file = nil
+	return err
+}

@@ -1,0 +1,60 @@
+// Package builtin carries the built-in model inside the program: the English table of package english, and a
+// second table for texts in other languages, whose vectors are near those of their English translations. It needs no
+// download, no server, and builds nothing at start. doc/languages.md says for which languages it works.
+package builtin
+
+import (
+	_ "embed"
+	"strings"
+
+	"sheaf/model/static"
+	"sheaf/model/static/english"
+)
+
+//go:embed sheaf-ml-1.bin
+var file []byte
+
+// Name is the name of the model. The file has the same one.
+const Name = "sheaf-ml-1"
+
+// Languages are the codes of the languages that the model was trained for.
+var Languages = strings.Fields(`ar bg bn ca cs da de el en es et fa fi fil fr he hi hr hu id it ja ko lt lv ms nb nl pl
+	pt ro ru sk sl sr sv sw ta th tr uk ur vi zh`)
+
+// New returns the model. The error can only be that of a damaged program.
+func New() (*static.Embedder, error) {
+	m, err := english.Open()
+	if err != nil {
+		return nil, err
+	}
+	others, err := static.OpenUnigram(file)
+	if err != nil {
+		return nil, err
+	}
+	return static.NewEmbedder(others.Name(), m, others)
+}
+
+// LanguagesOf returns the codes of the languages that the built-in model of this name knows; nil for other models.
+func LanguagesOf(name string) []string {
+	switch {
+	case name == Name:
+		return Languages
+	case strings.HasPrefix(name, english.Family):
+		return []string{"en"}
+	}
+	return nil
+}
+
+// Made reports whether name is that of this model or of an earlier version of the built-in model.
+func Made(name string) bool {
+	return strings.HasPrefix(name, "sheaf-ml-") || strings.HasPrefix(name, english.Family)
+}
+
+// NewSegmenter returns what cuts texts into the pieces of the table for other languages than English.
+func NewSegmenter() (*static.Segmenter, error) {
+	others, err := static.OpenUnigram(file)
+	if err != nil {
+		return nil, err
+	}
+	return static.NewSegmenter(others), nil
+}

@@ -1,0 +1,245 @@
+package builtin_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"hash/crc32"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/model"
+	"sheaf/model/static"
+	"sheaf/model/static/builtin"
+	"sheaf/model/static/english"
+)
+
+func open(t testing.TB) *static.Embedder {
+	t.Helper()
+	e, err := builtin.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func vectors(t testing.TB, e *static.Embedder, texts ...string) [][]float32 {
+	t.Helper()
+	v, err := e.Embed(context.Background(), model.Query, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func TestWhole(t *testing.T) {
+	e := open(t)
+	if err := e.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	if e.Dims() != 256 || e.Model() != builtin.Name || !builtin.Made(e.Model()) || !builtin.Made("sheaf-en-1") || builtin.Made("other") {
+		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
+	}
+	if !slices.IsSorted(builtin.Languages) || !slices.Contains(builtin.LanguagesOf(e.Model()), "ja") || builtin.LanguagesOf("other") != nil {
+		t.Errorf("languages: %v", builtin.Languages)
+	}
+}
+
+// questions ask in many languages how to delete a file, and what the weather will be.
+var questions = map[string][2]string{
+	"de": {"Wie lösche ich eine Datei?", "Wie wird das Wetter morgen?"},
+	"fr": {"Comment supprimer un fichier ?", "Quel temps fera-t-il demain ?"},
+	"es": {"¿Cómo se elimina un archivo?", "¿Qué tiempo hará mañana?"},
+	"ru": {"Как удалить файл?", "Какая погода будет завтра?"},
+	"el": {"Πώς διαγράφω ένα αρχείο;", "Τι καιρό θα κάνει αύριο;"},
+	"tr": {"Bir dosya nasıl silinir?", "Yarın hava nasıl olacak?"},
+	"ar": {"كيف أحذف ملفًا؟", "كيف سيكون الطقس غدًا؟"},
+	"hi": {"फ़ाइल कैसे हटाएं?", "कल मौसम कैसा रहेगा?"},
+	"th": {"ฉันจะลบไฟล์ได้อย่างไร", "พรุ่งนี้อากาศจะเป็นอย่างไร"},
+	"zh": {"如何删除文件？", "明天天气怎么样？"},
+	"ja": {"ファイルを削除する方法は？", "明日の天気はどうですか？"},
+	"ko": {"파일을 어떻게 삭제하나요?", "내일 날씨는 어떤가요?"},
+	"vi": {"Làm thế nào để xóa một tệp?", "Thời tiết ngày mai thế nào?"},
+}
+
+// TestMeaning: questions in other languages are nearer to their English translations than to other questions.
+func TestMeaning(t *testing.T) {
+	e := open(t)
+	english := vectors(t, e, "How do I delete a file?", "What will the weather be like tomorrow?")
+	for language, q := range questions {
+		v := vectors(t, e, q[0], q[1])
+		margin := 0.0
+		for i := range v {
+			margin += (dot(v[i], english[i]) - dot(v[i], english[1-i])) / 2
+		}
+		if margin < 0.1 {
+			t.Errorf("%s: translations are nearer than other questions by %.2f", language, margin)
+		}
+	}
+}
+
+// TestGibberish: a query of no language has no vector. As a passage, the same text has one.
+func TestGibberish(t *testing.T) {
+	e := open(t)
+	for _, text := range []string{"zzzzqqq", "xqzt", "kjhgf", "\ue000\ue001\ue002", "?!", ""} {
+		one := func(string) float64 { return 1 }
+		if v := vectors(t, e, text)[0]; v != nil || e.EmbedWeighted(text, one) != nil {
+			t.Errorf("the query %q has a vector", text)
+		}
+	}
+	if v, err := e.Embed(context.Background(), model.Passage, []string{"zzzzqqq"}); err != nil || v[0] == nil {
+		t.Errorf("a passage has no vector (%v)", err)
+	}
+}
+
+// TestEnglishIsAsBefore: English has the vectors of the English table, bit for bit.
+func TestEnglishIsAsBefore(t *testing.T) {
+	e := open(t)
+	alone, err := english.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"How do I delete a file?", "delete", "undo a commit", "undo", "The café on the corner — everybody’s favorite — serves “good” coffee.", "kubectl get pods --all-namespaces", "x", "2023-04-05", "",
+		"func main() {\n\tfmt.Println(\"hello, world\")\n}\n", "# Release notes\n\nThe server now restarts after a crash.",
+		strings.Repeat("A long text about the configuration of a search engine. ", 50),
+	} {
+		if got, want := vectors(t, e, text)[0], vectors(t, alone, text)[0]; !slices.Equal(got, want) {
+			t.Errorf("%q has another vector than the English table gives", text)
+		}
+	}
+}
+
+// TestMixedText: the language of most of a text decides, names and code in it do not.
+func TestMixedText(t *testing.T) {
+	e := open(t)
+	alone, err := english.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		"Kubernetes のクラスターを Terraform で構築する方法":                                false,
+		"Функция `fmt.Println(\"hello\")` печатает строку и переводит курсор": false,
+		"Der Befehl git commit --amend ändert den letzten Commit":             false,
+		"The word Straße means street in German":                              true,
+		"The Japanese title is 吾輩は猫である, which means I am a cat":               true,
+	} {
+		if got := slices.Equal(vectors(t, e, text)[0], vectors(t, alone, text)[0]); got != want {
+			t.Errorf("%q goes through the English table: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestSegments compares with what the reference tokenizer makes of sentences in many languages:
+// testdata/make_segments.py writes them.
+func TestSegments(t *testing.T) {
+	raw, err := os.ReadFile("testdata/segments.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Text   string
+		Pieces []int32
+	}
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	s, err := builtin.NewSegmenter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 30 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	for _, c := range cases {
+		if got := s.Encode(nil, c.Text); !slices.Equal(got, c.Pieces) {
+			t.Errorf("%q: got %v, the reference says %v", c.Text, got, c.Pieces)
+		}
+	}
+}
+
+// strange are texts that are in no language.
+var strange = []string{
+	"", " ", "\x00", "\xed\xa0\x80", "\u200f\u200e", "\u0301\u0301\u0323", "\ue000\uf8ff", "🎉👩‍💻🇩🇪", "字", "aжαअกあ索ا한גაՀ",
+	strings.Repeat("ж", 1<<20), strings.Repeat("\u0301", 1<<18), strings.Repeat("ж索a", 10<<20/6),
+}
+
+func TestBadInput(t *testing.T) {
+	e := open(t)
+	for _, text := range strange {
+		a, b := vectors(t, e, text)[0], vectors(t, e, text)[0]
+		if !slices.Equal(a, b) {
+			t.Errorf("%.20q has two vectors", text)
+		}
+		if a != nil && (dot(a, a) < 0.99 || dot(a, a) > 1.01) {
+			t.Errorf("%.20q has a vector of length %v", text, dot(a, a))
+		}
+	}
+	if v := vectors(t, e, "字")[0]; v == nil {
+		t.Error("a Han character has no vector")
+	}
+}
+
+// TestSameVectors: texts in many languages, and texts of no language, have the same vectors on every machine, bit for
+// bit. When the table changes, write the sum that the test prints.
+func TestSameVectors(t *testing.T) {
+	const want uint32 = 0x5187b721
+	raw, err := os.ReadFile("testdata/sentences.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := append(strings.Split(string(raw), "\n"), strange...)
+	e, sum := open(t), crc32.NewIEEE()
+	passages, err := e.Embed(t.Context(), model.Passage, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weight := func(word string) float64 { return 1 / float64(1+len(word)) }
+	for i, text := range texts {
+		for _, v := range [][]float32{passages[i], e.EmbedWeighted(text, weight)} {
+			if err := binary.Write(sum, binary.LittleEndian, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := sum.Sum32(); got != want {
+		t.Errorf("the vectors have the sum %#08x, want %#08x", got, want)
+	}
+}
+
+// BenchmarkEmbed embeds texts of about 100 words.
+func BenchmarkEmbed(b *testing.B) {
+	e := open(b)
+	run := func(name, text string, words int) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Embed(b.Context(), model.Passage, []string{text}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(words)*100, "us/100words")
+		})
+	}
+	const english = "the configuration of a search engine decides which documents stand first and why embedding tokenizers matter less than fields "
+	run("en", strings.Repeat(english, 5), 95)
+	for _, language := range []string{"de", "fr", "ru", "el", "ar", "hi", "ko", "tr", "vi"} {
+		q := questions[language]
+		text := strings.Repeat(q[0]+" "+q[1]+" ", 10)
+		run(language, text, len(strings.Fields(text)))
+	}
+	for language, characters := range map[string]int{"zh": 2, "ja": 2, "th": 4} {
+		q := questions[language]
+		text := strings.Repeat(q[0]+q[1], 10)
+		run(language, text, len([]rune(text))/characters)
+	}
+}

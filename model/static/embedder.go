@@ -1,0 +1,128 @@
+package static
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"sheaf/model"
+)
+
+// Embedder is a model as the rest of the program uses it. It is safe for concurrent use.
+type Embedder struct {
+	name     string
+	model    *Model
+	others   *Unigram // may be nil
+	encoders sync.Pool
+}
+
+var (
+	_ model.WindowEmbedder = (*Embedder)(nil)
+	_ model.WeightEmbedder = (*Embedder)(nil)
+	_ model.Tokenizer      = (*Embedder)(nil)
+)
+
+// NewEmbedder returns an embedder of this name. It reads English with m, and other languages with others, which may
+// be nil: see [NewPairEncoder].
+func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
+	e := &Embedder{name: name, model: m, others: others}
+	first, err := e.newEncoder()
+	if err != nil {
+		return nil, err
+	}
+	e.encoders.New = func() any {
+		encoder, _ := e.newEncoder() // which failed for the first one, if at all
+		return encoder
+	}
+	e.encoders.Put(first)
+	return e, nil
+}
+
+func (e *Embedder) newEncoder() (*Encoder, error) {
+	if e.others == nil {
+		return NewEncoder(e.model), nil
+	}
+	return NewPairEncoder(e.model, e.others)
+}
+
+// Verify reads both tables and returns an error when one is damaged.
+func (e *Embedder) Verify() error {
+	if err := e.model.Verify(); err != nil || e.others == nil {
+		return err
+	}
+	return e.others.Verify()
+}
+
+// Model implements model.Embedder.
+func (e *Embedder) Model() string { return e.name }
+
+// Dims implements model.Embedder.
+func (e *Embedder) Dims() int { return e.model.Dims() }
+
+// Embed implements model.Embedder. Queries and passages are embedded alike. A text without any piece of the
+// vocabulary gets a nil vector, and so does a query that the model does not know: see [Encoder.Knows].
+func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
+	encoder := e.encoders.Get().(*Encoder)
+	defer e.encoders.Put(encoder)
+	out := make([][]float32, len(texts))
+	dims := e.model.Dims()
+	all := make([]float32, len(texts)*dims)
+	for i, text := range texts {
+		if i%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if purpose == model.Query && !encoder.Knows(text) {
+			continue
+		}
+		if v := all[i*dims : (i+1)*dims : (i+1)*dims]; encoder.Embed(v, text) {
+			out[i] = v
+		}
+	}
+	return out, nil
+}
+
+// AppendWindows implements model.WindowEmbedder.
+func (e *Embedder) AppendWindows(
+	ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int,
+) ([]float32, error) {
+	if ctx.Err() != nil {
+		return dst, ctx.Err()
+	}
+	encoder := e.encoders.Get().(*Encoder)
+	defer e.encoders.Put(encoder)
+	n, dims := 1, e.model.Dims()
+	if len(starts) > size {
+		n += (len(starts) - size + stride - 1) / stride
+	}
+	first := len(dst)
+	dst = slices.Grow(dst, n*dims)[:first+n*dims]
+	n = encoder.Windows(dst[first:], heading, body, starts, size, stride)
+	end := first
+	for v := range slices.Chunk(dst[first:first+n*dims], dims) {
+		if slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+			end += copy(dst[end:], v)
+		}
+	}
+	return dst[:end], nil
+}
+
+// EmbedWeighted implements model.WeightEmbedder: the vector of a query whose words, separated by white space,
+// have weights of 0 or more. It is nil when nothing is left, and for a query that the model does not know.
+func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
+	encoder := e.encoders.Get().(*Encoder)
+	defer e.encoders.Put(encoder)
+	if v := make([]float32, e.model.Dims()); encoder.Knows(text) && encoder.EmbedWeighted(v, text, weight) {
+		return v
+	}
+	return nil
+}
+
+// Pieces implements model.Tokenizer: the pieces of the English table, in whatever language the text is.
+func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
+	encoder := e.encoders.Get().(*Encoder)
+	defer e.encoders.Put(encoder)
+	encoder.Pieces(text, yield)
+}
+
+// Tokens implements model.Tokenizer: the name of the English table.
+func (e *Embedder) Tokens() string { return e.model.Name() }

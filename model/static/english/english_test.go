@@ -1,0 +1,56 @@
+package english_test
+
+import (
+	"context"
+	"testing"
+
+	"sheaf/model"
+	"sheaf/model/static/english"
+)
+
+// TestMeaning: passages that answer a question are nearer to it than others that
+// share no fewer words with it.
+func TestMeaning(t *testing.T) {
+	e, err := english.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	if e.Dims() != 256 || e.Model() != "sheaf-en-1" {
+		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
+	}
+	for _, c := range []struct{ query, right, wrong string }{
+		{"how do I delete a file", "remove documents from the disk", "write a new song"},
+		{"automobile repair", "fixing a broken car engine", "baking bread at home"},
+		{"sign in to the server", "authentication and login of users", "the color of the page background"},
+		{"heart attack symptoms", "signs of myocardial infarction", "database transaction isolation"},
+		{"undo a commit", "revert the last change in git", "buy a train ticket"},
+	} {
+		v, err := e.Embed(context.Background(), model.Query, []string{c.query, c.right, c.wrong})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dot := func(a, b []float32) (sum float64) {
+			for i := range a {
+				sum += float64(a[i]) * float64(b[i])
+			}
+			return sum
+		}
+		if right, wrong := dot(v[0], v[1]), dot(v[0], v[2]); right <= wrong+0.1 {
+			t.Errorf("%q: %q is at %.2f, %q at %.2f", c.query, c.right, right, c.wrong, wrong)
+		}
+	}
+	if v, err := e.Embed(context.Background(), model.Passage, []string{"", "x"}); err != nil || v[0] != nil || v[1] == nil {
+		t.Errorf("an empty text: %v, %v", v, err)
+	}
+	if v, err := e.Embed(context.Background(), model.Query, []string{"the quick brown fox", "быстрая коричневая лиса"}); err != nil || v[0] == nil || v[1] != nil {
+		t.Errorf("queries in English and Russian: %v, %v", v, err)
+	}
+	n := 0
+	e.Pieces("unbelievable embeddings", func(_, _ int) bool { n++; return true })
+	if n != 5 {
+		t.Errorf("%d pieces", n)
+	}
+}

@@ -1,0 +1,182 @@
+package static_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/model/static"
+)
+
+// small is a model of four dimensions whose rows are known.
+func small(t testing.TB) []byte {
+	t.Helper()
+	v, err := static.ParseVocabulary([]byte("[UNK]\ncat\nsat\n##s\na\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := [][]float32{{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 0.5, 0}, {0, 0, 0, 127}}
+	var out bytes.Buffer
+	if err := static.Write(&out, "small-1", v, rows); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
+	m, err := static.Open(small(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	if m.Name() != "small-1" || m.Dims() != 4 || m.Vocabulary().Len() != 5 {
+		t.Fatalf("name %q, %d dims, %d pieces", m.Name(), m.Dims(), m.Vocabulary().Len())
+	}
+	e := static.NewEncoder(m)
+	for _, c := range []struct {
+		text string
+		want []float32
+	}{
+		{"cat", []float32{1, 0, 0, 0}},
+		{"Cat sat.", []float32{1, 1, 0, 0}}, // "." is [UNK]
+		{"cats", []float32{1, 0, 0.5, 0}},
+		{"a", []float32{0, 0, 0, 1}},
+		{"dog", []float32{0, 0, 0, 0}},
+		{"", []float32{0, 0, 0, 0}},
+	} {
+		got := make([]float32, 4)
+		e.Embed(got, c.text)
+		var square float64
+		for _, x := range c.want {
+			square += float64(x) * float64(x)
+		}
+		for i, x := range c.want {
+			if square > 0 {
+				x /= float32(math.Sqrt(square))
+			}
+			if math.Abs(float64(got[i]-x)) > 1e-6 {
+				t.Errorf("%q: vector %v, want the direction of %v", c.text, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+// TestEveryFlipIsSeen flips each bit of a small model in turn: opening or
+// verifying must say so, and using it must not panic.
+func TestEveryFlipIsSeen(t *testing.T) {
+	data := small(t)
+	for i := range data {
+		flipped := bytes.Clone(data)
+		flipped[i] ^= 1 << (i % 8)
+		m, err := static.Open(flipped)
+		if err == nil {
+			static.NewEncoder(m).Embed(make([]float32, m.Dims()), "cats sat a dog")
+			err = m.Verify()
+		}
+		if !errors.Is(err, static.ErrCorrupt) {
+			t.Fatalf("byte %d flipped: %v", i, err)
+		}
+	}
+	for n := range data {
+		if _, err := static.Open(data[:n]); !errors.Is(err, static.ErrCorrupt) {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	v, err := static.ParseVocabulary([]byte("[UNK]\na\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := float32(math.NaN())
+	for say, c := range map[string]struct {
+		name string
+		rows [][]float32
+	}{
+		"1 rows for 2":  {"m", [][]float32{{1}}},
+		"holds NaN":     {"m", [][]float32{{1}, {nan}}},
+		"has 2 dims":    {"m", [][]float32{{1}, {1, 2}}},
+		"1 to 40 bytes": {"", [][]float32{{1}, {1}}},
+	} {
+		if err := static.Write(&bytes.Buffer{}, c.name, v, c.rows); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("got %v, want an error with %q", err, say)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(small(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := static.Open(data)
+		if err != nil {
+			return
+		}
+		static.NewEncoder(m).Embed(make([]float32, m.Dims()), "cats sat [UNK] a ö")
+		for id := range int32(m.Vocabulary().Len()) {
+			_ = m.Vocabulary().Piece(id)
+		}
+	})
+}
+
+// BenchmarkEmbed embeds texts of 100 words with a table of 256 dimensions.
+func BenchmarkEmbed(b *testing.B) {
+	v := vocabulary(b)
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows := make([][]float32, v.Len())
+	for i := range rows {
+		rows[i] = make([]float32, 256)
+		for j := range rows[i] {
+			rows[i][j] = float32(rng.NormFloat64())
+		}
+	}
+	var out bytes.Buffer
+	if err := static.Write(&out, "random", v, rows); err != nil {
+		b.Fatal(err)
+	}
+	m, err := static.Open(out.Bytes())
+	if err != nil {
+		b.Fatal(err)
+	}
+	words := strings.Fields("the configuration of a search engine decides which documents stand first and why embedding tokenizers matter less than fields")
+	text := strings.Join(slices.Repeat(words, 100/len(words)+1)[:100], " ")
+	e, dst := static.NewEncoder(m), make([]float32, 256)
+	b.Run("100 words", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			e.Embed(dst, text)
+		}
+	})
+	b.Run("query", func(b *testing.B) {
+		for b.Loop() {
+			e.Embed(dst, "how do I configure the search engine")
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := static.Open(out.Bytes()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func ExampleEncoder_Embed() {
+	v, _ := static.ParseVocabulary([]byte("[UNK]\ncat\ndog\n"))
+	var file bytes.Buffer
+	_ = static.Write(&file, "toy-1", v, [][]float32{{0, 0}, {1, 0}, {0, 2}})
+	m, _ := static.Open(file.Bytes())
+	vector := make([]float32, m.Dims())
+	e := static.NewEncoder(m)
+	e.Embed(vector, "dog")
+	fmt.Println(vector)
+	// Output: [0 1]
+}

@@ -1,0 +1,135 @@
+package static_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sheaf/model/static"
+)
+
+// pieces is what Pieces yields, as text between bars; empty ranges show as "".
+func pieces(t *static.Tokenizer, text string) string {
+	var out []string
+	t.Pieces(text, func(start, end int) bool {
+		out = append(out, text[start:end])
+		return true
+	})
+	return strings.Join(out, "|")
+}
+
+// TestPieces: ranges are of the text as it is written, whatever is folded,
+// decomposed or dropped on the way to the vocabulary.
+func TestPieces(t *testing.T) {
+	tokenizer := static.NewTokenizer(vocabulary(t))
+	for text, want := range map[string]string{
+		"":                              "",
+		" \t\n":                         "",
+		"The Cat":                       "The|Cat",
+		"embeddings, tokenizer!":        "em|bed|ding|s|,|token|izer|!",
+		"getUserName":                   "get|User|Name",
+		"Caf\u00e9 cafe\u0301.":         "Café|cafe\u0301|.",
+		"\u00c5ngstr\u00f6m":            "Ång|ström",
+		"\u4e2d\u6587, a\u4e2d":         "中|文|,|a|中",
+		"\u4e2d\U000E0100\u6587":        "中\U000E0100|文",
+		"co\u00adoperate":               "co\u00adoperate",
+		"a\x00b":                        "a\x00b",
+		"x\xff y":                       "x|y",
+		"\ud55c\uad6d":                  "한|||국||",
+		strings.Repeat("a", 101) + " b": strings.Repeat("a", 101) + "|b",
+		"\u0130stanbul":                 "İstanbul",
+		"1.2\u00bd":                     "1|.|2|½",
+	} {
+		if got := pieces(tokenizer, text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// checkPieces holds Pieces against Encode: as many ranges as numbers, in order,
+// between whole characters, and nothing but what Encode drops outside of them.
+// other is a tokenizer of the same vocabulary.
+func checkPieces(t *testing.T, tokenizer, other *static.Tokenizer, text string) {
+	t.Helper()
+	last, count := 0, 0
+	tokenizer.Pieces(text, func(start, end int) bool {
+		if start < last || end < start || end > len(text) {
+			t.Fatalf("piece %d is [%d, %d) of %d bytes, the one before ends at %d: %q", count, start, end, len(text), last, around(text, start))
+		}
+		for _, at := range []int{start, end} {
+			if at < len(text) && !utf8.RuneStart(text[at]) && utf8.ValidString(text) {
+				t.Fatalf("piece %d is [%d, %d), which is inside a character: %q", count, start, end, around(text, start))
+			}
+		}
+		if between := text[last:start]; len(other.Encode(nil, between)) > 0 {
+			t.Fatalf("%q, before piece %d, is in no piece: %q", around(between, 0), count, around(text, start))
+		}
+		last = end
+		count++
+		return true
+	})
+	if rest := text[last:]; len(other.Encode(nil, rest)) > 0 {
+		t.Fatalf("%q at the end is in no piece", around(rest, 0))
+	}
+	if want := len(other.Encode(nil, text)); count != want {
+		t.Fatalf("%d ranges and %d pieces: %q", count, want, around(text, 0))
+	}
+}
+
+// around is what a text has about a place.
+func around(text string, at int) string {
+	return text[max(0, min(at, len(text))-40):min(len(text), at+80)]
+}
+
+// TestPiecesEqualEncode checks the texts that the reference tokenizer was asked
+// for, each by itself and all of them in one, which is read in several blocks.
+func TestPiecesEqualEncode(t *testing.T) {
+	cases := encodings(t)
+	v := vocabulary(t)
+	tokenizer, other := static.NewTokenizer(v), static.NewTokenizer(v)
+	var all strings.Builder
+	for _, c := range cases {
+		checkPieces(t, tokenizer, other, c[0].(string))
+		all.WriteString(c[0].(string))
+	}
+	if all.Len() < 2*16<<10 {
+		t.Fatalf("only %d bytes", all.Len())
+	}
+	checkPieces(t, tokenizer, other, all.String())
+	checkPieces(t, tokenizer, other, strings.Repeat("\u4e2d", 20_000)+"\u0301 "+strings.Repeat("x", 40_000)+strings.Repeat("\uac00", 20_000)+"!")
+}
+
+// TestPiecesStop: yield ends it, and the tokenizer goes on.
+func TestPiecesStop(t *testing.T) {
+	tokenizer := static.NewTokenizer(vocabulary(t))
+	before := tokenizer.Encode(nil, "one two three")
+	n := 0
+	tokenizer.Pieces("one two three", func(_, _ int) bool { n++; return n < 2 })
+	if n != 2 || !slices.Equal(tokenizer.Encode(nil, "one two three"), before) {
+		t.Errorf("%d pieces were yielded", n)
+	}
+}
+
+func FuzzPieces(f *testing.F) {
+	for _, s := range []string{"Hello, w\u00f6rld \u4e2d\u6587 \xff\xfe", "e\u0301\u0323x\u0302", "\ud55c\uad6d\uc5b4 \u1112\u1161\u11ab", "a\u00adb\u200dc\x00d", strings.Repeat("x", 150), "\U0001f469\u200d\U0001f4bb \u2764\ufe0f 1\ufe0f\u20e3", "\u0e01\u0e33 \u1f82\ufb03 \U0001d165\U0001d16e"} {
+		f.Add(s)
+	}
+	v := vocabulary(f)
+	tokenizer, other := static.NewTokenizer(v), static.NewTokenizer(v)
+	f.Fuzz(func(t *testing.T, text string) { checkPieces(t, tokenizer, other, text) })
+}
+
+// BenchmarkPieces is BenchmarkEncode with the places of the pieces.
+func BenchmarkPieces(b *testing.B) {
+	text := benchmarkText(b)
+	tokenizer := static.NewTokenizer(vocabulary(b))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n = 0
+		tokenizer.Pieces(text, func(_, _ int) bool { n++; return true })
+	}
+	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds()/1e6, "Mpieces/s")
+}

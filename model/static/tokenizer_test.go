@@ -1,0 +1,178 @@
+package static_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/model/static"
+)
+
+func vocabulary(t testing.TB) *static.Vocabulary {
+	t.Helper()
+	file, err := os.ReadFile("testdata/vocab.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := static.ParseVocabulary(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// encodings are texts, each with what the reference tokenizer made of it.
+func encodings(t *testing.T) [][2]any {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/encodings.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases [][2]any
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 500 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	return cases
+}
+
+// TestEqualsReference compares with the reference tokenizer on texts in many
+// scripts, words made of pieces, and random characters.
+func TestEqualsReference(t *testing.T) {
+	cases := encodings(t)
+	tokenizer := static.NewTokenizer(vocabulary(t))
+	for _, c := range cases {
+		text := c[0].(string)
+		want := []int32{}
+		for _, id := range c[1].([]any) {
+			want = append(want, int32(id.(float64)))
+		}
+		if got := tokenizer.Encode([]int32{}, text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, the reference says %v", text, got, want)
+		}
+	}
+}
+
+// TestEveryCharacter checks how each code point outside ASCII is treated
+// between two letters: dropped, a space, a word by itself, or a letter.
+func TestEveryCharacter(t *testing.T) {
+	f, err := os.Open("testdata/characters.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	v := vocabulary(t)
+	tokenizer := static.NewTokenizer(v)
+	encode := func(s string) []int32 { return tokenizer.Encode(nil, s) }
+	gone, space := encode("ab"), encode("a b")
+	a, b := encode("a")[0], encode("b")[0]
+	checked := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var first, last rune
+		var want string
+		if _, err := fmt.Sscanf(lines.Text(), "%x %x %s", &first, &last, &want); err != nil {
+			t.Fatal(err)
+		}
+		for c := first; c <= last; c++ {
+			if c >= 0xD800 && c < 0xE000 {
+				continue
+			}
+			checked++
+			ids := encode("a" + string(c) + "b")
+			got := "letter"
+			switch {
+			case slices.Equal(ids, gone):
+				got = "gone"
+			case slices.Equal(ids, space):
+				got = "space"
+			case len(ids) > 2 && ids[0] == a && ids[len(ids)-1] == b:
+				got = "split"
+			}
+			if got != want {
+				t.Errorf("%U is %s, the reference says %s", c, got, want)
+			}
+		}
+	}
+	if checked < 1_000_000 {
+		t.Fatalf("only %d characters checked", checked)
+	}
+}
+
+func TestVocabularyErrors(t *testing.T) {
+	for file, say := range map[string]string{
+		"a\nb\n":            "no [UNK]",
+		"[UNK]\n\nb\n":      "line 2 is empty",
+		"[UNK]\na\nb\na\n":  "stands on line 2",
+		"":                  "line 1 is empty",
+		"[UNK]\n##a\n##a\n": "stands on line 2",
+	} {
+		if _, err := static.ParseVocabulary([]byte(file)); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("ParseVocabulary(%q) = %v, want an error with %q", file, err, say)
+		}
+	}
+}
+
+func FuzzEncode(f *testing.F) {
+	f.Add("Hello, wörld 中文 \xff\xfe")
+	f.Add(strings.Repeat("x", 300))
+	v := vocabulary(f)
+	tokenizer, again := static.NewTokenizer(v), static.NewTokenizer(v)
+	f.Fuzz(func(t *testing.T, text string) {
+		ids := tokenizer.Encode(nil, text)
+		for _, id := range ids {
+			if id < 0 || int(id) >= v.Len() {
+				t.Fatalf("piece %d does not exist", id)
+			}
+		}
+		if !slices.Equal(ids, again.Encode(nil, text)) {
+			t.Fatal("the same text gave other pieces")
+		}
+		// White space between two texts keeps them apart.
+		both := tokenizer.Encode(nil, text+" "+text)
+		if !slices.Equal(both, append(slices.Clone(ids), ids...)) {
+			t.Fatal("two texts with a space between them are not the pieces of both")
+		}
+	})
+}
+
+// benchmarkText is the Markdown below the folder SHEAF_TEST_DIR, or made up prose
+// when it is not set.
+func benchmarkText(b *testing.B) string {
+	dir := os.Getenv("SHEAF_TEST_DIR")
+	if dir == "" {
+		return strings.Repeat("The quick brown fox jumps over the lazy dog; getUserName returns a configuration. ", 1000)
+	}
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" || all.Len() > 8<<20 {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		all.Write(raw)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return all.String()
+}
+
+func BenchmarkEncode(b *testing.B) {
+	text := benchmarkText(b)
+	tokenizer := static.NewTokenizer(vocabulary(b))
+	var ids []int32
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ids = tokenizer.Encode(ids[:0], text)
+	}
+	b.ReportMetric(float64(len(ids)*b.N)/b.Elapsed().Seconds()/1e6, "Mpieces/s")
+}

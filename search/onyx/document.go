@@ -1,0 +1,185 @@
+package onyx
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/text/chunk"
+)
+
+// Document is a document with its chunks, as it is indexed.
+type Document struct {
+	ID    sheaf.ID
+	Title string
+	Metadata
+	Chunks []Chunk
+}
+
+// Metadata is what is known of a document besides its text. It can be changed
+// without embedding anything again.
+type Metadata struct {
+	Tenant string
+	// Public lets everybody of the tenant see it; Access are the people and
+	// groups that may besides. Neither is a private document.
+	Public bool
+	Access []string
+	Hidden bool
+	Source string
+	Sets   []string
+	Tags   []string // "key===value"
+	// Boost is the votes for the document, more being better; 0 is none.
+	Boost    float64
+	Projects []int
+	Personas []int
+	Nodes    []int
+	Created  time.Time
+	Updated  time.Time
+	// Entities ("TYPE::name"), Terms and Relationships
+	// ("source__type__target") are what a knowledge graph knows of it.
+	Entities      []string
+	Terms         []string
+	Relationships []string
+}
+
+// Chunk is a part of a document.
+type Chunk struct {
+	// Text is what is searched by words.
+	Text string
+	// Vectors are its passages, by vector field; they are given by whoever
+	// embedded them.
+	Vectors []store.Vectors
+	// Large marks a chunk made of several others; those are not found by
+	// their place.
+	Large bool
+}
+
+// ChunkID is the ID of chunk n of a document.
+func ChunkID(doc sheaf.ID, n int) sheaf.ID { return sheaf.ChunkID(doc, strconv.Itoa(n)) }
+
+// propertyBoost is the property of votes that the profile onyx-vespa reads.
+const propertyBoost = "boost"
+
+// Tags are the tags of a document with such properties: "name===value" for each
+// value.
+func Tags(metadata []chunk.Metadata) []string {
+	tags := []string{}
+	for _, m := range metadata {
+		for _, v := range m.Values {
+			tags = append(tags, m.Name+"==="+v)
+		}
+	}
+	return tags
+}
+
+// clone is d with lists of its own.
+func (d Document) clone() Document {
+	m := &d.Metadata
+	for _, list := range []*[]string{&m.Access, &m.Sets, &m.Tags, &m.Entities, &m.Terms, &m.Relationships} {
+		*list = slices.Clone(*list)
+	}
+	for _, list := range []*[]int{&m.Projects, &m.Personas, &m.Nodes} {
+		*list = slices.Clone(*list)
+	}
+	d.Chunks = slices.Clone(d.Chunks)
+	for i := range d.Chunks {
+		vectors := slices.Clone(d.Chunks[i].Vectors)
+		for j := range vectors {
+			vectors[j].Passages = slices.Clone(vectors[j].Passages)
+			for n, passage := range vectors[j].Passages {
+				vectors[j].Passages[n] = slices.Clone(passage)
+			}
+		}
+		d.Chunks[i].Vectors = vectors
+	}
+	return d
+}
+
+// validate returns an error that wraps sheaf.ErrInvalid for what cannot be
+// indexed.
+func (d *Document) validate() error {
+	switch {
+	case d.ID.Tree() == "":
+		return sheaf.Invalidf("document %q: its ID must be TREE:NAME", d.ID)
+	case len(d.Chunks) > store.MaxLimit:
+		return sheaf.Invalidf("document %s has %d chunks: at most %d are allowed", d.ID, len(d.Chunks), store.MaxLimit)
+	case d.Boost-d.Boost != 0: // of NaN and infinities it is NaN
+		return sheaf.Invalidf("document %s: boost is %v: must be a finite number", d.ID, d.Boost)
+	}
+	return nil
+}
+
+// entries are what a store indexes of the document.
+func (d *Document) entries() []store.Chunk {
+	out := make([]store.Chunk, len(d.Chunks))
+	common := d.columns()
+	for i := range d.Chunks {
+		c := &d.Chunks[i]
+		columns := append(slices.Clone(common), column(columnIndex, sheaf.NumberValue(float64(i))))
+		if c.Large {
+			columns = append(columns, column(columnLarge, sheaf.BoolValue(true)))
+		}
+		slices.SortFunc(columns, func(a, b store.Column) int { return strings.Compare(a.Name, b.Name) })
+		out[i] = store.Chunk{ID: ChunkID(d.ID, i), Doc: d.ID, Columns: columns, Vectors: c.Vectors}
+		for _, f := range []store.Field{{Name: sheaf.FieldTitle, Text: d.Title}, {Name: sheaf.FieldBody, Text: c.Text}} {
+			if f.Text != "" {
+				out[i].Fields = append(out[i].Fields, f)
+			}
+		}
+	}
+	return out
+}
+
+// columns are those that all chunks of the document share; lists without values
+// are left out.
+func (d *Document) columns() []store.Column {
+	access := slices.Clone(d.Access)
+	// Nobody's name may open a private document.
+	access = slices.DeleteFunc(access, func(name string) bool { return name == sheaf.AccessPublic })
+	if d.Public {
+		access = append(access, sheaf.AccessPublic)
+	}
+	columns := []store.Column{column(sheaf.ColumnTree, sheaf.TextValue(d.ID.Tree())), column(sheaf.ColumnDoc, sheaf.TextValue(string(d.ID))),
+		column(columnHidden, sheaf.BoolValue(d.Hidden))}
+	for _, list := range []store.Column{
+		{Name: sheaf.ColumnAccess, Values: texts(access)}, {Name: sheaf.ColumnSet, Values: texts(d.Sets)}, {Name: columnTag, Values: texts(d.Tags)},
+		{Name: columnProject, Values: numbers(d.Projects)}, {Name: columnPersona, Values: numbers(d.Personas)}, {Name: columnNode, Values: numbers(d.Nodes)},
+		{Name: columnEntities, Values: texts(d.Entities)}, {Name: columnTerms, Values: texts(d.Terms)}, {Name: columnRelationships, Values: texts(d.Relationships)},
+	} {
+		if list.Values = unique(list.Values); len(list.Values) > 0 {
+			columns = append(columns, list)
+		}
+	}
+	for name, text := range map[string]string{sheaf.ColumnTenant: d.Tenant, columnSource: d.Source} {
+		if text != "" {
+			columns = append(columns, column(name, sheaf.TextValue(text)))
+		}
+	}
+	if d.Boost != 0 {
+		// Stores that rank by themselves read it there.
+		columns = append(columns, column(sheaf.PropertyColumn(propertyBoost), sheaf.NumberValue(d.Boost)))
+	}
+	for name, t := range map[string]time.Time{columnCreated: d.Created, columnUpdated: d.Updated} {
+		if !t.IsZero() {
+			columns = append(columns, column(name, sheaf.DateValue(t)))
+		}
+	}
+	return columns
+}
+
+func column(name string, value sheaf.Value) store.Column {
+	return store.Column{Name: name, Values: []sheaf.Value{value}}
+}
+
+func unique(values []sheaf.Value) []sheaf.Value {
+	var out []sheaf.Value
+	for _, v := range values {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package onyx
+
+import (
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/text/query"
+)
+
+// Names of the columns of a chunk, besides those of every document.
+const (
+	columnHidden        = "onyx.hidden"        // true when it is
+	columnSource        = "onyx.source"        // text, one
+	columnTag           = "onyx.tag"           // text, "key===value"
+	columnProject       = "onyx.project"       // number, list
+	columnPersona       = "onyx.persona"       // number, list
+	columnNode          = "onyx.node"          // number, list: hierarchy nodes
+	columnCreated       = "onyx.created"       // date, one
+	columnUpdated       = "onyx.updated"       // date, one
+	columnIndex         = "onyx.index"         // number, one: the chunk's place in its document
+	columnLarge         = "onyx.large"         // true for large chunks
+	columnEntities      = "onyx.entities"      // text, list: "TYPE::name"
+	columnTerms         = "onyx.terms"         // text, list
+	columnRelationships = "onyx.relationships" // text, list: "source__type__target"
+)
+
+// Filters say which chunks may be found. Groups that are set must all hold; of
+// the values in a group one must. The zero Filters find what is public and not
+// hidden, of documents without a tenant.
+type Filters struct {
+	// AnyTenant finds documents of every tenant; else they are of Tenant.
+	AnyTenant bool
+	Tenant    string
+	// AnyAccess finds documents whoever may see them; it has to be asked for
+	// by name. Else Access are the people and groups that the asker is, and
+	// public documents are found besides theirs.
+	AnyAccess bool
+	Access    []string
+	// Hidden finds hidden documents too, as administrators want them.
+	Hidden  bool
+	Sources []string
+	Tags    []string // "key===value"
+	// ForcedSets narrow, whatever else is asked for: the scope of an operator.
+	ForcedSets []string
+	// Sets, Documents, Nodes, Personas and Projects are the scope of
+	// knowledge: a document of any of them is found. All empty is no bound.
+	Sets      []string
+	Documents []sheaf.ID
+	Nodes     []int
+	Personas  []int
+	Projects  []int
+	// Created and Updated bound times.
+	Created Window
+	Updated Window
+	// Entities and Terms of the knowledge graph: one of them. An entity
+	// "TYPE::*" is every one of its type. Relationships: all of them.
+	Entities      []string
+	Terms         []string
+	Relationships []string
+}
+
+// Window is a range of time, both ends included; a zero end is open.
+type Window struct{ Start, End time.Time }
+
+// set reports whether the window bounds anything.
+func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
+
+// maxValues bounds the values of one group.
+const maxValues = 65_536
+
+// Filter is the filter for requests at a time. A group with too many values, or a
+// window that ends before it starts, is sheaf.ErrInvalid.
+func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	var all sheaf.And
+	add := func(parts ...sheaf.Filter) { all = append(all, parts...) }
+	if !f.Hidden {
+		add(sheaf.Not{Filter: is(columnHidden, sheaf.BoolValue(true))})
+	}
+	if !f.AnyTenant {
+		add(tenantFilter(f.Tenant))
+	}
+	if !f.AnyAccess {
+		add(is(sheaf.ColumnAccess, texts(append([]string{sheaf.AccessPublic}, f.Access...))...))
+	}
+	for _, g := range []struct {
+		column string
+		values []string
+	}{{sheaf.ColumnSet, f.ForcedSets}, {columnSource, f.Sources}, {columnTag, f.Tags}, {columnTerms, f.Terms}} {
+		if len(g.values) > 0 {
+			add(is(g.column, texts(g.values)...))
+		}
+	}
+	if scope := f.knowledge(); len(scope) > 0 {
+		add(scope)
+	}
+	if len(f.Entities) > 0 {
+		add(entityFilter(f.Entities))
+	}
+	for _, r := range f.Relationships {
+		add(is(columnRelationships, sheaf.TextValue(r)))
+	}
+	if f.Created.set() {
+		add(f.Created.filter(columnCreated, true))
+	}
+	if f.Updated.set() {
+		add(f.Updated.filter(columnUpdated, query.MayBeUndated(f.Updated.Start, f.Updated.End, now)))
+	}
+	return all, nil
+}
+
+func (f *Filters) check() error {
+	for name, n := range map[string]int{"access": len(f.Access), "sources": len(f.Sources), "tags": len(f.Tags), "sets": len(f.Sets), "forced sets": len(f.ForcedSets),
+		"documents": len(f.Documents), "nodes": len(f.Nodes), "personas": len(f.Personas), "projects": len(f.Projects), "entities": len(f.Entities),
+		"terms": len(f.Terms), "relationships": len(f.Relationships)} {
+		if n > maxValues {
+			return sheaf.Invalidf("filters: there are %d %s: at most %d are allowed", n, name, maxValues)
+		}
+	}
+	for name, w := range map[string]Window{"created": f.Created, "updated": f.Updated} {
+		if !w.Start.IsZero() && !w.End.IsZero() && w.End.Before(w.Start) {
+			return sheaf.Invalidf("filters: the window of %s ends at %s, before its start %s", name, w.End.Format(time.RFC3339), w.Start.Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// tenantFilter finds the documents of a tenant, "" those of none.
+func tenantFilter(tenant string) sheaf.Filter {
+	if tenant == "" {
+		return sheaf.Not{Filter: sheaf.Exists{Column: sheaf.ColumnTenant}}
+	}
+	return is(sheaf.ColumnTenant, sheaf.TextValue(tenant))
+}
+
+// knowledge is the scope of knowledge.
+func (f *Filters) knowledge() sheaf.Or {
+	var scope sheaf.Or
+	if len(f.Sets) > 0 {
+		scope = append(scope, is(sheaf.ColumnSet, texts(f.Sets)...))
+	}
+	if len(f.Documents) > 0 {
+		scope = append(scope, is(sheaf.ColumnDoc, texts(f.Documents)...))
+	}
+	for _, g := range []struct {
+		column string
+		values []int
+	}{{columnNode, f.Nodes}, {columnPersona, f.Personas}, {columnProject, f.Projects}} {
+		if len(g.values) > 0 {
+			scope = append(scope, is(g.column, numbers(g.values)...))
+		}
+	}
+	return scope
+}
+
+func entityFilter(entities []string) sheaf.Filter {
+	var any sheaf.Or
+	for _, e := range entities {
+		if kind, ok := strings.CutSuffix(e, "::*"); ok {
+			any = append(any, sheaf.HasPrefix{Column: columnEntities, Prefix: kind + "::"})
+			continue
+		}
+		any = append(any, is(columnEntities, sheaf.TextValue(e)))
+	}
+	return any
+}
+
+func (w Window) filter(column string, undated bool) sheaf.Filter {
+	within := sheaf.Range{Column: column}
+	if !w.Start.IsZero() {
+		within.Min = sheaf.DateValue(w.Start)
+	}
+	if !w.End.IsZero() {
+		within.Max = sheaf.DateValue(w.End)
+	}
+	if !undated {
+		return within
+	}
+	return sheaf.Or{within, sheaf.Not{Filter: sheaf.Exists{Column: column}}}
+}
+
+// ActiveIn are the windows for documents that were edited within a period: only
+// the latest update is stored, so that an upper bound on it would drop what was
+// edited again later.
+func ActiveIn(period Window) (created, updated Window) {
+	return Window{End: period.End}, Window{Start: period.Start}
+}
+
+func is(column string, values ...sheaf.Value) sheaf.In {
+	return sheaf.In{Column: column, Values: values}
+}
+
+func texts[T ~string](list []T) []sheaf.Value {
+	out := make([]sheaf.Value, len(list))
+	for i, s := range list {
+		out[i] = sheaf.TextValue(string(s))
+	}
+	return out
+}
+
+func numbers(list []int) []sheaf.Value {
+	out := make([]sheaf.Value, len(list))
+	for i, n := range list {
+		out[i] = sheaf.NumberValue(float64(n))
+	}
+	return out
+}

@@ -1,0 +1,382 @@
+// Package onyx answers the question "how does a retrieval service use a store?".
+// Its main type, [Index], has the operations of the document index that the
+// specification describes, over any backend: create or verify, index, delete,
+// change metadata without embedding again, find by document and range, by words
+// (for administrators, hidden ones too), by meaning, by a profile, or at random.
+// [Filters] are its filters: tenants, access lists, document sets, tags, times,
+// the knowledge graph.
+//
+// What was indexed is kept in [Contents] beside the store, which can only find:
+// so metadata change without the texts being sent or embedded again, and stages
+// know titles and times.
+//
+// Source: the specification of Elasticsearch and Vespa, and the system that it
+// describes; where that is careless (an empty access list that opens everything,
+// ranges that escape the filter), the rule is the careful one.
+package onyx
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/store"
+)
+
+// Index is a document index. It is safe for concurrent use.
+type Index struct {
+	store    store.Backend
+	contents Contents
+	now      func() time.Time
+
+	writing sync.Mutex
+}
+
+// Settings are what an index is made with.
+type Settings struct {
+	// Model is the embedding model; vectors of different ones are never
+	// compared. Dims is their number of dimensions, 0 without vectors.
+	Model string
+	Dims  int
+}
+
+// New returns the index over a store and the contents kept beside it. now is the
+// clock that windows of time are judged by; nil is time.Now.
+func New(st store.Backend, contents Contents, now func() time.Time) *Index {
+	if now == nil {
+		now = time.Now
+	}
+	return &Index{store: st, contents: contents, now: now}
+}
+
+// Create makes the index for these settings, or verifies that it was made for
+// them; it may be called any number of times. An index for others is
+// sheaf.ErrInvalid: it has to be made again.
+func (x *Index) Create(_ context.Context, want Settings) error {
+	if want.Dims < 0 || want.Dims > 1<<16 {
+		return sheaf.Invalidf("create index: %d dimensions: must be within 0..65536", want.Dims)
+	}
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	have, ok, err := x.contents.Settings()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return x.contents.SaveSettings(want)
+	case have != want:
+		return sheaf.Invalidf("the index was made for model %q with %d dimensions, not for %q with %d: index everything again", have.Model, have.Dims, want.Model, want.Dims)
+	}
+	return nil
+}
+
+// Written tells of a document that was indexed.
+type Written struct {
+	ID sheaf.ID
+	// Existed says that it replaced an earlier form.
+	Existed bool
+}
+
+// Write indexes documents, each whole: chunks of an earlier form are gone. After
+// an error of the store nothing of the call is found; whatever the error, the same
+// call may be made again.
+func (x *Index) Write(ctx context.Context, docs []Document) ([]Written, error) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	settings, _, err := x.contents.Settings()
+	if err != nil {
+		return nil, err
+	}
+	var batch store.Batch
+	written := make([]Written, len(docs))
+	for i := range docs {
+		d := &docs[i]
+		if err := d.validate(); err != nil {
+			return nil, err
+		}
+		if slices.Contains(batch.Replace, d.ID) {
+			return nil, sheaf.Invalidf("document %s is given twice", d.ID)
+		}
+		if err := settings.check(d); err != nil {
+			return nil, err
+		}
+		_, existed, err := x.contents.Load(d.ID)
+		if err != nil {
+			return nil, err
+		}
+		written[i] = Written{d.ID, existed}
+		batch.Replace = append(batch.Replace, d.ID)
+		batch.Chunks = append(batch.Chunks, d.entries()...)
+	}
+	if err := x.store.Write(ctx, batch); err != nil {
+		return nil, fmt.Errorf("index documents: %w", err)
+	}
+	return written, x.contents.Save(docs)
+}
+
+// check refuses vectors of other dimensions.
+func (s Settings) check(d *Document) error {
+	for i := range d.Chunks {
+		for _, v := range d.Chunks[i].Vectors {
+			for _, p := range v.Passages {
+				if s.Dims != 0 && len(p) != s.Dims {
+					return sheaf.Invalidf("document %s, chunk %d: a vector of %d dimensions in an index of %d", d.ID, i, len(p), s.Dims)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Delete removes a document, and returns how many chunks it had; 0 for one that
+// is not there.
+func (x *Index) Delete(ctx context.Context, id sheaf.ID) (chunks int, err error) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	d, ok, err := x.contents.Load(id)
+	if err != nil || !ok {
+		return 0, err
+	}
+	if err := x.store.Delete(ctx, []sheaf.ID{id}); err != nil {
+		return 0, fmt.Errorf("delete %s: %w", id, err)
+	}
+	return len(d.Chunks), x.contents.Delete(id)
+}
+
+// Update changes metadata of documents; a nil field stays as it is, any other
+// replaces what was there as a whole.
+type Update struct {
+	Documents []sheaf.ID
+	Public    *bool
+	Access    *[]string
+	Sets      *[]string
+	Boost     *float64
+	Hidden    *bool
+	Projects  *[]int
+	Personas  *[]int
+	Created   *time.Time
+}
+
+// Update changes metadata without anything being embedded again. Documents that
+// are not there are left out and returned: they may be about to be indexed, or
+// were just deleted.
+func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.ID, err error) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	changed := map[sheaf.ID]*Document{}
+	var order []sheaf.ID
+	for i := range updates {
+		for _, id := range updates[i].Documents {
+			if changed[id] == nil {
+				d, ok, err := x.contents.Load(id)
+				if err != nil {
+					return nil, err
+				}
+				if !ok {
+					if !slices.Contains(missing, id) {
+						missing = append(missing, id)
+					}
+					continue
+				}
+				changed[id] = &d
+				order = append(order, id)
+			}
+			updates[i].apply(&changed[id].Metadata)
+		}
+	}
+	if len(order) == 0 {
+		return missing, nil
+	}
+	docs := make([]Document, len(order))
+	for i, id := range order {
+		docs[i] = *changed[id]
+		if err := docs[i].validate(); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.writeMetadata(ctx, docs); err != nil {
+		return nil, fmt.Errorf("update metadata: %w", err)
+	}
+	return missing, x.contents.Save(docs)
+}
+
+// writeMetadata brings the metadata of documents to the store: alone where it can, else
+// with all that it holds of them.
+func (x *Index) writeMetadata(ctx context.Context, docs []Document) error {
+	var batch store.Batch
+	for i := range docs {
+		batch.Replace = append(batch.Replace, docs[i].ID)
+		batch.Chunks = append(batch.Chunks, docs[i].entries()...)
+	}
+	st, ok := x.store.(store.ColumnWriter)
+	if !ok {
+		return x.store.Write(ctx, batch)
+	}
+	changes := make([]store.ColumnChange, len(batch.Chunks))
+	for i := range batch.Chunks {
+		changes[i] = store.ColumnChange{Chunk: batch.Chunks[i].ID, Columns: batch.Chunks[i].Columns}
+	}
+	return st.WriteColumns(ctx, changes)
+}
+
+func (u *Update) apply(m *Metadata) {
+	set(&m.Public, u.Public)
+	set(&m.Access, u.Access)
+	set(&m.Sets, u.Sets)
+	set(&m.Boost, u.Boost)
+	set(&m.Hidden, u.Hidden)
+	set(&m.Projects, u.Projects)
+	set(&m.Personas, u.Personas)
+	set(&m.Created, u.Created)
+}
+
+func set[T any](to *T, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
+// Section is a document, or a range of its chunks, both ends included; a nil end
+// is open.
+type Section struct {
+	Document sheaf.ID
+	Min, Max *int
+}
+
+// Found is a chunk that was asked for.
+type Found struct {
+	ID    sheaf.ID
+	Index int
+	Chunk Chunk
+	// Document is the chunk's, without its chunks.
+	Document Document
+}
+
+// Sections are the chunks of sections, one section after the other, each in the
+// order of the document, without large chunks. Filters guard every section. What
+// is not there or not to be seen is left out; a section of no document, and a range
+// below 0 or that ends before it starts, is sheaf.ErrInvalid.
+func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
+	filter, err := f.Filter(x.now())
+	if err != nil {
+		return nil, err
+	}
+	var out []Found
+	for _, s := range sections {
+		switch {
+		case s.Document.Tree() == "":
+			return nil, sheaf.Invalidf("section of document %q: its ID must be TREE:NAME", s.Document)
+		case s.Min != nil && *s.Min < 0, s.Max != nil && *s.Max < 0:
+			return nil, sheaf.Invalidf("document %s: chunk %d: chunks count from 0", s.Document, min(*cmp.Or(s.Min, s.Max), *cmp.Or(s.Max, s.Min)))
+		case s.Min != nil && s.Max != nil && *s.Min > *s.Max:
+			return nil, sheaf.Invalidf("document %s: chunks %d..%d: the range ends before it starts", s.Document, *s.Min, *s.Max)
+		}
+		d, ok, err := x.contents.Load(s.Document)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		entries := d.entries()
+		for i := range entries {
+			if s.Min != nil && i < *s.Min || s.Max != nil && i > *s.Max || d.Chunks[i].Large || !filter.Match(&entries[i]) {
+				continue
+			}
+			head := d
+			head.Chunks = nil
+			out = append(out, Found{ID: entries[i].ID, Index: i, Chunk: d.Chunks[i], Document: head})
+		}
+	}
+	return out, nil
+}
+
+// Keyword finds chunks by words, title three tenths and content seven, the
+// better of the two and three tenths of the other. With Filters.Hidden it is the
+// search of administrators.
+func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
+	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,
+		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 3}, {Name: sheaf.FieldBody, Weight: 7}}, K1: store.DefaultK1, B: store.DefaultB}}, f)
+}
+
+// KeywordQuery is the query by words of later versions: text in the title and as
+// a phrase there, in the content and as a phrase there, weighing 0.1, 0.2, 1 and
+// 1.5; one of them must match.
+func KeywordQuery(text string) sheaf.TextQuery {
+	var q sheaf.Bool
+	for _, c := range []struct {
+		field         string
+		match, phrase float64
+	}{{sheaf.FieldTitle, 0.1, 0.2}, {sheaf.FieldBody, 1, 1.5}} {
+		q.Should = append(q.Should, sheaf.Boost{Query: sheaf.Match{Text: text, Field: c.field}, Factor: c.match},
+			sheaf.Boost{Query: sheaf.Phrase{Text: text, Field: c.field, Slop: 1}, Factor: c.phrase})
+	}
+	return q
+}
+
+// Plain finds chunks by words, title and content counting alike; for queries
+// that weigh by themselves, as [KeywordQuery] does.
+func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
+	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words,
+		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}}, f)
+}
+
+// Semantic finds chunks by the nearness of a vector of unit length to those of a
+// field, store.VectorBody or store.VectorTitle; another one is sheaf.ErrInvalid.
+func (x *Index) Semantic(ctx context.Context, field string, vector []float32, f Filters, n int) (sheaf.Ranking, error) {
+	if field != store.VectorBody && field != store.VectorTitle {
+		return nil, sheaf.Invalidf("vector field %q: must be %q or %q", field, store.VectorBody, store.VectorTitle)
+	}
+	return x.retrieve(ctx, store.Request{Limit: n, Vector: &store.VectorRequest{Field: field, Vector: vector}}, f)
+}
+
+func (x *Index) retrieve(ctx context.Context, req store.Request, f Filters) (sheaf.Ranking, error) {
+	filter, err := f.Filter(x.now())
+	if err != nil {
+		return nil, err
+	}
+	req.Filter = filter
+	return x.store.Retrieve(ctx, req)
+}
+
+// Random is n chunks that the filters let through, chosen and ordered by seed.
+func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sheaf.ID, error) {
+	if n < 1 || n > store.MaxLimit {
+		return nil, sheaf.Invalidf("random chunks: %d are wanted: must be within 1..%d", n, store.MaxLimit)
+	}
+	filter, err := f.Filter(x.now())
+	if err != nil {
+		return nil, err
+	}
+	drawn, err := search.Draw(ctx, x.store, store.Request{Filter: filter, Limit: n, Text: &store.TextRequest{Query: sheaf.Bool{},
+		Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}}, seed)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]sheaf.ID, len(drawn.Hits))
+	for i := range ids {
+		ids[i] = drawn.Hits[i].ID
+	}
+	return ids, nil
+}
+
+// Search answers a query with a profile, onyx-elastic or any other, within
+// filters.
+func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f Filters, embed func(context.Context, string) ([]float32, error), o search.Options) (*search.Result, error) {
+	filter, err := f.Filter(x.now())
+	if err != nil {
+		return nil, err
+	}
+	if q.Filter != nil {
+		filter = sheaf.And{q.Filter, filter}
+	}
+	q.Filter = filter
+	s := &search.Searcher{Backend: x.store, Facts: facts{x.contents}, Embed: embed, Now: x.now}
+	return s.Search(ctx, q, p, o)
+}

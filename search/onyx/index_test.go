@@ -1,0 +1,588 @@
+package onyx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/search/onyx"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/store/memory"
+	"sheaf/store/opensearch"
+	"sheaf/text/analysis"
+)
+
+// stores are those of local, and one on each server that Onyx runs on and that is there.
+func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
+	t.Helper()
+	out := local(t, now)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []opensearch.Dialect{opensearch.OpenSearch, opensearch.Elasticsearch} {
+		url := os.Getenv("SHEAF_TEST_" + strings.ToUpper(d.String()))
+		if url == "" {
+			t.Logf("no %s: SHEAF_TEST_%s is not set", d, strings.ToUpper(d.String()))
+			continue
+		}
+		o := opensearch.Options{Dialect: d, URL: url, Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32()), Analyzer: a, Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}
+		b, err := opensearch.Open(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := errors.Join(b.Close(), opensearch.Drop(ctx, o)); err != nil {
+				t.Error(err)
+			}
+		})
+		out[d.String()] = onyx.New(b, &onyx.Memory{}, now)
+	}
+	return out
+}
+
+// local are empty indexes over every store that needs nothing but this machine, with
+// both kinds of contents.
+func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a, Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	return map[string]*onyx.Index{
+		"memory":   onyx.New(memory.New(a), &onyx.Memory{}, now),
+		"embedded": onyx.New(engine, &onyx.Folder{FS: vfs.NewMem(), Dir: "/contents"}, now),
+	}
+}
+
+func write(t *testing.T, x *onyx.Index, docs ...onyx.Document) []onyx.Written {
+	t.Helper()
+	written, err := x.Write(context.Background(), docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written
+}
+
+func vector(x, y float32) []store.Vectors {
+	return []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{x, y}}}}
+}
+
+func ids(r sheaf.Ranking) []sheaf.ID {
+	out := []sheaf.ID{}
+	for _, h := range r {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+var (
+	ctx      = context.Background()
+	everyone = onyx.Filters{AnyAccess: true, AnyTenant: true}
+	cat      = sheaf.Match{Text: "cat"}
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func TestCreateOrVerify(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		want := onyx.Settings{Model: "m", Dims: 2}
+		for range 3 {
+			if err := x.Create(ctx, want); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := x.Create(ctx, onyx.Settings{Model: "other", Dims: 2}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: another model: %v", name, err)
+		}
+		if err := x.Create(ctx, onyx.Settings{Model: "m", Dims: 3}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: other dimensions: %v", name, err)
+		}
+		if err := x.Create(ctx, onyx.Settings{Dims: -1}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+		bad := onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "x", Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0, 0}}}}}}}
+		if _, err := x.Write(ctx, []onyx.Document{bad}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: vectors of 3 dimensions: %v", name, err)
+		}
+	}
+}
+
+// A document that shrinks leaves no chunks behind; deleting says how many went.
+func TestWriteAndDelete(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		long := onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat one"}, {Text: "cat two"}, {Text: "cat three"}}}
+		if w := write(t, x, long); w[0].Existed {
+			t.Errorf("%s: existed at first", name)
+		}
+		long.Chunks = long.Chunks[:1]
+		if w := write(t, x, long, onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat"}}}); !w[0].Existed || w[1].Existed {
+			t.Errorf("%s: %v", name, w)
+		}
+		if r, err := x.Keyword(ctx, cat, onyx.Filters{}, 10); err != nil || len(r) != 2 {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+		for _, want := range []int{1, 0} {
+			if n, err := x.Delete(ctx, "t:a"); err != nil || n != want {
+				t.Errorf("%s: deleted %d chunks, want %d: %v", name, n, want, err)
+			}
+		}
+		if r, _ := x.Keyword(ctx, cat, onyx.Filters{}, 10); !slices.Equal(ids(r), []sheaf.ID{"t:b#0"}) {
+			t.Errorf("%s: after deleting: %v", name, r)
+		}
+		for _, docs := range [][]onyx.Document{{{ID: "no tree"}}, {{ID: "t:x"}, {ID: "t:x"}}} {
+			if _, err := x.Write(ctx, docs); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// Metadata change as a whole, at once, and nothing is embedded again: the vectors
+// that were given are still found by.
+func TestUpdateMetadata(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Title: "Cats", Metadata: onyx.Metadata{Access: []string{"ann"}, Sets: []string{"x"}}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(0, 1)}}})
+		sees := func(f onyx.Filters) []sheaf.ID {
+			r, err := x.Semantic(ctx, store.VectorBody, []float32{1, 0}, f, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ids(r)
+		}
+		ann, bob := onyx.Filters{Access: []string{"ann"}}, onyx.Filters{Access: []string{"bob"}}
+		if a, b := sees(ann), sees(bob); len(a) != 2 || len(b) != 1 {
+			t.Errorf("%s: ann sees %v, bob %v", name, a, b)
+		}
+		missing, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:none"}, Access: ptr([]string{"bob"})}, {Documents: []sheaf.ID{"t:b", "t:none"}, Hidden: ptr(true)}})
+		if err != nil || !slices.Equal(missing, []sheaf.ID{"t:none"}) {
+			t.Errorf("%s: %v, %v", name, missing, err)
+		}
+		if a, b := sees(ann), sees(bob); len(a) != 0 || !slices.Equal(b, []sheaf.ID{"t:a#0"}) {
+			t.Errorf("%s: after the update ann sees %v, bob %v", name, a, b)
+		}
+		// What was not named stays: the set; administrators see what is hidden.
+		if got := sees(onyx.Filters{Access: []string{"bob"}, Sets: []string{"x"}}); len(got) != 1 {
+			t.Errorf("%s: the set is gone: %v", name, got)
+		}
+		admin := everyone
+		admin.Hidden = true
+		if r, err := x.Keyword(ctx, cat, admin, 10); err != nil || len(r) != 2 {
+			t.Errorf("%s: administrators see %v, %v", name, r, err)
+		}
+		if missing, err := x.Update(ctx, nil); err != nil || missing != nil {
+			t.Errorf("%s: nothing to do: %v, %v", name, missing, err)
+		}
+	}
+}
+
+// Groups of filters are all to be met, of a group's values one; documents without a
+// date are within windows that began long ago and have not ended.
+func TestGroupsAndWindows(t *testing.T) {
+	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	days := func(n int) time.Time { return now.AddDate(0, 0, -n) }
+	for name, x := range local(t, func() time.Time { return now }) {
+		add := func(id sheaf.ID, m onyx.Metadata) {
+			m.Public = true
+			write(t, x, onyx.Document{ID: id, Metadata: m, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		}
+		add("t:a", onyx.Metadata{Source: "web", Tags: []string{"k===v"}, Updated: days(10)})
+		add("t:b", onyx.Metadata{Source: "slack", Tags: []string{"k===w"}, Updated: days(100)})
+		add("t:c", onyx.Metadata{Source: "mail"})
+		for _, c := range []struct {
+			f    onyx.Filters
+			want string
+		}{
+			{onyx.Filters{Sources: []string{"web", "slack"}}, "[t:a#0 t:b#0]"},
+			{onyx.Filters{Sources: []string{"web", "slack"}, Tags: []string{"k===w"}}, "[t:b#0]"},
+			{onyx.Filters{Sources: []string{"web"}, Tags: []string{"k===w"}}, "[]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(30)}}, "[t:a#0]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(120)}}, "[t:a#0 t:b#0 t:c#0]"},
+			// What has no time counts as 90 days old, and a window that begins there leaves it out.
+			{onyx.Filters{Updated: onyx.Window{Start: days(90)}}, "[t:a#0]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(90).Add(-time.Second)}}, "[t:a#0 t:c#0]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(100), End: days(100)}}, "[t:b#0]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(120), End: days(50)}}, "[t:b#0]"},
+			{onyx.Filters{Updated: onyx.Window{End: days(50)}}, "[t:b#0]"},
+		} {
+			r, err := x.Keyword(ctx, cat, c.f, 10)
+			found := ids(r)
+			slices.Sort(found)
+			if got := fmt.Sprint(found); err != nil || got != c.want {
+				t.Errorf("%s: %+v finds %s, want %s, %v", name, c.f, got, c.want, err)
+			}
+		}
+	}
+}
+
+// Words of later versions: match and phrase of title and content.
+func TestKeywordQuery(t *testing.T) {
+	q, ok := onyx.KeywordQuery("green tea").(sheaf.Bool)
+	if !ok || len(q.Must)+len(q.MustNot) > 0 {
+		t.Fatalf("the query is %+v", q)
+	}
+	want := []sheaf.TextQuery{
+		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldTitle}, Factor: 0.1}, sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldTitle, Slop: 1}, Factor: 0.2},
+		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldBody}, Factor: 1}, sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldBody, Slop: 1}, Factor: 1.5},
+	}
+	if !slices.Equal(q.Should, want) {
+		t.Errorf("any of %+v, want %+v", q.Should, want)
+	}
+}
+
+// A document that turns private is gone for strangers at once, and back when it
+// turns public again; nobody has to know of a list beside the flag.
+func TestPublicToPrivate(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}})
+		for _, public := range []bool{true, false, true} {
+			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Public: &public}}); err != nil {
+				t.Fatal(err)
+			}
+			for _, stranger := range []onyx.Filters{{}, {Access: []string{"bob"}}, {Access: []string{}}} {
+				r, err := x.Semantic(ctx, store.VectorBody, []float32{1, 0}, stranger, 10)
+				if err != nil || (len(r) == 1) != public {
+					t.Errorf("%s: public %v, %+v sees %v, %v", name, public, stranger, ids(r), err)
+				}
+			}
+		}
+	}
+}
+
+// Documents are called what they are called: no character is rewritten or dropped,
+// so none takes another's place and each can be asked for.
+func TestOddNames(t *testing.T) {
+	names := []sheaf.ID{"t:it's.md", "t:it_s.md", "t:its.md", `t:say "x".md`, "t:a#b.md", "t:größe.md", "t:gro\u0308ße.md"}
+	for name, x := range stores(t, nil) {
+		for _, id := range names {
+			write(t, x, onyx.Document{ID: id, Title: string(id), Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat " + string(id), Vectors: vector(1, 0)}, {Text: "next", Vectors: vector(0, 1)}}})
+		}
+		for _, id := range names {
+			found, err := x.Sections(ctx, []onyx.Section{{Document: id}}, onyx.Filters{})
+			if err != nil || len(found) != 2 || found[0].Document.ID != id || found[0].Chunk.Text != "cat "+string(id) || found[1].Index != 1 {
+				t.Errorf("%s: %s: %+v, %v", name, id, found, err)
+			}
+		}
+	}
+}
+
+// Sections come in the order of the document, both ends of a range included, and
+// the filters guard every one of them.
+func TestSections(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		var chunks []onyx.Chunk
+		for i := range 12 {
+			chunks = append(chunks, onyx.Chunk{Text: fmt.Sprint("text ", i), Large: i == 5})
+		}
+		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Public: true}, Chunks: chunks}, onyx.Document{ID: "t:secret", Chunks: chunks})
+		found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a", Min: ptr(3), Max: ptr(6)}, {Document: "t:secret"}, {Document: "t:none"}, {Document: "t:a", Min: ptr(10)}, {Document: "t:a", Max: ptr(0)}, {Document: "t:a", Min: ptr(7), Max: ptr(7)}}, onyx.Filters{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, f := range found {
+			got = append(got, f.Index)
+			if f.Document.Title != "A" || f.Chunk.Text != fmt.Sprint("text ", f.Index) {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if want := []int{3, 4, 6, 10, 11, 0, 7}; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		for want, bad := range map[string]onyx.Section{
+			"chunks 3..2: the range ends before it starts": {Document: "t:a", Min: ptr(3), Max: ptr(2)},
+			"chunk -2: chunks count from 0":                {Document: "t:a", Min: ptr(-2)},
+			"chunk -3: chunks count from 0":                {Document: "t:a", Min: ptr(1), Max: ptr(-3)},
+			"document \"\": its ID must be TREE:NAME":      {Min: ptr(0)},
+			"document \"a.md\": its ID must be TREE:NAME":  {Document: "a.md"},
+		} {
+			if _, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}, bad}, onyx.Filters{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		}
+		if _, err := x.Semantic(ctx, "text", []float32{1, 0}, onyx.Filters{}, 3); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `vector field "text": must be "body" or "title"`) {
+			t.Errorf("%s: a field that is not there: %v", name, err)
+		}
+	}
+}
+
+func TestRandom(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		var docs []onyx.Document
+		for i := range 30 {
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Metadata: onyx.Metadata{Public: i%2 == 0}, Chunks: []onyx.Chunk{{Text: "x"}}})
+		}
+		write(t, x, docs...)
+		first, err := x.Random(ctx, onyx.Filters{}, 5, 1)
+		again, _ := x.Random(ctx, onyx.Filters{}, 5, 1)
+		other, _ := x.Random(ctx, onyx.Filters{}, 5, 2)
+		if err != nil || len(first) != 5 || !slices.Equal(first, again) || slices.Equal(first, other) {
+			t.Errorf("%s: %v, %v, %v, %v", name, first, again, other, err)
+		}
+		if all, _ := x.Random(ctx, onyx.Filters{}, 100, 1); len(all) != 15 {
+			t.Errorf("%s: %d of 15 public chunks", name, len(all))
+		}
+		if _, err := x.Random(ctx, onyx.Filters{}, 0, 1); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A project alone bounds what is found, and with other scopes of knowledge widens
+// it; other filters narrow all of them.
+func TestProjects(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Projects: []int{3, 7}, Source: "web"}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Personas: []int{3}, Source: "slack"}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:c", Metadata: onyx.Metadata{Sets: []string{"7"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		for i, c := range []struct {
+			f    onyx.Filters
+			want []sheaf.ID
+		}{
+			{onyx.Filters{Projects: []int{7}}, []sheaf.ID{"t:a#0"}},
+			{onyx.Filters{Projects: []int{1, 3}}, []sheaf.ID{"t:a#0"}},
+			{onyx.Filters{Projects: []int{4}}, []sheaf.ID{}},
+			{onyx.Filters{Projects: []int{7}, Personas: []int{3}}, []sheaf.ID{"t:a#0", "t:b#0"}},
+			{onyx.Filters{Projects: []int{7}, Personas: []int{3}, Sources: []string{"slack"}}, []sheaf.ID{"t:b#0"}},
+		} {
+			c.f.AnyAccess = true
+			r, err := x.Keyword(ctx, cat, c.f, 10)
+			if got := ids(r); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s %d: %v, %v, want %v", name, i, got, err, c.want)
+			}
+		}
+	}
+}
+
+func TestKnowledgeGraph(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Entities: []string{"ACCOUNT::acme", "PERSON::ann"}, Terms: []string{"churn"}, Relationships: []string{"a__owns__b", "b__uses__c"}}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Entities: []string{"ACCOUNTANT::bob"}, Relationships: []string{"a__owns__b"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		for i, c := range []struct {
+			f    onyx.Filters
+			want int
+		}{
+			{onyx.Filters{Entities: []string{"ACCOUNT::*"}}, 1}, {onyx.Filters{Entities: []string{"ACCOUNT::other", "ACCOUNTANT::bob"}}, 1}, {onyx.Filters{Terms: []string{"churn", "x"}}, 1},
+			{onyx.Filters{Relationships: []string{"a__owns__b"}}, 2}, {onyx.Filters{Relationships: []string{"a__owns__b", "b__uses__c"}}, 1},
+		} {
+			c.f.AnyAccess = true
+			if r, err := x.Keyword(ctx, cat, c.f, 10); err != nil || len(r) != c.want {
+				t.Errorf("%s %d: %v, %v", name, i, ids(r), err)
+			}
+		}
+	}
+}
+
+// The profiles of both systems run on it, and filters never empty a branch: they
+// are applied before the branch is cut.
+func TestProfiles(t *testing.T) {
+	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+	for name, x := range stores(t, now) {
+		var docs []onyx.Document
+		for i := range 60 {
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Title: "Cat", Metadata: onyx.Metadata{Public: true, Source: "web"}, Chunks: []onyx.Chunk{{Text: "cat cat cat", Vectors: vector(1, 0)}}})
+		}
+		docs = append(docs, onyx.Document{ID: "t:old", Title: "Note", Metadata: onyx.Metadata{Public: true, Source: "slack", Boost: 4, Updated: now().AddDate(-3, 0, 0)}, Chunks: []onyx.Chunk{{Text: "a cat", Vectors: vector(0.6, 0.8)}}})
+		write(t, x, docs...)
+		for _, p := range []string{"onyx-elastic", "onyx-vespa"} {
+			loaded, err := profile.Load(p, profile.Builtin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := x.Search(ctx, sheaf.Query{Text: "cat", Words: cat, Limit: 5}, loaded, onyx.Filters{Sources: []string{"slack"}},
+				func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }, search.Options{Explain: true})
+			if err != nil || len(r.Hits) != 1 || r.Hits[0].ID != "t:old#0" || r.Degraded {
+				t.Fatalf("%s on %s: %+v, %v", p, name, r, err)
+			}
+			if got := r.Hits[0].Explanation.Recombine(); got-r.Hits[0].Score > 1e-9 || r.Hits[0].Score-got > 1e-9 {
+				t.Errorf("%s on %s: scores %v, its parts give %v", p, name, r.Hits[0].Score, got)
+			}
+		}
+	}
+}
+
+// Nobody sees a private document by calling themselves "public", and no filter
+// that narrows lets more through.
+func TestAccessIsCareful(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"ann", "bob", "public", ""})
+		list := rapid.SliceOfN(name, 0, 3)
+		a, err := analysis.New(analysis.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := onyx.New(memory.New(a), &onyx.Memory{}, nil)
+		var docs []onyx.Document
+		for i := range 6 {
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Chunks: []onyx.Chunk{{Text: "cat"}},
+				Metadata: onyx.Metadata{Public: rapid.Bool().Draw(t, "public"), Access: list.Draw(t, "access"), Tenant: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "tenant")}})
+		}
+		if _, err := x.Write(ctx, docs); err != nil {
+			t.Fatal(err)
+		}
+		f := onyx.Filters{Access: list.Draw(t, "asker"), Tenant: rapid.SampledFrom([]string{"", "one"}).Draw(t, "of")}
+		r, err := x.Keyword(ctx, cat, f, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []sheaf.ID
+		for _, d := range docs {
+			allowed := d.Public || slices.ContainsFunc(d.Access, func(n string) bool { return n != sheaf.AccessPublic && slices.Contains(f.Access, n) })
+			if allowed && d.Tenant == f.Tenant {
+				want = append(want, d.ID+"#0")
+			}
+		}
+		got := ids(r)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v finds %v, want %v", f, got, want)
+		}
+	})
+}
+
+// A damaged file is told, and what was saved is there after a crash.
+func TestFolder(t *testing.T) {
+	disk := vfs.NewMem()
+	f := &onyx.Folder{FS: disk, Dir: "/c"}
+	if err := f.Save([]onyx.Document{{ID: "t:a", Title: "A", Chunks: []onyx.Chunk{{Text: "x", Vectors: vector(1, 0)}}}}); err != nil {
+		t.Fatal(err)
+	}
+	after := &onyx.Folder{FS: disk.Crash(7), Dir: "/c"}
+	if d, ok, err := after.Load("t:a"); err != nil || !ok || d.Title != "A" || len(d.Chunks) != 1 || d.Chunks[0].Vectors[0].Passages[0][0] != 1 {
+		t.Errorf("after a crash: %+v, %v, %v", d, ok, err)
+	}
+	names, err := after.FS.List("/c")
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%v, %v", names, err)
+	}
+	file, err := after.FS.Create(filepath.Join("/c", names[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write([]byte("garbage that is long enough")); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := after.Load("t:a"); !errors.Is(err, sheaf.ErrCorrupt) {
+		t.Errorf("damage: %v", err)
+	}
+	if err := after.Delete("t:a"); err != nil {
+		t.Error(err)
+	}
+	if err := after.Delete("t:a"); err != nil {
+		t.Errorf("deleted twice: %v", err)
+	}
+}
+
+// columnsOnly is a store that takes columns alone, and notes them.
+type columnsOnly struct {
+	store.Backend
+	changes []store.ColumnChange
+}
+
+func (c *columnsOnly) WriteColumns(_ context.Context, changes []store.ColumnChange) error {
+	c.changes = append(c.changes, changes...)
+	return nil
+}
+
+// Lists are the caller's again after a call, and those of an answer are too: neither
+// changes who may see what.
+func TestListsAreTheCallers(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		access := []string{"user:ann"}
+		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Access: access}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		access[0] = "user:eve"
+		touch := func() {
+			t.Helper()
+			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Hidden: ptr(false)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		touch()
+		sees := func(who string) bool {
+			t.Helper()
+			found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}}, onyx.Filters{Access: []string{who}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := x.Keyword(ctx, cat, onyx.Filters{Access: []string{who}}, 5)
+			if err != nil || len(r) != len(found) {
+				t.Errorf("%s: %s finds %d chunks and reads %d, %v", name, who, len(r), len(found), err)
+			}
+			for i := range found {
+				found[i].Document.Access[0] = "user:eve"
+			}
+			return len(found) > 0
+		}
+		if !sees("user:ann") || sees("user:eve") {
+			t.Errorf("%s: what was written changed", name)
+		}
+		touch()
+		if !sees("user:ann") || sees("user:eve") {
+			t.Errorf("%s: what was found changed", name)
+		}
+		bob := []string{"user:bob"}
+		if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Access: &bob}}); err != nil {
+			t.Fatal(err)
+		}
+		bob[0] = "user:eve"
+		touch()
+		if !sees("user:bob") || sees("user:eve") {
+			t.Errorf("%s: what was updated changed", name)
+		}
+		for _, boost := range []float64{math.NaN(), math.Inf(1)} {
+			if _, err := x.Write(ctx, []onyx.Document{{ID: "t:b", Metadata: onyx.Metadata{Boost: boost}}}); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s: boost %v: %v", name, boost, err)
+			}
+			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Boost: &boost}}); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s: boost %v in an update: %v", name, boost, err)
+			}
+		}
+	}
+}
+
+// TestUpdateColumns: a store that can change columns alone is not sent the rest again.
+func TestUpdateColumns(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := &columnsOnly{Backend: memory.New(a)}
+	x := onyx.New(st, &onyx.Memory{}, nil)
+	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
+	st.Backend = nil // what is not a change of columns panics
+	boost := 2.0
+	if missing, err := x.Update(t.Context(), []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}}); err != nil || len(missing) != 1 {
+		t.Fatalf("missing %v, %v", missing, err)
+	}
+	if len(st.changes) != 2 || st.changes[1].Chunk != onyx.ChunkID("t:a", 1) {
+		t.Fatalf("changes %+v", st.changes)
+	}
+	c := store.Chunk{Columns: st.changes[0].Columns}
+	if got := c.Values(sheaf.PropertyColumn("boost")); len(got) != 1 || got[0] != sheaf.NumberValue(2) {
+		t.Errorf("votes are %v", got)
+	}
+}

@@ -1,0 +1,162 @@
+package onyx_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/internal/worked"
+	"sheaf/search/onyx"
+	"sheaf/search/onyx/onyxtest"
+	"sheaf/store"
+	"sheaf/text/chunk"
+)
+
+func TestVectorsFilters(t *testing.T) {
+	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
+		for name, x := range local(t, func() time.Time { return c.Now }) {
+			if _, err := x.Write(t.Context(), c.Documents); err != nil {
+				t.Fatal(err)
+			}
+			ranking, err := x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []sheaf.ID{}
+			for _, h := range ranking {
+				got = append(got, sheaf.ID(strings.TrimSuffix(string(h.ID), "#0")))
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s finds %v, want %v", name, got, want)
+			}
+		}
+	})
+}
+
+func TestVectorsUndated(t *testing.T) {
+	type in struct {
+		Field      string
+		Now        int64
+		Start, End *int64
+	}
+	worked.Each(t, "onyx_time_filter_undated.json", func(t *testing.T, in in, want struct {
+		Clause  bool
+		Undated bool `json:"include_undated"`
+	}) {
+		w := onyxtest.Window(in.Start, in.End)
+		f := onyx.Filters{AnyAccess: true, AnyTenant: true, Created: w}
+		if in.Field == "updated_at" {
+			f.Created, f.Updated = onyx.Window{}, w
+		}
+		filter, err := f.Filter(time.Unix(in.Now, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unbounded, _ := onyx.Filters{AnyAccess: true, AnyTenant: true}.Filter(time.Unix(in.Now, 0))
+		if clause := len(filter.(sheaf.And)) > len(unbounded.(sheaf.And)); clause != want.Clause {
+			t.Errorf("a clause: %v, want %v", clause, want.Clause)
+		}
+		if got := filter.Match(&store.Chunk{}); got != want.Undated {
+			t.Errorf("undated documents are let through: %v, want %v", got, want.Undated)
+		}
+	})
+}
+
+// The score of words is the sum of four clauses, each times its weight.
+func TestVectorsKeywordScore(t *testing.T) {
+	clauses := []string{"title_match", "title_phrase", "content_match", "content_phrase"}
+	worked.Each(t, "onyx_opensearch_keyword_score.json", func(t *testing.T, in struct {
+		Scores map[string]float64 `json:"unboosted_clause_scores"`
+		Boosts map[string]float64
+		Least  int `json:"minimum_should_match"`
+	}, want struct {
+		Hit   bool
+		Score float64
+	}) {
+		q := onyx.KeywordQuery("several words").(sheaf.Bool)
+		if len(q.Should) != len(clauses) || len(q.Must)+len(q.MustNot) > 0 || in.Least != 1 {
+			t.Fatalf("%+v", q)
+		}
+		var score float64
+		for i, name := range clauses {
+			factor := q.Should[i].(sheaf.Boost).Factor
+			if factor != in.Boosts[name] {
+				t.Errorf("%s weighs %v, want %v", name, factor, in.Boosts[name])
+			}
+			score += factor * in.Scores[name]
+		}
+		if hit := score > 0; hit != want.Hit || math.Abs(score-want.Score) > 1e-9 {
+			t.Errorf("score %v, want %v", score, want.Score)
+		}
+	})
+	// What a store makes of it is that sum.
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Title: "Several words", Chunks: []onyx.Chunk{{Text: "There are several words here, and several other words."}}, Metadata: onyx.Metadata{Public: true}})
+		whole := score(t, x, onyx.KeywordQuery("several words"))
+		var sum float64
+		for _, part := range onyx.KeywordQuery("several words").(sheaf.Bool).Should {
+			sum += part.(sheaf.Boost).Factor * score(t, x, part.(sheaf.Boost).Query)
+		}
+		if whole == 0 || math.Abs(whole-sum) > 1e-6*whole {
+			t.Errorf("%s: the whole scores %v, its parts %v", name, whole, sum)
+		}
+	}
+}
+
+// score is that of the only document, by fields of weight 1.
+func score(t *testing.T, x *onyx.Index, q sheaf.TextQuery) float64 {
+	t.Helper()
+	r, err := x.Plain(context.Background(), q, onyx.Filters{}, 1)
+	if err != nil || len(r) != 1 {
+		t.Fatalf("%v, %v", r, err)
+	}
+	return r[0].Score
+}
+
+// The vectors hold objects, whose members have an order that Go's maps lose: it
+// is read from the text.
+func TestVectorsMetadataSuffix(t *testing.T) {
+	worked.Each(t, "onyx_metadata_suffix.json", func(t *testing.T, in json.RawMessage, want struct {
+		Semantic, Keyword string
+		Tags              []string `json:"filter_tags"`
+	}) {
+		var metadata []chunk.Metadata
+		dec := json.NewDecoder(strings.NewReader(string(in)))
+		if _, err := dec.Token(); err != nil {
+			t.Fatal(err)
+		}
+		for dec.More() {
+			name, err := dec.Token()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var value any
+			if err := dec.Decode(&value); err != nil {
+				t.Fatal(err)
+			}
+			m := chunk.Metadata{Name: name.(string)}
+			switch v := value.(type) {
+			case string:
+				m.Values = []string{v}
+			case []any:
+				for _, s := range v {
+					m.Values = append(m.Values, s.(string))
+				}
+			}
+			metadata = append(metadata, m)
+		}
+		semantic, keyword := chunk.MetadataSuffix(metadata)
+		if semantic != want.Semantic || keyword != want.Keyword {
+			t.Errorf("%q and %q, want %q and %q", semantic, keyword, want.Semantic, want.Keyword)
+		}
+		if tags := onyx.Tags(metadata); !slices.Equal(tags, want.Tags) {
+			t.Errorf("tags %q, want %q", tags, want.Tags)
+		}
+	})
+}

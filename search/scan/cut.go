@@ -1,0 +1,363 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/ingest"
+	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/chunk"
+)
+
+// gathered is what cutting and indexing the best matches gave.
+type gathered struct {
+	docs   []*document // best first
+	chunks int
+	at     map[string]bool // by path
+	failed int             // files that could not be read
+	// refused are the files that what the query leaves out keeps from answering.
+	refused map[string]bool
+	tried   int  // matches that were looked at
+	beyond  int  // matches that the limit left out
+	full    bool // the memory was full before the limit was reached
+	// warnings are about vectors that could not be made.
+	warnings []string
+	took     map[string]time.Duration
+}
+
+func (g *gathered) notes(maxVectors int) []string {
+	var notes []string
+	switch {
+	case g.full:
+		notes = append(notes, fmt.Sprintf("the index is full after %d files: %d further files hold words of the query and are no candidates (raise the memory)", len(g.docs), g.beyond))
+	case g.beyond > 0:
+		notes = append(notes, fmt.Sprintf("%d further files hold words of the query and are not candidates", g.beyond))
+	}
+	if g.failed > 0 {
+		notes = append(notes, fmt.Sprintf("%d files could not be read", g.failed))
+	}
+	if maxVectors > 0 && g.chunks > maxVectors {
+		notes = append(notes, fmt.Sprintf("the first %d of %d chunks have vectors", maxVectors, g.chunks))
+	}
+	return notes
+}
+
+// Files are cut, embedded and indexed some at a time, so that only their texts
+// are in memory at once.
+const (
+	batchFiles = 64
+	batchBytes = 4 << 20
+)
+
+// firstBatch are the first matches that are taken together, at least one.
+func firstBatch(files []ingest.File, matches []match) []match {
+	n, bytes := 0, int64(0)
+	for n < min(len(matches), batchFiles) && bytes < batchBytes {
+		bytes += files[matches[n].file].Bytes
+		n++
+	}
+	return matches[:n]
+}
+
+// newChunker cuts along headings, into sections of at most chars characters; 0 is
+// the usual number.
+func newChunker(chars int) (chunk.Chunker, error) {
+	return chunk.New(chunk.Options{Chunker: "sections", Sections: chunk.SectionOptions{Cap: chars}})
+}
+
+// gatherer does it for one request.
+type gatherer struct {
+	*Scanner
+	req     search.ScanRequest
+	chunker chunk.Chunker
+	store   store.Backend
+	files   []ingest.File
+	not     leftOut
+	out     *gathered
+	budget  int64 // bytes that the index may still take
+	vectors int   // chunks that may still be embedded
+}
+
+// gather cuts the best matches and writes their chunks to store, in order, until
+// as many files as wanted have a chunk that may answer or the index takes budget
+// bytes. The first file is always taken.
+func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend, budget int64) (*gathered, error) {
+	chunker, err := newChunker(req.ChunkChars)
+	if err != nil {
+		return nil, err
+	}
+	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: st, files: f.files, not: f.not, budget: budget,
+		out: &gathered{at: map[string]bool{}, refused: map[string]bool{}, took: map[string]time.Duration{}}}
+	if req.Vectors && s.o.Embedder != nil {
+		g.vectors = req.MaxVectors
+	}
+	matches := f.matches
+	for len(matches) > 0 && len(g.out.docs) < req.MaxFiles && !g.out.full {
+		// As many more as fell out so far: else a few free places take a few files at a time.
+		n := req.MaxFiles - len(g.out.docs) + g.out.tried - len(g.out.docs)
+		batch := firstBatch(f.files, matches[:min(len(matches), n)])
+		if err := g.batch(ctx, batch); err != nil {
+			return nil, err
+		}
+		matches = matches[len(batch):]
+	}
+	g.out.beyond = len(f.matches) - g.out.tried
+	return g.out, nil
+}
+
+// batch takes some matches further, in order.
+func (g *gatherer) batch(ctx context.Context, matches []match) error {
+	start := time.Now()
+	took := func(step string) {
+		now := time.Now()
+		g.out.took[step] += now.Sub(start)
+		start = now
+	}
+	cut, err := g.cut(ctx, g.files, matches, g.chunker)
+	if err != nil {
+		return err
+	}
+	took("chunk")
+	refused, err := g.refused(ctx, matches, cut)
+	if err != nil {
+		return err
+	}
+	took("index")
+	docs := g.choose(cut, refused)
+	embedded := 0
+	if g.vectors > 0 {
+		if embedded, err = g.embed(ctx, docs); err != nil {
+			return err
+		}
+		took("embed")
+	}
+	var batch store.Batch
+	for i, d := range docs {
+		batch.Chunks = append(batch.Chunks, d.entries(&g.req, i < embedded)...)
+	}
+	err = g.store.Write(ctx, batch)
+	took("index")
+	return err
+}
+
+// refused tells the files of which no chunk answers, since it holds what the query
+// leaves out. Only those that may hold it are looked at, by an index of their own: what
+// takes no place has no part in how rare words are.
+func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) (map[*loaded]bool, error) {
+	if len(g.req.Answering) == 0 {
+		return nil, nil
+	}
+	var batch store.Batch
+	refused := map[*loaded]bool{}
+	of := map[sheaf.ID]*loaded{}
+	for i, d := range cut {
+		if d == nil || !g.not.holds(&matches[i]) || !d.passes(g.req.Filter) {
+			continue
+		}
+		refused[d] = true
+		for _, c := range d.entries(&g.req, false) {
+			of[c.ID] = d
+			batch.Chunks = append(batch.Chunks, c)
+		}
+	}
+	if len(refused) == 0 || len(of) > store.MaxLimit { // more than a request can tell apart
+		return nil, nil
+	}
+	queries := make([]sheaf.TextQuery, len(g.req.Answering))
+	for i, t := range g.req.Answering {
+		queries[i] = t.Query
+	}
+	st := memory.NewFor(g.o.Analyzer, queries...)
+	if err := st.Write(ctx, batch); err != nil {
+		return nil, err
+	}
+	for i := range g.req.Answering {
+		hits, err := st.Retrieve(ctx, store.Request{Text: &g.req.Answering[i], Limit: max(1, len(of))})
+		if err != nil {
+			return nil, err
+		}
+		for j := range hits {
+			delete(refused, of[hits[j].ID])
+		}
+	}
+	return refused, nil
+}
+
+// choose takes what passes the filter and is not refused, as long as there is room.
+func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
+	var docs []*loaded
+	for _, d := range cut {
+		if len(g.out.docs) == g.req.MaxFiles {
+			break
+		}
+		switch {
+		case d == nil:
+			g.out.failed++
+		case !d.passes(g.req.Filter):
+		case refused[d]:
+			g.out.refused[d.path] = true
+		default:
+			n := d.document.memory() + entryBytes*int64(len(d.doc.Chunks))
+			if n > g.budget && len(g.out.docs) > 0 {
+				g.out.full = true
+				return docs
+			}
+			g.budget -= n
+			docs = append(docs, d)
+			g.out.docs = append(g.out.docs, d.document)
+			g.out.at[d.path] = true
+			g.out.chunks += len(d.doc.Chunks)
+		}
+		g.out.tried++
+	}
+	return docs
+}
+
+// cut cuts the files of matches; nil stands for one that could not be.
+func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded, error) {
+	docs := make([]*loaded, len(matches))
+	n := workers(ctx, min(runtime.GOMAXPROCS(0), len(matches)))
+	group, ctx := errgroup.WithContext(ctx)
+	for w := range n {
+		group.Go(func() error {
+			var buffer []byte
+			for i := w; i < len(matches); i += n {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				docs[i] = s.load(&files[matches[i].file], chunker, &buffer)
+			}
+			return nil
+		})
+	}
+	return docs, group.Wait()
+}
+
+// load reads and cuts a file, or takes it from the cache; nil when it cannot be
+// read or is no text.
+func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loaded {
+	key := chunker.Name() + "\x00" + f.Path
+	if d := s.cache.get(key, f.Bytes, f.ModTime); d != nil {
+		return d
+	}
+	raw, err := readInto(*buffer, filepath.Join(s.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
+	if err != nil {
+		return nil
+	}
+	*buffer = raw[:0]
+	text, ok := s.read(f.Path, raw)
+	if !ok {
+		return nil
+	}
+	text = bytes.Clone(text) // which the chunks share, and the buffer is used again
+	d := newLoaded(key, f, raw, text, chunker.Chunk(s.o.Tree, f.Path, text))
+	s.cache.put(d)
+	return d
+}
+
+// embed gives the chunks of the first documents vectors, as long as there are
+// some left to give, and returns how many documents that are. Documents from the
+// cache may have them already. A model that fails is a warning; a document that it refuses
+// keeps no other from its vectors.
+func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
+	model := g.o.Embedder.Model()
+	n := 0
+	for n < len(docs) && g.vectors >= len(docs[n].doc.Chunks) {
+		g.vectors -= len(docs[n].doc.Chunks)
+		n++
+	}
+	if n < len(docs) {
+		g.vectors = 0
+	}
+	refused := make([]error, n)
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(workers(ctx, max(2, runtime.GOMAXPROCS(0))))
+	for i, d := range docs[:n] {
+		if d.embedded == model {
+			continue
+		}
+		group.Go(func() error {
+			with := &loaded{document: d.document, text: d.text, embedded: model} // others may be reading d
+			entries := with.entries(&g.req, false)
+			if err := ingest.Embed(inner, g.o.Embedder, &with.doc, entries); err != nil {
+				if errors.Is(err, context.DeadlineExceeded) || !ingest.Answers(inner, g.o.Embedder) {
+					return err
+				}
+				refused[i] = err
+				return nil
+			}
+			with.vectors = make([][]store.Vectors, len(entries))
+			for j := range entries {
+				with.vectors[j] = entries[j].Vectors
+			}
+			docs[i] = with
+			g.cache.put(with)
+			return nil
+		})
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		g.vectors = 0
+	} else if i := slices.IndexFunc(refused, func(err error) bool { return err != nil }); i >= 0 {
+		err = refused[i]
+	}
+	if err != nil {
+		g.out.warnings = append(g.out.warnings, fmt.Sprintf("vectors of candidates: %v", err))
+	}
+	return n, nil
+}
+
+// whyNot says why a document is not among the candidates; "" when it is.
+func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequest) (string, error) {
+	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
+	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })
+	if !inside || at < 0 {
+		return "", fmt.Errorf("%w: %s is no file of this folder", sheaf.ErrNotFound, id)
+	}
+	if g.at[name] {
+		return "", nil
+	}
+	if req.Shown != nil {
+		chunker, err := newChunker(req.ChunkChars)
+		if err != nil {
+			return "", err
+		}
+		if d := s.load(&f.files[at], chunker, new([]byte)); d == nil || !d.passes(req.Shown) {
+			return "", fmt.Errorf("%w: %s is no file of this folder", sheaf.ErrNotFound, id)
+		}
+	}
+	for rank, m := range f.matches {
+		if m.file != at {
+			continue
+		}
+		switch {
+		case rank >= g.tried && g.full:
+			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d", f.needlesOf(m.path|m.content), rank+1, len(g.docs)), nil
+		case rank >= g.tried:
+			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates", f.needlesOf(m.path|m.content), rank+1, req.MaxFiles), nil
+		case g.refused[name]:
+			return fmt.Sprintf("its file holds %q, and what the query leaves out stands in each of its sections that would answer", f.needlesOf(m.path|m.content)), nil
+		case req.Filter != nil:
+			return "the filter leaves its file out, or it could not be read", nil
+		}
+		return "its file could not be read", nil
+	}
+	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name), f.needlesOf(math.MaxUint64)), nil
+}

@@ -1,0 +1,226 @@
+package scan
+
+import (
+	"bytes"
+	"path"
+	"reflect"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/ingest"
+	"sheaf/search"
+	"sheaf/store"
+	"sheaf/text/chunk"
+)
+
+// document is a file that was cut, without its text. It does not change, and
+// nothing of it lies in the text's memory.
+type document struct {
+	key     string // in the cache
+	path    string
+	modTime time.Time
+	size    int64
+	hash    catalog.Hash
+	decoded bool // the file is not UTF-8 itself
+	doc     sheaf.Document
+	date    sheaf.Dated
+	columns []store.Column
+}
+
+// loaded is a document with its text, and its vectors when some query wanted
+// them. It does not change.
+type loaded struct {
+	*document
+	text string
+	// vectors are those of each chunk, by the model named embedded.
+	vectors  [][]store.Vectors
+	embedded string
+}
+
+// newLoaded is a file as chunker cuts it.
+func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) *loaded {
+	detach(&doc)
+	d := &document{key: key, path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw), decoded: !bytes.Equal(text, raw), doc: doc}
+	d.date = chunk.DateOf(&d.doc, f.ModTime)
+	d.columns = ingest.ChunkColumns(ingest.Columns(&d.doc, d.date), 1) // pieces have one depth
+	return &loaded{document: d, text: string(text)}
+}
+
+// detach copies what a document has in common with its text, so that one may go
+// without the other.
+func detach(doc *sheaf.Document) {
+	title := strings.Clone(doc.Title)
+	doc.Title = title
+	cloneAll(doc.Aliases)
+	cloneAll(doc.Tags)
+	for _, p := range doc.Properties {
+		for i := range p.Values {
+			p.Values[i].Text = strings.Clone(p.Values[i].Text)
+		}
+	}
+	for i := range doc.Properties {
+		doc.Properties[i].Name = strings.Clone(doc.Properties[i].Name)
+	}
+	for i := range doc.Fields {
+		f := &doc.Fields[i]
+		f.Name, f.Value.Text = strings.Clone(f.Name), strings.Clone(f.Value.Text)
+	}
+	for i := range doc.Chunks {
+		c := &doc.Chunks[i]
+		c.Title = title
+		for j, part := range c.Hierarchy {
+			if c.Hierarchy[j] = title; j > 0 {
+				c.Hierarchy[j] = strings.Clone(part)
+			}
+		}
+		cloneAll(c.Tags)
+		cloneAll(c.Blocks)
+		for j := range c.Links {
+			l := &c.Links[j]
+			l.Target, l.Fragment, l.Text = strings.Clone(l.Target), strings.Clone(l.Fragment), strings.Clone(l.Text)
+		}
+	}
+}
+
+func cloneAll(texts []string) {
+	for i := range texts {
+		texts[i] = strings.Clone(texts[i])
+	}
+}
+
+// entries are the document's chunks as a store takes them. Every chunk has the
+// fields of the note (title, path, aliases, tags, values of properties), the
+// heading that it stands under, and its text, which is a part of the document's;
+// with the vectors that there are, if they are asked for. Of a property, as many
+// values are fields as the request lists, down to its depth.
+func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
+	common := make([]store.Field, 0, 5)
+	add := func(fields []store.Field, name, text string) []store.Field {
+		if text == "" {
+			return fields
+		}
+		return append(fields, store.Field{Name: name, Text: text})
+	}
+	common = add(common, sheaf.FieldTitle, d.doc.Title)
+	common = add(common, sheaf.FieldAliases, store.JoinValues(d.doc.Aliases))
+	common = add(common, sheaf.FieldTags, store.JoinValues(d.doc.Tags))
+	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.path, path.Ext(d.path)))
+	properties := propertyText(&d.doc, req.ListValues)
+	if inner := nestedText(&d.doc, d.text, req.ListValues, req.FrontmatterDepth); inner != "" {
+		properties += "\n" + inner
+	}
+	common = add(common, sheaf.FieldProperties, properties)
+	entries := make([]store.Chunk, len(d.doc.Chunks))
+	all := make([]store.Field, 0, len(entries)*(len(common)+2))
+	for i := range entries {
+		c := &d.doc.Chunks[i]
+		from := len(all)
+		all = append(all, common...)
+		if len(c.Hierarchy) > 1 {
+			all = add(all, sheaf.FieldHierarchy, c.Hierarchy[len(c.Hierarchy)-1])
+		}
+		all = add(all, sheaf.FieldBody, d.body(c, d.text))
+		entries[i] = store.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)], Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}
+		if vectors && d.vectors != nil {
+			entries[i].Vectors = d.vectors[i]
+		}
+	}
+	return entries
+}
+
+// body is the text of a piece that is indexed. Only a document of nothing else has a
+// piece with frontmatter.
+func (d *document) body(c *sheaf.Chunk, text string) string {
+	return chunk.IndexedText(&d.doc, c, text).Text
+}
+
+// propertyText is the values of the frontmatter that are no fields of their own,
+// of each property the first ones, as many as listed. A name with a dot is of a value in a
+// map: [nestedText] reads those.
+func propertyText(doc *sheaf.Document, listed int) string {
+	var parts []string
+	for _, p := range doc.Properties {
+		if !ingest.IsText(p.Name) || strings.Contains(p.Name, ".") {
+			continue
+		}
+		for _, v := range p.Values[:min(listed, len(p.Values))] {
+			parts = append(parts, v.String())
+		}
+	}
+	return store.JoinValues(parts)
+}
+
+// passes reports whether the filter lets a chunk of the document through.
+func (d *document) passes(filter sheaf.Filter) bool {
+	if filter == nil {
+		return true
+	}
+	for i := range d.doc.Chunks {
+		if filter.Match(&store.Chunk{Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}) {
+			return true
+		}
+		if len(d.doc.Fields) == 0 {
+			break // the others have the same columns
+		}
+	}
+	return false
+}
+
+// Sizes of what is counted in a bound of memory.
+var (
+	chunkBytes = int64(reflect.TypeFor[sheaf.Chunk]().Size())
+	linkBytes  = int64(reflect.TypeFor[sheaf.Link]().Size())
+	fieldBytes = int64(reflect.TypeFor[sheaf.Field]().Size())
+	valueBytes = int64(reflect.TypeFor[sheaf.Value]().Size())
+)
+
+const (
+	stringBytes   = 16
+	documentBytes = 1500 // a document without its chunks, its entries in tables, its columns
+	// entryBytes is about what the index takes for a chunk: its fields, how
+	// long they are, where the few words stand that are looked for.
+	entryBytes = 1000
+	// roundingBytes is what the parts of a chunk take more than they need.
+	roundingBytes = 80
+)
+
+// memory is about how many bytes the document takes.
+func (d *document) memory() int64 {
+	n := documentBytes + int64(3*len(d.path)) + valueBytes*int64(len(d.columns))
+	for _, p := range d.doc.Properties {
+		for _, v := range p.Values {
+			n += 2 * (valueBytes + int64(len(v.Text)))
+		}
+	}
+	for i := range d.doc.Fields {
+		n += 2 * (fieldBytes + int64(len(d.doc.Fields[i].Name)+len(d.doc.Fields[i].Value.Text)))
+	}
+	n += chunkBytes * int64(cap(d.doc.Chunks)-len(d.doc.Chunks))
+	for i := range d.doc.Chunks {
+		c := &d.doc.Chunks[i]
+		n += chunkBytes + roundingBytes + int64(len(c.ID)+len(c.Breadcrumb)) + stringBytes*int64(len(c.Hierarchy)+len(c.Tags)+len(c.Blocks))
+		if len(c.Hierarchy) > 1 {
+			n += int64(len(c.Hierarchy[1]))
+		}
+		for j := range c.Links {
+			n += linkBytes + int64(len(c.Links[j].Target)+len(c.Links[j].Fragment)+len(c.Links[j].Text))
+		}
+	}
+	return n
+}
+
+// memory is about how many bytes the document takes with its text and vectors.
+func (d *loaded) memory() int64 {
+	n := d.document.memory() + int64(len(d.text))
+	for _, of := range d.vectors {
+		for _, v := range of {
+			n += 100
+			for _, p := range v.Passages {
+				n += 24 + int64(4*len(p))
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,264 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+	"sheaf/internal/fold"
+)
+
+// facts are what stages ask about candidates. Links are those of candidates: no other
+// file was read for them. Folders count every file of the folder.
+type facts struct {
+	scanner   *Scanner
+	files     []ingest.File
+	docs      []*document
+	documents map[sheaf.ID]*document
+	folders   func() map[string]int
+	links     func() (*catalog.View, error)
+}
+
+func newFacts(s *Scanner, files []ingest.File, docs []*document) *facts {
+	f := &facts{scanner: s, files: files, docs: docs, documents: make(map[sheaf.ID]*document, len(docs))}
+	for _, d := range docs {
+		f.documents[d.doc.ID] = d
+	}
+	f.folders = sync.OnceValue(f.countFolders)
+	f.links = sync.OnceValues(f.openLinks)
+	return f
+}
+
+// place is the document of a chunk and the chunk's number.
+func (f *facts) place(id sheaf.ID) (*document, int) {
+	at := strings.LastIndexByte(string(id), '#')
+	if at < 0 {
+		return nil, 0
+	}
+	d := f.documents[id[:at]]
+	n, err := strconv.Atoi(string(id[at+1:]))
+	if d == nil || err != nil || n < 0 || n >= len(d.doc.Chunks) || d.doc.Chunks[n].ID != id {
+		return nil, 0
+	}
+	return d, n
+}
+
+// Chunk implements rank.Facts. A document's ID gives a chunk for all of it.
+func (f *facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	d := f.documents[id]
+	if d == nil {
+		if d, n := f.place(id); d != nil {
+			return d.doc.Chunks[n], true
+		}
+		return sheaf.Chunk{}, false
+	}
+	all := sheaf.Span{End: int(d.size)}
+	return sheaf.Chunk{ID: id, Doc: id, Title: d.doc.Title, Hierarchy: []string{d.doc.Title}, Breadcrumb: "> " + d.doc.Title,
+		Span: all, Body: all, SiblingCount: 1, Tags: d.doc.Tags}, true
+}
+
+// Document implements rank.Facts.
+func (f *facts) Document(id sheaf.ID) (sheaf.Document, bool) {
+	if d := f.documents[id]; d != nil {
+		return d.doc, true
+	}
+	return sheaf.Document{}, false
+}
+
+// Date implements rank.Facts.
+func (f *facts) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	d := f.documents[doc]
+	if d == nil || d.date.Time.IsZero() {
+		return sheaf.Dated{}, false
+	}
+	return d.date, true
+}
+
+// FolderSize implements rank.Facts.
+func (f *facts) FolderSize(tree, folder string) int {
+	if tree != f.scanner.o.Tree {
+		return 0
+	}
+	return f.folders()[folder]
+}
+
+func (f *facts) countFolders() map[string]int {
+	counts := map[string]int{}
+	for i := range f.files {
+		dir := path.Dir(f.files[i].Path)
+		if dir == "." {
+			dir = ""
+		}
+		counts[dir]++
+	}
+	return counts
+}
+
+// Links implements rank.Facts.
+func (f *facts) Links(doc sheaf.ID) []sheaf.ID {
+	if view, err := f.links(); err == nil {
+		return view.Links(doc)
+	}
+	return nil
+}
+
+// Backlinks implements rank.Facts.
+func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
+	if view, err := f.links(); err == nil {
+		return view.Backlinks(doc)
+	}
+	return nil
+}
+
+// openLinks is a catalog of what candidates are called and link to, with the names of other
+// files that they may mean: else a link to one of these would lead to a candidate that is
+// called alike.
+func (f *facts) openLinks() (*catalog.View, error) {
+	docs, meant, called := make([]*document, len(f.docs)), names{}, names{}
+	for i, d := range f.docs {
+		all := sheaf.Chunk{ID: d.doc.ID, Doc: d.doc.ID, Title: d.doc.Title, SiblingCount: 1}
+		for j := range d.doc.Chunks {
+			all.Links = append(all.Links, d.doc.Chunks[j].Links...)
+		}
+		for j := range all.Links {
+			meant.link(&all.Links[j])
+		}
+		called.add(path.Base(fold.Text(d.path)))
+		for _, alias := range d.doc.Aliases {
+			called.add(path.Base(fold.Text(alias)))
+		}
+		docs[i] = &document{path: d.path, modTime: d.modTime, size: d.size, hash: d.hash,
+			doc: sheaf.Document{ID: d.doc.ID, Tree: d.doc.Tree, Path: d.doc.Path, Title: d.doc.Title, Aliases: d.doc.Aliases, Chunks: []sheaf.Chunk{all}}}
+	}
+	for i := range f.files {
+		file, tree := &f.files[i], f.scanner.o.Tree
+		if len(meant) == 0 {
+			break
+		}
+		name := fold.Text(end(file.Path, 2))
+		if base := path.Base(name); !called.has(base) || !meant.has(base) && !meant.has(name) {
+			continue
+		}
+		id := sheaf.DocumentID(tree, file.Path)
+		if f.documents[id] == nil {
+			docs = append(docs, &document{path: file.Path, modTime: file.ModTime, size: file.Bytes,
+				doc: sheaf.Document{ID: id, Tree: tree, Path: file.Path, Chunks: []sheaf.Chunk{{ID: id, Doc: id, SiblingCount: 1}}}})
+		}
+	}
+	return f.scanner.openView(docs, nil)
+}
+
+// names are folded names of files, each with and without its ending.
+type names map[string]bool
+
+func (n names) add(name string) { n[name], n[strings.TrimSuffix(name, path.Ext(name))] = true, true }
+
+func (n names) has(name string) bool { return n[name] || n[strings.TrimSuffix(name, path.Ext(name))] }
+
+// link adds what a link may call a file that lies anywhere: two parts of a path, or the one that
+// there is. A path from the file that the link stands in leads to no other.
+func (n names) link(l *sheaf.Link) {
+	parts := 2
+	switch {
+	case l.Kind == sheaf.LinkMarkdown && !strings.HasPrefix(l.Target, "/") && !strings.HasPrefix(l.Target, "@"):
+		return
+	case strings.HasPrefix(l.Target, "."):
+		parts = 1
+	}
+	n.add(fold.Text(end(strings.Trim(l.Target, "/"), parts)))
+}
+
+// end is the last parts of a path.
+func end(name string, parts int) string {
+	at := len(name)
+	for ; parts > 0 && at >= 0; parts-- {
+		at = strings.LastIndexByte(name[:at], '/')
+	}
+	return name[at+1:]
+}
+
+// view is some of the candidates as a catalog, all when none is named. Others
+// than candidates are left out.
+func (f *facts) view(ids ...sheaf.ID) (*catalog.View, error) {
+	docs := f.docs
+	if len(ids) > 0 {
+		docs = nil
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+			if d := f.documents[id]; d != nil {
+				docs = append(docs, d)
+			}
+		}
+	}
+	return f.scanner.openView(docs, nil)
+}
+
+// text is the indexed text of a chunk.
+func (f *facts) text(id sheaf.ID) (string, error) {
+	d, n := f.place(id)
+	if d == nil {
+		return "", fmt.Errorf("chunk %s: %w", id, sheaf.ErrNotFound)
+	}
+	text, err := f.scanner.text(d)
+	if err != nil {
+		return "", err
+	}
+	return d.body(&d.doc.Chunks[n], text), nil
+}
+
+// text is the text of a document: the one that is remembered, or the file's.
+func (s *Scanner) text(d *document) (string, error) {
+	if held := s.cache.get(d.key, d.size, d.modTime); held != nil && held.hash == d.hash {
+		return held.text, nil
+	}
+	raw, err := readInto(nil, filepath.Join(s.o.Root, filepath.FromSlash(d.path)), int(d.size))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", catalog.ErrStale, err)
+	}
+	text, ok := s.read(d.path, raw)
+	if !ok || catalog.HashOf(raw) != d.hash {
+		return "", fmt.Errorf("%s: %w", d.path, catalog.ErrStale)
+	}
+	return string(text), nil
+}
+
+// Empty is a catalog without documents, of a folder whose documents are in the
+// named tree. The caller closes it.
+func Empty(tree, root string) (*catalog.View, error) {
+	return (&Scanner{o: Options{Tree: tree, Root: root}}).openView(nil, nil)
+}
+
+// openView makes a catalog of documents, in memory. Its texts are read from the
+// files. The view outlives the catalog, which has nothing to release.
+func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.View, error) {
+	c, err := catalog.Open(vfs.NewMem(), "/scan", catalog.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	update := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: s.o.Tree, Root: s.o.Root}}, Extra: ingest.CommentsExtra(s.o.HideComments)}, Skipped: &skipped}
+	for _, d := range docs {
+		record := catalog.Record{Document: d.doc, Date: d.date, File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}}
+		if d.decoded { // the catalog reads no files of that kind
+			text, err := s.text(d)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("scan: %w", err), c.Close())
+			}
+			record.Text, record.HasText = []byte(text), true
+		}
+		update.Put = append(update.Put, record)
+	}
+	if err := c.Update(context.Background(), update); err != nil {
+		return nil, errors.Join(fmt.Errorf("scan: %w", err), c.Close())
+	}
+	view := c.View()
+	return view, c.Close()
+}

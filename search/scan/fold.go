@@ -1,0 +1,128 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf8"
+
+	"sheaf/text/analysis"
+)
+
+// folder brings texts to the form in which they are compared: small letters
+// without accents, as the analyzer folds them. It serves one goroutine.
+type folder struct {
+	analyzer *analysis.Analyzer
+	out      []byte
+	runs     map[string]string // short runs of other bytes than ASCII
+}
+
+const (
+	// maxRun is the length of a run that is remembered; accented letters,
+	// quotation marks and dashes are shorter.
+	maxRun  = 12
+	maxRuns = 4096
+)
+
+func newFolder(a *analysis.Analyzer) *folder { return &folder{analyzer: a, runs: map[string]string{}} }
+
+// fold returns the folded text, which is good until the next call.
+func (f *folder) fold(text []byte) []byte {
+	if cap(f.out) < len(text) {
+		f.out = make([]byte, len(text)+len(text)/4)
+	}
+	out := f.out[:len(text)]
+	n := lowerASCII(out, text)
+	if n == len(text) {
+		return out
+	}
+	out = out[:n]
+	for i := n; i < len(text); {
+		end := i
+		for end < len(text) && text[end] >= utf8.RuneSelf {
+			end++
+		}
+		out = append(out, f.run(text[i:end])...)
+		i = end
+		for end < len(text) && text[end] < utf8.RuneSelf {
+			end++
+		}
+		at := len(out)
+		out = append(out, text[i:end]...)
+		lowerASCII(out[at:], text[i:end])
+		i = end
+	}
+	f.out = out
+	return out
+}
+
+// run folds bytes of which none is ASCII.
+func (f *folder) run(raw []byte) string {
+	if len(raw) > maxRun {
+		return f.analyzer.Fold(string(raw))
+	}
+	if folded, ok := f.runs[string(raw)]; ok {
+		return folded
+	}
+	folded := f.analyzer.Fold(string(raw))
+	if len(f.runs) < maxRuns {
+		f.runs[string(raw)] = folded
+	}
+	return folded
+}
+
+// withoutLineHyphens removes hyphens at the ends of lines from a folded text, in place, with
+// what may stand between the parts of a word that they cut.
+func withoutLineHyphens(text []byte) []byte {
+	out, from := text[:0], 0
+	for i := 0; i < len(text); {
+		n := bytes.IndexByte(text[i:], '-')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		line := bytes.TrimLeft(text[i:], " \t")
+		if len(line) == 0 || line[0] != '\n' && line[0] != '\r' {
+			continue
+		}
+		out = append(out, text[from:i-1]...)
+		from = len(text) - len(bytes.TrimLeft(line, " \t\r\n>"))
+		i = from
+	}
+	if from == 0 {
+		return text
+	}
+	return append(out, text[from:]...)
+}
+
+const (
+	ones = 0x0101010101010101
+	high = 0x8080808080808080
+)
+
+// lowerASCII writes src in small letters to dst, which is as long, up to the
+// first byte that is not ASCII, and returns where that stands: len(src) when
+// there is none. It takes eight bytes at a time.
+func lowerASCII(dst, src []byte) int {
+	i := 0
+	for ; i+8 <= len(src); i += 8 {
+		w := binary.LittleEndian.Uint64(src[i:])
+		if w&high != 0 {
+			break
+		}
+		// A byte's high bit is set in the first sum from 'A' on, in the
+		// second after 'Z'; no byte carries into the next.
+		upper := (w + ones*(0x80-'A')) &^ (w + ones*(0x7f-'Z')) & high
+		binary.LittleEndian.PutUint64(dst[i:], w|upper>>2)
+	}
+	for ; i < len(src); i++ {
+		c := src[i]
+		if c >= utf8.RuneSelf {
+			return i
+		}
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		dst[i] = c
+	}
+	return i
+}

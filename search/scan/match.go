@@ -1,0 +1,157 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+	"math/bits"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf/ingest"
+	"sheaf/search"
+	"sheaf/store"
+)
+
+// match is a file that holds some of the needles, as bits.
+type match struct {
+	file          int
+	path, content uint64
+	worth         float64
+}
+
+// found is what a scan found.
+type found struct {
+	files   []ingest.File
+	needles []string
+	not     leftOut
+	matches []match // best first
+}
+
+// match looks for the needles of a request in the paths and then in the files.
+func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.ScanRequest) (*found, error) {
+	texts, not, all := needles(s.o.Analyzer, req.Queries, req.Terms, req.Words)
+	out := &found{files: files, needles: texts, not: not}
+	if len(texts) == 0 && !all {
+		return out, nil
+	}
+	results := make([]match, len(files))
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range workers(ctx, 2*runtime.GOMAXPROCS(0)) { // reading waits
+		group.Go(func() error {
+			w := &matcher{Scanner: s, folder: newFolder(s.o.Analyzer), needles: make([][]byte, len(texts))}
+			for i, text := range texts {
+				w.needles[i] = []byte(text)
+			}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(files) {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				results[i] = w.file(i, &files[i])
+			}
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	out.matches = results
+	if !all {
+		out.matches = slices.DeleteFunc(results, func(m match) bool { return (m.path|m.content)&^not.only == 0 })
+	}
+	rankMatches(out.matches, len(files), len(texts), not)
+	return out, nil
+}
+
+// workers is n, or 1 for a search that nobody is to help.
+func workers(ctx context.Context, n int) int {
+	if store.IsAlone(ctx) {
+		return 1
+	}
+	return n
+}
+
+// matcher looks at files, one after another.
+type matcher struct {
+	*Scanner
+	folder  *folder
+	needles [][]byte
+	buffer  []byte
+}
+
+// file matches one file. What its path holds is not looked for in its text. A
+// file that cannot be read, or is no text, matches by its path only.
+func (w *matcher) file(i int, f *ingest.File) match {
+	m := match{file: i}
+	m.path = w.look([]byte(f.Path), 0)
+	data, err := readInto(w.buffer, filepath.Join(w.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
+	if err != nil {
+		return m
+	}
+	w.buffer = data[:0]
+	if text, ok := w.read(f.Path, data); ok {
+		m.content = w.look(text, m.path)
+	}
+	return m
+}
+
+// look is the needles that text holds, without those that are known.
+func (w *matcher) look(text []byte, known uint64) uint64 {
+	folded := withoutLineHyphens(w.folder.fold(text))
+	var mask uint64
+	for i, needle := range w.needles {
+		if known>>i&1 == 0 && bytes.Contains(folded, needle) {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// rankMatches sorts matches: a file is worth the sum of the rarity of the
+// needles that it holds, ln(1 + (N - n + 0.5)/(n + 0.5)) for a needle in n of N
+// files, twice for those in its path. Of equal ones those without what the query leaves
+// out come first, then they stay in the order of paths. What is left out counts nothing:
+// its letters may stand in other words, or in a section beside the one that answers.
+func rankMatches(matches []match, files, needles int, not leftOut) {
+	rarity := make([]float64, needles)
+	for i := range rarity {
+		n := 0
+		for j := range matches {
+			n += int((matches[j].path | matches[j].content) >> i & 1)
+		}
+		rarity[i] = math.Log(1 + (float64(files)-float64(n)+0.5)/(float64(n)+0.5))
+	}
+	for j := range matches {
+		m := &matches[j]
+		for _, mask := range [...]uint64{m.path, m.path | m.content} {
+			for mask &^= not.only; mask != 0; mask &= mask - 1 {
+				m.worth += rarity[bits.TrailingZeros64(mask)]
+			}
+		}
+	}
+	last := func(m *match) int { return min(1, bits.OnesCount64((m.path|m.content)&not.any)) }
+	slices.SortFunc(matches, func(a, b match) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), last(&a)-last(&b), cmp.Compare(a.file, b.file))
+	})
+}
+
+// needlesOf names the needles in a mask that the query wants.
+func (f *found) needlesOf(mask uint64) string {
+	var names []string
+	for i, n := range f.needles {
+		if mask&^f.not.only>>i&1 == 1 {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}

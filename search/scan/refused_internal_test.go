@@ -1,0 +1,122 @@
+package scan
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/ingest"
+	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+	"sheaf/text/query"
+)
+
+// TestCandidatesAgainstTheSlowWay: the candidates of a query that leaves words out are
+// those of looking at every file: the best that match, in order, without those that a
+// store of everything finds for what is wanted alone and not for the query.
+func TestCandidatesAgainstTheSlowWay(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []store.FieldWeight
+	for _, name := range sheaf.Fields {
+		fields = append(fields, store.FieldWeight{Name: name, Weight: 1})
+	}
+	word := rapid.SampledFrom([]string{"cat", "cats", "part", "art", "the", "dog", "x", "stone", "stones", "日本", "本"})
+	marks := [][2]string{{"%s -%s", "%s"}, {"%s -%s*", "%s"}, {"%s -%s~1", "%s"}, {"(%s -%s) OR dog", "(%s) OR dog"}, {`%s -"%s art"`, "%s"}, {"%s -title:%s", "%s"}, {"%s -(-%s)", "%s"}}
+	root := filepath.Join(t.TempDir(), "vault")
+	rapid.Check(t, func(t *rapid.T) {
+		if err := os.RemoveAll(root); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rapid.IntRange(1, 30).Draw(t, "files") {
+			var text strings.Builder
+			for j := range rapid.IntRange(1, 3).Draw(t, "sections") {
+				fmt.Fprintf(&text, "# S%d\n\n%s\n%s\n\n", j, strings.Join(rapid.SliceOfN(word, 1, 4).Draw(t, "text"), " "), strings.Repeat("filler ", 15))
+			}
+			if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d %s.md", i, word.Draw(t, "name"))), []byte(text.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mark, wanted := rapid.SampledFrom(marks).Draw(t, "mark"), strings.Join(rapid.SliceOfN(word, 1, 3).Draw(t, "wanted"), " ")
+		text := fmt.Sprintf(mark[0], wanted, word.Draw(t, "left out"))
+		request := func(text string) store.TextRequest {
+			return store.TextRequest{Query: query.Parse(text, query.Options{}).Words, Fields: fields, K1: 1.2, B: 0.75}
+		}
+		asked, without := request(text), request(fmt.Sprintf(mark[1], wanted))
+		req := search.ScanRequest{Queries: []string{text}, Words: asked.Query, Answering: []store.TextRequest{asked}, MaxFiles: rapid.IntRange(1, 12).Draw(t, "limit"), MemoryBytes: maxMemory, ChunkChars: 100}
+
+		s, err := New(Options{Root: root, Analyzer: a})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, _, err := ingest.Files(t.Context(), root, s.o.Walk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := s.match(t.Context(), files, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunker, err := newChunker(req.ChunkChars)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut, err := s.cut(t.Context(), files, found.matches, chunker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := memory.New(a)
+		for _, d := range cut {
+			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{ListValues: 10}, false)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answers := func(text store.TextRequest) map[string]bool {
+			hits, err := all.Retrieve(t.Context(), store.Request{Text: &text, Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := map[string]bool{}
+			for _, h := range hits {
+				at[string(h.ID[:strings.LastIndexByte(string(h.ID), '#')])] = true
+			}
+			return at
+		}
+		now, before := answers(asked), answers(without)
+
+		g, err := s.gather(t.Context(), found, req, memory.NewFor(a, asked.Query), maxMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want []string
+		for _, d := range g.docs {
+			got = append(got, string(d.doc.ID))
+		}
+		for _, d := range cut {
+			id := string(d.doc.ID)
+			taken := now[id]
+			if !now[id] && !before[id] { // its letters match and no word: it may be either
+				taken = g.at[d.path]
+			}
+			if taken && len(want) < req.MaxFiles {
+				want = append(want, id)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: candidates %v, want %v", text, got, want)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package scan_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/model"
+	"sheaf/model/hashed"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/text/query"
+)
+
+// TestWhatIsRefusedTakesNoPlace: files that hold more of what is wanted, and what is
+// left out, are no candidates, however many there are, whatever the words look like.
+func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
+	files := map[string]string{"last/one.md": "a zebra\n"}
+	for i := range 200 {
+		files[fmt.Sprintf("a/%03d zebra.md", i)] = "zebra and horse with x, stones and the rest\n"
+	}
+	s := searcher(t, folder(t, files))
+	many := ""
+	for i := range 70 { // more than are looked for
+		many += fmt.Sprintf(" -no%c%c", 'a'+i/26, 'a'+i%26)
+	}
+	for _, text := range []string{
+		"zebra horse -stone", `zebra horse -"the rest"`, "zebra horse -x", "zebra horse -stome~1", "zebra horse -sto*", "zebra horse -horse", "zebra (horse -stone)", "(zebra horse -stone) OR nothing",
+		"zebra horse -(stone OR missing)", "zebra +(zebra -horse)", "zebra horse" + many + " -stone",
+	} {
+		for _, semantic := range []string{"0", "1"} {
+			r := ask(t, s, text, search.Options{Parameters: map[string]string{"candidate_limit": "10", "semantic": semantic}})
+			if got := ids(r); !slices.Equal(got, []string{"last/one.md#0"}) || r.Scanned.Candidates != 1 {
+				t.Errorf("%s, semantic %s: got %v of %d candidates", text, semantic, got, r.Scanned.Candidates)
+			}
+			if why, err := r.Scanned.WhyNot("vault:a/000 zebra.md"); err != nil || !strings.Contains(why, "leaves out") {
+				t.Errorf("%s: why not: %q, %v", text, why, err)
+			}
+		}
+	}
+	// As many as are wanted are found behind them, and no more.
+	for i := range 30 {
+		files[fmt.Sprintf("z/%02d.md", i)] = "a zebra\n"
+	}
+	r := ask(t, searcher(t, folder(t, files)), "zebra horse -stone", search.Options{Parameters: map[string]string{"candidate_limit": "25"}})
+	if r.Scanned.Candidates != 25 || len(r.Hits) != 25 || !slices.Contains(r.Notes, "6 further files hold words of the query and are not candidates") {
+		t.Errorf("%d candidates, %d found, notes %q", r.Scanned.Candidates, len(r.Hits), r.Notes)
+	}
+}
+
+// TestWhatMayAnswerIsKept: a file whose words refuse it for one branch is a candidate
+// when another may find it.
+func TestWhatMayAnswerIsKept(t *testing.T) {
+	root := folder(t, map[string]string{
+		"sections.md": "# One\n\nzebra and stone\n\n# Two\n\n" + strings.Repeat("filler ", 30), "horse.md": "horse and stone\n", "titled.md": "---\ntitle: stone\n---\nzebra\n",
+	})
+	two, err := profile.Parse("two.yaml", []byte(`name: two
+candidates: {scan: {files: 10, chunk_chars: 6000, memory_mb: 100, list_values: 10}}
+branches:
+  - {name: whole, retrieve: text, fields: {title: 1, body: 1}, limit: 10}
+  - {name: body, retrieve: text, fields: {body: 1}, limit: 10}
+fuse: {method: rrf, k: 60}
+`), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := hashed.New(64)
+	embed := func(ctx context.Context, text string) ([]float32, error) {
+		v, err := e.Embed(ctx, model.Query, []string{text})
+		if err != nil {
+			return nil, err
+		}
+		return v[0], nil
+	}
+	for _, c := range []struct {
+		text    string
+		profile *profile.Profile
+		set     map[string]string
+		want    int
+	}{
+		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100"}, 0},
+		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100", "semantic": "1"}, 1}, // by the section beside it
+		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1"}, 3},            // meaning is bound by nothing
+		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1", "semantic_weight": "0"}, 2},
+		{"zebra -stone", two, nil, 1}, // by the branch that does not see the title
+	} {
+		s := searcher(t, root)
+		s.Embed = embed
+		r, err := s.Search(t.Context(), query.Parse(c.text, query.Options{Limit: 10}), c.profile, search.Options{Parameters: c.set})
+		if err != nil || r.Scanned.Candidates != c.want {
+			t.Errorf("%s, %v: %d candidates, want %d: %v, %v", c.text, c.set, r.Scanned.Candidates, c.want, ids(r), err)
+		}
+	}
+}

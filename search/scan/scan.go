@@ -1,0 +1,204 @@
+// Package scan answers the question "what may answer this query?" without an
+// index: it looks for the words of the query in the files of a folder, the
+// paths first, cuts the best files into sections, and makes of them an index in
+// memory that lives as long as the query. Its main type is [Scanner], which
+// meets search.Scanner.
+//
+// Nothing is kept on disk. Cut files are remembered within a bound of memory, so
+// that the next query of the same process need not cut them again; a file that
+// changed is noticed by its size and time.
+//
+// Source: the tiered search specification. Unlike there, candidates are all
+// files that match, the ones that hold most of the rare words first, and not the
+// first ones that the folder happens to list.
+package scan
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/search"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
+)
+
+// Options say what is scanned.
+type Options struct {
+	// Root is the folder. Tree is the name of its documents' tree; "" is the
+	// folder's own name.
+	Root string
+	Tree string
+	Walk ingest.WalkOptions
+	// Analyzer makes terms.
+	Analyzer *analysis.Analyzer
+	// Embedder makes the vectors of candidates when a query needs them; nil
+	// makes none.
+	Embedder model.Embedder
+	// HideComments says that comments in Markdown are no text: see chunk.WithoutComments.
+	HideComments bool
+}
+
+// Scanner scans one folder. It is safe for concurrent use.
+type Scanner struct {
+	o     Options
+	cache cache
+	// commentless is a scanner of the same folder that hides comments.
+	commentless func() *Scanner
+}
+
+// read is the text of a file, given its bytes; false when it is none.
+func (s *Scanner) read(name string, raw []byte) (text []byte, ok bool) {
+	text, ok = ingest.Text(raw)
+	if ok && s.o.HideComments {
+		text = chunk.WithoutComments(name, text)
+	}
+	return text, ok
+}
+
+var _ search.Scanner = (*Scanner)(nil)
+
+// New returns a scanner. The folder is read by each query anew.
+func New(o Options) (*Scanner, error) {
+	if o.Root == "" || o.Analyzer == nil {
+		return nil, sheaf.Invalidf("scan: a folder and an analyzer are needed")
+	}
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		return nil, fmt.Errorf("scan %s: %w", o.Root, err)
+	}
+	o.Root = root
+	if o.Tree == "" {
+		o.Tree = catalog.TreeName(root)
+	}
+	s := &Scanner{o: o}
+	s.commentless = sync.OnceValue(func() *Scanner {
+		o.HideComments = true
+		return &Scanner{o: o}
+	})
+	return s, nil
+}
+
+// fileBytes is about what a file takes that was looked at.
+const fileBytes = 256
+
+// split parts the memory between cut files and the index, 35 to 65.
+func split(memory int64) (cut, index int64) {
+	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
+}
+
+// Scan implements search.Scanner.
+func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
+	if err := check(&req); err != nil {
+		return nil, err
+	}
+	if req.HideComments && !s.o.HideComments {
+		return s.commentless().Scan(ctx, req)
+	}
+	out := &search.Scanned{}
+	start := time.Now()
+	took := func(step string) {
+		out.Took = append(out.Took, search.Timing{Step: step, Duration: time.Since(start)})
+		start = time.Now()
+	}
+	files, _, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	if req.Visible != nil {
+		files = slices.DeleteFunc(files, func(f ingest.File) bool { return !req.Visible(sheaf.DocumentID(s.o.Tree, f.Path)) })
+	}
+	took("list")
+	found, err := s.match(ctx, files, req)
+	if err != nil {
+		return nil, err
+	}
+	took("scan")
+	cut, index := split(req.MemoryBytes)
+	s.cache.resize(cut)
+	store := memory.NewFor(s.o.Analyzer, req.Words)
+	g, err := s.gather(ctx, found, req, store, index)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range []string{"chunk", "embed", "index"} {
+		if d, ok := g.took[step]; ok {
+			out.Took = append(out.Took, search.Timing{Step: step, Duration: d})
+		}
+	}
+	mostVectors := 0
+	if req.Vectors && s.o.Embedder != nil {
+		mostVectors = req.MaxVectors
+	}
+	out.Notes, out.Warnings = g.notes(mostVectors), g.warnings
+	facts := newFacts(s, files, g.docs)
+	out.Backend, out.Facts, out.Catalog, out.Text = store, facts, facts.view, facts.text
+	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(g.docs), g.chunks
+	out.Bytes = fileBytes*int64(len(files)+len(found.matches)) + entryBytes*int64(g.chunks)
+	for _, d := range g.docs {
+		out.Bytes += d.memory()
+	}
+	out.WhyNot = func(id sheaf.ID) (string, error) { return s.whyNot(found, g, id, req) }
+	return out, nil
+}
+
+// Bounds of a request.
+const (
+	maxFiles      = 10_000
+	minMemory     = 1 << 20
+	maxMemory     = 1000 << 20
+	maxQueries    = 16
+	maxQueryBytes = 4000
+)
+
+func check(req *search.ScanRequest) error {
+	switch {
+	case req.MaxFiles < 1 || req.MaxFiles > maxFiles:
+		return sheaf.Invalidf("scan: the limit of files is %d: must be within 1..%d", req.MaxFiles, maxFiles)
+	case req.MemoryBytes < minMemory || req.MemoryBytes > maxMemory:
+		return sheaf.Invalidf("scan: memory is %d bytes: must be within %d..%d", req.MemoryBytes, minMemory, maxMemory)
+	case len(req.Queries) > maxQueries:
+		return sheaf.Invalidf("scan: there are %d queries: at most %d are allowed", len(req.Queries), maxQueries)
+	}
+	return nil
+}
+
+// All is a catalog of every document of the folder, cut into sections of at most
+// chunkChars characters, for looking up addresses. The caller closes the view.
+func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error) {
+	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	chunker, err := newChunker(chunkChars)
+	if err != nil {
+		return nil, err
+	}
+	matches := make([]match, len(files))
+	for i := range matches {
+		matches[i].file = i
+	}
+	var docs []*document
+	for n := 0; n < len(files); {
+		batch := firstBatch(files, matches[n:])
+		cut, err := s.cut(ctx, files, batch, chunker)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range cut {
+			if d != nil {
+				docs = append(docs, d.document)
+			}
+		}
+		n += len(batch)
+	}
+	return s.openView(docs, skipped)
+}

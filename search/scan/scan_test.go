@@ -1,0 +1,753 @@
+package scan_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/model/hashed"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/search/scan"
+	"sheaf/store"
+	"sheaf/text/analysis"
+	"sheaf/text/query"
+)
+
+// folder is a folder of files.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "vault")
+	for name, text := range files {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func english(t testing.TB) *analysis.Analyzer {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// searcher searches a folder by scanning it.
+func searcher(t testing.TB, root string) *search.Searcher {
+	t.Helper()
+	s, err := scan.New(scan.Options{Root: root, Analyzer: english(t), Embedder: hashed.New(64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &search.Searcher{Scanner: s}
+}
+
+func tiered(t testing.TB) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load("tiered", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// ask runs a query, as a person types it, through the profile tiered.
+func ask(t testing.TB, s *search.Searcher, text string, opt search.Options) *search.Result {
+	t.Helper()
+	r, err := s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func ids(r *search.Result) []string {
+	out := []string{}
+	for _, h := range r.Hits {
+		out = append(out, strings.TrimPrefix(string(h.ID), "vault:"))
+	}
+	return out
+}
+
+// sections is a note of n sections that are long enough to be cut apart.
+func sections(n int, text string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "# Section %d\n\n%s\n\n%s\n\n", i, text, strings.Repeat("filler words of no interest. ", 150))
+	}
+	return b.String()
+}
+
+// The specification's example: properties of a note are found through every
+// chunk of it, lists up to ten values, keys and nested values not.
+func TestPropertiesAreReplicated(t *testing.T) {
+	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\nyear: 1987\ndone: true\nsince: 2024-05-06\nempty: null\n---\n"
+	s := searcher(t, folder(t, map[string]string{"project-notes.md": front + sections(3, "text"), "other.md": "Nothing of that.\n"}))
+	all := []string{"project-notes.md#0", "project-notes.md#1", "project-notes.md#2"}
+	for _, q := range []string{"Alice", "draft", "v10", "project", "Plan", "1987", "true", "2024-05-06"} {
+		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, all) {
+			t.Errorf("%q finds %v, want %v", q, got, all)
+		}
+	}
+	if got := ids(ask(t, s, "v11", search.Options{Parameters: map[string]string{"list_values": "11"}})); !slices.Equal(got, all) {
+		t.Errorf("v11 of 11 values finds %v", got)
+	}
+	for _, q := range []string{"author", "v11", "hidden", "null"} {
+		if got := ids(ask(t, s, q, search.Options{})); len(got) != 0 {
+			t.Errorf("%q finds %v", q, got)
+		}
+	}
+}
+
+// TestFrontmatterDepth: values in lists and maps within properties are found down to the depth
+// that the profile says, never their keys, nor what says who may see the note.
+func TestFrontmatterDepth(t *testing.T) {
+	front := "---\nauthor: &a {name: onyxname, places: [oslotown, [bergentown]]}\nmore: *a\nlist: [{of: deepmap}, plainvalue]\n" +
+		"empty: {x: null}\nquote: {text: |\n    blocktext\n  }\naccess: [[whoever]]\nloop: &l {self: *l}\n---\n"
+	front = strings.Replace(front, "quote: {text: |\n    blocktext\n  }\n", "quote:\n  text: |\n    blocktext\n", 1)
+	s := searcher(t, folder(t, map[string]string{"a.md": front + "# A\n\ntext\n", "b.md": "Nothing of that.\n"}))
+	found := map[string]int{"plainvalue": 1, "onyxname": 2, "oslotown": 2, "deepmap": 2, "blocktext": 2, "bergentown": 3, "name": 0, "of": 0, "whoever": 0, "null": 0, "self": 0}
+	for depth := 1; depth <= 4; depth++ {
+		for word, from := range found {
+			got := len(ids(ask(t, s, word, search.Options{Parameters: map[string]string{"frontmatter_depth": strconv.Itoa(depth)}})))
+			if (got > 0) != (from > 0 && depth >= from) {
+				t.Errorf("depth %d: %q finds %d, want it from depth %d on", depth, word, got, from)
+			}
+		}
+	}
+}
+
+// Every file that holds a word is a candidate, not only the first ones listed;
+// what the path holds counts twice; and when there are more than wanted, the
+// rarest words decide.
+func TestCandidates(t *testing.T) {
+	files := map[string]string{}
+	for i := range 60 {
+		files[fmt.Sprintf("a/common-%02d.md", i)] = "the common word\n"
+	}
+	files["z/rare.md"] = "a common word and a zebra\n"
+	files["z/zebra crossing.md"] = "common\n"
+	files["z/other.md"] = "nothing of that\n"
+	s := searcher(t, folder(t, files))
+	r := ask(t, s, "common zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+	if got := ids(r)[:2]; !slices.Equal(got, []string{"z/zebra crossing.md#0", "z/rare.md#0"}) {
+		t.Errorf("first are %v", got)
+	}
+	c := r.Scanned
+	if c.Files != 63 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 || !strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
+		t.Errorf("%+v, notes %v", c, r.Notes)
+	}
+	if why, _ := c.WhyNot("vault:a/common-59.md"); !strings.Contains(why, "only the first 10 are candidates") {
+		t.Errorf("why not: %s", why)
+	}
+	if why, _ := c.WhyNot("vault:z/rare.md"); why != "" {
+		t.Errorf("a candidate has a reason not to be one: %s", why)
+	}
+	for _, id := range []sheaf.ID{"vault:missing.md", "other:z/rare.md", "missing.md"} {
+		if why, err := c.WhyNot(id); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("why not %s: %q, %v", id, why, err)
+		}
+	}
+	if why, _ := c.WhyNot("vault:z/other.md"); !strings.Contains(why, "holds any of: common") {
+		t.Errorf("why not: %s", why)
+	}
+}
+
+// What the path holds counts more than what only the text holds.
+func TestPathsComeFirst(t *testing.T) {
+	files := map[string]string{"z/zebra.md": "stripes\n"}
+	for i := range 20 {
+		files[fmt.Sprintf("a/note-%02d.md", i)] = "a zebra, and another zebra\n"
+	}
+	r := ask(t, searcher(t, folder(t, files)), "zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+	if why, _ := r.Scanned.WhyNot("vault:z/zebra.md"); why != "" || r.Scanned.Matched != 21 {
+		t.Errorf("of %d files that hold the word the one called so is no candidate: %s", r.Scanned.Matched, why)
+	}
+}
+
+// What a person may ask is found in the files although it is not spelt there:
+// inflections, accents, scripts without spaces, single characters, beginnings,
+// misspellings, phrases.
+func TestRecall(t *testing.T) {
+	files := map[string]string{
+		"verbs.md":   "It was configured by hand.\n",
+		"accents.md": "Ein Café in Zürich. Привет мир.\n",
+		"cjk.md":     "日本語の文書を検索する\n",
+		"plural.md":  "All cities are busy.\n",
+		"short.md":   "x is short\n",
+		"pony.md":    "One pony and a kangaroo.\n",
+		"other.md":   "nothing here\n",
+	}
+	s := searcher(t, folder(t, files))
+	for q, want := range map[string]string{
+		"configuring": "verbs.md#0", "cafe": "accents.md#0", "ПРИВЕТ": "accents.md#0", "zurich": "accents.md#0", "文書": "cjk.md#0", "検": "cjk.md#0",
+		"city": "plural.md#0", "ponies": "pony.md#0", "kxngarxo~": "pony.md#0", "x": "short.md#0", "confi*": "verbs.md#0", "configuerd~": "verbs.md#0", `"by hand"`: "verbs.md#0",
+	} {
+		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q finds %v, want %s", q, got, want)
+		}
+	}
+	if got := ids(ask(t, s, "busy -cities", search.Options{})); len(got) != 0 {
+		t.Errorf("a forbidden word finds %v", got)
+	}
+}
+
+// A filter is applied before candidates are counted, and what holds a word that is
+// left out is looked at after what answers alike without: neither takes the place of what is wanted.
+func TestFilterComesBeforeTheLimit(t *testing.T) {
+	files := map[string]string{"last/wanted.md": "---\ntags: [keep]\n---\nword\n"}
+	for i := range 30 {
+		files[fmt.Sprintf("a/%02d.md", i)] = "---\ntags: [drop]\n---\nword and stone\n"
+	}
+	s := searcher(t, folder(t, files))
+	for _, query := range []string{"word tag:keep", "word -tag:drop", "word -stone", "(word -stone) OR missing", `word -"and stone"`, "word -stones"} {
+		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+		if got := ids(r); !slices.Equal(got, []string{"last/wanted.md#0"}) {
+			t.Errorf("%s: got %v", query, got)
+		}
+	}
+	// It is no candidate for the sake of what is left out alone.
+	if r := ask(t, s, "missing -stone", search.Options{}); r.Scanned.Matched != 0 {
+		t.Errorf("%d files match", r.Scanned.Matched)
+	}
+	// A section that lacks the word is found in a file that has it elsewhere.
+	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}))
+	if got := ids(ask(t, s, "word -stone", search.Options{Parameters: map[string]string{"chunk_chars": "100"}})); !slices.Equal(got, []string{"a.md#0"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+// Folders count every file, links are those between candidates.
+func TestFacts(t *testing.T) {
+	r := ask(t, searcher(t, folder(t, map[string]string{
+		"f/a.md": "word [[b]]\n", "f/b.md": "word\n", "f/unrelated.md": "other\n", "c.md": "---\ndate: 2024-05-06\n---\nword [x](f/a.md)\n",
+	})), "word", search.Options{})
+	facts := r.Scanned.Facts
+	if n := facts.FolderSize("vault", "f"); n != 3 {
+		t.Errorf("folder has %d files", n)
+	}
+	if n := facts.FolderSize("vault", ""); n != 1 {
+		t.Errorf("the top has %d files", n)
+	}
+	if links := facts.Links("vault:f/a.md"); !slices.Equal(links, []sheaf.ID{"vault:f/b.md"}) {
+		t.Errorf("links %v", links)
+	}
+	if links := facts.Backlinks("vault:f/a.md"); !slices.Equal(links, []sheaf.ID{"vault:c.md"}) {
+		t.Errorf("backlinks %v", links)
+	}
+	if d, ok := facts.Date("vault:c.md"); !ok || d.Time.Format(time.DateOnly) != "2024-05-06" {
+		t.Errorf("date %v", d)
+	}
+	if text, err := r.Scanned.Text("vault:f/b.md#0"); err != nil || text != "word\n" {
+		t.Errorf("text %q, %v", text, err)
+	}
+	if _, err := r.Scanned.Text("vault:none#0"); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("no text: %v", err)
+	}
+	view, err := r.Scanned.Catalog()
+	if err != nil || view.Docs() != 3 {
+		t.Fatalf("%v", err)
+	}
+	if text, err := view.Text("vault:f/b.md"); err != nil || string(text) != "word\n" {
+		t.Errorf("text %q, %v", text, err)
+	}
+}
+
+// A link to a file that is no candidate is none to a candidate that is called like it. Of files
+// that no candidate is called like nothing is kept: there may be as many as the folder has.
+func TestLinksToOtherFiles(t *testing.T) {
+	r := ask(t, searcher(t, folder(t, map[string]string{
+		"a.md": "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n", "b.md": "---\naliases: [plan, v1.2, other, x/twice]\n---\nword\n",
+		"f/plan.md": "nothing\n", "f/v1.2.md": "nothing\n", "f/x/Twice.md": "nothing\n", "f/unlike.md": "nothing\n",
+	})), "word", search.Options{})
+	if view, err := r.Scanned.Catalog(); err != nil || view.Docs() != 2 {
+		t.Fatalf("candidates: %v", err)
+	}
+	facts := r.Scanned.Facts
+	if links := facts.Links("vault:a.md"); !slices.Equal(links, []sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md", "vault:f/x/Twice.md"}) {
+		t.Errorf("links %v", links)
+	}
+	if _, ok := facts.Document("vault:f/plan.md"); ok {
+		t.Error("a file that is no candidate is a document")
+	}
+}
+
+// A file that changed is cut again although it was remembered, one that went is
+// gone, and the same query gives the same answer from the memory as without it.
+func TestChangesAreSeen(t *testing.T) {
+	root := folder(t, map[string]string{"a.md": "first word\n", "b.md": "word\n"})
+	s := searcher(t, root)
+	before := ask(t, s, "word", search.Options{})
+	if again := ask(t, s, "word", search.Options{}); !slices.Equal(ids(again), ids(before)) {
+		t.Errorf("the second time: %v, then %v", ids(before), ids(again))
+	}
+	if err := os.WriteFile(filepath.Join(root, "a.md"), []byte("second word, and longer\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(root, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(ask(t, s, "word", search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
+		t.Errorf("after the change: %v", got)
+	}
+	if got := ids(ask(t, s, "first", search.Options{})); len(got) != 0 {
+		t.Errorf("old text is found: %v", got)
+	}
+	// The file is a candidate either way, and its sections are those of now; also of a
+	// change that leaves the size as it was.
+	now := func(found, not string) {
+		t.Helper()
+		if got := ids(ask(t, s, "+word +"+found, search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
+			t.Errorf("%q is not found: %v", found, got)
+		}
+		if got := ids(ask(t, s, "+word +"+not, search.Options{})); len(got) != 0 {
+			t.Errorf("%q is found still: %v", not, got)
+		}
+	}
+	now("second", "first")
+	name := filepath.Join(root, "a.md")
+	if err := os.WriteFile(name, []byte("fourth word, and longer\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	now("fourth", "second")
+	// And of one that leaves the time as it was.
+	was, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("fifth word\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, time.Time{}, was.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	now("fifth", "fourth")
+}
+
+// With meaning, the vectors are those of the same candidates, and only they.
+func TestMeaningIsBoundToTheCandidates(t *testing.T) {
+	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n", "c.md": "alpha gamma\n"}))
+	e := hashed.New(64)
+	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		v, err := e.Embed(ctx, 1, []string{text})
+		return v[0], err
+	}
+	r := ask(t, s, "alpha", search.Options{Parameters: map[string]string{"semantic": "1"}})
+	if got := ids(r); len(got) != 2 || !slices.Contains(got, "a.md#0") || !slices.Contains(got, "c.md#0") {
+		t.Errorf("found %v", got)
+	}
+	if !slices.Equal(r.Legs, []string{"words", "meaning"}) {
+		t.Errorf("legs %v", r.Legs)
+	}
+	for weight, want := range map[string]string{"0": "words", "1": "meaning"} {
+		r := ask(t, s, "alpha", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "semantic_weight": weight}})
+		if !slices.Equal(r.Legs, []string{want}) {
+			t.Errorf("weight %s: legs %v", weight, r.Legs)
+		}
+		if got := slices.Sorted(slices.Values(ids(r))); !slices.Equal(got, []string{"a.md#0", "c.md#0"}) {
+			t.Errorf("weight %s: found %v", weight, got)
+		}
+		if boosted := search.SignalsOf(&r.Hits[0]).FolderBoost != nil; boosted != (weight == "0") {
+			t.Errorf("weight %s: boosted by the folder: %v", weight, boosted)
+		}
+		for _, step := range r.Took {
+			if weight == "0" && (step.Step == "embed" || step.Step == "scan: embed") {
+				t.Error("vectors are computed although meaning counts nothing")
+			}
+		}
+	}
+}
+
+// Every line of the specification's configuration, and what the profile has beside it:
+// the default, both ends of the range, and beyond them an error, never a clamp.
+func TestBounds(t *testing.T) {
+	s, p := searcher(t, folder(t, map[string]string{"a.md": "word\n"})), tiered(t)
+	table := map[string]struct{ standard, least, most float64 }{
+		"semantic": {0, 0, 1}, "semantic_weight": {0.6, 0, 1}, "candidate_limit": {500, 10, 1000}, "rrf_k": {60, 1, 100}, "lexical_boosts": {1, 0, 1},
+		"chunk_chars": {6000, 100, 100_000}, "list_values": {10, 0, 1000}, "memory_mb": {100, 20, 1000}, "variants": {3, 0, 10}, "expansion_timeout": {5, 0.001, 60},
+		"min_similarity": {0.75, 0, 1}, "graph_candidates": {10, 2, 1000}, "graph_strength": {0.1, 0, 1}, "max_boost": {1.15, 1, 10}, "frontmatter_depth": {1, 1, 10},
+	}
+	choices := map[string][]string{"normalization": {"minmax", "tanh"}} // the first is the default
+	if len(p.Parameters) != len(table)+len(choices) {
+		t.Errorf("%d parameters, want %d", len(p.Parameters), len(table)+len(choices))
+	}
+	set := func(name string, value any) error {
+		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), p, search.Options{Parameters: map[string]string{name: fmt.Sprint(value)}})
+		return err
+	}
+	for _, parameter := range p.Parameters {
+		if values := choices[parameter.Name]; values != nil {
+			for _, value := range values {
+				if err := set(parameter.Name, value); err != nil || parameter.Default != values[0] {
+					t.Errorf("%s=%s: %v, default %s", parameter.Name, value, err, parameter.Default)
+				}
+			}
+			if err := set(parameter.Name, "much"); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s=much: %v", parameter.Name, err)
+			}
+			continue
+		}
+		name, want := parameter.Name, table[parameter.Name]
+		if parameter.Default != fmt.Sprint(want.standard) || parameter.Min != want.least || parameter.Max != want.most {
+			t.Errorf("%s is %s within %v..%v, want %v", name, parameter.Default, parameter.Min, parameter.Max, want)
+		}
+		for _, end := range []float64{want.least, want.most} {
+			if err := set(name, end); err != nil {
+				t.Errorf("%s=%v: %v", name, end, err)
+			}
+		}
+		beyond := []any{want.least - 1, want.most + 1, "NaN", "", "much"}
+		if parameter.Integer {
+			beyond = append(beyond, want.least+0.5)
+		}
+		for _, value := range beyond {
+			if err := set(name, value); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), parameter.Range()) {
+				t.Errorf("%s=%v: %v", name, value, err)
+			}
+		}
+	}
+	if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 100}), p, search.Options{}); err != nil {
+		t.Errorf("limit 100: %v", err)
+	}
+	for _, limit := range []int{0, 101} {
+		if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: limit}), p, search.Options{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "1..100") {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+	if n := p.DefaultLimit(nil); n != 30 {
+		t.Errorf("%d results by default", n)
+	}
+}
+
+// heap is what is in use on the heap.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // what the first one's finalizers release
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// When the memory is full, what ranks last is left out, and the result says so.
+// The bound is of memory in fact, whether there are many sections or much text.
+func TestMemoryIsBounded(t *testing.T) {
+	var manySections, longText strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&manySections, "## About %d\n\nA word of [[note %d]] and the rest of it. #tag%d\n\n", i, i, i)
+	}
+	longText.WriteString(strings.Repeat("A word in a long text that goes on and on. ", 10_000))
+	for name, text := range map[string]string{"sections": manySections.String(), "text": longText.String()} {
+		files := map[string]string{}
+		for i := range 64 {
+			files[fmt.Sprintf("%02d.md", i)] = text
+		}
+		root := folder(t, files)
+		for _, megabytes := range []int64{10, 20, 100} {
+			words := english(t)
+			words.QueryTokens("word") // what it remembers of words is the program's, whatever is scanned
+			s, err := scan.New(scan.Options{Root: root, Analyzer: words})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := heap()
+			found, err := s.Scan(context.Background(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 100, ChunkChars: 6000, MemoryBytes: megabytes << 20, MaxVectors: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			used := heap() - before
+			t.Logf("%s, %d MB: %d files, %d chunks, %.1f MB", name, megabytes, found.Candidates, found.Chunks, float64(used)/(1<<20))
+			if used > megabytes<<20 {
+				t.Errorf("%s: %d bytes are used of %d MB", name, used, megabytes)
+			}
+			whole := found.Candidates == 64
+			if told := strings.Contains(strings.Join(found.Notes, "\n"), "the index is full"); told == whole {
+				t.Errorf("%s, %d MB: %d candidates, notes %v", name, megabytes, found.Candidates, found.Notes)
+			}
+			if want := name == "text" || megabytes == 100; whole != want {
+				t.Errorf("%s, %d MB: %d of 64 files are candidates", name, megabytes, found.Candidates)
+			}
+			if text, err := found.Text("vault:00.md#1"); err != nil || !strings.Contains(text, "word") {
+				t.Errorf("%s: text %q, %v", name, text, err)
+			}
+			runtime.KeepAlive(s)
+		}
+	}
+}
+
+// The best file is a candidate whatever it takes; the next one is not, and that is told.
+func TestFirstFileIsAlwaysTaken(t *testing.T) {
+	var long strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&long, "## About %d\n\nA word.\n\n", i)
+	}
+	s, err := scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}), Tree: "vault", Analyzer: english(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 10, ChunkChars: 100, MemoryBytes: 1 << 20})
+	if err != nil || r.Candidates != 1 || r.Chunks < 1000 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "the index is full after 1 files: 1 further") }) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestRequestsAreChecked(t *testing.T) {
+	s, err := scan.New(scan.Options{Root: t.TempDir(), Analyzer: english(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1}, {MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 17)},
+		{MaxFiles: 10_001, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1000<<20 + 1}, {MaxFiles: 5, MemoryBytes: 1<<20 - 1}} {
+		if _, err := s.Scan(context.Background(), bad); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	for _, good := range []search.ScanRequest{{MaxFiles: 1, MemoryBytes: 1 << 20, Queries: make([]string, 16)}, {MaxFiles: 10_000, MemoryBytes: 1000 << 20}} {
+		if _, err := s.Scan(context.Background(), good); err != nil {
+			t.Errorf("at the bounds: %+v: %v", good, err)
+		}
+	}
+}
+
+// Files that are no text, cannot be read or are in UTF-16 do no harm.
+func TestOddFiles(t *testing.T) {
+	root := folder(t, map[string]string{
+		"binary.md": "word\x00\x01\x02\x00\x00\x00\x00\x00\x00\x00", "utf16.md": "\xff\xfew\x00o\x00r\x00d\x00\n\x00", "empty.md": "", "blank.md": " \n", "bad.md": "word \xff\xfe word\n",
+		"frontmatter.md": "---\ntitle: word\n---\n", "hash#0.md": "word\n",
+	})
+	got := ids(ask(t, searcher(t, root), "word", search.Options{}))
+	slices.Sort(got)
+	if want := []string{"bad.md#0", "frontmatter.md#0", "hash#0.md#0", "utf16.md#0"}; !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+	_, err := searcher(t, filepath.Join(root, "missing")).Search(context.Background(), query.Parse("x", query.Options{Limit: 1}), tiered(t), search.Options{})
+	if err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("no folder: %v", err)
+	}
+	for _, q := range []string{"", "   ", "-word", "tag:x", strings.Repeat("long ", 5000)} {
+		ask(t, searcher(t, root), q, search.Options{})
+	}
+}
+
+// Queries at the same time, while files change, answer each for itself.
+func TestQueriesAtOnce(t *testing.T) {
+	files := map[string]string{}
+	for i := range 50 {
+		files[fmt.Sprintf("%02d.md", i)] = fmt.Sprintf("common w%cx%c\n", 'a'+i/10, 'a'+i%10)
+	}
+	root := folder(t, files)
+	s := searcher(t, root)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 5 {
+				n := (i*7 + j) % 50
+				r, err := s.Search(context.Background(), query.Parse(fmt.Sprintf("w%cx%c", 'a'+n/10, 'a'+n%10), query.Options{Limit: 5}), tiered(t), search.Options{Parameters: map[string]string{"semantic": "0"}})
+				if err != nil || len(r.Hits) != 1 || string(r.Hits[0].ID) != fmt.Sprintf("vault:%02d.md#0", n) {
+					t.Errorf("word of note %d: %v, %v", n, ids(r), err)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for i := range 20 {
+			if err := os.WriteFile(filepath.Join(root, "changing.md"), []byte(strings.Repeat("other ", i)), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	group.Wait()
+}
+
+func TestCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := searcher(t, folder(t, map[string]string{"a.md": "word\n"})).Search(ctx, query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// A section is found by its title, its own heading and its path, each with its weight.
+func TestFieldsOfSections(t *testing.T) {
+	long := strings.Repeat("word ", 30)
+	s := searcher(t, folder(t, map[string]string{"barn/stable.md": "---\ntitle: Animals\n---\n# Horses\n\n" + long + "\n\n# Zebras\n\n" + long + "\n"}))
+	for query, want := range map[string]search.LexicalMatch{
+		"animals": {Field: sheaf.FieldTitle, Query: "anim", Weight: 3}, "zebras": {Field: sheaf.FieldHierarchy, Query: "zebra", Weight: 2.5}, "barn": {Field: sheaf.FieldPath, Query: "barn", Weight: 2},
+	} {
+		r := ask(t, s, query, search.Options{Explain: true, Parameters: map[string]string{"chunk_chars": "100"}})
+		matched := 0
+		for i := range r.Hits {
+			if slices.Contains(search.SignalsOf(&r.Hits[i]).LexicalMatches, want) {
+				matched++
+			}
+		}
+		if own := want.Field == sheaf.FieldHierarchy; matched == 0 || (matched < r.Scanned.Chunks) != own {
+			t.Errorf("%s: %d of %d sections match %+v", query, matched, r.Scanned.Chunks, want)
+		}
+	}
+	// Where a note has no heading, its title is none.
+	r := ask(t, searcher(t, folder(t, map[string]string{"a.md": "---\ntitle: Goats\n---\nword\n"})), "goats", search.Options{Explain: true})
+	if len(r.Hits) != 1 {
+		t.Fatalf("%d found", len(r.Hits))
+	}
+	for _, m := range search.SignalsOf(&r.Hits[0]).LexicalMatches {
+		if m.Field != sheaf.FieldTitle {
+			t.Errorf("the title matches as %s", m.Field)
+		}
+	}
+}
+
+// Nothing but what a note says is searched: no word of ours stands in every text,
+// keys of frontmatter neither, and a tag that begins like another one damages it not.
+func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
+	s := searcher(t, folder(t, map[string]string{
+		"a.md": "---\nauthor: Alice\n---\nTwo birds. #pro #project\n", "b.md": "# Fish\n\nOne carp. #project/sea\n",
+		"c.md": "---\nwriter: Carol\n---\n",
+	}))
+	for query, want := range map[string]int{
+		"note title block content metadata": 0, "author": 0, "frontmatter": 0, "alice": 1, "#pro": 1, "#project": 2, "#project/sea": 1, "ject": 0,
+		"writer": 0, "carol": 1, "md": 0,
+	} {
+		if r := ask(t, s, query, search.Options{}); len(r.Hits) != want {
+			t.Errorf("%s: %d found, want %d", query, len(r.Hits), want)
+		}
+	}
+}
+
+// The explanation in the specification's names: the field is the field and the
+// query the word, every signal that took part is there, and the score before
+// normalization is told.
+func TestSignals(t *testing.T) {
+	s := searcher(t, folder(t, map[string]string{
+		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n", "other/x.md": "OAuth elsewhere\n",
+		"other/1.md": "-\n", "other/2.md": "-\n", "other/3.md": "-\n",
+	}))
+	e := hashed.New(64)
+	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		v, err := e.Embed(ctx, 1, []string{text})
+		return v[0], err
+	}
+	r := ask(t, s, "oauth", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "min_similarity": "0"}})
+	for _, h := range r.Hits {
+		if math.Abs(h.Explanation.Recombine()-h.Score) > 1e-9 {
+			t.Errorf("%s scores %v, its parts give %v", h.ID, h.Score, h.Explanation.Recombine())
+		}
+	}
+	i := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "vault:nextjs/auth.md#0" })
+	signals := search.SignalsOf(&r.Hits[i])
+	if want := (search.LexicalMatch{Field: sheaf.FieldBody, Query: "oauth", Weight: 1}); !slices.Contains(signals.LexicalMatches, want) {
+		t.Errorf("lexical matches %+v", signals.LexicalMatches)
+	}
+	if f := signals.FolderBoost; f == nil || *f != (search.FolderSignal{Folder: "nextjs", DocumentCount: 2, TotalDocsInFolder: 2, RelevanceRatio: 1, BoostFactor: 1.15}) {
+		t.Errorf("folder %+v", f)
+	}
+	if g := signals.GraphConnections; g == nil || g.Backlinks != 1 || g.SharedTags != 1 || g.Score != 1.3 || math.Abs(g.BoostMultiplier-(1+0.1*math.Log(2.3))) > 1e-12 {
+		t.Errorf("graph %+v", g)
+	}
+	if signals.SemanticScore == nil || signals.FinalScore != r.Hits[i].Score || signals.BaseScore == signals.FinalScore || signals.BaseScore > 2.0/61 {
+		t.Errorf("%+v", signals)
+	}
+	if signals.Engine != "rrf" {
+		t.Errorf("fused by %q", signals.Engine)
+	}
+	for weight, want := range map[string]string{"0": "fulltext", "1": "semantic"} {
+		r := ask(t, s, "oauth", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "semantic_weight": weight, "min_similarity": "0"}})
+		if got := search.SignalsOf(&r.Hits[0]).Engine; got != want {
+			t.Errorf("weight of meaning %s: found by %q, want %q", weight, got, want)
+		}
+	}
+	if r := ask(t, s, "tag:web", search.Options{Explain: true}); search.SignalsOf(&r.Hits[0]).Engine != "fulltext" {
+		t.Errorf("filters alone: %+v", search.SignalsOf(&r.Hits[0]))
+	}
+	text, err := json.Marshal(signals)
+	for _, name := range []string{"lexicalMatches", "field", "query", "weight", "semanticScore", "folderBoost", "documentCount", "totalDocsInFolder", "relevanceRatio", "boostFactor",
+		"engine", "graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore", "finalScore"} {
+		if err != nil || !strings.Contains(string(text), `"`+name+`":`) {
+			t.Errorf("%s is missing in %s", name, text)
+		}
+	}
+	if search.SignalsOf(&search.Hit{}) != nil {
+		t.Error("signals without an explanation")
+	}
+}
+
+// TestOnlyTheFirstHaveVectors: as many sections have vectors as are allowed, whole files
+// of them, and it is told.
+func TestOnlyTheFirstHaveVectors(t *testing.T) {
+	root := folder(t, map[string]string{"a.md": "alpha\n", "b.md": "alpha\n", "c.md": "alpha\n"})
+	s, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector := make([]float32, 64)
+	vector[0] = 1
+	for most, told := range map[int]bool{2: true, 3: false} {
+		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"}, MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := r.Backend.Retrieve(t.Context(), store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
+		if err != nil || len(hits) != most || r.Chunks != 3 {
+			t.Errorf("%d of %d sections have vectors, want %d: %v", len(hits), r.Chunks, most, err)
+		}
+		if note := slices.Contains(r.Notes, "the first 2 of 3 chunks have vectors"); note != told {
+			t.Errorf("at most %d: notes %q", most, r.Notes)
+		}
+	}
+	// Of a file that has more sections than may have vectors none has.
+	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"
+	if s, err = scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)}); err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int]int{2: 1, 3: 3} {
+		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"}, MaxFiles: 10, ChunkChars: 200, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := r.Backend.Retrieve(t.Context(), store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
+		if err != nil || len(hits) != want || r.Chunks != 3 {
+			t.Errorf("at most %d: %d of %d sections have vectors, want %d: %v", most, len(hits), r.Chunks, want, err)
+		}
+	}
+}
+
+// TestLettersLeftOutLoseNothing: a file that holds all that is wanted is a candidate
+// although it holds the letters of what is left out, in another word or another section.
+func TestLettersLeftOutLoseNothing(t *testing.T) {
+	files := map[string]string{"last/part.md": "cat and mouse, each a part\n", "last/sections.md": "# One\n\ncat mouse\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}
+	for i := range 30 {
+		files[fmt.Sprintf("a/%02d.md", i)] = "cat\n"
+		if i%10 == 0 {
+			files[fmt.Sprintf("m/%02d.md", i)] = "mouse\n"
+		}
+	}
+	s := searcher(t, folder(t, files))
+	for query, want := range map[string]string{"cat mouse -art": "last/part.md#0", "cat mouse -stone": "last/sections.md#0"} {
+		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10", "chunk_chars": "100"}})
+		if got := ids(r); !slices.Contains(got, want) {
+			t.Errorf("%s: got %v, want %s among them", query, got, want)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sheaf"
+	"sheaf/ingest"
+	"sheaf/search"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+)
+
+// Of the memory 35 % are for sections that are remembered and 65 % for the index, and
+// both keep to it.
+func TestMemoryIsSplit(t *testing.T) {
+	if cut, index := split(100 << 20); cut != 35<<20 || index != 65<<20 {
+		t.Errorf("100 MB are split into %d and %d", cut, index)
+	}
+	root := t.TempDir()
+	const files = 400
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i, ".md")), []byte("A word of it.\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Root: root, Analyzer: a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: files, ChunkChars: 6000}
+	kept := map[int64]int{}
+	for _, bytes := range []int64{1 << 20, 20 << 20} {
+		req.MemoryBytes = bytes
+		got, err := s.Scan(context.Background(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := bytes * 35 / 100; s.cache.limit != want || s.cache.used > want {
+			t.Errorf("of %d bytes, sections take %d of %d, want at most %d", bytes, s.cache.used, s.cache.limit, want)
+		}
+		kept[bytes] = s.cache.order.Len()
+		_, index := split(bytes)
+		g := gatherAgain(t, s, req, index)
+		if got.Candidates != len(g.docs) || g.full != (bytes == 1<<20) {
+			t.Errorf("of %d bytes, %d candidates, where %d fit; full is %v", bytes, got.Candidates, len(g.docs), g.full)
+		}
+		used := int64(0)
+		for _, d := range g.docs {
+			used += d.memory() + entryBytes*int64(len(d.doc.Chunks))
+		}
+		if used > index || g.full && used < index*9/10 {
+			t.Errorf("of %d bytes the index takes %d of %d", bytes, used, index)
+		}
+	}
+	if kept[20<<20] != files || kept[1<<20] == 0 || kept[1<<20] >= files {
+		t.Errorf("remembered are %v of %d files", kept, files)
+	}
+}
+
+// gatherAgain fills an index of at most so many bytes with what the request matches.
+func gatherAgain(t *testing.T, s *Scanner, req search.ScanRequest, index int64) *gathered {
+	t.Helper()
+	files, _, err := ingest.Files(context.Background(), s.o.Root, s.o.Walk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.match(context.Background(), files, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := s.gather(context.Background(), f, req, memory.NewFor(s.o.Analyzer, req.Words), index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

@@ -1,0 +1,66 @@
+package columnword_test
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/store/columnword"
+)
+
+func values() *rapid.Generator[sheaf.Value] {
+	return rapid.OneOf(
+		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) sheaf.Value { return sheaf.TextValue(string(b)) }),
+		rapid.Map(rapid.Float64(), func(f float64) sheaf.Value { return sheaf.NumberValue(f) }),
+		rapid.Map(rapid.Int64Range(-1e14, 1e14), func(ms int64) sheaf.Value { return sheaf.DateValue(time.UnixMilli(ms)) }),
+		rapid.Map(rapid.Bool(), sheaf.BoolValue),
+	)
+}
+
+// TestWords: words order as values do, are read back as they were, and hold nothing
+// but letters, digits and dots.
+func TestWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := string(rapid.SliceOf(rapid.Byte()).Draw(t, "name"))
+		a, b := values().Draw(t, "a"), values().Draw(t, "b")
+		x, y := columnword.Value(a), columnword.Value(b)
+		if a.Kind == b.Kind && sign(strings.Compare(x, y)) != sign(a.Compare(b)) {
+			t.Fatalf("%v and %v compare as %d, their words %s and %s do not", a, b, a.Compare(b), x, y)
+		}
+		if a.Kind == b.Kind && a.Kind != sheaf.KindText && cmp.Compare(columnword.Number(a.Number), columnword.Number(b.Number)) != a.Compare(b) {
+			t.Fatalf("%v and %v compare as %d, their numbers do not", a, b, a.Compare(b))
+		}
+		word := columnword.Column(name) + x
+		if strings.ContainsFunc(word, func(r rune) bool { return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '.') }) {
+			t.Fatalf("word %q", word)
+		}
+		got := columnword.Read([]string{word, "no word", "zz.t00", "61.q00", "61."}).Values(name)
+		if len(got) != 1 || got[0] != a {
+			t.Fatalf("%q of %q is read as %v", a, name, got)
+		}
+		if a.Kind == sheaf.KindText && !strings.HasPrefix(x, columnword.Prefix(a.Text[:len(a.Text)/2])) {
+			t.Fatalf("%q does not begin with the prefix of its half", x)
+		}
+	})
+}
+
+func sign(n int) int { return cmp.Compare(n, 0) }
+
+// TestLong: what is too long is told apart all the same.
+func TestLong(t *testing.T) {
+	long := strings.Repeat("a", columnword.Longest)
+	if columnword.Value(sheaf.TextValue(long+"b")) == columnword.Value(sheaf.TextValue(long+"c")) || columnword.Column(long+"b") == columnword.Column(long+"c") {
+		t.Error("two long texts have one word")
+	}
+	if got := columnword.Read([]string{columnword.Column("a") + columnword.Value(sheaf.TextValue(long+"b"))}).Values("a"); len(got) != 1 || got[0].Text != long {
+		t.Errorf("a long text is read back as %d bytes", len(got[0].Text))
+	}
+	if columnword.Number(math.Inf(-1)) >= columnword.Number(-math.MaxFloat64) || columnword.Number(math.Inf(1)) <= columnword.Number(math.MaxFloat64) {
+		t.Error("infinite numbers do not stand at the ends")
+	}
+}

@@ -1,0 +1,62 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+
+	"sheaf"
+	"sheaf/index/engine"
+	"sheaf/index/engine/segment"
+	"sheaf/store"
+)
+
+var (
+	_ store.Faceter = (*Store)(nil)
+	_ store.Sorter  = (*Store)(nil)
+)
+
+// Facets implements [store.Faceter].
+func (s *Store) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
+	if err := req.ValidateColumns(); err != nil {
+		return nil, err
+	}
+	out := make([]store.Facet, len(columns))
+	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
+		counts, err := snapshot.Facets(ctx, r, columns)
+		for i, of := range counts {
+			values := make(map[sheaf.Value]int, len(of))
+			for key, n := range of {
+				v, ok := segment.DecodeValue([]byte(key), key[0] == byte(sheaf.KindText))
+				if !ok {
+					return fmt.Errorf("%w: a value of column %q is no value", engine.ErrCorrupt, columns[i])
+				}
+				values[sheaf.Value{Kind: sheaf.Kind(v.Kind), Text: v.Text, Number: v.Number}] = n
+			}
+			out[i] = store.NewFacet(columns[i], values, limit)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Sorted implements [store.Sorter].
+func (s *Store) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
+	if err := req.ValidateColumns(); err != nil {
+		return nil, err
+	}
+	var ranking sheaf.Ranking
+	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
+		hits, err := snapshot.Sorted(ctx, r, engine.Order{Column: by.Column, Descending: by.Descending})
+		for _, h := range hits {
+			ranking = append(ranking, sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ranking, nil
+}

@@ -1,0 +1,82 @@
+package embedded_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/store/memory"
+	"sheaf/store/storetest"
+)
+
+var testVectors = []store.VectorField{{Name: "body", Model: "test", Dims: 8}, {Name: "title", Model: "test", Dims: 8}}
+
+// stores remembers the folders of the stores of a test.
+type stores map[store.Backend]string
+
+func (s stores) open(t testing.TB, dir string) store.Backend {
+	t.Helper()
+	st, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t), Vectors: testVectors, Rest: time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[st] = dir
+	return st
+}
+
+func (s stores) reopen(t testing.TB, b store.Backend) store.Backend {
+	t.Helper()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s.open(t, s[b])
+}
+
+func TestConformance(t *testing.T) {
+	s := stores{}
+	storetest.Run(t, storetest.Options{
+		Open:   func(t testing.TB) store.Backend { return s.open(t, t.TempDir()) },
+		Reopen: s.reopen,
+	})
+}
+
+// TestRandomHistories compares the engine with the oracle over random changes of
+// words and of vectors, commits, merges and reopenings. SHEAF_TEST_LONG makes them long; a failure
+// names its seed.
+func TestRandomHistories(t *testing.T) {
+	histories, steps := 6, 40
+	switch {
+	case os.Getenv("SHEAF_TEST_LONG") != "":
+		histories, steps = 200, 200
+	case testing.Short():
+		histories, steps = 2, 25
+	}
+	first := rand.Uint64N(1 << 32)
+	for n := range histories {
+		for name, history := range map[string]func(*testing.T, uint64, int, store.Backend, store.Backend, func(store.Backend) store.Backend){
+			"words": storetest.RandomHistory, "vectors": storetest.VectorHistory,
+		} {
+			seed := first + uint64(n)
+			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
+				s := stores{}
+				dir := t.TempDir()
+				last := s.open(t, dir)
+				oracle := memory.New(analyzer(t))
+				history(t, seed, steps, last, oracle, func(b store.Backend) store.Backend {
+					last = s.reopen(t, b)
+					return last
+				})
+				if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
+					t.Error(faults)
+				}
+				if err := last.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/index/vfs"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
+)
+
+func analyzer(t testing.TB) *analysis.Analyzer {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func open(t testing.TB, o embedded.Options) *embedded.Store {
+	t.Helper()
+	if o.Analyzer == nil {
+		o.Analyzer = analyzer(t)
+	}
+	s, err := embedded.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func note(id, doc, title, body string) store.Chunk {
+	return store.Chunk{ID: sheaf.ID(id), Doc: sheaf.ID(doc),
+		Fields:  []store.Field{{Name: sheaf.FieldTitle, Text: title}, {Name: sheaf.FieldBody, Text: body}},
+		Columns: []store.Column{{Name: sheaf.ColumnPath, Values: []sheaf.Value{sheaf.TextValue(doc)}}}}
+}
+
+func words(q sheaf.TextQuery) store.Request {
+	return store.Request{Limit: 10, Text: &store.TextRequest{Query: q, K1: 1.2, B: 0.75,
+		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}}
+}
+
+func ids(r sheaf.Ranking) (out []sheaf.ID) {
+	for _, h := range r {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+func TestWriteRetrieveDeleteReopen(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	s := open(t, embedded.Options{Dir: dir})
+	err := s.Write(ctx, store.Batch{Chunks: []store.Chunk{
+		note("t:a", "t:a", "Running shoes", "The quick brown fox jumps over the lazy dog."),
+		note("t:a#x", "t:a", "Foxes", "A fox is a fox."),
+		note("t:b", "t:b", "Dogs", "Dogs run and jump."),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(s *embedded.Store, q sheaf.TextQuery, want ...sheaf.ID) {
+		t.Helper()
+		r, err := s.Retrieve(ctx, words(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ids(r)
+		if len(got) != len(want) {
+			t.Fatalf("%#v finds %v, want %v", q, got, want)
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatalf("%#v finds %v, want %v", q, got, want)
+			}
+		}
+		n, err := s.Count(ctx, words(q))
+		if err != nil || n != len(want) {
+			t.Fatalf("%#v: count is %d, %v, want %d", q, n, err, len(want))
+		}
+		why, err := s.Explain(ctx, words(q), got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range why {
+			if e == nil || e.Value != r[i].Score || e.Recombine() != r[i].Score {
+				t.Fatalf("%#v: explanation of %s is %+v, its score %v", q, got[i], e, r[i].Score)
+			}
+		}
+	}
+	check(s, sheaf.Match{Text: "foxes"}, "t:a#x", "t:a")
+	check(s, sheaf.Phrase{Text: "lazy dog"}, "t:a")
+	check(s, sheaf.Phrase{Text: "dog lazy"})
+	check(s, sheaf.Prefix{Text: "runn"}, "t:a")
+	check(s, sheaf.Fuzzy{Text: "quikc", Distance: 1}, "t:a")
+	check(s, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "jump"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "fox"}}}, "t:b")
+	if err := s.Delete(ctx, []sheaf.ID{"t:a"}); err != nil {
+		t.Fatal(err)
+	}
+	check(s, sheaf.Match{Text: "fox jump"}, "t:b")
+	if err := s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:b", "t:b", "Cats", "Cats sleep.")}}); err != nil {
+		t.Fatal(err)
+	}
+	check(s, sheaf.Match{Text: "jump"})
+	check(s, sheaf.Match{Text: "cat"}, "t:b")
+	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
+	check(reader, sheaf.Match{Text: "sleeping"}, "t:b")
+	if err := s.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:b"}, Chunks: []store.Chunk{note("t:c", "t:c", "Cows", "Moo.")}}); err != nil {
+		t.Fatal(err)
+	}
+	check(reader, sheaf.Match{Text: "moo sleep"}, "t:c")
+	if faults := s.Check(ctx, nil); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if err := reader.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Fatalf("writing to a store that was opened for reading gives %v", err)
+	}
+	load, err := s.Bulk(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, embedded.Options{Dir: dir})
+	if err := second.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Fatalf("a second writer gets %v", err)
+	}
+	check(second, sheaf.Match{Text: "cow"}, "t:c")
+	if err := load.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:c"}}); err != nil {
+		t.Fatalf("a second writer, when the first is done: %v", err)
+	}
+	check(s, sheaf.Match{Text: "cow"})
+}
+
+// TestMadeAnewUnderReader: a reader that stays open while the folder is emptied
+// and filled again by as many changes sees what is there now.
+func TestMadeAnewUnderReader(t *testing.T) {
+	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "index")
+	write := func(doc string) {
+		s, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:"+doc, "t:"+doc, "Note", "words")}}), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
+	if _, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skipf("this platform keeps files that are open: %v", err)
+	}
+	time.Sleep(2 * time.Millisecond) // numbers begin with the time
+	write("new")
+	if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 || r[0].ID != "t:new" {
+		t.Errorf("the reader finds %v, %v", ids(r), err)
+	}
+}
+
+// TestOpenedBeforeFirstCommit: a reader that is opened while the first commit is
+// being made sees it, whatever the clock says.
+func TestOpenedBeforeFirstCommit(t *testing.T) {
+	ctx := context.Background()
+	for range 20 {
+		fsys := vfs.NewMem()
+		writer := open(t, embedded.Options{FS: fsys, Dir: "/i"})
+		load, err := writer.Bulk(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := load.Add(ctx, store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Note", "words")}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond) // the writer's numbers begin with its time
+		reader := open(t, embedded.Options{FS: fsys, Dir: "/i"})
+		if err := errors.Join(load.Commit(ctx), load.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 {
+			t.Fatalf("the reader finds %v, %v", ids(r), err)
+		}
+	}
+}
+
+// TestPin: what is pinned stays as it is while others write, and what is open stays
+// open when it is closed.
+func TestPin(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, embedded.Options{Dir: t.TempDir()})
+	write := func(id string) {
+		t.Helper()
+		if err := s.Write(ctx, store.Batch{Chunks: []store.Chunk{note(id, id, "Foxes", "A fox.")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("t:a")
+	pinned, err := s.Pin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Version()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("t:b")
+	if err := s.Merge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	held, err := pinned.(store.Versioned).Version()
+	if err != nil || held != before {
+		t.Errorf("pinned at version %d: %d (%v)", before, held, err)
+	}
+	for _, test := range []struct {
+		of    store.Backend
+		wants int
+	}{{pinned, 1}, {s, 2}} {
+		hits, err := test.of.Retrieve(ctx, words(sheaf.Match{Text: "fox"}))
+		if err != nil || len(hits) != test.wants {
+			t.Errorf("found %v (%v), want %d", ids(hits), err, test.wants)
+		}
+		n, err := test.of.(store.Counter).Count(ctx, words(sheaf.Match{Text: "fox"}))
+		if err != nil || n != test.wants {
+			t.Errorf("counted %d (%v), want %d", n, err, test.wants)
+		}
+		stats, err := test.of.(store.Reporter).Stats(ctx)
+		if err != nil || stats.Chunks != test.wants {
+			t.Errorf("%d chunks (%v), want %d", stats.Chunks, err, test.wants)
+		}
+	}
+	again, err := pinned.(store.Pinner).Pin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time has no effect
+		if err := pinned.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pinned.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("%v from a pinned store that is closed", err)
+	}
+	if hits, err := again.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); err != nil || len(hits) != 1 {
+		t.Errorf("found %v (%v) in what was pinned again, want 1", ids(hits), err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write("t:c")
+	if hits, err := s.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); err != nil || len(hits) != 3 {
+		t.Errorf("found %v (%v) after the pinned one was closed, want 3", ids(hits), err)
+	}
+}
+
+// TestMadeOtherwiseSince: an index that another process made in another way after it was opened
+// says so when it is written to.
+func TestMadeOtherwiseSince(t *testing.T) {
+	dir := t.TempDir()
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, other := open(t, embedded.Options{Dir: dir}), open(t, embedded.Options{Dir: dir, Analyzer: german})
+	if err := other.Write(t.Context(), store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Haus", "Ein Haus")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Bulk(t.Context()); !errors.Is(err, store.ErrMadeOtherwise) || !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v, want ErrMadeOtherwise", err)
+	}
+}

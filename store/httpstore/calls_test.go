@@ -1,0 +1,243 @@
+package httpstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sheaf"
+	"sheaf/store/httpstore"
+)
+
+// answers is a server in this process, which a fake clock waits for: it gives the status
+// that it answers a request with, and "{}".
+type answers func(r *http.Request) int
+
+func (f answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	status := f(r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+}
+
+// of gives a client of such a server, which sends a request so often at most, and its calls.
+func of(f answers, timeout time.Duration, attempts int) (*httpstore.Client, *httpstore.Calls) {
+	client := &httpstore.Client{Store: "test", URL: "http://server", HTTP: &http.Client{Transport: f}, Attempts: attempts}
+	return client, httpstore.NewCalls("test", client.HTTP, timeout, false)
+}
+
+// takes waits as long as a server takes to answer a request, unless nobody waits for it.
+func takes(r *http.Request, long time.Duration) {
+	select {
+	case <-time.After(long):
+	case <-r.Context().Done():
+	}
+}
+
+// TestWriteTakesItsTime: a write may take longer than the timeout as long as the server
+// answers; a request that it does not answer ends it, with an error that is no
+// cancellation, unless the caller went away.
+func TestWriteTakesItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 300 * time.Millisecond
+		client, calls := of(func(r *http.Request) int {
+			if r.URL.Path == "/never" {
+				<-r.Context().Done()
+			}
+			takes(r, timeout-1)
+			return http.StatusOK
+		}, timeout, 0)
+		began := time.Now()
+		err := calls.Write(t.Context(), func(ctx context.Context) error {
+			for range 8 {
+				if err := client.Call(ctx, "GET", "/", nil, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if took := time.Since(began); err != nil || took < timeout {
+			t.Errorf("%v after %v, want nothing wrong after more than %v", err, took, timeout)
+		}
+		began = time.Now()
+		err = calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "GET", "/never", nil, nil) })
+		if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") || took != timeout {
+			t.Errorf("a request without an answer: %v after %v, want sheaf.ErrUnavailable after %v", err, took, timeout)
+		}
+		many := make([]int, 1000)
+		err = calls.Write(t.Context(), func(ctx context.Context) error {
+			return httpstore.InOrder(ctx, many, func(int) (int, error) { return 0, nil }, func(ctx context.Context, _, _ int) error {
+				return client.Call(ctx, "GET", "/never", nil, nil)
+			})
+		})
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
+			t.Errorf("one of many requests without an answer: %v, want sheaf.ErrUnavailable", err)
+		}
+		err = calls.Write(t.Context(), func(ctx context.Context) error {
+			return httpstore.InOrder(ctx, []int{1}, func(int) (int, error) { time.Sleep(2 * timeout); return 0, nil }, func(ctx context.Context, _, _ int) error {
+				return client.Call(ctx, "GET", "/", nil, nil)
+			})
+		})
+		if err != nil {
+			t.Errorf("a document that takes longer to make: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(timeout/8, cancel)
+		err = calls.Write(ctx, func(ctx context.Context) error { return client.Call(ctx, "GET", "/never", nil, nil) })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller who went away: %v, want context.Canceled", err)
+		}
+	})
+}
+
+// TestWriteWaits: a server that says it is busy, whatever time that takes it, is there,
+// and a write goes on.
+func TestWriteWaits(t *testing.T) {
+	const timeout = 2 * time.Second
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				client, calls := of(func(r *http.Request) int {
+					takes(r, timeout/3)
+					if asked++; asked < 3 {
+						return status
+					}
+					return http.StatusOK
+				}, timeout, 0)
+				err := calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) })
+				if err != nil || asked != 3 {
+					t.Errorf("%v after %d requests, want an answer to the third", err, asked)
+				}
+			})
+		})
+	}
+}
+
+// TestWriteEnds: a proxy that does not reach the server is no answer of it: a write ends
+// in time.
+func TestWriteEnds(t *testing.T) {
+	const timeout = time.Second
+	for _, status := range []int{http.StatusBadGateway, http.StatusGatewayTimeout} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, calls := of(func(r *http.Request) int { takes(r, timeout/3); return status }, timeout, 100)
+				began := time.Now()
+				err := calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) })
+				if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") || took != timeout {
+					t.Errorf("%v after %v, want sheaf.ErrUnavailable after %v", err, took, timeout)
+				}
+			})
+		})
+	}
+}
+
+// TestWriteWaitsForWriter: who writes while another does waits for it, however long that
+// takes, and is refused when the store was closed meanwhile.
+func TestWriteWaitsForWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 50 * time.Millisecond
+		calls := httpstore.NewCalls("test", http.DefaultClient, timeout, false)
+		begun, end, second := make(chan bool), make(chan bool), make(chan error)
+		go func() {
+			second <- calls.Write(t.Context(), func(context.Context) error {
+				close(begun)
+				<-end
+				return nil
+			})
+		}()
+		<-begun
+		ran := false
+		go func() {
+			second <- calls.Write(t.Context(), func(context.Context) error { ran = true; return nil })
+		}()
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := calls.Write(gone, func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "test: ") {
+			t.Errorf("a caller who does not wait: %v, want context.Canceled of the store", err)
+		}
+		time.Sleep(4 * timeout) // more than a request may take
+		close(end)
+		if err := errors.Join(<-second, <-second); err != nil || !ran {
+			t.Errorf("%v, ran %v; want the second to write after the first", err, ran)
+		}
+		if err := calls.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := calls.Write(t.Context(), func(context.Context) error { t.Error("wrote after Close"); return nil }); !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("a write after Close: %v", err)
+		}
+	})
+}
+
+// TestWriteWaitsForServer: a server that is busy for longer than a few attempts take is
+// asked by a write until it answers, also after another fault, and by a read, which somebody
+// waits for, is not.
+func TestWriteWaitsForServer(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				client, calls := of(func(*http.Request) int {
+					switch asked++; {
+					case asked < 5:
+						return status
+					case asked == 5:
+						return http.StatusGatewayTimeout
+					}
+					return http.StatusOK
+				}, time.Minute, 2)
+				ask := func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) }
+				if err := ask(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) || asked != 2 {
+					t.Errorf("a read: %v after %d requests, want sheaf.ErrUnavailable after 2", err, asked)
+				}
+				if err := calls.Write(t.Context(), ask); err != nil || asked != 6 {
+					t.Errorf("a write: %v after %d requests, want the answer to the sixth", err, asked)
+				}
+			})
+		})
+	}
+}
+
+// TestWriteGivesUp: a server that is always busy is asked for the time it has, however
+// many attempts there may be and however many others ask, and the error is what it says:
+// it did answer.
+func TestWriteGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = time.Second
+		var asked atomic.Int64
+		client, calls := of(func(*http.Request) int {
+			asked.Add(1)
+			return http.StatusTooManyRequests
+		}, timeout, 100)
+		const together = 8
+		began := time.Now()
+		err := calls.Write(t.Context(), func(ctx context.Context) error {
+			errs := make(chan error)
+			for range together {
+				go func() { errs <- client.Call(ctx, "POST", "/", nil, nil) }()
+			}
+			var all error
+			for range together {
+				err := <-errs
+				if !strings.Contains(fmt.Sprint(err), "status 429") {
+					t.Errorf("%v, want what the server said", err)
+				}
+				all = errors.Join(all, err)
+			}
+			return all
+		})
+		// After the first request come pauses of 50, 100, 200, 400 and 800 ms at least: the sixth is the last.
+		if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || took < timeout || asked.Load() > 6*together {
+			t.Errorf("%v after %v and %d requests, want sheaf.ErrUnavailable after %v and %d at most", err, took, asked.Load(), timeout, 6*together)
+		}
+	})
+}

@@ -1,0 +1,34 @@
+package httpstore_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store/httpstore"
+)
+
+func TestClock(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/late":
+			w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+		case "/none":
+			w.Header()["Date"] = nil
+		}
+	}))
+	defer server.Close()
+	client := &httpstore.Client{Store: "test", URL: server.URL, HTTP: server.Client()}
+	if d, err := client.Clock(t.Context(), "/"); err != nil || d > 10*time.Second {
+		t.Errorf("the same clock differs by %v, %v", d, err)
+	}
+	if d, err := client.Clock(t.Context(), "/late"); err != nil || (d-time.Hour).Abs() > 10*time.Second {
+		t.Errorf("an hour late is %v, %v", d, err)
+	}
+	if _, err := client.Clock(t.Context(), "/none"); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("no date: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package httpstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+)
+
+// TestProbe: what was made to look whether it may be is removed, also for a caller who
+// went away and after a lost answer, and an error says when it stands there still.
+func TestProbe(t *testing.T) {
+	refused := fmt.Errorf("no right: %w", sheaf.ErrInvalid)
+	lost := fmt.Errorf("cut: %w", sheaf.ErrUnavailable)
+	for name, c := range map[string]struct {
+		made    error
+		cancel  bool
+		status  int // of the answer to the removal
+		removes int
+		is      error
+		says    string
+	}{
+		"made and removed":   {nil, false, 200, 1, nil, ""},
+		"removed by a retry": {nil, false, 404, 1, nil, ""},
+		"may not be made":    {refused, false, 200, 0, refused, ""},
+		"answer was lost":    {lost, false, 200, 1, lost, ""},
+		"caller went away":   {nil, true, 200, 1, nil, ""},
+		"may not be removed": {nil, false, 403, 1, store.ErrForbidden, "/notes-probe-1, which was made to look whether it may be, stands there still: remove it"},
+		"neither is known":   {lost, false, 403, 1, lost, "/notes-probe-1 may have been made"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			removes := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != "DELETE" || r.URL.Path != "/notes-probe-1" {
+					t.Errorf("%s %s", r.Method, r.URL.Path)
+				}
+				removes++
+				w.WriteHeader(c.status)
+			}))
+			defer server.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			client := &httpstore.Client{Store: "store", URL: server.URL, HTTP: server.Client()}
+			err := client.Probe(ctx, "/notes-probe-1", func() error {
+				if c.cancel {
+					cancel()
+				}
+				return c.made
+			})
+			if !errors.Is(err, c.is) || removes != c.removes {
+				t.Errorf("%v after %d removals, want %v after %d", err, removes, c.is, c.removes)
+			}
+			if c.is == nil && err != nil || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, which does not say %q", err, c.says)
+			}
+		})
+	}
+}

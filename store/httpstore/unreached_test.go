@@ -1,0 +1,139 @@
+package httpstore_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+)
+
+// TestUnreached: who does not reach a server is told what to look at.
+func TestUnreached(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	go func() {
+		for {
+			conn, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close() // as a database does that is told HTTP
+		}
+	}()
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"http://" + gone.Addr().String():                 "does a server run there?",
+		"https" + strings.TrimPrefix(server.URL, "http"): "leave +https out",
+		"http://" + silent.Addr().String():               "is that Nonesuch",
+	} {
+		client := &httpstore.Client{Store: "Nonesuch", URL: url, HTTP: http.DefaultClient, Attempts: 1}
+		err := client.Call(t.Context(), "GET", "/x", nil, nil)
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Nonesuch: GET /x") {
+			t.Errorf("%s: %v: want %q", url, err, want)
+		}
+	}
+}
+
+// TestUntrusted: who does not trust a certificate is told of the request once, and who
+// speaks no TLS where there is some what to change.
+func TestUntrusted(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	client := &httpstore.Client{Store: "Nonesuch", URL: server.URL, HTTP: http.DefaultClient}
+	err := client.Call(t.Context(), "GET", "/x", nil, nil)
+	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(*tls.CertificateVerificationError)) || strings.Count(err.Error(), "/x") != 1 {
+		t.Errorf("an unknown authority: %v: want the request once", err)
+	}
+	client.URL = "http" + strings.TrimPrefix(server.URL, "https")
+	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil || !strings.Contains(err.Error(), "put +https into the address") {
+		t.Errorf("no TLS where there is some: %v", err)
+	}
+}
+
+// TestNonsense: what answers without being the store is told so: an answer without end
+// within bounds, one that leads elsewhere without following it, and one of nothing.
+func TestNonsense(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s of who was sent elsewhere, with %q", r.Method, r.URL, r.Header.Get("Authorization"))
+	}))
+	defer elsewhere.Close()
+	httpstore.LimitAnswers(t, 2<<20)
+	read := make(chan int64, 1)
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"endless": {func(w http.ResponseWriter, _ *http.Request) {
+			part, n := []byte(strings.Repeat("x", 1<<20)), int64(0)
+			for n < 1<<30 {
+				if _, err := w.Write(part); err != nil {
+					break
+				}
+				n += int64(len(part))
+			}
+			read <- n
+		}, "the answer has more than 2 MB"},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/login", http.StatusTemporaryRedirect)
+		}, "status 307: http"},
+		"found": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/login", http.StatusFound)
+		}, "is not followed: put that host and port into the address"},
+		"nothing": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(" null\n")) }, "is not what such a server says"},
+	} {
+		server := httptest.NewServer(c.answer)
+		client := &httpstore.Client{Store: "Nonesuch", URL: server.URL, HTTP: server.Client(), Authorize: func(r *http.Request) { r.SetBasicAuth("me", "secret") }}
+		var out struct{ Count int }
+		err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &out)
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Nonesuch: POST /x") {
+			t.Errorf("%s: %v: want %q", name, err, c.want)
+		}
+		if name != "endless" {
+			_, _ = client.Clock(t.Context(), "/x") // which sends nobody elsewhere either
+		}
+		server.Close()
+	}
+	if n := <-read; n >= 1<<30 {
+		t.Errorf("%d bytes of an endless answer were taken", n)
+	}
+}
+
+// TestRefusals: every status says of what kind it is and what to do.
+func TestRefusals(t *testing.T) {
+	for status, want := range map[int]struct {
+		category error
+		hint     string
+	}{
+		400: {sheaf.ErrInvalid, ": no"},
+		401: {store.ErrKeptOut, "check user and password"},
+		403: {store.ErrForbidden, "grant it"},
+		404: {sheaf.ErrNotFound, ": no"},
+		413: {httpstore.ErrTooLarge, "raise the limit"},
+		429: {sheaf.ErrUnavailable, "repeat this later"},
+		500: {sheaf.ErrUnavailable, "log says more"},
+		503: {sheaf.ErrUnavailable, "repeat this later"},
+	} {
+		err := httpstore.Refused(status, "no")
+		if !errors.Is(err, want.category) || !strings.Contains(err.Error(), want.hint) {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+// Package memory is a store that looks at everything: brute force, in memory,
+// and as plain as possible. It is the specification of what a backend answers
+// and the oracle that the others are tested against; it is not for large
+// collections.
+//
+// Words are scored by BM25 as Lucene's BM25Similarity has it since version 8,
+// without the factor k1+1: idf ln(1 + (N - df + 0.5)/(df + 0.5)) times saturation
+// tf/(tf + k1(1 - b + b len/avg)). N and avg are counted over the chunks that have
+// terms in the field; lengths are exact, where Lucene keeps a byte, and counted in
+// terms, forms left out. A term that a query holds twice counts twice. With BM25F
+// N is the number of all chunks, df counts chunks that hold the term in any of
+// the fields searched, and length and frequency are the weighted sums.
+//
+// Scores are float64, summed in a fixed order: in each field over the parts of the
+// query and the terms of a part as they stand in it, then over the fields as the
+// request lists them.
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/text/analysis"
+)
+
+// Backend is the store. Make one with New.
+type Backend struct {
+	analyzer *analysis.Analyzer
+	wanted   *wanted // nil for every term
+	kept     func(length int) int
+	whole    bool // idf counts all chunks
+
+	writing sync.Mutex // held by a write, and during a bulk load
+	// vocabularies remember the words of earlier writes of a store that keeps
+	// few terms, one for each processor; guarded by writing.
+	vocabularies []*vocabulary
+
+	mu         sync.RWMutex
+	chunks     map[sheaf.ID]*chunk
+	dims       map[string]int // of each vector field; changed under writing and mu
+	generation uint64
+	closed     bool
+}
+
+var (
+	_ store.Bulk      = (*Backend)(nil)
+	_ store.Explainer = (*Backend)(nil)
+	_ store.Counter   = (*Backend)(nil)
+	_ store.Reporter  = (*Backend)(nil)
+)
+
+// New returns an empty store that analyzes words with a.
+func New(a *analysis.Analyzer) *Backend {
+	return &Backend{analyzer: a, kept: func(length int) int { return length }, chunks: map[sheaf.ID]*chunk{}, dims: map[string]int{}}
+}
+
+// KeepLengths makes a store score as one that keeps lengths of fields less exactly: a
+// field of n terms counts as one of kept(n), in averages as the larger of the two, as
+// where the store fills fields up and the server forgets the rest. It is called before
+// anything else.
+func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
+
+// CountAllChunks makes a store score as one whose idf counts all chunks, also those
+// without the field. It is called before anything else.
+func (b *Backend) CountAllChunks() { b.whole = true }
+
+// chunk is an indexed chunk.
+type chunk struct {
+	id, doc sheaf.ID
+	fields  []namedField
+	blank   bool // no field holds a term that is kept
+	columns []store.Column
+	vectors []store.Vectors
+}
+
+type namedField struct {
+	name string
+	*field
+}
+
+// field is the named one; nil when it is empty.
+func (c *chunk) field(name string) *field {
+	for i := range c.fields {
+		if c.fields[i].name == name {
+			return c.fields[i].field
+		}
+	}
+	return nil
+}
+
+// field is one analyzed field of a chunk.
+type field struct {
+	terms  map[string][]int // positions
+	forms  map[string]int   // how often
+	length int
+}
+
+// Values implements sheaf.Columns.
+func (c *chunk) Values(column string) []sheaf.Value {
+	return (&store.Chunk{Columns: c.columns}).Values(column)
+}
+
+func (b *Backend) analyze(v *vocabulary, in *store.Chunk) *chunk {
+	c := &chunk{id: in.ID, doc: in.Doc, fields: make([]namedField, 0, len(in.Fields)), blank: true}
+	for _, f := range in.Fields {
+		if out := v.shared(f); out != nil {
+			c.fields = append(c.fields, namedField{f.Name, out})
+			c.blank = c.blank && len(out.terms)+len(out.forms) == 0
+		}
+	}
+	if b.wanted != nil {
+		c.columns, c.vectors = in.Columns, in.Vectors
+		return c
+	}
+	c.columns = make([]store.Column, len(in.Columns))
+	for i, col := range in.Columns {
+		c.columns[i] = store.Column{Name: col.Name, Values: slices.Clone(col.Values)}
+	}
+	for _, v := range in.Vectors {
+		passages := make([][]float32, len(v.Passages))
+		for i, p := range v.Passages {
+			passages[i] = slices.Clone(p)
+		}
+		c.vectors = append(c.vectors, store.Vectors{Name: v.Name, Passages: passages})
+	}
+	return c
+}
+
+// check refuses what no store takes, and vectors of other dimensions than those
+// in dims, to which it adds.
+func (b *Backend) check(batch *store.Batch, dims map[string]int) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		for _, v := range c.Vectors {
+			for n, p := range v.Passages {
+				if want := dims[v.Name]; want != 0 && len(p) != want {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d", c.ID, n, v.Name, len(p), want)
+				}
+				dims[v.Name] = len(p)
+			}
+		}
+	}
+	return nil
+}
+
+// prepared is a batch whose texts are analyzed, and which keeps nothing of what
+// the caller gave.
+type prepared struct {
+	replace []sheaf.ID
+	chunks  []*chunk
+	dims    map[string]int // of the vector fields after it
+}
+
+func (b *Backend) prepare(batch *store.Batch, dims map[string]int) (prepared, error) {
+	p := prepared{replace: slices.Clone(batch.Replace), dims: maps.Clone(dims)}
+	if err := b.check(batch, p.dims); err != nil {
+		return p, err
+	}
+	p.chunks = b.analyzeAll(batch.Chunks)
+	return p, nil
+}
+
+// Write implements store.Backend.
+func (b *Backend) Write(ctx context.Context, batch store.Batch) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	p, err := b.prepare(&batch, b.dims)
+	if err != nil {
+		return err
+	}
+	return b.apply(ctx, []prepared{p})
+}
+
+// apply needs b.writing.
+func (b *Backend) apply(ctx context.Context, batches []prepared) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errClosed
+	}
+	for _, p := range batches {
+		b.remove(p.replace)
+		for _, c := range p.chunks {
+			b.chunks[c.id] = c
+		}
+		b.dims = p.dims
+	}
+	b.generation++
+	return nil
+}
+
+func (b *Backend) remove(docs []sheaf.ID) {
+	if len(docs) == 0 {
+		return
+	}
+	gone := map[sheaf.ID]bool{}
+	for _, doc := range docs {
+		gone[doc] = true
+	}
+	for id, c := range b.chunks {
+		if gone[c.doc] {
+			delete(b.chunks, id)
+		}
+	}
+}
+
+// Delete implements store.Backend.
+func (b *Backend) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return b.Write(ctx, store.Batch{Replace: docs})
+}
+
+var errClosed = fmt.Errorf("the store is closed: %w", sheaf.ErrUnavailable)
+
+// Close implements store.Backend.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errClosed
+	}
+	b.closed = true
+	return nil
+}
+
+// Bulk implements store.Bulk.
+func (b *Backend) Bulk(ctx context.Context) (store.BulkWriter, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b.writing.Lock()
+	return &bulk{b: b}, nil
+}
+
+// bulk is a load; it holds Backend.writing from its beginning to Close.
+type bulk struct {
+	b       *Backend
+	mu      sync.Mutex
+	batches []prepared
+	closed  bool
+}
+
+var errEnded = fmt.Errorf("the load has ended: %w", sheaf.ErrUnavailable)
+
+// Add implements store.BulkWriter.
+func (w *bulk) Add(ctx context.Context, batch store.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errEnded
+	}
+	dims := w.b.dims
+	if n := len(w.batches); n > 0 {
+		dims = w.batches[n-1].dims
+	}
+	p, err := w.b.prepare(&batch, dims)
+	if err != nil {
+		return err
+	}
+	w.batches = append(w.batches, p)
+	return nil
+}
+
+// Commit implements store.BulkWriter.
+func (w *bulk) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errEnded
+	}
+	if len(w.batches) == 0 {
+		return ctx.Err()
+	}
+	if err := w.b.apply(ctx, w.batches); err != nil {
+		return err
+	}
+	w.batches = nil
+	return nil
+}
+
+// Close implements store.BulkWriter.
+func (w *bulk) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.closed = true
+		w.batches = nil
+		w.b.writing.Unlock()
+	}
+	return nil
+}
+
+// Stats implements store.Reporter.
+func (b *Backend) Stats(context.Context) (store.Stats, error) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	s := store.Stats{Chunks: len(b.chunks), Generation: b.generation}
+	for _, c := range b.chunks {
+		for _, v := range c.vectors {
+			s.Vectors += len(v.Passages)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,90 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
+)
+
+// TestExpansionsFindRawWords: a prefix query finds every chunk with a raw word
+// that begins so, and a fuzzy query one with a word that has a letter changed,
+// whatever the stemmer makes of it.
+func TestExpansionsFindRawWords(t *testing.T) {
+	words := strings.Fields("running authentication authorities naïve Ångström getUserName HTTPServer2 snake_case_name v1.2.3 node.js Get-ChildItem well-known C++17 C# " +
+		"user@host.org #tag/sub 東京都庁 ภาษาไทย 한국어 Häuser Straße l'homme John's 1,000,000 U.S.A. utf-8 2024-05-01 Ёлки الكِتابُ हिन्दी שָׁלוֹם k8s x86_64 ﬁle ＡＢＣ １２ ｶﾞｲﾄﾞ")
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 4))
+	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
+		a, err := analysis.New(analysis.Options{Language: language})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 150 {
+			text := words[r.IntN(len(words))] + " " + words[r.IntN(len(words))]
+			st := memory.New(a)
+			if err := st.Write(context.Background(), store.Batch{Chunks: []store.Chunk{
+				{ID: "t:a", Doc: "t:a", Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}}}}}); err != nil {
+				t.Fatal(err)
+			}
+			a.Words(text, func(start, end int) bool {
+				for _, q := range []sheaf.TextQuery{
+					sheaf.Prefix{Text: beginning(r, text[start:end])},
+					sheaf.Prefix{Text: strings.ToUpper(text[start:end])},
+					sheaf.Fuzzy{Text: text[start:end], Distance: 1},
+				} {
+					n, err := st.Count(context.Background(), store.Request{Limit: 1, Text: &store.TextRequest{Query: q,
+						Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}})
+					if err != nil || n != 1 {
+						t.Errorf("seed %d, language %q: %#v does not find %q: %v", seed, language, q, text, err)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// TestExpansionsAreExplainedAlike: of words that a prefix finds and that score alike, the
+// same one is named each time.
+func TestExpansionsAreExplainedAlike(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := memory.New(a)
+	if err := st.Write(t.Context(), store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a", Fields: []store.Field{{Name: sheaf.FieldBody, Text: "chara charb charc chard chare charf"}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		out, err := st.Explain(t.Context(), store.Request{Limit: 1, Text: &store.TextRequest{Query: sheaf.Prefix{Text: "char"},
+			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}, []sheaf.ID{"t:a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%+v", *out[0]); !strings.Contains(got, `"chara"`) {
+			t.Fatal(got)
+		}
+	}
+}
+
+// beginning is the beginning of a word, which ends with a character that is no
+// mark and before one that is none.
+func beginning(r *rand.Rand, word string) string {
+	letters := []rune(word)
+	n := 1 + r.IntN(len(letters))
+	for n < len(letters) && (unicode.IsMark(letters[n]) || letters[n] == 'ﾞ') {
+		n++
+	}
+	if n == 1 && !unicode.IsLetter(letters[0]) && !unicode.IsDigit(letters[0]) && len(letters) > 1 {
+		n = 2 // '#' alone is no word
+	}
+	return string(letters[:n])
+}

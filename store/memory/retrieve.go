@@ -1,0 +1,167 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Retrieve implements store.Backend.
+func (b *Backend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	all, err := b.matches(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	all.Sort()
+	return all[:min(len(all), req.Limit)], nil
+}
+
+// Matches implements store.Matcher.
+func (b *Backend) Matches() bool { return true }
+
+// Count implements store.Counter.
+func (b *Backend) Count(ctx context.Context, req store.Request) (int, error) {
+	all, err := b.matches(ctx, req)
+	return len(all), err
+}
+
+// matches is every hit of a request, in no order.
+func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if b.closed {
+		return nil, errClosed
+	}
+	return b.find(req)
+}
+
+// find needs b.mu.
+func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
+	allowed := b.allowed(req)
+	if req.Vector != nil {
+		return b.similar(req.Vector, allowed)
+	}
+	s := b.scorer(&req, allowed)
+	var out sheaf.Ranking
+	blanks := matchesBlank(req.Text.Query)
+	for _, c := range allowed {
+		if c.blank && !blanks {
+			continue
+		}
+		if hit, ok := s.hit(c); ok {
+			out = append(out, hit)
+		}
+	}
+	return out, nil
+}
+
+// matchesBlank reports whether a chunk without any of the query's words may match
+// it.
+func matchesBlank(q sheaf.TextQuery) bool {
+	switch q := q.(type) {
+	case sheaf.Boost:
+		return matchesBlank(q.Query)
+	case sheaf.Bool:
+		return len(q.Must)+len(q.Should) == 0 || slices.ContainsFunc(q.Must, matchesBlank) || slices.ContainsFunc(q.Should, matchesBlank)
+	}
+	return false
+}
+
+// allowed are the chunks that filter and bound let through.
+func (b *Backend) allowed(req store.Request) []*chunk {
+	within := map[sheaf.ID]bool{}
+	for _, id := range req.Within {
+		within[id] = true
+	}
+	out := []*chunk{}
+	for id, c := range b.chunks {
+		if (req.Within == nil || within[id]) && (req.Filter == nil || req.Filter.Match(c)) {
+			out = append(out, c)
+		}
+	}
+	if req.Vector != nil && req.Vector.Matching != nil {
+		s := b.scorer(&store.Request{Text: req.Vector.Matching}, out)
+		out = slices.DeleteFunc(out, func(c *chunk) bool { _, ok := s.hit(c); return !ok })
+	}
+	return out
+}
+
+// similar scores every chunk that has vectors of the field by its best passage.
+func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
+	if want := b.dims[req.Field]; want != 0 && want != len(req.Vector) {
+		return nil, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, want)
+	}
+	var out sheaf.Ranking
+	for _, c := range allowed {
+		if score, passage, ok := c.best(req); ok {
+			out = append(out, sheaf.Hit{ID: c.id, Score: score, Passage: passage})
+		}
+	}
+	return out, nil
+}
+
+// best is the similarity of the best passage and its number, the first of equal
+// ones.
+func (c *chunk) best(req *store.VectorRequest) (score float64, passage int, ok bool) {
+	for _, v := range c.vectors {
+		if v.Name != req.Field {
+			continue
+		}
+		for i, p := range v.Passages {
+			var dot float64
+			for j, x := range p {
+				dot += float64(x) * float64(req.Vector[j])
+			}
+			if !ok || dot > score {
+				score, passage, ok = dot, i, true
+			}
+		}
+	}
+	return score, passage, ok
+}
+
+// Explain implements store.Explainer.
+func (b *Backend) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if b.closed {
+		return nil, errClosed
+	}
+	allowed := b.allowed(req)
+	byID := map[sheaf.ID]*chunk{}
+	for _, c := range allowed {
+		byID[c.id] = c
+	}
+	var s *scorer
+	if req.Text != nil {
+		s = b.scorer(&req, allowed)
+		s.says = true
+	}
+	out := make([]*sheaf.Explanation, len(ids))
+	for i, id := range ids {
+		c := byID[id]
+		switch {
+		case c == nil:
+		case s != nil:
+			out[i] = s.explain(c)
+		default:
+			if score, passage, ok := c.best(req.Vector); ok {
+				out[i] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, passage), Value: score,
+					Kind: sheaf.KindSimilarity, Details: map[string]sheaf.Value{"field": sheaf.TextValue(req.Vector.Field), "passage": sheaf.NumberValue(float64(passage))}}
+			}
+		}
+	}
+	return out, ctx.Err()
+}

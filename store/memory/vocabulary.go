@@ -1,0 +1,168 @@
+package memory
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"sheaf/store"
+	"sheaf/text/analysis"
+)
+
+// word is what a raw word adds to a field.
+type word struct {
+	raw       string
+	hash      uint64
+	terms     []analysis.Term // those that are kept
+	length    int             // terms that are no forms, kept or not
+	positions int
+}
+
+// vocabulary remembers what raw words are made of. It serves one goroutine.
+//
+// Nearly every step of analyzing a text is to look up a word that was seen
+// before, so that is a hash table of its own: open addressing over the words,
+// with a seed that nobody can know.
+type vocabulary struct {
+	analyzer *analysis.Analyzer
+	wanted   *wanted // nil keeps every term
+	seed     maphash.Seed
+	words    []word
+	slots    []int32 // index into words plus one, 0 for none; a power of two of them
+	terms    []analysis.Term
+	last     map[string]analyzed // by field
+	unkept   word
+	sieve    *analysis.Sieve // nil when nothing is wanted in particular
+}
+
+// single is a word whose term is not kept.
+var single = word{length: 1, positions: 1}
+
+// analyzed is a text and what became of it.
+type analyzed struct {
+	text  string
+	field *field
+}
+
+const (
+	firstSlots = 1 << 10
+	// maxVocabulary bounds how many raw words are remembered, so that hostile
+	// text cannot take more memory than it has bytes.
+	maxVocabulary = 1 << 16
+)
+
+// vocabulary is that of a worker. It needs b.writing.
+func (b *Backend) vocabulary(worker int) *vocabulary {
+	if worker < len(b.vocabularies) {
+		v := b.vocabularies[worker]
+		clear(v.last) // which would keep the texts of an earlier write
+		return v
+	}
+	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots), last: map[string]analyzed{},
+		sieve: b.wanted.sieve(b.analyzer)}
+	if b.wanted != nil && worker == len(b.vocabularies) {
+		b.vocabularies = append(b.vocabularies, v)
+	}
+	return v
+}
+
+// word is good until the next call.
+func (v *vocabulary) word(raw string) *word {
+	if v.sieve != nil && v.sieve.Others(raw) {
+		return &single // most words: none that the query looks at
+	}
+	hash := maphash.String(v.seed, raw)
+	mask := uint64(len(v.slots) - 1)
+	at := hash & mask
+	for ; v.slots[at] != 0; at = (at + 1) & mask {
+		if w := &v.words[v.slots[at]-1]; w.hash == hash && w.raw == raw {
+			return w
+		}
+	}
+	w := v.make(raw)
+	if len(v.words) == maxVocabulary {
+		v.unkept = w
+		return &v.unkept
+	}
+	w.raw, w.hash = strings.Clone(raw), hash
+	v.words = append(v.words, w)
+	v.slots[at] = int32(len(v.words))
+	if 2*len(v.words) > len(v.slots) {
+		v.grow()
+	}
+	return &v.words[len(v.words)-1]
+}
+
+func (v *vocabulary) grow() {
+	v.slots = make([]int32, 4*len(v.slots))
+	mask := uint64(len(v.slots) - 1)
+	for i := range v.words {
+		at := v.words[i].hash & mask
+		for v.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		v.slots[at] = int32(i + 1)
+	}
+}
+
+func (v *vocabulary) make(raw string) word {
+	v.terms = v.analyzer.Terms(v.terms[:0], raw)
+	w := word{positions: v.analyzer.Positions(v.terms)}
+	for i := range v.terms {
+		t := &v.terms[i]
+		if !t.Form {
+			w.length++
+		}
+		if v.wanted == nil || v.wanted.accepts(t) {
+			// The text may be a part of the document's, which is not to be
+			// kept for it.
+			kept := *t
+			kept.Text = strings.Clone(t.Text)
+			w.terms = append(w.terms, kept)
+		}
+	}
+	return w
+}
+
+// shared is field, but the same text as that of the chunk before is not analyzed
+// again: chunks of one document have its path and properties in common.
+func (v *vocabulary) shared(f store.Field) *field {
+	last, ok := v.last[f.Name]
+	if !ok || last.text != f.Text {
+		last = analyzed{f.Text, v.field(f.Text)}
+		v.last[f.Name] = last
+	}
+	return last.field
+}
+
+// field analyzes a text; nil when it holds no term.
+func (v *vocabulary) field(text string) *field {
+	out := &field{}
+	position := 0
+	v.analyzer.Words(text, func(start, end int) bool {
+		w := v.word(text[start:end])
+		for i := range w.terms {
+			out.add(&w.terms[i], position)
+		}
+		out.length += w.length
+		position += w.positions
+		return true
+	})
+	if out.length == 0 {
+		return nil
+	}
+	return out
+}
+
+func (f *field) add(t *analysis.Term, position int) {
+	if t.Form {
+		if f.forms == nil {
+			f.forms = map[string]int{}
+		}
+		f.forms[t.Text]++
+		return
+	}
+	if f.terms == nil {
+		f.terms = map[string][]int{}
+	}
+	f.terms[t.Text] = append(f.terms[t.Text], position+t.Offset)
+}

@@ -1,0 +1,91 @@
+package opensearch
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheaf"
+)
+
+// Alias implements [store.Switcher]: the index and its dictionary get their second
+// names in one request. A name that somebody else's index has stays there.
+func (s *Store) Alias(ctx context.Context, name string) error {
+	if !plainName(name) {
+		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var actions []any
+	for suffix, from := range map[string]string{"": s.index(), "-terms": s.terms()} {
+		own, err := s.behind(ctx, from)
+		if err != nil {
+			return err
+		}
+		if len(own) != 1 {
+			return s.several(from, len(own))
+		}
+		others, err := s.behind(ctx, name+suffix)
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+			return err
+		}
+		for _, other := range others {
+			if other == name+suffix {
+				return s.fault(sheaf.ErrInvalid, "the alias %s is the name of an index: choose another, or remove that index", other)
+			}
+			if other != own[0] {
+				d, err := s.describe(ctx, other)
+				if err != nil {
+					return err
+				}
+				_, ours := d.index()
+				if suffix != "" {
+					ours = d.isDictionary()
+				}
+				if !ours {
+					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which was not made by this program: choose another", name+suffix, other)
+				}
+				actions = append(actions, object{"remove": object{"index": other, "alias": name + suffix}})
+			}
+		}
+		actions = append(actions, object{"add": object{"index": own[0], "alias": name + suffix}})
+	}
+	return s.client.Call(ctx, "POST", "/_aliases", object{"actions": actions}, nil)
+}
+
+// several is that a name stands for so many indices instead of one.
+func (s *Store) several(name string, n int) error {
+	if n == 0 {
+		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not what such a server says")
+	}
+	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
+}
+
+// whose forgets which terms the dictionary has when the name has moved to another
+// index. Without the index or its dictionary it is sheaf.ErrNotFound: many a server would
+// make one of its own out of what is written.
+func (s *Store) whose(ctx context.Context) error {
+	names, err := s.behind(ctx, s.index()+","+s.terms())
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := strings.Join(names, ","); now != s.behindUs {
+		clear(s.known)
+		s.behindUs = now
+	}
+	return nil
+}
+
+// behind are the indices that a name stands for.
+func (s *Store) behind(ctx context.Context, name string) ([]string, error) {
+	var found map[string]struct{}
+	err := s.client.Call(ctx, "GET", "/"+name+"/_alias", nil, &found)
+	return slices.Sorted(maps.Keys(found)), err
+}

@@ -1,0 +1,94 @@
+package opensearch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/textplan"
+)
+
+// TestElasticsearch: what is sent to Elasticsearch has its golden form, of requests too
+// whose modules its server for tests lacks. So there are no answers beside it, and the
+// terms that a prefix or a misspelled word stands for are given here.
+func TestElasticsearch(t *testing.T) {
+	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch, Analyzer: storetest.Analyzer(t, "en"), HNSW: true, Shards: 3, Replicas: 1,
+		K1: store.DefaultK1, B: store.DefaultB, Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
+	s := &Store{o: o, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
+	for _, v := range o.Vectors {
+		s.vectors[v.Name] = v
+	}
+	var out []object
+	add := func(about string, body any, err error) {
+		t.Helper()
+		switch {
+		case err == nil:
+			out = append(out, object{"About": about, "Body": body})
+		case errors.Is(err, sheaf.ErrUnsupported):
+			out = append(out, object{"About": about, "Refused": err.Error()})
+		default:
+			t.Errorf("%s: %v", about, err)
+		}
+	}
+	bodies, err := o.Bodies()
+	add("how the indices are made", bodies, err)
+	for _, r := range storetest.Requests() {
+		clauses, err := s.bounds(r.Request.Filter, r.Request.Within)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Request.Vector != nil {
+			query, err := s.near(&r.Request, clauses)
+			add(r.Name, query, err)
+			continue
+		}
+		if err := s.Supports(r.Request); err != nil {
+			add(r.Name, nil, err)
+			continue
+		}
+		w := words{s: s, req: r.Request.Text, plan: textplan.Compile(o.Analyzer, r.Request.Text), grown: map[string][]grown{}}
+		textplan.Walk(w.plan.Root, func(n textplan.Node) {
+			if e, ok := n.(textplan.Expand); ok {
+				w.grown[expandKey(e)] = []grown{{"oolong", 1}, {textplan.FormMark + "oolongs", 0.5}}
+			}
+		})
+		add(r.Name, object{"filter": clauses, "query": w.root()}, nil)
+	}
+	for _, f := range storetest.Fusions() {
+		body, _, err := s.fused(&f, [2]object{{"match_all": object{}}, {"match_none": object{}}})
+		add("join by "+f.Method.String(), body, err)
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "\t")
+	if err := enc.Encode(out); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Golden(t, filepath.Join("testdata", "elasticsearch.json"), text.String(), flag.Lookup("update").Value.String() == "true")
+}
+
+// TestVectorScores: both servers make similarities positive, (1 + cos)/2, and a store's
+// are cosines.
+func TestVectorScores(t *testing.T) {
+	var found answer
+	text := `{"hits":{"hits":[{"_score":0.75,"fields":{"id":["notes:a"]}},{"_score":0.25,"fields":{"id":["notes:b"]}}]}}`
+	if err := json.Unmarshal([]byte(text), &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		req  store.Request
+		want string
+	}{{store.Request{Vector: &store.VectorRequest{}}, " notes:a 0.5; notes:b -0.5;"}, {store.Request{}, " notes:a 0.75; notes:b 0.25;"}} {
+		hits, err := (&Store{}).ranking(&c.req, &found)
+		if got := storetest.Written(hits); err != nil || got != c.want {
+			t.Errorf("read%s, want%s, %v", got, c.want, err)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package opensearch
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/store/textplan"
+)
+
+// The dictionary is an index of its own with one document a term or form. The
+// server's own prefix and fuzzy queries cannot do what ours do, which is to score
+// by the best of the terms that match; so the terms are looked up first.
+
+// maxTerms bounds what one look-up returns.
+const maxTerms = 10_000
+
+// maxRemembered bounds the terms that a store knows to be in the dictionary.
+const maxRemembered = 1_000_000
+
+// learn adds the terms that are new to the dictionary, which may already have
+// them.
+func (s *Store) learn(ctx context.Context, words map[string]bool) error {
+	s.mu.Lock()
+	if len(s.known) > maxRemembered {
+		clear(s.known)
+	}
+	maps.DeleteFunc(words, func(w string, _ bool) bool { return s.known[w] })
+	s.mu.Unlock()
+	if len(words) == 0 {
+		return nil
+	}
+	var lines [][]byte
+	size := 0
+	flush := func() error {
+		err := s.actions(ctx, s.terms(), lines, func(_ int, r acted) error {
+			if r.Status >= 300 && r.Status != http.StatusConflict {
+				return s.fault(sheaf.ErrUnavailable, "the dictionary takes no terms: status %d: %s", r.Status, r.Error)
+			}
+			return nil
+		})
+		lines, size = nil, 0
+		return err
+	}
+	for _, w := range slices.Sorted(maps.Keys(words)) {
+		line := slices.Concat(encode(object{"create": object{"_id": key(w)}}), []byte("\n"), encode(object{"t": w}), []byte("\n"))
+		lines, size = append(lines, line), size+len(line)
+		if size > maxBulk {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	if err := s.client.Call(ctx, "POST", "/"+s.index()+"-terms/_refresh", nil, nil); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	maps.Copy(s.known, words)
+	s.mu.Unlock()
+	return nil
+}
+
+// grown is a term that an expansion accepts, with its weight.
+type grown struct {
+	term   string
+	weight float64
+}
+
+// grow finds the terms that e accepts, in order.
+func (s *Store) grow(ctx context.Context, e textplan.Expand) ([]grown, error) {
+	var parts []object
+	for _, mark := range []string{"", textplan.FormMark} {
+		if mark != "" && !e.Forms {
+			continue
+		}
+		if e.Distance == 0 {
+			parts = append(parts, object{"prefix": object{"t": object{"value": mark + e.Text, "rewrite": "constant_score"}}})
+		} else {
+			parts = append(parts, object{"fuzzy": object{"t": object{"value": mark + e.Text, "fuzziness": e.Distance, "transpositions": true, "prefix_length": len(mark) + e.Same, "max_expansions": 1000, "rewrite": "constant_score"}}})
+		}
+	}
+	var found answer
+	err := s.client.Call(ctx, "POST", "/"+s.index()+"-terms/_search", object{
+		"size": maxTerms, "_source": false, "docvalue_fields": []string{"t"}, "sort": []string{"t"},
+		"query": object{"bool": object{"filter": object{"bool": object{"should": parts}}}},
+	}, &found)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.whole(&found); err != nil {
+		return nil, err
+	}
+	var out []grown
+	for _, h := range found.Hits.Hits {
+		if len(h.Fields.T) == 0 {
+			continue
+		}
+		if w := e.Weight(h.Fields.T[0]); w > 0 {
+			out = append(out, grown{strings.Clone(h.Fields.T[0]), w})
+		}
+	}
+	if len(found.Hits.Hits) == maxTerms {
+		return nil, s.fault(sheaf.ErrUnsupported, "more than %d terms begin with %q: type more of the word", maxTerms, e.Text)
+	}
+	return out, nil
+}

@@ -1,0 +1,563 @@
+package opensearch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/opensearch"
+	"sheaf/store/storetest"
+	"sheaf/text/analysis"
+)
+
+// TestOpenRefuses: what cannot be opened says why and what to do.
+func TestOpenRefuses(t *testing.T) { each(t, testOpenRefuses) }
+
+func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 4}}
+	if err := s.Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := o.Index + "-foreign"
+	foreign(t, o, theirs, `{}`)
+	for what, c := range map[string]struct {
+		change func(*opensearch.Options)
+		want   error
+		says   string
+	}{
+		"another analyzer":    {func(o *opensearch.Options) { o.Analyzer = german }, store.ErrMadeOtherwise, "made with the analyzer"},
+		"another k1":          {func(o *opensearch.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions":    {func(o *opensearch.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
+		"another model":       {func(o *opensearch.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
+		"nobody listens":      {func(o *opensearch.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":          {func(o *opensearch.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
+		"an index of others":  {func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid, "not made by this program"},
+		"several indices":     {func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
+		"nothing to read":     {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such index"},
+		"nothing to write to": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Existing = true }, sheaf.ErrNotFound, "no such index"},
+	} {
+		bad := o
+		c.change(&bad)
+		_, err := opensearch.Open(t.Context(), bad)
+		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// behind opens a new, empty store through a proxy.
+func behind(t *testing.T, s *storetest.Stores[opensearch.Options], o opensearch.Options) func(address string) store.Backend {
+	return func(address string) store.Backend {
+		o.URL = address
+		return s.Open(t, o)
+	}
+}
+
+// TestPatience: a server that is busy or hangs up is asked again.
+func TestPatience(t *testing.T) { each(t, testPatience) }
+
+func testPatience(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	storetest.Patience(t, o.URL, behind(t, s, o), func(r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "_bulk") || strings.HasSuffix(r.URL.Path, "_search")
+	})
+}
+
+// TestPatienceEnds: a server that stays away, answers nonsense or not at all is
+// unavailable, and a deadline is kept.
+func TestPatienceEnds(t *testing.T) { each(t, testPatienceEnds) }
+
+func testPatienceEnds(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	at := s.New(t)
+	storetest.PatienceEnds(t, at.URL, func(address string) store.Backend {
+		o := s.New(t)
+		if err := s.Open(t, o).Close(); err != nil {
+			t.Fatal(err)
+		}
+		o.Timeout = 5 * time.Second
+		return behind(t, s, o)(address)
+	})
+}
+
+// TestTooLarge: what is too large for one request is sent in parts, and what is too
+// large by itself named.
+func TestTooLarge(t *testing.T) { each(t, testTooLarge) }
+
+func testTooLarge(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	storetest.TooLarge(t, o.URL, behind(t, s, o), func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") })
+}
+
+// TestPartialFailure: documents that the server rejects are named and gone as a
+// whole, the others written.
+func TestPartialFailure(t *testing.T) { each(t, testPartialFailure) }
+
+func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	b := s.Open(t, o)
+	defer b.Close()
+	// A second type for a field makes the server refuse a chunk: the mapping is
+	// narrowed behind the store's back.
+	req := must(http.NewRequest("PUT", o.URL+"/"+o.Index+"/_mapping", strings.NewReader(`{"properties":{"t":{"properties":{"odd":{"type":"integer"}}}}}`)))
+	req.Header.Set("Content-Type", "application/json")
+	resp := must(http.DefaultClient.Do(req))
+	resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Fatal(resp.Status)
+	}
+	batch := store.Batch{Chunks: []store.Chunk{
+		storetest.Chunk("t:good", "body", "x"), storetest.Chunk("t:bad", "body", "x"), storetest.Chunk("t:bad#odd", "odd", "words"),
+		storetest.Chunk("t:"+strings.Repeat("long", 10_000), "body", "x"),
+	}}
+	var partial *store.PartialError
+	if err := b.Write(t.Context(), batch); !errors.As(err, &partial) || len(partial.Rejected) != 2 || partial.Rejected["t:bad"] == nil {
+		t.Fatalf("a batch of which two documents are bad: %v", err)
+	}
+	r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "x"}))
+	if err != nil || len(r) != 1 || r[0].ID != "t:good" {
+		t.Errorf("found %v, %v", r, err)
+	}
+}
+
+// TestExamine: the doctor finds nothing wrong with a server that is well, and says
+// why one that does not answer cannot be used.
+func TestExamine(t *testing.T) { each(t, testExamine) }
+
+func testExamine(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	for _, f := range opensearch.Examine(t.Context(), o) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
+	}
+	o.URL = "http://127.0.0.1:1"
+	if found := opensearch.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
+		t.Errorf("nobody listens: %v", found)
+	}
+}
+
+// TestExamineBlocked: the doctor names each block of an index and of its dictionary, and
+// what it says lifts them, in the order in which it says so.
+func TestExamineBlocked(t *testing.T) { each(t, testExamineBlocked) }
+
+func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	if err := s.Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	set := func(index, settings string) {
+		t.Helper()
+		req := must(http.NewRequest("PUT", o.URL+"/"+index+"/_settings", strings.NewReader(settings)))
+		req.Header.Set("Content-Type", "application/json")
+		resp := must(http.DefaultClient.Do(req))
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Fatalf("%s %s: %s", index, settings, resp.Status)
+		}
+	}
+	last := func() store.Finding {
+		found := opensearch.Examine(t.Context(), o)
+		return found[len(found)-1]
+	}
+	if f := last(); f.Err != nil {
+		t.Fatalf("nothing is blocked: %v", f.Err)
+	}
+	set(o.Index, `{"index.blocks.write":true,"index.blocks.read_only_allow_delete":true,"index.blocks.read_only":true}`)
+	set(o.Index+"-terms", `{"index.blocks.read":true,"index.blocks.write":true}`)
+	advised := regexp.MustCompile(`PUT /(\S+)/_settings (\{[^}]*\})`)
+	f := last()
+	if !errors.Is(f.Err, sheaf.ErrUnavailable) || !strings.Contains(f.Err.Error(), "make space") {
+		t.Fatalf("two indices are blocked: %v", f.Err)
+	}
+	lifts := advised.FindAllStringSubmatch(f.Err.Error(), -1)
+	if len(lifts) != 5 {
+		t.Fatalf("five blocks, and %d ways to lift them: %v", len(lifts), f.Err)
+	}
+	for _, lift := range lifts {
+		set(lift[1], lift[2])
+	}
+	if f := last(); f.Err != nil {
+		t.Errorf("what was advised is done: %v", f.Err)
+	}
+}
+
+// TestBlockedWrite: documents that a server does not take because it blocks writing are
+// no bad documents; when the block is lifted they are written. It blocks all indices of a
+// full disk, the dictionary among them, or one that somebody blocked.
+func TestBlockedWrite(t *testing.T) { each(t, testBlockedWrite) }
+
+func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	b := s.Open(t, o)
+	set := func(indices, setting string) {
+		req := must(http.NewRequest("PUT", o.URL+"/"+indices+"/_settings", strings.NewReader(`{"index.blocks.`+setting+`}`)))
+		req.Header.Set("Content-Type", "application/json")
+		resp := must(http.DefaultClient.Do(req))
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Fatal(resp.Status)
+		}
+	}
+	defer b.Close()
+	if err := b.Write(t.Context(), storetest.One("t:old", "coffee")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		indices, setting string
+		batch            store.Batch
+	}{
+		{o.Index, `read_only_allow_delete":`, storetest.One("t:a", "tea")},
+		{o.Index + "," + o.Index + "-terms", `read_only_allow_delete":`, storetest.One("t:b", "tea and sugar")},
+		{o.Index, `write":`, store.Batch{Replace: []sheaf.ID{"t:old"}}},
+	} {
+		set(c.indices, c.setting+"true")
+		err := b.Write(t.Context(), c.batch)
+		var partial *store.PartialError
+		if !errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) || !strings.Contains(err.Error(), "sheaf doctor says what blocks it") || strings.Contains(err.Error(), ";;") {
+			t.Errorf("%s of %s: %v", c.setting, c.indices, err)
+		}
+		set(c.indices, c.setting+"null")
+		if err := b.Write(t.Context(), c.batch); err != nil {
+			t.Errorf("lifted: %v", err)
+		}
+	}
+	if n := storetest.Hits(t, b, "tea"); n != 2 {
+		t.Errorf("%d chunks are there", n)
+	}
+}
+
+// TestClausesAreRaised: a query that becomes more clauses than the server takes is answered
+// once it takes more, by the store that refused it, as the refusal says, and by the next.
+func TestClausesAreRaised(t *testing.T) { each(t, testClausesAreRaised) }
+
+func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	o := s.New(t)
+	if o.Dialect != opensearch.OpenSearch {
+		t.Skip("takes the setting from its file alone")
+	}
+	b := s.Open(t, o)
+	defer b.Close()
+	if err := b.Write(t.Context(), storetest.One("t:a", "tea")); err != nil {
+		t.Fatal(err)
+	}
+	set := func(most string) {
+		t.Helper()
+		req := must(http.NewRequest("PUT", o.URL+"/_cluster/settings", strings.NewReader(`{"persistent": {"indices.query.bool.max_clause_count": `+most+`}}`)))
+		req.Header.Set("Content-Type", "application/json")
+		resp := must(http.DefaultClient.Do(req))
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Fatal(resp.Status)
+		}
+	}
+	defer set("null")
+	var many strings.Builder
+	for i := range 1100 {
+		fmt.Fprintf(&many, "w%d ", i)
+	}
+	long := many.String() + "tea"
+	if _, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: long})); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "raise indices.query.bool.max_clause_count") {
+		t.Fatalf("of 1,024 clauses: %v", err)
+	}
+	set("20000")
+	next := s.Open(t, o)
+	defer next.Close()
+	for _, b := range []store.Backend{b, next} {
+		if n := storetest.Hits(t, b, long); n != 1 {
+			t.Errorf("raised: %d hits", n)
+		}
+	}
+}
+
+// TestAlias: a name moves from one index to another while it is searched, and every
+// search finds the one or the other as a whole.
+func TestAlias(t *testing.T) { each(t, testAlias) }
+
+func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	var versions []*opensearch.Store
+	for n := range 2 {
+		b := s.Empty(t).(*opensearch.Store)
+		defer b.Close()
+		for i := range 3 + n {
+			if err := b.Write(t.Context(), storetest.One(fmt.Sprintf("t:%d", i), fmt.Sprintf("shared only%c", 'a'+n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		versions = append(versions, b)
+	}
+	named := s.New(t)
+	named.Index += "-alias"
+	if err := versions[0].Alias(t.Context(), named.Index); err != nil {
+		t.Fatal(err)
+	}
+	b := s.Open(t, named)
+	defer b.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := range 10 {
+			time.Sleep(300 * time.Millisecond)
+			if err := versions[(n+1)%2].Alias(context.Background(), named.Index); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if n := storetest.Hits(t, b, "shared"); n != 3 && n != 4 {
+			t.Fatalf("%d found in the midst of a switch", n)
+		}
+	}
+	for _, n := range []int{1, 0} { // the store follows within a second
+		if err := versions[n].Alias(t.Context(), named.Index); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); storetest.Hits(t, b, "shared") != 3+n; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the alias is not followed to version %d", n)
+			}
+		}
+	}
+	r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "onlya"}))
+	if err != nil || len(r) != 3 {
+		t.Errorf("a prefix through the alias: %d found, %v", len(r), err)
+	}
+	if err := versions[0].Alias(t.Context(), s.New(t).Index+"/_all"); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a name that is none: %v", err)
+	}
+}
+
+// TestAliasOfAnotherModel: a store that is open keeps to its index when the alias moves to one that was
+// made otherwise: it reads and writes the old one, says so, and leaves the other alone. It goes on well
+// when the alias comes back.
+func TestAliasOfAnotherModel(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		german := storetest.Analyzer(t, "de")
+		first, second := s.New(t), s.New(t)
+		second.Analyzer = german
+		old, other := s.Open(t, first).(*opensearch.Store), s.Open(t, second).(*opensearch.Store)
+		defer old.Close()
+		defer other.Close()
+		if err := errors.Join(old.Write(t.Context(), storetest.One("t:old", "shared")), other.Write(t.Context(), storetest.One("t:new", "shared other")), old.Alias(t.Context(), first.Index+"-alias")); err != nil {
+			t.Fatal(err)
+		}
+		named := first
+		named.Index += "-alias"
+		b := s.Open(t, named).(*opensearch.Store)
+		defer b.Close()
+		if err := other.Alias(t.Context(), named.Index); err != nil {
+			t.Fatal(err)
+		}
+		moved := func(want bool) {
+			t.Helper()
+			deadline := time.Now().Add(10 * time.Second)
+			for (b.Moved() != nil) != want && time.Now().Before(deadline) {
+				time.Sleep(100 * time.Millisecond)
+				if n := storetest.Hits(t, b, "shared"); n != 1 && n != 2 {
+					t.Fatalf("%d found", n)
+				}
+			}
+			if err := b.Moved(); (err != nil) != want || want && !strings.Contains(err.Error(), "which was made otherwise") {
+				t.Errorf("moved: %v", err)
+			}
+		}
+		moved(true)
+		if err := b.Write(t.Context(), storetest.One("t:later", "shared")); err != nil {
+			t.Error(err)
+		}
+		if n := storetest.Hits(t, b, "shared"); n != 2 {
+			t.Errorf("%d found in the old index", n)
+		}
+		if n := storetest.Hits(t, other, "shared"); n != 1 {
+			t.Errorf("%d found in the other index: it was written to", n)
+		}
+		if err := old.Alias(t.Context(), named.Index); err != nil {
+			t.Fatal(err)
+		}
+		moved(false)
+	})
+}
+
+// TestUnfitServer: a server without the plug-in for vectors, or of a version that knows
+// less than is asked of it, is refused, with what to do.
+func TestUnfitServer(t *testing.T) {
+	for _, c := range []struct {
+		dialect            opensearch.Dialect
+		path, answer, says string
+	}{
+		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"analysis-icu","version":"3.6.0"}]`, "opensearch-plugin install"},
+		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"opensearch-knn","version":"2.11.1.0"}]`, "version 2.11.1.0: upgrade it to 2.13"},
+		{opensearch.Elasticsearch, "/_nodes/_local/http", `{"nodes":{"n":{"version":"8.14.3"}}}`, "version 8.14.3: upgrade it to 8.15"},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			o := optionsOf(t, c.dialect)
+			o.URL = storetest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if r.URL.Path != c.path {
+					return false
+				}
+				_, _ = io.WriteString(w, c.answer)
+				return true
+			})
+			_, err := opensearch.Open(t.Context(), o)
+			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), c.says) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNearAll: on Elasticsearch vectors are compared one by one by the server itself as
+// far as it takes; beyond that, and in an index made for the graph, by a script, and a
+// server without scripts says so.
+func TestNearAll(t *testing.T) {
+	s := storesOf(opensearch.Elasticsearch)
+	for _, c := range []struct {
+		name       string
+		made, asks bool // hnsw of the index, and of who asks
+		limit      int
+		script     bool
+	}{
+		{"compared", false, false, 10_000, false},
+		{"compared, though the graph is asked for", false, true, 10_000, false},
+		{"more than the server compares", false, false, 10_001, true},
+		{"the graph", true, true, 10_000, false},
+		{"compared, though there is a graph", true, false, 10, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := s.New(t)
+			o.HNSW = c.made
+			b := s.Open(t, o)
+			if err := b.Write(t.Context(), storetest.Library()); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			o.HNSW = c.asks
+			b = s.Open(t, o)
+			defer b.Close()
+			r, err := b.Retrieve(t.Context(), store.Request{Limit: c.limit, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
+			missing := errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(), "lang-painless is missing")
+			if c.script && missing {
+				return
+			}
+			if err != nil || len(r) != 1 || math.Abs(r[0].Score-0.6) > 1e-6 {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
+	}
+}
+
+// TestWithinMany: among few chunks or many, every hit has the similarity of its nearest
+// passage, and names it.
+func TestWithinMany(t *testing.T) { each(t, testWithinMany) }
+
+func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	r := rand.New(rand.NewPCG(1, 2))
+	unit := func() []float32 {
+		x, y, z := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
+		n := math.Sqrt(x*x + y*y + z*z)
+		return []float32{float32(x / n), float32(y / n), float32(z / n)}
+	}
+	query := unit()
+	var batch store.Batch
+	type nearest struct {
+		passage int
+		score   float64
+	}
+	want := map[sheaf.ID]nearest{}
+	for i := range 700 {
+		id := sheaf.ID(fmt.Sprintf("t:d%03d", i))
+		best := nearest{score: -2}
+		c := storetest.Chunk(string(id), "body", "x")
+		c.Vectors = []store.Vectors{{Name: "body"}}
+		for at := range 1 + i%4 {
+			v := unit()
+			c.Vectors[0].Passages = append(c.Vectors[0].Passages, v)
+			if score := float64(v[0])*float64(query[0]) + float64(v[1])*float64(query[1]) + float64(v[2])*float64(query[2]); score > best.score {
+				best = nearest{at, score}
+			}
+		}
+		want[id] = best
+		batch.Chunks = append(batch.Chunks, c)
+	}
+	b := s.Open(t, s.New(t))
+	defer b.Close()
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{40, 600} {
+		within := make([]sheaf.ID, n)
+		for i := range within {
+			within[i] = batch.Chunks[700-n+i].ID
+		}
+		got, err := b.Retrieve(t.Context(), store.Request{Limit: 700, Within: within, Vector: &store.VectorRequest{Field: "body", Vector: query}})
+		if err != nil || len(got) != n {
+			t.Fatalf("among %d chunks %d are found, %v", n, len(got), err)
+		}
+		for _, h := range got {
+			w := want[h.ID]
+			if h.Passage != w.passage || math.Abs(h.Score-w.score) > 1e-5 || h.ID < within[0] {
+				t.Fatalf("among %d chunks %s has %v for passage %d, want %v for %d", n, h.ID, h.Score, h.Passage, w.score, w.passage)
+			}
+		}
+	}
+}
+
+// TestLongID: a chunk whose ID the index does not take is named, and the rest written.
+func TestLongID(t *testing.T) { each(t, testLongID) }
+
+func testLongID(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+	b := s.Empty(t)
+	defer b.Close()
+	long := "t:" + strings.Repeat("x", 40_000)
+	err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk(long, "body", "tea"), storetest.Chunk("t:a", "body", "tea")}})
+	var partial *store.PartialError
+	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !strings.Contains(fmt.Sprint(partial.Rejected[sheaf.ID(long)]), "at most 32000") {
+		t.Errorf("%.300v", err)
+	}
+	if n := storetest.Hits(t, b, "tea"); n != 1 {
+		t.Errorf("%d chunks are there", n)
+	}
+}
+
+// TestListOnly: what another analyzer made, with another k1 and b, can be listed.
+func TestListOnly(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		o := s.New(t)
+		made := s.Open(t, o)
+		if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Analyzer, o.K1, o.B, o.ListOnly = storetest.Analyzer(t, "de"), 0.9, 0.4, true
+		b := s.Open(t, o)
+		defer b.Close()
+		storetest.ListOnly(t, b)
+	})
+}

@@ -1,0 +1,53 @@
+package opensearch
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"sheaf"
+)
+
+// remakeTimeout bounds making an index again.
+const remakeTimeout = 30 * time.Second
+
+// Empty implements [store.Emptier]: the index is removed and made again with the
+// settings, the mapping and the second names that it has, because chunks that are only
+// deleted count in statistics until the server merges them away. The dictionary stays:
+// what nothing holds finds nothing.
+func (s *Store) Empty(ctx context.Context) error {
+	return s.calls.Write(ctx, func(ctx context.Context) error {
+		var found map[string]struct {
+			Aliases  map[string]any `json:"aliases"`
+			Mappings map[string]any `json:"mappings"`
+			Settings struct {
+				Index map[string]any `json:"index"`
+			} `json:"settings"`
+		}
+		if err := s.client.Call(ctx, "GET", "/"+s.index(), nil, &found); err != nil {
+			return err
+		}
+		if len(found) != 1 {
+			return s.several(s.index(), len(found))
+		}
+		for name, index := range found {
+			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // which the server gives
+				delete(index.Settings.Index, own)
+			}
+			// A request that is sent again, because its answer was lost, finds done
+			// what it asks for; and what is removed is made again even when the
+			// caller goes away.
+			if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+				return err
+			}
+			again, stop := context.WithTimeout(context.WithoutCancel(ctx), remakeTimeout)
+			err := s.client.Call(again, "PUT", "/"+name, index, nil)
+			stop()
+			if err != nil && !strings.Contains(err.Error(), "resource_already_exists") {
+				return s.fault(err, "the index %s was removed and could not be made again", name)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,190 @@
+package opensearch
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/index/engine/bm25"
+	"sheaf/store/textplan"
+)
+
+// escapes is the first of 256 characters, reserved by Unicode for private use,
+// that stand for single bytes.
+const escapes = 0x10ff00
+
+// escape makes UTF-8, which is all that JSON carries, of any bytes: those that
+// are not UTF-8 become characters of the private range, and so do the bytes of
+// characters of that range. Texts that are UTF-8 stay as they are and in their
+// order.
+func escape(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 || r >= escapes {
+			for _, b := range []byte(s[i : i+size]) {
+				out.WriteRune(escapes + rune(b))
+			}
+		} else {
+			out.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return out.String()
+}
+
+// unescape undoes escape.
+func unescape(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
+		return s
+	}
+	var out strings.Builder
+	for _, r := range s {
+		if r >= escapes {
+			out.WriteByte(byte(r - escapes))
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// key is the name of a document in the index, which takes 512 bytes at most.
+func key(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Every value of a column is one word of the field "c": the column's name, a
+// separator, a letter for the kind, and the value in a form that sorts as values
+// do. So a filter needs no mapping of its own for any column, and a word that
+// matches is one value that matches.
+const (
+	separator = "\x1f"
+	// maxWord is how much of a text value is kept; of a longer one the
+	// beginning and a hash.
+	maxWord = 8000
+)
+
+// columnWord is the beginning of the words of a column.
+func columnWord(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 }) || len(name) > maxWord {
+		sum := sha256.Sum256([]byte(name))
+		return "\x01" + hex.EncodeToString(sum[:]) + separator
+	}
+	return escape(name) + separator
+}
+
+var kindLetter = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d", sheaf.KindBool: "b"}
+
+func valueWord(v sheaf.Value) string {
+	if v.Kind == sheaf.KindText {
+		if len(v.Text) > maxWord {
+			sum := sha256.Sum256([]byte(v.Text))
+			end := maxWord
+			for end > 0 && !utf8.RuneStart(v.Text[end]) {
+				end--
+			}
+			return "t" + escape(v.Text[:end]) + "\x1e" + hex.EncodeToString(sum[:])
+		}
+		return "t" + escape(v.Text)
+	}
+	bits := math.Float64bits(v.Number)
+	if bits>>63 != 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return fmt.Sprintf("%s%016x", kindLetter[v.Kind], bits)
+}
+
+// Terms are written to the server with these between them.
+const (
+	betweenPlaces = "\x1e" // between positions
+	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap
+)
+
+// placed is a term at a position.
+type placed struct {
+	position int32
+	term     string
+}
+
+// places writes terms as the server's analyzer reads them; it sorts them by position.
+// Positions that are far apart (which only stop words in great numbers make) take
+// no more than maxGap.
+func places(terms []placed) string {
+	slices.SortStableFunc(terms, func(a, b placed) int { return cmp.Compare(a.position, b.position) })
+	var out strings.Builder
+	for i, t := range terms {
+		switch {
+		case i == 0:
+		case t.position == terms[i-1].position:
+			out.WriteString(betweenTerms)
+		default:
+			for range min(t.position-terms[i-1].position-1, maxGap) {
+				out.WriteString(betweenPlaces + betweenTerms)
+			}
+			out.WriteString(betweenPlaces)
+		}
+		out.WriteString(t.term)
+	}
+	return out.String()
+}
+
+const maxGap = 1000
+
+// present stands in the forms of every field that has terms, so that both have as
+// many chunks for idf.
+const present = "\x02"
+
+// fieldTexts are the terms of a field and its forms as they are sent.
+func fieldTexts(f textplan.Field) (terms, forms string) {
+	at := make([]placed, 0, f.Length)
+	rest := []string{present}
+	for _, p := range f.Postings {
+		if form, ok := strings.CutPrefix(p.Term, textplan.FormMark); ok {
+			for range p.Frequency {
+				rest = append(rest, form)
+			}
+			continue
+		}
+		for _, place := range p.Positions {
+			at = append(at, placed{place, p.Term})
+		}
+	}
+	if n := filling(f.Length); n > 0 && len(at) > 0 {
+		end := slices.MaxFunc(at, func(a, b placed) int { return cmp.Compare(a.position, b.position) }).position
+		at = append(at, slices.Repeat([]placed{{end + 1, filler}}, n)...)
+	}
+	return places(at), strings.Join(rest, betweenPlaces)
+}
+
+// filler is a term that nobody looks for.
+const filler = "\x03"
+
+// filling is how many fillers make a field of n terms as long as the nearest length
+// that Lucene keeps, which by itself cuts off what its byte cannot hold: texts would
+// count as up to an eighth shorter than they are, against an average that is exact.
+// So they are at most a sixteenth off, up as often as down.
+func filling(n int) int {
+	return max(0, int(bm25.LengthsLucene.Of(uint32(n)))-n)
+}
+
+// plainField is the name of a field in the index.
+func plainField(name string) string {
+	if name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r == '_') }) {
+		return name
+	}
+	return "0" + hex.EncodeToString([]byte(name))
+}

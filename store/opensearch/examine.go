@@ -1,0 +1,198 @@
+package opensearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// notTold is what a check finds when the server does not answer its question. No other command needs that answer.
+const notTold = "not told"
+
+// Examine looks at a server and the index in it. It makes an empty index beside it
+// and removes it again, which shows rights, analyzers and vectors.
+func Examine(ctx context.Context, o Options) []store.Finding {
+	if err := o.prepare(); err != nil {
+		return []store.Finding{{Check: "settings", Err: err}}
+	}
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
+	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
+	s.clauses.Store(usualClauses)
+	var nodes struct {
+		Nodes map[string]struct{ Version string }
+	}
+	began := time.Now()
+	err := s.client.Call(ctx, "GET", "/_nodes/_all/http?filter_path=nodes.*.version", nil, &nodes)
+	if err != nil && !errors.Is(err, store.ErrForbidden) {
+		if errors.Is(err, sheaf.ErrNotFound) {
+			err = s.other(err)
+		}
+		return []store.Finding{{Check: "connection", Err: err}}
+	}
+	out := []store.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
+	version := notTold
+	for _, n := range nodes.Nodes {
+		version = o.Dialect.String() + " " + n.Version
+		break
+	}
+	out = append(out, store.Finding{Check: "version", Found: version})
+	out = append(out, s.examineHealth(ctx), s.examineClock(ctx))
+	if err := s.server(ctx); err != nil {
+		out = append(out, store.Finding{Check: "plug-ins", Err: err})
+	} else {
+		out = append(out, store.Finding{Check: "plug-ins", Found: fmt.Sprintf("there; a query may have %d clauses", s.clauses.Load())})
+	}
+	if o.Dialect == Elasticsearch {
+		out = append(out, s.examineLicense(ctx))
+	}
+	return append(out, s.examineMaking(ctx), s.examineIndex(ctx))
+}
+
+// examineLicense says what the license is good for: one that does not cover retrievers
+// is no fault, because branches are joined here then.
+func (s *Store) examineLicense(ctx context.Context) store.Finding {
+	out := store.Finding{Check: "license", Found: notTold}
+	var said struct {
+		License struct{ Type, Status string }
+	}
+	switch err := s.client.Call(ctx, "GET", "/_license", nil, &said); {
+	case errors.Is(err, sheaf.ErrInvalid), errors.Is(err, sheaf.ErrNotFound), err == nil && said.License.Type == "":
+		return out // without the right to ask, or from a server without the module
+	case err != nil:
+		out.Found, out.Err = "", err
+		return out
+	}
+	out.Found = said.License.Type + ", " + said.License.Status
+	switch said.License.Type {
+	case "trial", "enterprise":
+	default:
+		out.Found += "; push_down needs enterprise or trial, sheaf joins the branches"
+	}
+	if said.License.Status == "expired" {
+		out.Err = s.fault(store.ErrForbidden, "its license has expired, and it refuses what that covered: renew it, or go back to the free one with POST /_license/start_basic?acknowledge=true")
+	}
+	return out
+}
+
+func (s *Store) examineHealth(ctx context.Context) store.Finding {
+	var health struct{ Status string }
+	err := s.client.Call(ctx, "GET", "/_cluster/health", nil, &health)
+	if errors.Is(err, store.ErrForbidden) {
+		return store.Finding{Check: "health", Found: notTold}
+	}
+	if err == nil && health.Status == "red" {
+		err = s.fault(sheaf.ErrUnavailable, "shards of the cluster have no copy: see _cluster/allocation/explain")
+	}
+	return store.Finding{Check: "health", Found: health.Status, Err: err}
+}
+
+// examineClock compares with what each node says of itself: the servers send no header
+// Date. A node answers some time between question and answer, so within is no difference.
+func (s *Store) examineClock(ctx context.Context) store.Finding {
+	var stats struct {
+		Nodes map[string]struct{ Timestamp int64 }
+	}
+	before := time.Now()
+	err := s.client.Call(ctx, "GET", "/_nodes/stats/process?filter_path=nodes.*.timestamp", nil, &stats)
+	after := time.Now()
+	out := store.Finding{Check: "clock", Found: notTold, Err: err}
+	if errors.Is(err, store.ErrForbidden) {
+		out.Err = nil
+	}
+	if len(stats.Nodes) == 0 {
+		return out
+	}
+	var skew time.Duration
+	for _, n := range stats.Nodes {
+		at := time.UnixMilli(n.Timestamp)
+		skew = max(skew, before.Sub(at), at.Sub(after))
+	}
+	out.Found = fmt.Sprintf("differs by %v", skew.Round(time.Millisecond))
+	if skew > store.MaxSkew {
+		out.Err = s.fault(sheaf.ErrInvalid, "the clocks differ by more than %v: set both from the network", store.MaxSkew)
+	}
+	return out
+}
+
+// examineMaking makes an index like ours and removes it.
+func (s *Store) examineMaking(ctx context.Context) store.Finding {
+	out := store.Finding{Check: "rights and analyzers", Found: "an index can be made"}
+	probe := fmt.Sprintf("%s-probe-%d", s.index(), time.Now().UnixNano())
+	fields := s.o.Vectors
+	if len(fields) == 0 {
+		fields = []store.VectorField{{Name: store.VectorBody, Dims: 8}}
+	}
+	err := s.client.Probe(ctx, "/"+probe, func() error {
+		return s.make(ctx, probe, meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields})
+	})
+	if err != nil {
+		out.Found, out.Err = "", err
+	}
+	return out
+}
+
+func (s *Store) examineIndex(ctx context.Context) store.Finding {
+	out := store.Finding{Check: "index " + s.index(), Found: "not made yet"}
+	err := s.ourDictionary(ctx)
+	gone := errors.Is(err, sheaf.ErrNotFound)
+	if err == nil || gone || errors.Is(err, store.ErrForbidden) {
+		err = s.verify(ctx)
+	}
+	if err == nil {
+		err = s.examineBlocks(ctx)
+	}
+	if err == nil && gone {
+		out.Found, out.Err = "", s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf index --rebuild makes it again", s.index())
+		return out
+	}
+	switch {
+	case errors.Is(err, sheaf.ErrNotFound):
+	case err != nil:
+		out.Found, out.Err = "", err
+	default:
+		n, err := s.count(ctx, object{"match_all": object{}})
+		out.Found, out.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
+	}
+	return out
+}
+
+// examineBlocks is an error when something may not be done with the index or its
+// dictionary: the server itself blocks an index when its disk is nearly full.
+func (s *Store) examineBlocks(ctx context.Context) error {
+	var found map[string]struct{ Settings map[string]string }
+	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.index(), s.index()), nil, &found)
+	if errors.Is(err, sheaf.ErrInvalid) {
+		return nil // without the right to ask, writing will tell
+	}
+	if err != nil {
+		return err
+	}
+	var lifts []string
+	space := ""
+	for _, index := range slices.Sorted(maps.Keys(found)) {
+		// Those of reading only come first: they keep the others from being changed. Each
+		// is a request of its own: together they are refused. (That of metadata refuses
+		// this request, and says so.)
+		for _, block := range []string{"read_only_allow_delete", "read_only", "write", "read"} {
+			if found[index].Settings["index.blocks."+block] != "true" {
+				continue
+			}
+			lifts = append(lifts, fmt.Sprintf(`PUT /%s/_settings {"index.blocks.%s":null}`, index, block))
+			if block == "read_only_allow_delete" {
+				space = "make space where the server's disk is nearly full, then "
+			}
+		}
+	}
+	if len(lifts) == 0 {
+		return nil
+	}
+	return s.fault(sheaf.ErrUnavailable, "the server blocks it (%d settings index.blocks): %slift that, one after another: %s", len(lifts), space, strings.Join(lifts, ", "))
+}

@@ -1,0 +1,217 @@
+package opensearch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/opensearch"
+	"sheaf/store/storetest"
+)
+
+// asked is what the server of o answers to a request of the test's own.
+func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, string) {
+	t.Helper()
+	req := must(http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.URL+path, strings.NewReader(body)))
+	req.Header.Set("Content-Type", "application/json")
+	resp := must(http.DefaultClient.Do(req))
+	defer resp.Body.Close()
+	return resp.StatusCode, string(must(io.ReadAll(resp.Body)))
+}
+
+// foreign makes an index of somebody else, with one document, which the end of the test
+// removes. What it gives back is an error when that index is not as it was made.
+func foreign(t *testing.T, o opensearch.Options, name, mappings string) (unharmed func() error) {
+	t.Helper()
+	if status, said := asked(t, o, "PUT", "/"+name, `{"mappings":`+mappings+`}`); status != 200 {
+		t.Fatalf("make %s: %s", name, said)
+	}
+	t.Cleanup(func() { asked(t, o, "DELETE", "/"+name, "") })
+	if status, said := asked(t, o, "PUT", "/"+name+"/_doc/1?refresh=true", `{"t":"theirs"}`); status != 201 {
+		t.Fatalf("write to %s: %s", name, said)
+	}
+	return func() error {
+		if _, said := asked(t, o, "GET", "/"+name+"/_count", ""); !strings.Contains(said, `"count":1,`) {
+			return fmt.Errorf("%s holds %s", name, said)
+		}
+		return nil
+	}
+}
+
+// refused is an error when err is not that something else has the name.
+func refused(err error, name string) error {
+	if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) || !strings.Contains(err.Error(), name+" ") || !strings.Contains(err.Error(), "name another index") {
+		return fmt.Errorf("%s is not ours, and is answered with: %w", name, err)
+	}
+	return nil
+}
+
+// TestForeignDictionary: an index of somebody else that has the name of the dictionary is
+// left as it is, and nothing is made beside it.
+func TestForeignDictionary(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		for _, mappings := range []string{
+			`{}`,
+			`{"dynamic":false,"_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}`,
+			`{"dynamic":"strict","properties":{"t":{"type":"keyword"}}}`,
+			`{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"text","index_options":"docs"}}}`,
+			`{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"},"u":{"properties":{"p":{"type":"text","index_options":"docs"}}}}}`,
+			`{"_meta":{"sheaf":"a bundle","made":1}}`,
+		} {
+			o := s.New(t)
+			name := o.Index + "-terms"
+			unharmed := foreign(t, o, name, mappings)
+			_, err := opensearch.Open(t.Context(), o)
+			if err := errors.Join(refused(err, name), refused(opensearch.Drop(t.Context(), o), name), unharmed()); err != nil {
+				t.Errorf("%s: %v", mappings, err)
+			}
+			if status, said := asked(t, o, "GET", "/"+o.Index, ""); status != http.StatusNotFound {
+				t.Errorf("%s: the index was made: %s", mappings, said)
+			}
+			if f := examined(t, o); f == nil || refused(f, name) != nil {
+				t.Errorf("%s: examined: %v", mappings, f)
+			}
+		}
+	})
+}
+
+// examined is what the doctor says is wrong.
+func examined(t *testing.T, o opensearch.Options) error {
+	var all error
+	for _, f := range opensearch.Examine(t.Context(), o) {
+		all = errors.Join(all, f.Err)
+	}
+	return all
+}
+
+// TestForeignBesideOurs: an index of ours whose dictionary somebody else's took the place of
+// is not used and not removed, however it is opened.
+func TestForeignBesideOurs(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		o := s.New(t)
+		b := s.Open(t, o)
+		defer b.Close()
+		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
+			t.Fatal(err)
+		}
+		name := o.Index + "-terms"
+		asked(t, o, "DELETE", "/"+name, "")
+		unharmed := foreign(t, o, name, `{}`)
+		for _, change := range []func(*opensearch.Options){func(*opensearch.Options) {}, func(o *opensearch.Options) { o.Existing = true }, func(o *opensearch.Options) { o.ReadOnly = true }} {
+			opened := o
+			change(&opened)
+			_, err := opensearch.Open(t.Context(), opened)
+			if err := refused(err, name); err != nil {
+				t.Errorf("existing %v, read only %v: %v", opened.Existing, opened.ReadOnly, err)
+			}
+		}
+		if err := errors.Join(refused(opensearch.Drop(t.Context(), o), name), unharmed()); err != nil {
+			t.Error(err)
+		}
+		if n := storetest.Hits(t, b, "stone"); n != 1 {
+			t.Errorf("%d chunks are left", n)
+		}
+	})
+}
+
+// TestForeignIndex: an index of somebody else is not removed, nor is a dictionary beside it.
+func TestForeignIndex(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		o := s.New(t)
+		unharmed := foreign(t, o, o.Index, `{}`)
+		_, err := opensearch.Open(t.Context(), o)
+		if !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("opened: %v", err)
+		}
+		if err := opensearch.Drop(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("dropped: %v", err)
+		}
+		if err := unharmed(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestStoreNamedAsDictionary: of a store that has the name of another's dictionary, the
+// second of the two is refused, whichever that is, and the first stays.
+func TestStoreNamedAsDictionary(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		for _, longFirst := range []bool{true, false} {
+			short := s.New(t)
+			long := short
+			long.Index += "-terms"
+			first, second := short, long
+			if longFirst {
+				first, second = long, short
+			}
+			b := s.Open(t, first)
+			if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
+				t.Fatal(err)
+			}
+			_, err := opensearch.Open(t.Context(), second)
+			if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) || !strings.Contains(err.Error(), "another") {
+				t.Errorf("%s beside %s: %v", second.Index, first.Index, err)
+			}
+			if err := opensearch.Drop(t.Context(), second); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s beside %s: dropped: %v", second.Index, first.Index, err)
+			}
+			if r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "sto"})); err != nil || len(r) != 1 {
+				t.Errorf("%s: found %v, %v", first.Index, r, err)
+			}
+			if err := errors.Join(b.Close(), opensearch.Drop(t.Context(), first)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestOlderDictionary: one that an earlier version made, which says nothing about itself,
+// is ours.
+func TestOlderDictionary(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		o := s.New(t)
+		if status, said := asked(t, o, "PUT", "/"+o.Index+"-terms", `{"mappings":{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}}`); status != 200 {
+			t.Fatal(said)
+		}
+		b := s.Open(t, o)
+		defer b.Close()
+		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
+			t.Error(err)
+		}
+		if err := opensearch.Drop(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+		if status, _ := asked(t, o, "GET", "/"+o.Index+"-terms", ""); status != http.StatusNotFound {
+			t.Errorf("the dictionary is still there: %d", status)
+		}
+	})
+}
+
+// TestForeignAlias: a second name that stands for an index of somebody else, or would give
+// the dictionary such a name, stays theirs.
+func TestForeignAlias(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		b := s.Empty(t).(*opensearch.Store)
+		defer b.Close()
+		for _, suffix := range []string{"", "-terms"} {
+			o := s.New(t)
+			alias := o.Index + "-alias"
+			foreign(t, o, o.Index, `{"_meta": {"sheaf": "a bundle"}}`)
+			if status, said := asked(t, o, "PUT", "/"+o.Index+"/_alias/"+alias+suffix, ""); status != 200 {
+				t.Fatal(said)
+			}
+			if err := b.Alias(t.Context(), alias); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), alias+suffix+" ") || !strings.Contains(err.Error(), "choose another") {
+				t.Errorf("%s: %v", alias+suffix, err)
+			}
+			if _, said := asked(t, o, "GET", "/_alias/"+alias+"*", ""); !strings.Contains(said, `"`+o.Index+`":`) || strings.Count(said, alias) != 1 {
+				t.Errorf("%s: now stands for %s", alias+suffix, said)
+			}
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package opensearch_test
+
+import (
+	"flag"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"sheaf/store"
+	"sheaf/store/opensearch"
+	"sheaf/store/storetest"
+)
+
+var update = flag.Bool("update", false, "write golden files anew, with what the server answers")
+
+// TestRequests: everything that is sent to OpenSearch has its golden form, with what
+// it answered and what the store read in that: how the index is made, bulk requests, a search for each thing that a
+// request can hold, joined branches, deletion.
+func TestRequests(t *testing.T) {
+	o := opensearch.Options{URL: "http://opensearch", Index: "golden", Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
+	if *update {
+		o.URL = serverOf(t, opensearch.OpenSearch)
+		if err := opensearch.Drop(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := storetest.NewExchanges(t, filepath.Join("testdata", "requests.json"), *update)
+	o.Client = x.Client()
+	x.About = "open"
+	s, err := opensearch.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.All(t.Context(), s)
+	x.About = "drop"
+	x.Result(opensearch.Drop(t.Context(), o))
+}
+
+// TestHollowAnswers: what OpenSearch's answers may lack. It needs no server.
+func TestHollowAnswers(t *testing.T) {
+	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
+		s, err := opensearch.Open(t.Context(), opensearch.Options{URL: "http://opensearch", Index: "golden", Client: client, Analyzer: storetest.Analyzer(t, "en"),
+			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}, []storetest.Hollow{
+		{About: "write", Path: "/golden/_bulk", From: `(?s)"items":.*\]`, To: `"items":null`},
+		{About: "write", Path: "/golden/_bulk", From: `"status":\s*201`, To: `"other":201`},
+		{About: "write", Path: "/golden/_bulk", From: `(?s)"index":\s*{.*?}`, To: ``},
+		{About: "write", Path: "/golden-terms/_bulk", From: `(?s)"items":.*\]`, To: `"items":[]`},
+		{About: "write", Path: "/golden-terms/_bulk", From: `"status":\s*201`, To: `"status":503`},
+		{About: "delete", Path: "/golden/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":null}`},
+		{About: "delete", Path: "/golden/_search", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "delete", Path: "/golden/_search", From: `"timed_out":\s*false`, To: `"timed_out":true`},
+		{About: "delete", Path: "/golden/_bulk", From: `"status":\s*200`, To: `"status":500`},
+		{About: "words", Path: "/golden/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":{}}`},
+		{About: "words", Path: "/golden/_search", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "words", Path: "/golden/_search", From: `"id":`, To: `"other":`},
+		{About: "prefix", Path: "/golden-terms/_search", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "prefix", Path: "/golden-terms/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":{}}`},
+		{About: "count", Path: "/golden/_count", From: `"count":\s*2`, To: `"count":null`},
+		{About: "count", Path: "/golden/_count", From: `"failed":\s*0`, To: `"failed":1`},
+	})
+}

@@ -1,0 +1,380 @@
+package opensearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+)
+
+// version is that of the mapping.
+const version = 1
+
+// meta is what an index says about itself.
+type meta struct {
+	Version  int                 `json:"version"`
+	Analyzer string              `json:"analyzer"`
+	K1       float64             `json:"k1"`
+	B        float64             `json:"b"`
+	Vectors  []store.VectorField `json:"vectors,omitempty"`
+}
+
+// prepare makes the index, or checks the one that is there.
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.server(ctx); err != nil {
+		return err
+	}
+	err := s.complete(ctx)
+	if errors.Is(err, sheaf.ErrNotFound) && !s.o.ReadOnly && !s.o.Existing {
+		if err := s.create(ctx); err != nil {
+			return err
+		}
+		err = s.complete(ctx)
+	}
+	return err
+}
+
+// complete checks the index and its dictionary.
+func (s *Store) complete(ctx context.Context) error {
+	if err := s.verify(ctx); err != nil {
+		return err
+	}
+	err := s.ourDictionary(ctx)
+	switch {
+	case errors.Is(err, sheaf.ErrNotFound):
+		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.index())
+	case errors.Is(err, store.ErrForbidden):
+		return nil // who may not ask is told of that when words are completed or written
+	}
+	return err
+}
+
+// askClauses asks how many clauses a query may have: OpenSearch takes that also while it
+// runs, and then it does not stand among the defaults, which are what its file says.
+func (s *Store) askClauses(ctx context.Context) error {
+	var settings struct{ Transient, Persistent, Defaults map[string]any }
+	err := s.client.Call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.indices.query.bool.max_clause_count,*.indices*", nil, &settings)
+	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
+		return err // a user without the right to ask gets the usual number
+	}
+	for _, set := range []map[string]any{settings.Defaults, settings.Persistent, settings.Transient} {
+		if text, ok := set["indices.query.bool.max_clause_count"].(string); ok {
+			if n, err := strconv.Atoi(text); err == nil && n > 0 {
+				s.clauses.Store(int64(n))
+			}
+		}
+	}
+	return nil
+}
+
+// server asks for what the store needs of the server.
+func (s *Store) server(ctx context.Context) error {
+	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
+		return s.other(err)
+	} else if err != nil {
+		return err
+	}
+	if s.o.Dialect == Elasticsearch {
+		// "/" is not asked: a right for it is rarer, and not every server has it.
+		var nodes struct {
+			Nodes map[string]struct{ Version string }
+		}
+		err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version", nil, &nodes)
+		for _, n := range nodes.Nodes {
+			return s.recent(n.Version)
+		}
+		if errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrNotFound) {
+			return nil // without the right to ask, the mapping will tell
+		}
+		return err
+	}
+	var plugins []struct{ Component, Version string }
+	if err := s.client.Call(ctx, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
+		return nil // without the right to ask, the mapping will tell
+	}
+	for _, p := range plugins {
+		if p.Component == "opensearch-knn" {
+			return s.recent(p.Version) // which begins with the server's
+		}
+	}
+	var nodes struct {
+		Nodes map[string]struct {
+			Version string
+			Flavor  string `json:"build_flavor"` // which OpenSearch does not have
+		}
+	}
+	if err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version,nodes.*.build_flavor", nil, &nodes); err == nil {
+		for _, n := range nodes.Nodes {
+			if n.Flavor != "" {
+				return s.fault(sheaf.ErrInvalid, "the server is Elasticsearch %s: begin the address with elasticsearch:// (elasticsearch+https:// for TLS)", n.Version)
+			}
+		}
+	}
+	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and start that again: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where VERSION is that of the server")
+}
+
+// other asks about a server that does not know what every one of the dialect knows.
+func (s *Store) other(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
+
+// recent is an error when the server has a version that lacks what is asked of it.
+func (s *Store) recent(version string) error {
+	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
+	var major, minor int
+	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	if n == 2 {
+		s.serverIs.Store(int64(100*major + minor))
+	}
+	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // which OpenSearch has, and Elasticsearch had ten years ago
+		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with opensearch://; else upgrade it to %d.%d or newer", version, least[0], least[1])
+	}
+	if n == 2 && (major < least[0] || major == least[0] && minor < least[1]) {
+		return s.fault(sheaf.ErrUnsupported, "the server has version %s: upgrade it to %d.%d or newer", version, least[0], least[1])
+	}
+	return nil
+}
+
+// create makes the index and its dictionary, neither when the name of the dictionary is
+// taken. Two programs that make them at once do no harm: the second finds them.
+func (s *Store) create(ctx context.Context) error {
+	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
+	if err := s.chooseParts(ctx); err != nil {
+		return err
+	}
+	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
+	made := func(err error) error {
+		if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
+			return nil
+		}
+		return err
+	}
+	if err := made(s.make(ctx, s.index(), m)); err != nil {
+		return err
+	}
+	return made(s.client.Call(ctx, "PUT", "/"+s.terms(), s.dictionary(), nil))
+}
+
+// The shards and replicas of a new index in a cluster of several nodes.
+const (
+	usualShards   = 3
+	usualReplicas = 1
+)
+
+// chooseParts chooses how many shards and replicas a new index gets, where the options leave that open.
+func (s *Store) chooseParts(ctx context.Context) error {
+	if s.o.Shards > 0 && s.o.Replicas != 0 {
+		return nil
+	}
+	var health struct {
+		Nodes int `json:"number_of_data_nodes"`
+	}
+	err := s.client.Call(ctx, "GET", "/_cluster/health?filter_path=number_of_data_nodes", nil, &health)
+	if errors.Is(err, sheaf.ErrInvalid) {
+		return nil // without the right to ask, the cluster is taken for one node
+	}
+	if err != nil || health.Nodes < 2 {
+		return err
+	}
+	if s.o.Shards == 0 {
+		s.o.Shards = usualShards
+	}
+	if s.o.Replicas == 0 {
+		s.o.Replicas = usualReplicas
+	}
+	return nil
+}
+
+// VectorsInSource is a setting of Elasticsearch 9.2 and newer, which else gives vectors
+// back rounded, and only when asked to. Older versions refuse it and need none.
+const VectorsInSource = "mapping.exclude_source_vectors"
+
+// make makes an index like ours.
+func (s *Store) make(ctx context.Context, name string, m meta) error {
+	body := s.mapping(m)
+	err := s.client.Call(ctx, "PUT", "/"+name, body, nil)
+	if err != nil && strings.Contains(err.Error(), "unknown setting [index."+VectorsInSource+"]") {
+		delete(body["settings"].(object)["index"].(object), VectorsInSource)
+		err = s.client.Call(ctx, "PUT", "/"+name, body, nil)
+	}
+	return err
+}
+
+// Bodies are the requests that make the index and its dictionary, by the name of
+// each, for people who make them by hand: Open finds them as if it had made them
+// itself. Elasticsearch before 9.2 refuses the setting VectorsInSource: there it has to
+// be taken out.
+func (o Options) Bodies() (map[string]any, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o}
+	return map[string]any{
+		o.Index:            s.mapping(meta{Version: version, Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B, Vectors: o.Vectors}),
+		o.Index + "-terms": s.dictionary(),
+	}, nil
+}
+
+// dictionary is the body that makes the index of terms. It says of itself that it is one
+// by another name than an index does, so that no store is ever opened in it.
+func (s *Store) dictionary() object {
+	return object{
+		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0), "refresh_interval": "-1", "max_result_window": maxTerms}},
+		"mappings": object{"dynamic": "strict", "_meta": object{"sheaf_terms": object{"version": version}}, "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
+	}
+}
+
+// mapping is the body that makes the index: its settings and its mapping.
+func (s *Store) mapping(m meta) object {
+	settings := object{
+		"number_of_shards": max(s.o.Shards, 1), "number_of_replicas": max(s.o.Replicas, 0),
+		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole
+		"max_result_window": store.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
+		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; else 10,000, which a text of 2 MB has
+		"similarity":                   object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B, "discount_overlaps": false}},
+		"analysis": object{
+			"tokenizer": object{"places": object{"type": "char_group", "tokenize_on_chars": []string{betweenPlaces}, "max_token_length": 1_000_000}},
+			"filter": object{
+				"terms": object{"type": "pattern_capture", "preserve_original": false, "patterns": []string{"([^" + betweenTerms + "]+)"}},
+				"gaps":  object{"type": "stop", "stopwords": []string{betweenTerms}},
+			},
+			"analyzer": object{"terms": object{"type": "custom", "tokenizer": "places", "filter": []string{"terms", "gaps"}}},
+		},
+	}
+	properties := object{
+		"id": object{"type": "keyword"}, "doc": object{"type": "keyword", "eager_global_ordinals": false}, "c": object{"type": "keyword"},
+		"t": object{"type": "object", "dynamic": true}, "f": object{"type": "object", "dynamic": true},
+		"text": object{"type": "object", "enabled": false},
+	}
+	for _, v := range m.Vectors {
+		properties[vectorPath(v.Name)] = s.vectorMapping(v.Dims)
+	}
+	if s.o.Dialect == OpenSearch {
+		settings["knn"] = true
+	} else {
+		settings[VectorsInSource] = false
+	}
+	text := func(positions string) object {
+		return object{"type": "text", "analyzer": "terms", "similarity": "bm25", "index_options": positions}
+	}
+	return object{
+		"settings": object{"index": settings},
+		"mappings": object{
+			"dynamic": "strict", "_meta": object{"sheaf": m},
+			// Terms can be made of the texts again.
+			"_source": object{"excludes": []string{"t", "f"}},
+			"dynamic_templates": []object{
+				{"terms": object{"path_match": "t.*", "mapping": text("positions")}},
+				{"forms": object{"path_match": "f.*", "mapping": text("freqs")}},
+			},
+			"properties": properties,
+		},
+	}
+}
+
+func vectorPath(field string) string { return "v_" + plainField(field) }
+
+// vectorMapping is a list of passages, each a document of Lucene's.
+func (s *Store) vectorMapping(dims int) object {
+	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine", "index_options": object{"type": "flat"}}
+	if s.o.HNSW {
+		p["index_options"] = object{"type": "hnsw", "m": 16, "ef_construction": 100}
+	}
+	if s.o.Dialect == OpenSearch {
+		// The engine must be named: the default one wants a native library.
+		p = object{"type": "knn_vector", "dimension": dims, "method": object{"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil",
+			"parameters": object{"m": 16, "ef_construction": 100}}}
+	}
+	return object{"type": "nested", "properties": object{"p": p}}
+}
+
+// verify compares the index that is there with the options.
+func (s *Store) verify(ctx context.Context) error {
+	index, m, err := s.ourIndex(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.compare(m); err != nil {
+		return err
+	}
+	if err := s.askSettings(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range m.Vectors {
+		options, _ := index.Mappings.Properties[vectorPath(v.Name)].Properties.P.Options.(object)
+		s.vectors[v.Name] = v
+		s.flat[v.Name] = options["type"] == "flat"
+	}
+	return nil
+}
+
+func (s *Store) compare(m meta) error {
+	switch {
+	case m.Version != version:
+		return s.fault(sheaf.ErrUnsupported, "the index has version %d, this program reads version %d: use the program that made it, or another index", m.Version, version)
+	case s.o.ListOnly:
+		return nil
+	case m.Analyzer != s.o.Analyzer.Name():
+		return s.fault(store.ErrMadeOtherwise, "the index was made with the analyzer %q, and this program asks for %q: fill it again, or fill another index", m.Analyzer, s.o.Analyzer.Name())
+	case m.K1 != s.o.K1 || m.B != s.o.B:
+		return s.fault(store.ErrMadeOtherwise, "the index was made with k1 %v and b %v, and %v and %v are asked for: name the former, fill it again, or fill another index", m.K1, m.B, s.o.K1, s.o.B)
+	}
+	for _, have := range m.Vectors {
+		for _, want := range s.o.Vectors {
+			if err := have.Same(want, "index"); err != nil {
+				return fmt.Errorf("%s %s: %w", s.o.Dialect, s.index(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// addVectors adds a vector field to the index.
+func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
+	s.mu.Lock()
+	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
+	for _, have := range s.vectors {
+		m.Vectors = append(m.Vectors, have)
+	}
+	s.mu.Unlock()
+	m.Vectors = append(m.Vectors, v)
+	err := s.client.Call(ctx, "PUT", "/"+s.index()+"/_mapping", object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
+	if err != nil {
+		return fmt.Errorf("add vector field %q of %d dimensions: %w", v.Name, v.Dims, err)
+	}
+	s.mu.Lock()
+	s.vectors[v.Name] = v
+	s.flat[v.Name] = s.o.Dialect == Elasticsearch && !s.o.HNSW
+	s.mu.Unlock()
+	return nil
+}
+
+// Drop removes an index and its dictionary; one that is not there is no error. When either
+// was made by something else that is sheaf.ErrInvalid, and both stay.
+func Drop(ctx context.Context, o Options) error {
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: httpstore.Transport()}
+	}
+	defer o.Client.CloseIdleConnections()
+	s := &Store{o: o, client: newClient(o)}
+	if _, _, err := s.ourIndex(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
+	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
+	for _, name := range []string{o.Index, o.Index + "-terms"} {
+		if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}

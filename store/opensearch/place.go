@@ -1,0 +1,136 @@
+package opensearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// A name may be an alias, which others can give to another index at any time. A store therefore keeps to
+// the index that the name stood for when it was opened. It follows the name to an index that was made in
+// the same way; from one made otherwise it would read nonsense, and would fill it with what does not
+// belong there.
+
+// place is an index with its dictionary, by their own names.
+type place struct{ index, terms string }
+
+// index is the name of the index in requests.
+func (s *Store) index() string {
+	if p := s.place.Load(); p != nil {
+		return p.index
+	}
+	return s.o.Index
+}
+
+// terms is the name of the dictionary in requests.
+func (s *Store) terms() string {
+	if p := s.place.Load(); p != nil {
+		return p.terms
+	}
+	return s.o.Index + "-terms"
+}
+
+// named returns the place that the name of the store stands for; nil when that is not one index with
+// one dictionary.
+func (s *Store) named(ctx context.Context) (*place, error) {
+	indices, err := s.behind(ctx, s.o.Index)
+	if err != nil || len(indices) != 1 {
+		return nil, err
+	}
+	terms, err := s.behind(ctx, s.o.Index+"-terms")
+	if err != nil || len(terms) != 1 {
+		return nil, err
+	}
+	return &place{indices[0], terms[0]}, nil
+}
+
+// pin keeps the store to the index that its name stands for. A user without the right to ask for
+// aliases keeps to the name.
+func (s *Store) pin(ctx context.Context) error {
+	p, err := s.named(ctx)
+	if p != nil && p.index != s.o.Index {
+		s.place.Store(p)
+		s.asked = time.Now()
+	}
+	if errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// followEvery is how often a store asks what its name stands for.
+const followEvery = time.Second
+
+// follow goes on with the index that the name stands for now, when that was made as this one.
+func (s *Store) follow(ctx context.Context) {
+	now := s.place.Load()
+	if now == nil {
+		return
+	}
+	s.mu.Lock()
+	due := time.Since(s.asked) >= followEvery
+	if due {
+		s.asked = time.Now()
+	}
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	p, err := s.named(ctx)
+	switch {
+	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
+		return // the request itself will tell
+	case p == nil:
+		s.setMoved(fmt.Errorf("the alias %s stands for no index now: %s is still used", s.o.Index, now.index))
+		return
+	case *p == *now:
+		s.setMoved(nil)
+		return
+	}
+	other := &Store{o: s.o, client: s.client, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
+	other.place.Store(p)
+	if err = other.verify(ctx); err == nil {
+		err = other.sameVectors(s)
+	}
+	if err != nil {
+		s.setMoved(fmt.Errorf("the alias %s stands for %s now, which was made otherwise: %s is still used; start again with other settings, or move the alias back: %w", s.o.Index, p.index, now.index, err))
+		return
+	}
+	s.mu.Lock()
+	s.vectors, s.flat, s.moved = other.vectors, other.flat, nil
+	s.mu.Unlock()
+	s.shards.Store(other.shards.Load())
+	s.indexIs.Store(other.indexIs.Load())
+	s.place.Store(p)
+}
+
+// sameVectors is an error when a vector field of two stores was made by different models.
+func (s *Store) sameVectors(old *Store) error {
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	for name, want := range old.vectors {
+		if have, ok := s.vectors[name]; ok {
+			if err := have.Same(want, "index"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) setMoved(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moved = err
+}
+
+// Moved implements [store.Mover].
+func (s *Store) Moved() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
+}

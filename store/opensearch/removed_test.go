@@ -1,0 +1,70 @@
+package opensearch_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/store/opensearch"
+	"sheaf/store/storetest"
+)
+
+// TestRemoved: a store whose place on the server is removed behind its back says so, and
+// not that the request was wrong, or that there is nothing to find.
+func TestRemoved(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		o := s.New(t)
+		b := s.Open(t, o)
+		defer b.Close()
+		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
+			t.Fatal(err)
+		}
+		if storetest.Hits(t, b, "stone") != 1 {
+			t.Fatal("nothing found before")
+		}
+		if err := opensearch.Drop(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("found %v, %v", got, err)
+		}
+	})
+}
+
+// TestDictionaryRemoved: without the dictionary nothing is written, so that no server makes
+// one of its own, with another mapping; who may make indices makes it again.
+func TestDictionaryRemoved(t *testing.T) {
+	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		o := s.New(t)
+		b := s.Open(t, o)
+		defer b.Close()
+		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, o.URL+"/"+o.Index+"-terms", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if err := b.Write(t.Context(), storetest.One("t:b", "moss")); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("a write without the dictionary: %v", err)
+		}
+		existing := o
+		existing.Existing = true
+		if _, err := opensearch.Open(t.Context(), existing); !errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "dictionary") {
+			t.Errorf("opened without the dictionary: %v", err)
+		}
+		again := s.Open(t, o)
+		defer again.Close()
+		if err := again.Write(t.Context(), storetest.One("t:b", "moss")); err != nil {
+			t.Errorf("a write when the dictionary is made again: %v", err)
+		}
+	})
+}

@@ -1,0 +1,517 @@
+package opensearch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/textplan"
+)
+
+// Retrieve implements [store.Backend].
+func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	if err := req.ValidatePlain(); err != nil {
+		return nil, err
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	s.follow(ctx)
+	query, err := s.query(ctx, &req)
+	if err != nil || query == nil {
+		return nil, err
+	}
+	var found answer
+	if err := s.client.Call(ctx, "POST", s.searching("_search"), ranked(&req, query), &found); err != nil {
+		return nil, err
+	}
+	return s.ranking(&req, &found)
+}
+
+// noStored has the server read nothing of what is stored of a hit, not even its key: that
+// lies among texts and vectors, which it would unpack for each.
+const noStored = "_none_"
+
+// ranked is the search for the hits of a request.
+func ranked(req *store.Request, query object) object {
+	return object{"size": req.Limit, "query": query, "_source": false, "stored_fields": noStored, "docvalue_fields": []string{"id"}, "track_total_hits": false,
+		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
+}
+
+// ranking is what was found for a request.
+func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error) {
+	out, err := s.hits(found)
+	if err != nil {
+		return nil, err
+	}
+	if req.Vector != nil {
+		for i := range out {
+			out[i].Score = s.cosine(out[i].Score)
+		}
+	}
+	out.Sort()
+	return out, nil
+}
+
+// whole is an error when an answer is not that of every shard, or has no hits, not even
+// an empty list of them.
+func (s *Store) whole(found *answer) error {
+	switch {
+	case len(found.Shards.Failures) > 0:
+		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %s", found.Shards.Failures[0].Reason)
+	case found.TimedOut, found.Shards.Failed > 0:
+		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %d shards failed, or it timed out", found.Shards.Failed)
+	case found.Hits.Hits == nil:
+		return s.fault(sheaf.ErrUnavailable, "an answer without hits: it is not what such a server says")
+	}
+	return nil
+}
+
+// hits reads what a search found.
+func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
+	if err := s.whole(found); err != nil {
+		return nil, err
+	}
+	out := make(sheaf.Ranking, 0, len(found.Hits.Hits))
+	for _, h := range found.Hits.Hits {
+		if len(h.Fields.ID) != 1 {
+			return nil, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not what such a server says")
+		}
+		hit := sheaf.Hit{ID: sheaf.ID(unescape(h.Fields.ID[0])), Score: h.Score}
+		for _, inner := range h.Inner {
+			if len(inner.Hits.Hits) > 0 {
+				hit.Passage = inner.Hits.Hits[0].Nested.Offset
+			}
+		}
+		out = append(out, hit)
+	}
+	return out, nil
+}
+
+// Count implements [store.Counter].
+func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
+	if err := req.ValidatePlain(); err != nil {
+		return 0, err
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	s.follow(ctx)
+	query, err := s.matching(ctx, req)
+	if err != nil || query == nil {
+		return 0, err
+	}
+	return s.count(ctx, query)
+}
+
+// count counts what a query matches.
+func (s *Store) count(ctx context.Context, query object) (int, error) {
+	var said struct {
+		Count  *int
+		Shards struct{ Failed int } `json:"_shards"`
+	}
+	err := s.client.Call(ctx, "POST", "/"+s.index()+"/_count", object{"query": query}, &said)
+	switch {
+	case err != nil:
+		return 0, err
+	case said.Count == nil:
+		return 0, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not what such a server says")
+	case said.Shards.Failed > 0:
+		return 0, s.fault(sheaf.ErrUnavailable, "the count is incomplete: %d shards failed", said.Shards.Failed)
+	}
+	return *said.Count, nil
+}
+
+// matching is the query for what a request matches, to count it; nil when nothing can.
+func (s *Store) matching(ctx context.Context, req store.Request) (object, error) {
+	if req.Text != nil {
+		// What matches does not depend on how it is scored.
+		text := *req.Text
+		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1, s.o.B
+		req.Text = &text
+		return s.query(ctx, &req)
+	}
+	if ok, err := s.holds(req.Vector); err != nil || !ok {
+		return nil, err
+	}
+	clauses, err := s.bounds(req.Filter, req.Within)
+	if err != nil {
+		return nil, err
+	}
+	path := vectorPath(req.Vector.Field)
+	return object{"bool": object{"filter": append(clauses, object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}, nil
+}
+
+// query is what answers a request; nil when nothing can.
+func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
+	clauses, err := s.bounds(req.Filter, req.Within)
+	if err != nil {
+		return nil, err
+	}
+	if req.Vector != nil {
+		return s.near(req, clauses)
+	}
+	if err := s.Supports(*req); err != nil {
+		return nil, err
+	}
+	w := words{s: s, req: req.Text, plan: textplan.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
+	if w.plan.Repeats() {
+		return nil, s.fault(sheaf.ErrUnsupported, "a phrase with slop that holds a word twice: Lucene wants a word of the text for each: leave the slop out, or use another store")
+	}
+	if err := w.resolve(ctx); err != nil {
+		return nil, err
+	}
+	query := w.root()
+	if query == nil {
+		return nil, nil
+	}
+	if int64(w.clauses) > s.clauses.Load() {
+		if err := s.askClauses(ctx); err != nil { // it may have been raised
+			return nil, err
+		}
+	}
+	if most := s.clauses.Load(); int64(w.clauses) > most {
+		return nil, s.fault(sheaf.ErrUnsupported, "the query becomes %d clauses, the server takes %d: use fewer or longer words, or raise indices.query.bool.max_clause_count", w.clauses, most)
+	}
+	if len(clauses) > 0 {
+		query = object{"bool": object{"must": []any{query}, "filter": clauses}}
+	}
+	return query, nil
+}
+
+// Supports implements [store.Selective]: it refuses what Lucene does not compute.
+func (s *Store) Supports(req store.Request) error {
+	t := req.Text
+	switch {
+	case t == nil:
+	case t.Combine == store.CombineBM25F:
+		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
+	case req.CountsAmong():
+		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
+	case t.K1 != s.o.K1 || t.B != s.o.B:
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the index was made with %v and %v: ask for these, or fill an index made with those", t.K1, t.B, s.o.K1, s.o.B)
+	}
+	return nil
+}
+
+// holds reports whether anything has vectors in the field of a request, which must
+// have their dimensions.
+func (s *Store) holds(req *store.VectorRequest) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.vectors[req.Field]
+	if ok && v.Dims != len(req.Vector) {
+		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, v.Dims)
+	}
+	return ok, nil
+}
+
+// near finds the chunks whose best passage is nearest; cosine reads their scores.
+func (s *Store) near(req *store.Request, clauses []any) (object, error) {
+	if ok, err := s.holds(req.Vector); err != nil || !ok {
+		return nil, err
+	}
+	path := vectorPath(req.Vector.Field)
+	field := path + ".p"
+	bare := func(query object) object { return object{"path": path, "score_mode": "max", "query": query} }
+	nested := func(query object) object {
+		out := bare(query)
+		out["inner_hits"] = object{"size": 1, "_source": false, "stored_fields": noStored}
+		return object{"nested": out}
+	}
+	s.mu.Lock()
+	flat := s.flat[req.Vector.Field]
+	s.mu.Unlock()
+	k := max(req.Limit, req.Vector.Candidates)
+	switch {
+	case s.o.Dialect == Elasticsearch && (s.o.HNSW || flat) && req.Limit <= maxNear:
+		k = min(k, maxNear)
+		knn := func(k int) object {
+			return object{"field": field, "query_vector": req.Vector.Vector, "k": k, "num_candidates": max(k, 100)}
+		}
+		if len(req.Within) < manyWithin {
+			return nested(object{"knn": bounded(knn(k), clauses)}), nil
+		}
+		// The nearest passage of a hit is looked for with what its own part of the query
+		// demands: a part that adds nothing to the score demands nothing.
+		passage := nested(object{"knn": knn(1)})
+		passage["nested"].(object)["boost"] = 0
+		return object{"bool": object{"must": []any{object{"nested": bare(object{"knn": bounded(knn(k), clauses)})}}, "should": []any{passage}}}, nil
+	case s.o.Dialect == OpenSearch && s.o.HNSW:
+		return nested(object{"knn": object{field: bounded(object{"vector": req.Vector.Vector, "k": k}, clauses)}}), nil
+	}
+	script := object{"source": "(1 + cosineSimilarity(params.v, '" + field + "')) / 2", "params": object{"v": req.Vector.Vector}}
+	if s.o.Dialect == OpenSearch {
+		script = object{"lang": "knn", "source": "knn_score", "params": object{"field": field, "query_value": req.Vector.Vector, "space_type": "cosinesimil"}}
+	}
+	query := nested(object{"script_score": object{"query": object{"exists": object{"field": field}}, "script": script}})
+	if len(clauses) > 0 {
+		return object{"bool": object{"must": []any{query}, "filter": clauses}}, nil
+	}
+	return query, nil
+}
+
+// manyWithin is from how many chunks on it is cheaper that Elasticsearch compares all
+// vectors once more than that it looks these chunks up again for each of its hits.
+const manyWithin = 500
+
+// maxNear is how many of the nearest vectors Elasticsearch finds without a script.
+const maxNear = 10_000
+
+// bounded adds what a search for the nearest has to meet.
+func bounded(knn object, clauses []any) object {
+	if len(clauses) > 0 {
+		knn["filter"] = object{"bool": object{"filter": clauses}}
+	}
+	return knn
+}
+
+// words makes the query for a request by words.
+type words struct {
+	s       *Store
+	req     *store.TextRequest
+	plan    textplan.Plan
+	grown   map[string][]grown
+	clauses int
+}
+
+func expandKey(e textplan.Expand) string {
+	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
+}
+
+// resolve looks up the expansions.
+func (w *words) resolve(ctx context.Context) error {
+	var expands []textplan.Expand
+	textplan.Walk(w.plan.Root, func(n textplan.Node) {
+		if e, ok := n.(textplan.Expand); ok {
+			expands = append(expands, e)
+		}
+	})
+	for _, e := range expands {
+		if _, ok := w.grown[expandKey(e)]; ok {
+			continue
+		}
+		list, err := w.s.grow(ctx, e)
+		if err != nil {
+			return err
+		}
+		w.grown[expandKey(e)] = list
+	}
+	return nil
+}
+
+// root is the whole query; nil when it can find nothing. Under CombineBest the
+// score of each field is a query of its own, and what matches a filter.
+func (w *words) root() object {
+	all := make([]int, len(w.plan.Fields))
+	for i := range all {
+		all[i] = i
+	}
+	matching := w.node(w.plan.Root, all)
+	if matching == nil || w.req.Combine != store.CombineBest || len(all) == 1 {
+		return matching
+	}
+	var queries []any
+	for _, f := range all {
+		if q := w.node(w.scoring(w.plan.Root), []int{f}); q != nil {
+			queries = append(queries, q)
+		}
+	}
+	if len(queries) == 0 {
+		return object{"constant_score": object{"filter": matching, "boost": 0}} // what matches holds no word
+	}
+	best := object{"dis_max": object{"queries": queries, "tie_breaker": w.req.TieBreaker}}
+	if b, ok := w.plan.Root.(textplan.Bool); ok && !b.All && len(b.Must)+len(b.MustNot) == 0 && plain(b.Should) {
+		return best // whatever scores matches
+	}
+	return object{"bool": object{"filter": []any{matching}, "should": []any{best}}}
+}
+
+func plain(parts []textplan.Node) bool {
+	return !slices.ContainsFunc(parts, func(n textplan.Node) bool { _, ok := n.(textplan.Bool); return ok })
+}
+
+// scoped is a part that scores in some fields but must match in all.
+type scoped struct {
+	textplan.Node
+	match textplan.Node
+}
+
+// scoring makes the parts of n optional, each under the condition that it
+// matches as a whole, so that a field that holds only some of them scores these.
+func (w *words) scoring(n textplan.Node) textplan.Node {
+	b, ok := n.(textplan.Bool)
+	if !ok {
+		return n
+	}
+	var out textplan.Bool
+	for _, part := range slices.Concat(b.Must, b.Should) {
+		if inner, ok := part.(textplan.Bool); ok {
+			out.Should = append(out.Should, scoped{Node: w.scoring(inner), match: inner})
+		} else {
+			out.Should = append(out.Should, part)
+		}
+	}
+	return out
+}
+
+// node is the query of a part in those of its fields that are among fields; nil
+// when nothing can match.
+func (w *words) node(n textplan.Node, fields []int) object {
+	switch n := n.(type) {
+	case textplan.Term:
+		return w.term(n, fields)
+	case textplan.Expand:
+		return w.expand(n, fields)
+	case textplan.Phrase:
+		return w.phrase(n, fields)
+	case textplan.Bool:
+		return w.bool(n, fields)
+	case scoped:
+		all := make([]int, len(w.plan.Fields))
+		for i := range all {
+			all[i] = i
+		}
+		match, score := w.node(n.match, all), w.node(n.Node, fields)
+		if match == nil || score == nil {
+			return nil
+		}
+		return object{"bool": object{"filter": []any{match}, "must": []any{score}}}
+	}
+	return nil
+}
+
+func among(own, fields []int) []int {
+	var out []int
+	for _, f := range own {
+		if slices.Contains(fields, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// any is a query of which at least one part must match; their scores add up.
+func anyOf(parts []any) object {
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return parts[0].(object)
+	}
+	return object{"bool": object{"should": parts}}
+}
+
+// single is the query of one term in one field. Where the server multiplies by k1+1, the
+// weight takes that back.
+func (w *words) single(term string, field int, factor float64) object {
+	w.clauses++
+	f := w.plan.Fields[field]
+	kind := "t."
+	if len(term) > 0 && term[:1] == textplan.FormMark {
+		kind, term = "f.", term[1:]
+	}
+	boost := factor * f.Weight
+	if w.s.multiplied() {
+		boost /= w.s.o.K1 + 1
+	}
+	return object{"term": object{kind + plainField(f.Name): object{"value": term, "boost": boost}}}
+}
+
+func (w *words) term(n textplan.Term, fields []int) object {
+	var parts []any
+	for _, f := range among(n.Fields, fields) {
+		parts = append(parts, w.single(n.Text, f, n.Factor))
+	}
+	return anyOf(parts)
+}
+
+func (w *words) expand(n textplan.Expand, fields []int) object {
+	list := w.grown[expandKey(n)]
+	if len(list) == 0 {
+		return nil
+	}
+	var parts []any
+	for _, f := range among(n.Fields, fields) {
+		var queries []any
+		for _, g := range list {
+			queries = append(queries, w.single(g.term, f, n.Factor*g.weight))
+		}
+		parts = append(parts, object{"dis_max": object{"queries": queries}})
+	}
+	return anyOf(parts)
+}
+
+// phrase demands the phrase and scores its terms, field by field.
+func (w *words) phrase(n textplan.Phrase, fields []int) object {
+	at := make([]placed, len(n.Tokens))
+	for i, t := range n.Tokens {
+		at[i] = placed{int32(t.Position), t.Text}
+	}
+	text := places(at)
+	var parts []any
+	for _, f := range among(n.Fields, fields) {
+		w.clauses += len(n.Tokens)
+		held := object{"match_phrase": object{"t." + plainField(w.plan.Fields[f].Name): object{"query": text, "slop": n.Slop}}}
+		var terms []any
+		counted := map[string]float64{}
+		for _, t := range n.Tokens {
+			counted[t.Text] += n.Factor
+		}
+		for _, t := range n.Tokens {
+			if factor := counted[t.Text]; factor > 0 {
+				delete(counted, t.Text)
+				terms = append(terms, w.single(t.Text, f, factor))
+			}
+		}
+		parts = append(parts, object{"bool": object{"filter": []any{held}, "should": terms}})
+	}
+	return anyOf(parts)
+}
+
+func (w *words) bool(n textplan.Bool, fields []int) object {
+	out := object{}
+	var must, should, not []any
+	for _, part := range n.Must {
+		q := w.node(part, fields)
+		if q == nil {
+			return nil
+		}
+		must = append(must, q)
+	}
+	for _, part := range n.Should {
+		if q := w.node(part, fields); q != nil {
+			should = append(should, q)
+		}
+	}
+	for _, part := range n.MustNot {
+		if q := w.node(part, fields); q != nil {
+			not = append(not, q)
+		}
+	}
+	if n.All {
+		must = append(must, object{"match_all": object{"boost": 0}})
+	}
+	if len(must)+len(should) == 0 {
+		return nil
+	}
+	if len(must) > 0 {
+		out["must"] = must
+	}
+	if len(should) > 0 {
+		out["should"] = should
+		if len(must) == 0 {
+			out["minimum_should_match"] = 1
+		}
+	}
+	if len(not) > 0 {
+		out["must_not"] = not
+	}
+	return object{"bool": out}
+}

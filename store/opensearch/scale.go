@@ -1,0 +1,76 @@
+package opensearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"sheaf"
+)
+
+// multiplied reports whether the server multiplies scores of words by k1+1, as
+// Elasticsearch does, and OpenSearch before version 3 whatever made the index.
+func (s *Store) multiplied() bool {
+	if s.o.Dialect == Elasticsearch {
+		return true
+	}
+	version := s.serverIs.Load()
+	if version == 0 {
+		version = s.indexIs.Load() // the server is at least as new
+	}
+	return version > 0 && version < 300
+}
+
+// cosine is the similarity that a score of the server's stands for. The script of the
+// plug-in says 1+cos for an index that OpenSearch before 2.19 made, also when a newer one
+// has it now; every other comparison (1+cos)/2.
+func (s *Store) cosine(score float64) float64 {
+	version := s.indexIs.Load()
+	if s.o.Dialect == OpenSearch && !s.o.HNSW && version > 0 && version < 219 {
+		return score - 1
+	}
+	return 2*score - 1
+}
+
+// askSettings asks which version of the server made the index, and how many shards it has.
+func (s *Store) askSettings(ctx context.Context) error {
+	const made, shards = "index.version.created", "index.number_of_shards"
+	var found map[string]struct{ Settings map[string]string }
+	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s,%s?flat_settings=true", s.index(), made, shards), nil, &found)
+	if errors.Is(err, sheaf.ErrInvalid) {
+		s.shards.Store(unknownShards) // without the right to ask, it is taken for a new one
+		return nil
+	}
+	for _, index := range found {
+		if n, err := strconv.Atoi(index.Settings[made]); err == nil && s.o.Dialect == OpenSearch {
+			s.indexIs.Store(int64(n^1<<27) / 10_000) // that bit tells OpenSearch's versions from Elasticsearch's
+		}
+		if n, err := strconv.Atoi(index.Settings[shards]); err == nil {
+			s.shards.Store(int64(n))
+		}
+	}
+	return err
+}
+
+// unknownShards means that the server did not tell the number of shards.
+const unknownShards = -1
+
+// searching is the path of a request that ranks. Each shard counts words by itself. For an index
+// with several shards the path therefore asks the server to add the counts first.
+func (s *Store) searching(what string) string {
+	path := "/" + s.index() + "/" + what
+	if s.severalShards() {
+		path += "?search_type=dfs_query_then_fetch"
+	}
+	return path
+}
+
+// severalShards reports whether the index may have more than one shard.
+func (s *Store) severalShards() bool {
+	n := s.shards.Load()
+	return n > 1 || n == unknownShards
+}
+
+// Shards implements [store.Sharded].
+func (s *Store) Shards() int { return int(max(s.shards.Load(), 0)) }

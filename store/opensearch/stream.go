@@ -1,0 +1,146 @@
+package opensearch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// streamed is how many chunks are read at a time.
+const streamed = 200
+
+// Stream implements [store.Streamer], in the order of IDs. Columns whose name or
+// value is longer than 8,000 bytes cannot be given back.
+func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []store.Chunk, cursor string) error) error {
+	var after any
+	if cursor != "" {
+		after = []string{cursor}
+	}
+	for {
+		query := object{"size": streamed, "query": everything, "sort": []any{object{"id": "asc"}}, "track_total_hits": false}
+		if after != nil {
+			query["search_after"] = after
+		}
+		found, err := s.page(ctx, query)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		chunks := make([]store.Chunk, len(found))
+		for i, source := range found {
+			if chunks[i], err = s.chunk(source); err != nil {
+				return err
+			}
+		}
+		last := escape(string(chunks[len(chunks)-1].ID))
+		if err := yield(chunks, last); err != nil {
+			return err
+		}
+		after = []string{last}
+	}
+}
+
+func (s *Store) page(ctx context.Context, query object) ([]json.RawMessage, error) {
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	var found answer
+	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_search", query, &found); err != nil {
+		return nil, err
+	}
+	if err := s.whole(&found); err != nil {
+		return nil, err
+	}
+	out := make([]json.RawMessage, len(found.Hits.Hits))
+	for i, h := range found.Hits.Hits {
+		out[i] = h.Source
+	}
+	return out, nil
+}
+
+// chunk reads a document of the index back.
+func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
+	var raw struct {
+		ID, Doc string
+		C       []string
+		Text    map[string]string
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(source, &raw); err != nil || raw.ID == "" || json.Unmarshal(source, &all) != nil {
+		return store.Chunk{}, s.fault(sheaf.ErrUnavailable, "a document that is no chunk: %.200q", source)
+	}
+	out := store.Chunk{ID: sheaf.ID(unescape(raw.ID)), Doc: sheaf.ID(unescape(raw.Doc))}
+	for _, name := range slices.Sorted(maps.Keys(raw.Text)) {
+		out.Fields = append(out.Fields, store.Field{Name: unescape(name), Text: unescape(raw.Text[name])})
+	}
+	columns := map[string][]sheaf.Value{}
+	for _, word := range raw.C {
+		name, v, ok := readWord(word)
+		switch {
+		case !ok && name != "":
+			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the value of column %q is longer than %d bytes, and is not kept as a whole", out.ID, name, maxWord)
+		case !ok:
+			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the name of a column is longer than %d bytes, or has control characters, and is not kept as a whole", out.ID, maxWord)
+		}
+		columns[name] = append(columns[name], v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		out.Columns = append(out.Columns, store.Column{Name: name, Values: columns[name]})
+	}
+	s.mu.Lock()
+	fields := slices.SortedFunc(maps.Values(s.vectors), func(a, b store.VectorField) int { return cmp.Compare(a.Name, b.Name) })
+	s.mu.Unlock()
+	for _, field := range fields {
+		var passages []struct{ P []float32 }
+		if data, ok := all[vectorPath(field.Name)]; !ok {
+			continue
+		} else if err := json.Unmarshal(data, &passages); err != nil || len(passages) == 0 {
+			return out, s.fault(sheaf.ErrUnavailable, "chunk %s: vectors that are none: %.200q", out.ID, data)
+		}
+		v := store.Vectors{Name: field.Name}
+		for _, p := range passages {
+			if len(p.P) == 0 {
+				return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the index does not give its vectors back: make it with index.%s false, and fill it again", out.ID, VectorsInSource)
+			}
+			v.Passages = append(v.Passages, p.P)
+		}
+		out.Vectors = append(out.Vectors, v)
+	}
+	return out, nil
+}
+
+// readWord undoes columnWord and valueWord, where they keep everything.
+func readWord(word string) (column string, v sheaf.Value, ok bool) {
+	name, value, found := strings.Cut(word, separator)
+	if !found || value == "" || strings.HasPrefix(name, "\x01") {
+		return "", v, false
+	}
+	if value[0] == 't' {
+		text := unescape(value[1:])
+		return unescape(name), sheaf.TextValue(text), len(text) <= maxWord
+	}
+	bits, err := strconv.ParseUint(value[1:], 16, 64)
+	if err != nil {
+		return "", v, false
+	}
+	if bits>>63 != 0 {
+		bits &^= 1 << 63
+	} else {
+		bits = ^bits
+	}
+	for kind, letter := range kindLetter {
+		if letter == value[:1] {
+			return unescape(name), sheaf.Value{Kind: kind, Number: math.Float64frombits(bits)}, true
+		}
+	}
+	return "", v, false
+}

@@ -1,0 +1,124 @@
+package opensearch
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+)
+
+// RetrieveAll implements [store.Batcher] with one request of many searches.
+func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
+	out := make([]sheaf.Ranking, len(reqs))
+	err := s.together(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
+		query, err := s.query(ctx, req)
+		if query == nil {
+			return nil, err
+		}
+		return ranked(req, query), err
+	}, func(i int, found *answer) (err error) {
+		out[i], err = s.ranking(&reqs[i], found)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// CountAll implements [store.Batcher] with one request of many searches that
+// return no hits.
+func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
+	out := make([]int, len(reqs))
+	err := s.together(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
+		query, err := s.matching(ctx, *req)
+		if query == nil {
+			return nil, err
+		}
+		return object{"size": 0, "query": query, "track_total_hits": true}, err
+	}, func(i int, found *answer) error {
+		_, err := s.hits(found)
+		out[i] = found.Hits.Total.Value
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// together sends the searches that search makes, none for a request that nothing can
+// match, and gives each answer to read.
+func (s *Store) together(ctx context.Context, reqs []store.Request, search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
+	for i := range reqs {
+		if err := reqs[i].ValidatePlain(); err != nil {
+			return err
+		}
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	s.follow(ctx)
+	var lines []byte
+	var asked []int
+	for i := range reqs {
+		body, err := search(ctx, &reqs[i])
+		if err != nil {
+			return err
+		}
+		if body != nil {
+			asked = append(asked, i)
+			lines = append(lines, "{}\n"...)
+			lines = append(append(lines, encode(body)...), '\n')
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	return s.multiple(ctx, lines, asked, read)
+}
+
+// multiple sends searches, again when the server is too busy for one of them.
+func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read func(i int, found *answer) error) error {
+	path := s.searching("_msearch")
+	for attempt := 1; ; attempt++ {
+		var said struct {
+			Responses []struct {
+				Status int
+				Error  serverError
+				answer
+			}
+		}
+		if err := s.client.Call(ctx, "POST", path, httpstore.Lines(lines), &said); err != nil {
+			return err
+		}
+		if len(said.Responses) != len(asked) {
+			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d searches", len(said.Responses), len(asked))
+		}
+		busy := false
+		for k, i := range asked {
+			one := &said.Responses[k]
+			switch {
+			case one.Status == http.StatusTooManyRequests && attempt < bulkAttempts:
+				busy = true
+			case one.Status >= 300:
+				return fmt.Errorf("%s: POST %s: search %d of %d: %w", s.o.Dialect, path, k+1, len(asked), httpstore.Refused(one.Status, one.Error.String()))
+			default:
+				if err := read(i, &one.answer); err != nil {
+					return err
+				}
+			}
+		}
+		if !busy {
+			return nil
+		}
+		if err := httpstore.Wait(ctx, attempt, 0); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,447 @@
+package opensearch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+)
+
+// Bounds of what one request carries.
+const (
+	maxBulk = 1 << 19 // bytes, but for a document of more
+	// bulks is how many are sent at a time: the server works on each with one
+	// thread.
+	bulks    = 2
+	maxID    = 32_000 // bytes of an ID: a word of the index takes 32,766
+	pageSize = 5000   // keys read at a time
+	// bulkAttempts is how often an action that the server is too busy for is
+	// sent at least.
+	bulkAttempts = 5
+	// bulkAnswer asks for what is looked at of the answer to a bulk request.
+	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
+)
+
+// Write implements [store.Backend]. The server has no transactions: after an
+// error that is no PartialError a part of the batch may show with the next write;
+// writing it again brings it in order.
+func (s *Store) Write(ctx context.Context, batch store.Batch) error {
+	if err := s.check(&batch); err != nil {
+		return err
+	}
+	return s.calls.Write(ctx, func(ctx context.Context) error {
+		s.follow(ctx)
+		if err := s.whose(ctx); err != nil {
+			return err
+		}
+		rejected := map[sheaf.ID]error{}
+		if err := s.write(ctx, &batch, rejected); err != nil {
+			return err
+		}
+		if len(rejected) > 0 {
+			return &store.PartialError{Rejected: rejected}
+		}
+		return nil
+	})
+}
+
+// Delete implements [store.Backend].
+func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return s.Write(ctx, store.Batch{Replace: docs})
+}
+
+func (s *Store) check(batch *store.Batch) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	dims := store.DimsOf(s.o.Vectors)
+	s.mu.Lock()
+	for name, v := range s.vectors {
+		dims[name] = v.Dims
+	}
+	s.mu.Unlock()
+	return batch.ValidateDims(dims, s.o.Dialect.maxDims())
+}
+
+// write runs while nobody else writes.
+func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[sheaf.ID]error) error {
+	if len(batch.Replace)+len(batch.Chunks) == 0 {
+		return nil
+	}
+	chunks := map[string]*store.Chunk{} // the last of equal IDs
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		if n := max(len(escape(string(c.ID))), len(escape(string(c.Doc)))); n > maxID {
+			rejected[c.Doc] = sheaf.Invalidf("an ID of %d bytes as the index keeps it: at most %d", n, maxID)
+			continue
+		}
+		chunks[key(string(c.ID))] = c
+	}
+	maps.DeleteFunc(chunks, func(_ string, c *store.Chunk) bool { return rejected[c.Doc] != nil })
+	for _, v := range newFields(s, chunks) {
+		if err := s.addVectors(ctx, v); err != nil {
+			return err
+		}
+	}
+	gone := make([]sheaf.ID, 0, len(batch.Replace))
+	for _, id := range batch.Replace {
+		if rejected[id] == nil {
+			gone = append(gone, id)
+		}
+	}
+	if len(gone) > 0 {
+		// What a write that broke off left, of whatever process, is not found, and so not
+		// removed, before it shows. Where everything does, this is one request that does nothing.
+		if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
+			return err
+		}
+	}
+	out, ctxOut := s.bulk(ctx, rejected)
+	words, err := out.all(ctxOut, chunks)
+	if err != nil {
+		return out.end(err)
+	}
+	// The dictionary is an index of its own, so the server fills both at once.
+	out.sending.Go(func() error { return s.learn(ctxOut, words) })
+	if err := out.end(out.remove(ctxOut, gone, chunks)); err != nil {
+		return err
+	}
+	if len(rejected) > 0 {
+		if err := s.retract(ctx, rejected); err != nil {
+			return err
+		}
+	}
+	return s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil)
+}
+
+// newFields are the vector fields of chunks that the index does not have yet.
+func newFields(s *Store, chunks map[string]*store.Chunk) []store.VectorField {
+	fields := map[string]store.VectorField{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range chunks {
+		for _, v := range c.Vectors {
+			if _, ok := s.vectors[v.Name]; !ok {
+				fields[v.Name] = store.VectorField{Name: v.Name, Dims: len(v.Passages[0])}
+			}
+		}
+	}
+	for _, v := range s.o.Vectors {
+		if _, ok := fields[v.Name]; ok {
+			fields[v.Name] = v
+		}
+	}
+	var out []store.VectorField
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		out = append(out, fields[name])
+	}
+	return out
+}
+
+// document is a chunk as the index keeps it, and its terms.
+func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
+	terms, forms, texts := object{}, object{}, object{}
+	for _, f := range c.Fields {
+		texts[escape(f.Name)] = escape(f.Text)
+		a := s.written.Analyze(f.Text)
+		if a.Length == 0 {
+			continue
+		}
+		for _, p := range a.Postings {
+			words = append(words, p.Term)
+		}
+		t, form := fieldTexts(a)
+		terms[plainField(f.Name)] = t
+		forms[plainField(f.Name)] = form
+	}
+	columns := []string{}
+	for _, col := range c.Columns {
+		name := columnWord(col.Name)
+		for _, v := range col.Values {
+			if !v.IsZero() {
+				columns = append(columns, name+valueWord(v))
+			}
+		}
+	}
+	out := object{"id": escape(string(c.ID)), "doc": escape(string(c.Doc)), "c": columns, "t": terms, "f": forms, "text": texts}
+	for _, v := range c.Vectors {
+		passages := make([]object, len(v.Passages))
+		for i, p := range v.Passages {
+			passages[i] = object{"p": p}
+		}
+		out[vectorPath(v.Name)] = passages
+	}
+	return encode(out), words
+}
+
+// bulk sends documents and deletions in requests of bounded size, some at a time. Each
+// chunk is in one of them, so their order does not matter.
+type bulk struct {
+	s       *Store
+	sending *errgroup.Group
+	size    int        // of all lines
+	docs    []sheaf.ID // of each action
+	lines   [][]byte   // the actions
+
+	mu       sync.Mutex
+	rejected map[sheaf.ID]error
+}
+
+// bulk is for actions that end with the context that is returned.
+func (s *Store) bulk(ctx context.Context, rejected map[sheaf.ID]error) (*bulk, context.Context) {
+	b := &bulk{s: s, rejected: rejected}
+	b.sending, ctx = errgroup.WithContext(ctx)
+	b.sending.SetLimit(bulks)
+	return b, ctx
+}
+
+// all writes chunks, by their keys, and returns their terms. They are analyzed and
+// encoded while those before them are sent.
+func (b *bulk) all(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
+	type made struct {
+		source []byte
+		words  []string
+	}
+	all := map[string]bool{}
+	return all, httpstore.InOrder(ctx, slices.Sorted(maps.Keys(chunks)), func(key string) (made, error) {
+		source, words := b.s.document(chunks[key])
+		return made{slices.Concat(encode(object{"index": object{"_id": key}}), []byte("\n"), source, []byte("\n")), words}, nil
+	}, func(_ context.Context, key string, m made) error {
+		for _, word := range m.words {
+			all[word] = true
+		}
+		b.put(ctx, chunks[key].Doc, m.source) // which goes on after all are made
+		return ctx.Err()
+	})
+}
+
+func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) {
+	if b.size > 0 && b.size+len(lines) > maxBulk {
+		b.flush(ctx)
+	}
+	b.size += len(lines)
+	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
+}
+
+// remove deletes the chunks of documents, without those that are written anew.
+func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*store.Chunk) error {
+	keys, err := b.s.keysOf(ctx, docs)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if fresh[k] == nil {
+			b.drop(ctx, k)
+		}
+	}
+	b.flush(ctx)
+	return nil
+}
+
+// drop deletes a chunk.
+func (b *bulk) drop(ctx context.Context, key string) {
+	b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
+}
+
+// end waits until everything is sent. err is what went wrong before.
+func (b *bulk) end(err error) error {
+	if sent := b.sending.Wait(); sent != nil {
+		return sent // which may be why
+	}
+	return err
+}
+
+// kept are IDs as the index keeps them, without those that it cannot keep: a server may
+// refuse to look for them.
+func kept(ids []sheaf.ID) []string {
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if name := escape(string(id)); len(name) <= maxID {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// keysOf finds the chunks of documents.
+func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
+	var keys []string
+	for part := range slices.Chunk(docs, 10_000) {
+		names := kept(part)
+		var after any
+		for {
+			query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}}, "sort": []any{object{"id": "asc"}}}
+			if after != nil {
+				query["search_after"] = after
+			}
+			var found answer
+			if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_search", query, &found); err != nil {
+				return nil, err
+			}
+			if err := s.whole(&found); err != nil {
+				return nil, err
+			}
+			for _, h := range found.Hits.Hits {
+				keys = append(keys, h.Key)
+				after = h.Sort
+			}
+			if len(found.Hits.Hits) < pageSize {
+				break
+			}
+		}
+	}
+	return keys, nil
+}
+
+// flush has sent what was collected, in several requests where it is too large for one.
+func (b *bulk) flush(ctx context.Context) {
+	docs, lines := b.docs, b.lines
+	b.size, b.docs, b.lines = 0, nil, nil
+	if len(docs) > 0 {
+		b.sending.Go(func() error { return b.sendAll(ctx, docs, lines) })
+	}
+}
+
+func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
+	all := make([]int, len(docs))
+	for i := range all {
+		all[i] = i
+	}
+	return httpstore.Halve(all, func(some []int) error {
+		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
+	}, func(i int, err error) {
+		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB where nobody set it, and a tenth of its memory): %w", len(lines[i]), err))
+	})
+}
+
+func (b *bulk) reject(doc sheaf.ID, because error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rejected[doc] = because
+}
+
+// send sends actions. Those that the server refuses count against their document.
+func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
+	return b.s.actions(ctx, b.s.index(), lines, func(i int, result acted) error {
+		switch {
+		case result.Status < 300, docs[i] == "" && result.Status == http.StatusNotFound:
+		case docs[i] == "":
+			return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
+		case result.Status == http.StatusTooManyRequests, result.Status >= 500:
+			// That is the server's state, not the document's fault.
+			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d): %s", result.Status, result.Error)
+		default:
+			b.reject(docs[i], fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error))
+		}
+		return nil
+	})
+}
+
+// acted is what the server says of one action of a bulk request.
+type acted struct {
+	Status int
+	Error  serverError
+}
+
+// actions sends the actions of an index in one request, and tells done of each. Those
+// that the server is too busy for are sent again.
+func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done func(i int, result acted) error) error {
+	rest := make([]int, len(lines))
+	for i := range rest {
+		rest[i] = i
+	}
+	began := time.Now()
+	for attempt := 1; len(rest) > 0; attempt++ {
+		again := attempt < bulkAttempts || httpstore.WaitsFor(ctx, began)
+		body := make([][]byte, len(rest))
+		for k, i := range rest {
+			body[k] = lines[i]
+		}
+		var said struct{ Items []map[string]acted }
+		if err := s.client.Call(ctx, "POST", "/"+index+"/_bulk"+bulkAnswer, httpstore.Lines(bytes.Join(body, nil)), &said); err != nil {
+			return err
+		}
+		if len(said.Items) != len(rest) {
+			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d actions of a bulk request", len(said.Items), len(rest))
+		}
+		var busy []int
+		for k, item := range said.Items {
+			if len(item) != 1 {
+				return s.fault(sheaf.ErrUnavailable, "the server says nothing of an action of a bulk request")
+			}
+			for _, result := range item {
+				if result.Error.Type == "cluster_block_exception" { // which no waiting lifts, also with status 429
+					return s.fault(sheaf.ErrUnavailable, "the server blocks writing (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
+				} else if result.Error.tooLarge() {
+					return result.Error.asTooLarge(result.Status)
+				} else if result.Status == http.StatusTooManyRequests && again {
+					busy = append(busy, rest[k])
+				} else if result.Status == 0 {
+					return s.fault(sheaf.ErrUnavailable, "an action of a bulk request without a status: the answer is not what such a server says")
+				} else if err := done(rest[k], result); err != nil {
+					return err
+				}
+			}
+		}
+		if len(busy) < len(rest) {
+			began = time.Now() // it took some
+		}
+		if rest = busy; len(rest) > 0 {
+			if err := httpstore.Wait(ctx, attempt, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// retract removes what was written of documents of which a part was rejected.
+func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error {
+	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
+		return err
+	}
+	out, ctx := s.bulk(ctx, map[sheaf.ID]error{})
+	return out.end(out.remove(ctx, slices.Collect(maps.Keys(rejected)), nil))
+}
+
+// answer is what a search answers.
+type answer struct {
+	TimedOut bool `json:"timed_out"`
+	Shards   struct {
+		Failed   int
+		Failures []struct{ Reason serverError }
+	} `json:"_shards"`
+	Hits struct {
+		Total struct{ Value int }
+		Hits  []hit
+	}
+}
+
+type hit struct {
+	Key    string          `json:"_id"`
+	Score  float64         `json:"_score"`
+	Sort   json.RawMessage `json:"sort"`
+	Source json.RawMessage `json:"_source"`
+	Fields struct {
+		ID []string `json:"id"`
+		T  []string `json:"t"` // of the dictionary
+	}
+	Inner map[string]struct {
+		Hits struct {
+			Hits []struct {
+				Nested struct{ Offset int } `json:"_nested"`
+			}
+		}
+	} `json:"inner_hits"`
+}

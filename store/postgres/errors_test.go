@@ -1,0 +1,265 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+)
+
+// TestLetIn: who is not let in hears why, and is not told of passwords when it is the
+// encryption that is missing.
+func TestLetIn(t *testing.T) {
+	for message, says := range map[string]string{
+		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", no encryption`:  "sslmode=require",
+		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", SSL encryption`: "add a line there",
+		`role "nobody" is not permitted to log in`:                                                     "check user and password",
+		`connection requires a valid client certificate`:                                               "store_cert_file",
+	} {
+		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: "28000", Message: message})
+		if text := fmt.Sprint(err); !errors.Is(err, store.ErrKeptOut) || !strings.Contains(text, says) || !strings.Contains(text, message) {
+			t.Errorf("%v: want one that says %q", err, says)
+		}
+	}
+}
+
+// TestServerStops: a server that is stopped in the middle of something says what is written
+// and what to do.
+func TestServerStops(t *testing.T) {
+	for _, code := range []string{"57P01", "57P02", "57P03", "08006"} {
+		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "terminating connection due to administrator command"})
+		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, "repeat this; what was not committed is not written") || !strings.Contains(text, "488 chunks") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// TestOthersEnd: what a pooler refuses, and a database that is gone, are no server that stops.
+func TestOthersEnd(t *testing.T) {
+	for code, says := range map[string]string{"08P01": "pooler", "42P05": "pooler", "26000": "pooler", "57P04": "make the database again"} {
+		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
+		if text := fmt.Sprint(err); !strings.Contains(text, says) || strings.Contains(text, "repeat") || errors.Is(err, sheaf.ErrInvalid) {
+			t.Error(err) // the request is not what is wrong
+		}
+	}
+}
+
+// TestPatience: a server that waits shorter than we do, for a lock or for what a transaction
+// sends next, is one that can be asked again, and its setting is named.
+func TestPatience(t *testing.T) {
+	for code, says := range map[string]string{"55P03": "lock_timeout", "25P03": "idle_in_transaction_session_timeout", "25P04": "transaction_timeout"} {
+		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
+		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, says) {
+			t.Errorf("%v: want one that says %q", err, says)
+		}
+	}
+}
+
+// TestOlderExtension: a version of pgvector without iterative scans, which loses hits and
+// says nothing, is refused where it is installed, also below a store that is there, and
+// not installed either.
+func TestOlderExtension(t *testing.T) {
+	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
+	name := s.o.Schema + "_older"
+	if _, err := s.pool.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Skip("no right to make a database: ", err)
+	}
+	t.Cleanup(func() { _, _ = s.pool.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)") })
+	u, err := url.Parse(s.o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := s.o
+	u.Path = name
+	o.URL = u.String()
+	store, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.pool.Exec(t.Context(), "SET allow_system_table_mods = on; UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'"); err != nil {
+		t.Skip("no right to change catalogs: ", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	_, opened := Open(t.Context(), o)
+	refused := []error{opened, tooOld("available", new("0.6.2"))}
+	for _, f := range Examine(t.Context(), o) {
+		if f.Check == "extension" {
+			refused = append(refused, f.Err)
+		}
+	}
+	for _, err := range refused {
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "0.8 or newer is needed") {
+			t.Errorf("%v, want one that says what is needed", err)
+		}
+	}
+	for _, version := range []string{"0.8.0", "0.10.1", "1.0", "next"} {
+		if err := tooOld("installed", &version); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestNoSuchHost: an address whose host does not exist names what to look at.
+func TestNoSuchHost(t *testing.T) {
+	_, err := Open(t.Context(), Options{URL: "postgres://me@nobody.invalid/notes", Analyzer: storetest.Analyzer(t, "en")})
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "look at the host in the address") {
+		t.Error(err)
+	}
+}
+
+// TestMadeByOthers: tables and views of others are named, also those that are called as
+// ours are, and they are not dropped.
+func TestMadeByOthers(t *testing.T) {
+	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
+	for i, made := range []string{
+		"CREATE TABLE %s.setting (name text, value text); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (key text); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (key text, value text); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (name text, value int); INSERT INTO %[1]s.setting VALUES ('a', 1); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (name text, value text); INSERT INTO %[1]s.setting VALUES ('a', NULL); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE VIEW %s.posting AS SELECT 1",
+	} {
+		o := s.o
+		o.Schema = fmt.Sprintf("%s_%d", s.o.Schema, i)
+		if _, err := s.pool.Exec(t.Context(), "CREATE SCHEMA "+o.Schema+"; "+fmt.Sprintf(made, o.Schema)); err != nil {
+			t.Fatal(err)
+		}
+		other, err := Open(t.Context(), o)
+		if err == nil {
+			_ = other.Close()
+		}
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "the schema "+o.Schema+" is not ours, it holds posting") {
+			t.Errorf("%s: %v", made, err)
+		}
+		if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "posting") {
+			t.Errorf("drop %s: %v", made, err)
+		}
+		if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBesideExtensions: what extensions made in a schema is not of others, and stays.
+func TestBesideExtensions(t *testing.T) {
+	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
+	o := s.o
+	o.Schema = s.o.Schema + "_x"
+	if _, err := s.pool.Exec(t.Context(), "CREATE SCHEMA "+o.Schema+"; CREATE EXTENSION pg_stat_statements SCHEMA "+o.Schema); err != nil {
+		t.Skip("the server has no extension pg_stat_statements: ", err)
+	}
+	other, err := Open(t.Context(), o)
+	if err != nil {
+		t.Error(err)
+	} else {
+		_ = other.Close()
+	}
+	if err := Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Error(err)
+	}
+	var left []string
+	// The second has been there since version 14.
+	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relnamespace = $1::regnamespace AND relname <> 'pg_stat_statements_info'", o.Schema).Scan(&left); err != nil || fmt.Sprint(left) != "[pg_stat_statements]" {
+		t.Errorf("%v are left: %v", left, err)
+	}
+	if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDropLeavesOthers: whatever others keep in the schema of a store stays when its tables
+// go, and they stay too while something of others needs them.
+func TestDropLeavesOthers(t *testing.T) {
+	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
+	run := func(sql string) {
+		t.Helper()
+		if _, err := s.pool.Exec(t.Context(), strings.ReplaceAll(sql, "SCHEMA_", s.o.Schema)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`CREATE FUNCTION SCHEMA_.theirs() RETURNS int LANGUAGE sql AS 'SELECT 42'; CREATE TYPE SCHEMA_.kind AS ENUM ('a'); CREATE SEQUENCE SCHEMA_.count;
+		CREATE SCHEMA SCHEMA__2; CREATE TABLE SCHEMA__2.mine (k SCHEMA_.kind); CREATE VIEW SCHEMA__2.chunks AS SELECT id FROM SCHEMA_.chunk`)
+	defer run("DROP SCHEMA SCHEMA__2 CASCADE; DROP SCHEMA SCHEMA_ CASCADE; CREATE SCHEMA SCHEMA_")
+	if err := Drop(t.Context(), s.o.URL, s.o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "view "+s.o.Schema+"_2.chunks depends on table") {
+		t.Errorf("drop below a view: %v", err)
+	}
+	if _, err := s.Stats(t.Context()); err != nil {
+		t.Errorf("after a drop that failed: %v", err)
+	}
+	run("DROP VIEW SCHEMA__2.chunks")
+	if err := Drop(t.Context(), s.o.URL, s.o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	run("SELECT SCHEMA_.theirs(), nextval('SCHEMA_.count'), k FROM SCHEMA__2.mine")
+	other, err := Open(t.Context(), s.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSchemaNames: words of SQL name schemas like others; a name that the server keeps for
+// itself is refused with what to do.
+func TestSchemaNames(t *testing.T) {
+	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
+	o := s.o
+	for _, o.Schema = range []string{"order", "user"} {
+		other, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Write(t.Context(), storetest.One("t:a", "x")); err != nil || storetest.Hits(t, other, "x") != 1 {
+			t.Error(err)
+		}
+		if err := errors.Join(other.Close(), Drop(t.Context(), o.URL, o.Schema)); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+quoted(o.Schema)); err != nil {
+			t.Error(err)
+		}
+	}
+	o.Schema = "pg_notes"
+	if _, err := Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "name another schema") {
+		t.Error(err)
+	}
+}
+
+// TestCommitThatFails: after a commit that the server refused, the next call says that
+// nothing is written.
+func TestCommitThatFails(t *testing.T) {
+	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
+	if _, err := s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE='53100'; END $$;
+		CREATE TRIGGER no BEFORE UPDATE ON total FOR EACH ROW EXECUTE FUNCTION no()`); err != nil {
+		t.Fatal(err)
+	}
+	load, err := s.Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	c := storetest.Chunk("t:a", "body", "x")
+	if err := load.Add(t.Context(), store.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []store.Chunk{c}}); err != nil {
+		t.Fatal(err)
+	}
+	first := load.Commit(t.Context())
+	if _, err := s.pool.Exec(t.Context(), "DROP TRIGGER no ON total"); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{first, load.Commit(t.Context()), load.Add(t.Context(), store.Batch{Chunks: []store.Chunk{c}})} {
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "nothing since the last commit is written, it can be repeated") {
+			t.Error(err)
+		}
+	}
+}

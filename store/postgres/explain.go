@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/textplan"
+)
+
+func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request, ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
+	field, ok, err := vectorField(ctx, conn, req.Vector)
+	if err != nil || !ok {
+		return nil, err
+	}
+	var st statement
+	near := st.exact(field, req.Vector.Vector, st.bound(req))
+	sql, err := st.text("SELECT c.id, r.score, r.passage FROM " + near + " r JOIN chunk c ON c.ord = r.chunk WHERE sha256(c.id) = ANY(" + st.arg(hashes(ids), "bytea[]") + ")")
+	if err != nil {
+		return nil, err
+	}
+	found, err := hits(conn.Query(ctx, sql, st.args...))
+	out := map[sheaf.ID]*sheaf.Explanation{}
+	for _, h := range found {
+		out[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage), Value: h.Score}
+	}
+	return out, err
+}
+
+// explainWords reads the rows that the scores of chunks are made of.
+func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store.Request, ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
+	w, root, err := s.build(ctx, conn, req, buildOptions{})
+	if err != nil {
+		return nil, err
+	}
+	sql, err := w.text("SELECT c.id, q.f, coalesce(t.text, ''), q.s FROM " + root + " q JOIN chunk c ON c.ord = q.chunk LEFT JOIN term t ON t.id = q.term WHERE sha256(c.id) = ANY(" + w.arg(hashes(ids), "bytea[]") + ") ORDER BY c.id, q.f, q.n")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.Query(ctx, sql, w.args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	parts := map[sheaf.ID][][]sheaf.Explanation{}
+	for rows.Next() {
+		var id []byte
+		var f int
+		var term string
+		var score float64
+		if err := rows.Scan(&id, &f, &term, &score); err != nil {
+			return nil, err
+		}
+		if parts[sheaf.ID(id)] == nil {
+			parts[sheaf.ID(id)] = make([][]sheaf.Explanation, len(w.plan.Fields))
+		}
+		if term == "" {
+			continue // a row that only says that the chunk matches
+		}
+		label := fmt.Sprintf("%q", strings.TrimPrefix(term, textplan.FormMark))
+		if w.req.Combine != store.CombineBM25F {
+			label += " in " + w.plan.Fields[f].Name
+		}
+		parts[sheaf.ID(id)][f] = append(parts[sheaf.ID(id)][f], sheaf.Explanation{Label: label, Value: score})
+	}
+	out := map[sheaf.ID]*sheaf.Explanation{}
+	for id, fields := range parts {
+		out[id] = w.explanation(fields)
+	}
+	return out, rows.Err()
+}
+
+// explanation puts the scores of one chunk together as its total is.
+func (w *words) explanation(fields [][]sheaf.Explanation) *sheaf.Explanation {
+	sums := make([]float64, len(fields))
+	best := 0
+	for i, parts := range fields {
+		for _, p := range parts {
+			sums[i] += p.Value
+		}
+		if sums[i] > sums[best] {
+			best = i
+		}
+	}
+	root := &sheaf.Explanation{Label: "words", Combine: sheaf.CombineSum}
+	for i, parts := range fields {
+		if len(parts) == 0 {
+			continue
+		}
+		name := "all fields"
+		if w.req.Combine != store.CombineBM25F {
+			name = w.plan.Fields[i].Name
+		}
+		field := sheaf.Explanation{Label: name, Value: sums[i], Combine: sheaf.CombineSum, Parts: parts}
+		if w.req.Combine == store.CombineBest && i != best {
+			field = sheaf.Explanation{Label: name + ", tie breaker", Value: w.req.TieBreaker * sums[i], Combine: sheaf.CombineProduct,
+				Parts: []sheaf.Explanation{{Label: "tie breaker", Value: w.req.TieBreaker}, field}}
+		}
+		root.Value += field.Value
+		root.Parts = append(root.Parts, field)
+	}
+	return root
+}

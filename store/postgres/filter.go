@@ -1,0 +1,193 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// statement collects the parts of a statement and its parameters.
+type statement struct {
+	args  []any
+	parts []string // common table expressions
+}
+
+// arg adds a parameter and returns its place in the text, of the named type.
+func (s *statement) arg(v any, kind string) string {
+	s.args = append(s.args, v)
+	return fmt.Sprintf("$%d::%s", len(s.args), kind)
+}
+
+// with adds a common table expression and returns its name.
+func (s *statement) with(prefix, body string) string {
+	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
+	s.parts = append(s.parts, name+" AS ("+body+")")
+	return name
+}
+
+// once is with for an expression that is computed once: without statistics of its tables
+// the server may move what is in one into a loop over what it is joined with.
+func (s *statement) once(prefix, body string) string {
+	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
+	s.parts = append(s.parts, name+" AS MATERIALIZED ("+body+")")
+	return name
+}
+
+// maxArgs is how many parameters the protocol numbers.
+const maxArgs = 65_535
+
+// text is the whole statement, once all of its parameters are added.
+func (s *statement) text(final string) (string, error) {
+	if len(s.args) > maxArgs {
+		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes %d: name the values of one column together, or leave parts out", sheaf.ErrUnsupported, len(s.args), maxArgs)
+	}
+	if len(s.parts) == 0 {
+		return final, nil
+	}
+	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final, nil
+}
+
+// maxFilters is how many parts a filter has at most, so that one of far too many is refused
+// before a statement is made of it; see also maxArgs.
+const maxFilters = 10_000
+
+// validate refuses what no statement is made of.
+func validate(req *store.Request) error {
+	if err := req.ValidatePlain(); err != nil {
+		return err
+	}
+	return fits(req.Filter)
+}
+
+func fits(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
+
+// keyBytes is how much of a text the indexes of properties hold.
+const keyBytes = 256
+
+// filter is the condition on chunk c that f stands for.
+func (s *statement) filter(f sheaf.Filter) string {
+	switch f := f.(type) {
+	case sheaf.And:
+		return s.filters(f, " AND ", "true")
+	case sheaf.Or:
+		return s.filters(f, " OR ", "false")
+	case sheaf.Not:
+		return "NOT " + s.filter(f.Filter)
+	case sheaf.In:
+		return s.in(f)
+	case sheaf.Range:
+		return s.between(f)
+	case sheaf.Exists:
+		return s.has(f.Column, "true")
+	case sheaf.HasPrefix:
+		prefix := []byte(f.Prefix)
+		condition := "kind = 1"
+		if len(prefix) > 0 {
+			condition += " AND substring(text for " + s.arg(len(prefix), "int") + ") = " + s.arg(prefix, "bytea")
+			condition += s.span(prefix)
+		}
+		return s.has(f.Column, condition)
+	}
+	return "false"
+}
+
+// span bounds the indexed beginning of texts that start with prefix.
+func (s *statement) span(prefix []byte) string {
+	prefix = prefix[:min(len(prefix), keyBytes)]
+	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))
+	if end := after(prefix); end != nil {
+		out += fmt.Sprintf(" AND substring(text for %d) < %s", keyBytes, s.arg(end, "bytea"))
+	}
+	return out
+}
+
+// after is the first of the texts behind those that begin with prefix; nil when
+// there is none.
+func after(prefix []byte) []byte {
+	for n := len(prefix); n > 0; n-- {
+		if prefix[n-1] < 0xff {
+			out := append([]byte{}, prefix[:n]...)
+			out[n-1]++
+			return out
+		}
+	}
+	return nil
+}
+
+func (s *statement) filters(list []sheaf.Filter, join, none string) string {
+	if len(list) == 0 {
+		return none
+	}
+	parts := make([]string, len(list))
+	for i, f := range list {
+		parts[i] = s.filter(f)
+	}
+	return "(" + strings.Join(parts, join) + ")"
+}
+
+// has is the condition that a chunk has a value of the column that meets
+// another condition.
+func (s *statement) has(column, condition string) string {
+	name := []byte(column)
+	short := name[:min(len(name), keyBytes)]
+	return fmt.Sprintf("c.ord IN (SELECT chunk FROM property WHERE substring(name for %d) = %s AND name = %s AND %s)",
+		keyBytes, s.arg(short, "bytea"), s.arg(name, "bytea"), condition)
+}
+
+func (s *statement) in(f sheaf.In) string {
+	var texts, keys [][]byte
+	numbers := map[sheaf.Kind][]float64{}
+	for _, v := range f.Values {
+		if v.Kind == sheaf.KindText {
+			t := []byte(v.Text)
+			texts = append(texts, t)
+			keys = append(keys, t[:min(len(t), keyBytes)])
+		} else if !v.IsZero() {
+			numbers[v.Kind] = append(numbers[v.Kind], v.Number)
+		}
+	}
+	var any []string
+	if len(texts) > 0 {
+		any = append(any, s.has(f.Column, fmt.Sprintf("kind = 1 AND substring(text for %d) = ANY(%s) AND text = ANY(%s)", keyBytes, s.arg(keys, "bytea[]"), s.arg(texts, "bytea[]"))))
+	}
+	for _, kind := range []sheaf.Kind{sheaf.KindNumber, sheaf.KindDate, sheaf.KindBool} {
+		if list := numbers[kind]; len(list) > 0 {
+			any = append(any, s.has(f.Column, fmt.Sprintf("kind <> 1 AND kind = %d AND number = ANY(%s)", kind, s.arg(list, "float8[]"))))
+		}
+	}
+	if len(any) == 0 {
+		return "false"
+	}
+	return "(" + strings.Join(any, " OR ") + ")"
+}
+
+func (s *statement) between(f sheaf.Range) string {
+	kind, ok := f.Kind()
+	if !ok {
+		return "false"
+	}
+	condition := fmt.Sprintf("kind = %d", kind)
+	column := "text"
+	value := func(v sheaf.Value) string { return s.arg([]byte(v.Text), "bytea") }
+	if kind != sheaf.KindText {
+		condition += " AND kind <> 1"
+		column = "number"
+		value = func(v sheaf.Value) string { return s.arg(v.Number, "float8") }
+	}
+	if !f.Min.IsZero() {
+		condition += " AND " + column + operator(" >", f.MinOpen) + value(f.Min)
+	}
+	if !f.Max.IsZero() {
+		condition += " AND " + column + operator(" <", f.MaxOpen) + value(f.Max)
+	}
+	return s.has(f.Column, condition)
+}
+
+func operator(sign string, open bool) string {
+	if open {
+		return sign + " "
+	}
+	return sign + "= "
+}

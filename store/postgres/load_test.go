@@ -1,0 +1,287 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/postgres"
+	"sheaf/store/storetest"
+)
+
+// stored is everything that a schema holds but numbers, which are given away in the order
+// of writing: what hangs on a number has the ID, the word or the name instead. Counts that
+// are kept are those of the rows that are there.
+func stored(t *testing.T, url, schema string) []string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), "SET search_path = "+schema+", public"); err != nil {
+		t.Fatal(err)
+	}
+	sql := `SELECT format('chunk %s of %s, %s, lengths %s', id, doc, fields, (SELECT array_agg(format('%s %s', name, lens[field.id]) ORDER BY name) FROM field WHERE lens[field.id] > 0)) FROM chunk
+		UNION ALL SELECT format('posting %s %s in %s: %s %s %s', term.text, field.name, chunk.id, tf, len, pos) FROM posting LEFT JOIN term ON term.id = term LEFT JOIN field ON field.id = field LEFT JOIN chunk ON ord = chunk
+		UNION ALL SELECT format('property of %s: %s %s %s %s', chunk.id, name, kind, text, number) FROM property LEFT JOIN chunk ON ord = chunk
+		UNION ALL SELECT format('field %s %s %s', name, chunks, tokens) FROM field WHERE chunks > 0
+		UNION ALL SELECT format('total %s %s', chunks, vectors) FROM total`
+	rows, _ := conn.Query(t.Context(), "SELECT id, name FROM vector_field")
+	var id int
+	var name string
+	vectors := []string{"SELECT 1 WHERE false"}
+	_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+		sql += fmt.Sprintf(" UNION ALL SELECT format('vector %s of %%s: %%s %%s', chunk.id, passage, v) FROM vector_%d LEFT JOIN chunk ON ord = chunk", name, id)
+		vectors = append(vectors, fmt.Sprintf("SELECT 1 FROM vector_%d", id))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ = conn.Query(t.Context(), `SELECT format('field %s', name) FROM field WHERE chunks <> (SELECT count(*) FROM chunk WHERE lens[field.id] > 0)
+		OR tokens <> (SELECT coalesce(sum(lens[field.id]), 0) FROM chunk) UNION ALL SELECT 'total' FROM total WHERE chunks <> (SELECT count(*) FROM chunk)
+		OR vectors <> (SELECT count(*) FROM (`+strings.Join(vectors, " UNION ALL ")+`) passages)`)
+	if miscounted, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(miscounted) > 0 {
+		t.Errorf("counted otherwise than there are rows: %q, %v", miscounted, err)
+	}
+	rows, _ = conn.Query(t.Context(), sql)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// randomDocuments are batches of one document each, of a few chunks or very many, with
+// columns and vectors, of which some replace others.
+func randomDocuments(r *rand.Rand) []store.Batch {
+	var out []store.Batch
+	for range 30 + r.IntN(80) {
+		doc := sheaf.ID(fmt.Sprintf("t:%d", r.IntN(100)))
+		n := r.IntN(12)
+		if r.IntN(30) == 0 {
+			n = 300 + r.IntN(500)
+		}
+		batch := store.Batch{Replace: []sheaf.ID{doc}}
+		for i := range n {
+			var words []string
+			for range r.IntN(20) {
+				words = append(words, fmt.Sprintf("w%d", int(r.ExpFloat64()*40)))
+			}
+			c := storetest.Chunk(fmt.Sprintf("%s#%d", doc, i), sheaf.FieldBody, strings.Join(words, " "))
+			if r.IntN(3) > 0 {
+				c.Fields = append(c.Fields, store.Field{Name: fmt.Sprintf("f%d", r.IntN(3)), Text: "title " + strings.Join(words[:len(words)/2], " ")})
+			}
+			c.Columns = []store.Column{
+				{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue(fmt.Sprintf("team%d", r.IntN(5)))}},
+				{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(r.IntN(1000)))}},
+			}
+			for v := range r.IntN(3) {
+				one := store.Vectors{Name: fmt.Sprintf("v%d", v)}
+				for range 1 + r.IntN(3) {
+					p := make([]float32, 3+v)
+					p[r.IntN(len(p))] = 1
+					one.Passages = append(one.Passages, p)
+				}
+				c.Vectors = append(c.Vectors, one)
+			}
+			batch.Chunks = append(batch.Chunks, c)
+		}
+		out = append(out, batch)
+	}
+	return out
+}
+
+// TestLoadIsWrites: a load leaves what writing document by document leaves, in a schema
+// that is empty and in one that is not, behind a wall and without.
+func TestLoadIsWrites(t *testing.T) {
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		var got [2][]string
+		documents := [][]store.Batch{randomDocuments(r), randomDocuments(r)}
+		for way := range got {
+			o := options(t)
+			o.RowSecurity = seed%3 == 2
+			s := stores().Open(t, o)
+			for _, list := range documents {
+				if way == 0 {
+					for _, batch := range list {
+						if err := s.Write(t.Context(), batch); err != nil {
+							t.Fatal(err)
+						}
+					}
+					continue
+				}
+				load, err := s.(store.Bulk).Bulk(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Batches of one document stay in their order, of others they need not. The
+				// group ends its context: what was taken is sent all the same.
+				group, ctx := errgroup.WithContext(t.Context())
+				for i := range 3 {
+					group.Go(func() error {
+						for _, batch := range list {
+							if int(batch.Replace[0][len(batch.Replace[0])-1])%3 != i {
+								continue
+							}
+							if err := load.Add(ctx, batch); err != nil {
+								return err
+							}
+							for _, c := range batch.Chunks { // their memory is ours again
+								for _, v := range c.Vectors {
+									for _, p := range v.Passages {
+										defer func(was []float32) { copy(p, was) }(slices.Clone(p))
+										clear(p)
+									}
+								}
+							}
+						}
+						return nil
+					})
+				}
+				if err := group.Wait(); err != nil {
+					t.Fatal(err)
+				}
+				if err := load.Commit(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := load.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got[way] = stored(t, o.URL, o.Schema)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if slices.Equal(got[0], got[1]) {
+			continue
+		}
+		for i := range min(len(got[0]), len(got[1])) {
+			if got[0][i] != got[1][i] {
+				t.Fatalf("seed %d: written one by one there is\n%s\nloaded\n%s", seed, got[0][i], got[1][i])
+			}
+		}
+		t.Fatalf("seed %d: written one by one there are %d rows, loaded %d", seed, len(got[0]), len(got[1]))
+	}
+}
+
+// TestLoadIsCut: a load whose connection is cut while it sends says so, at the latest in
+// Commit, has written nothing, and can be repeated whole.
+func TestLoadIsCut(t *testing.T) {
+	documents := randomDocuments(rand.New(rand.NewPCG(1, 2)))
+	add := func(s store.Backend) error {
+		load, err := s.(store.Bulk).Bulk(t.Context())
+		if err != nil {
+			return err
+		}
+		defer load.Close()
+		for _, batch := range documents {
+			if err := load.Add(t.Context(), batch); err != nil {
+				return err
+			}
+		}
+		return load.Commit(t.Context())
+	}
+	o := options(t)
+	direct := stores().Open(t, o)
+	defer direct.Close()
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := u.Host
+	for after := 5_000; after < 700_000; after = after * 3 / 2 {
+		p := proxy{cutAfter: after}
+		u.Host = p.start(t, server)
+		through := o
+		through.URL = u.String()
+		s, err := postgres.Open(t.Context(), through)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = add(s)
+		stats, failed := direct.(store.Reporter).Stats(t.Context())
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "repeat") || failed != nil || stats.Chunks != 0 {
+			t.Errorf("cut after %d bytes: %v; %d chunks are written, %v", after, err, stats.Chunks, failed)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := add(direct); err != nil {
+		t.Errorf("repeated: %v", err)
+	}
+}
+
+// TestLoadIsCanceled: who stops waiting for what a load sends ends it, and hears so.
+func TestLoadIsCanceled(t *testing.T) {
+	o := options(t)
+	o.URL = slow(t, o.URL, 50*time.Millisecond)
+	s := stores().Open(t, o)
+	defer s.Close()
+	load, err := s.(store.Bulk).Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	passages := make([][]float32, 5_000)
+	for i := range passages {
+		passages[i] = make([]float32, 256)
+		passages[i][i%256] = 1
+	}
+	batch := storetest.One("t:big", "x")
+	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: passages}}
+	if err := load.Add(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if err := load.Commit(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled while it sends: %v", err)
+	}
+	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nothing since the last commit is written") {
+		t.Errorf("commit after that: %v", err)
+	}
+}
+
+// TestOtherIsolation: who waited for another writer sees what that wrote, also in a database
+// whose transactions see only what was there when they began.
+func TestOtherIsolation(t *testing.T) {
+	o := options(t)
+	o.URL = saying(t, o.URL, "default_transaction_isolation", "serializable")
+	first, second := stores().Open(t, o), stores().Open(t, o)
+	defer first.Close()
+	defer second.Close()
+	load, err := first.(store.Bulk).Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	if err := load.Add(t.Context(), storetest.One("t:a", "stone river")); err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	group.Go(func() error { return second.Write(t.Context(), storetest.One("t:b", "stone meadow")) })
+	time.Sleep(200 * time.Millisecond) // the second waits
+	if err := errors.Join(load.Commit(t.Context()), load.Close(), group.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if found := storetest.Hits(t, first, "stone"); found != 2 {
+		t.Errorf("%d found, want 2", found)
+	}
+}

@@ -1,0 +1,225 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/collectiontest"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/textplan"
+)
+
+// fresh is a new, empty store, which the end of the test removes.
+func fresh(b testing.TB, o Options) *Store {
+	b.Helper()
+	o.URL = os.Getenv("SHEAF_TEST_POSTGRES")
+	if o.URL == "" {
+		b.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
+	}
+	o.Schema = fmt.Sprintf("sheaf_bench_%d", rand.Uint32())
+	s, err := Open(b.Context(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = s.Close()
+		if err := Drop(context.Background(), o.URL, o.Schema); err != nil {
+			b.Error(err)
+		}
+	})
+	return s
+}
+
+// statements are what answers the two branches of a query.
+func (s *Store) statements(ctx context.Context, words, vector store.Request) (sql [2]string, args [2][]any, err error) {
+	err = s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
+		w, root, err := s.build(ctx, conn, &words, buildOptions{})
+		if err != nil {
+			return err
+		}
+		limit := w.arg(words.Limit, "bigint")
+		if sql[0], err = w.text(best(w.scored(root), ", 0 AS passage", limit)); err != nil {
+			return err
+		}
+		args[0] = w.args
+		field, ok, err := vectorField(ctx, conn, vector.Vector)
+		if err != nil || !ok {
+			return fmt.Errorf("no vectors: %w", err)
+		}
+		var st statement
+		near := st.exact(field, vector.Vector.Vector, "")
+		sql[1], err = st.text(best(near, ", r.passage", st.arg(vector.Limit, "bigint")))
+		args[1] = st.args
+		return err
+	})
+	return sql, args, err
+}
+
+// BenchmarkOverhead is a whole query, as the doors answer it, beside the two statements
+// of its branches alone, both at once.
+func BenchmarkOverhead(b *testing.B) {
+	var st *Store
+	f, whole := collectiontest.Searches(b, "rrf", func(o *collection.Options) {
+		st = fresh(b, Options{Analyzer: o.Analyzer})
+		o.Backend, o.Store = st, "PostgreSQL"
+	})
+	type branches struct {
+		sql  [2]string
+		args [2][]any
+	}
+	ctx := context.Background()
+	plain := make([]branches, len(collectiontest.Asked))
+	for i, text := range collectiontest.Asked {
+		vector, err := f.Options.Embed(ctx, text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		words := storetest.Words(sheaf.Match{Text: text})
+		words.Limit, words.Text.Fields[0].Weight = 50, 1
+		near := store.Request{Limit: 50, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}}
+		if plain[i].sql, plain[i].args, err = st.statements(ctx, words, near); err != nil {
+			b.Fatal(err)
+		}
+	}
+	storetest.Overhead(b, len(collectiontest.Asked), whole, func(i int) error {
+		var g errgroup.Group
+		for leg := range 2 {
+			g.Go(func() error {
+				rows, err := st.pool.Query(ctx, plain[i].sql[leg], plain[i].args[leg]...)
+				if err != nil {
+					return err
+				}
+				defer rows.Close()
+				for rows.Next() {
+				}
+				return rows.Err()
+			})
+		}
+		return g.Wait()
+	})
+}
+
+// BenchmarkBulk fills a schema beside COPY of the same rows into the same tables: with one
+// batch, and with one for each document, as indexing a folder does; and beside a COPY that
+// first makes the words of its rows.
+func BenchmarkBulk(b *testing.B) {
+	collected := &storetest.Collected{}
+	f := collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
+	ctx := context.Background()
+	o := Options{Analyzer: f.Options.Analyzer, Vectors: []store.VectorField{{Name: store.VectorBody, Dims: 64}, {Name: store.VectorTitle, Dims: 64}}}
+	batch := store.Batch{Chunks: collected.Chunks}
+	full := fresh(b, o)
+	if err := full.Write(ctx, batch); err != nil {
+		b.Fatal(err)
+	}
+	tables := []string{"chunk", "term", "posting", "property", "vector_1", "vector_2", "field"}
+	copies := make([][]byte, len(tables))
+	conn, err := full.pool.Acquire(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, table := range tables {
+		var rows bytes.Buffer
+		if _, err := conn.Conn().PgConn().CopyTo(ctx, &rows, "COPY "+table+" TO STDOUT (FORMAT binary)"); err != nil {
+			b.Fatal(err)
+		}
+		copies[i] = rows.Bytes()
+	}
+	var counts string
+	if err := conn.QueryRow(ctx, `SELECT format('UPDATE total SET chunks = %s, vectors = %s, generation = generation + 1;
+		SELECT setval(''chunk_ord'', %s), setval(pg_get_serial_sequence(''term'', ''id''), %s)', chunks, vectors,
+		(SELECT max(ord) FROM chunk), (SELECT max(id) FROM term)) FROM total`).Scan(&counts); err != nil {
+		b.Fatal(err)
+	}
+	conn.Release()
+	var into *Store
+	plain := func() error {
+		conn, err := into.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		tx, err := conn.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		for i, table := range tables {
+			if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(copies[i]), "COPY "+table+" FROM STDIN (FORMAT binary)"); err != nil {
+				return err
+			}
+		}
+		if _, err := conn.Conn().PgConn().Exec(ctx, counts).ReadAll(); err != nil {
+			return err
+		}
+		return tx.Commit(ctx)
+	}
+	write := func() error { return into.Write(ctx, batch) }
+	documents := func() error { return into.addDocuments(ctx, batch.Chunks) }
+	// Finished rows have the words already: who fills by COPY first has to make them.
+	words := func() error {
+		w := textplan.NewWriter(o.Analyzer)
+		for i := range batch.Chunks {
+			for _, f := range batch.Chunks[i].Fields {
+				w.Analyze(f.Text)
+			}
+		}
+		return plain()
+	}
+	for _, c := range []struct {
+		name        string
+		ours, plain func() error
+	}{{"batch", write, plain}, {"documents", documents, plain}, {"batch,words", write, words}, {"documents,words", documents, words}} {
+		b.Run(c.name, func(b *testing.B) {
+			var server [2]time.Duration
+			timed := func(i int, f func() error) func() error {
+				return func() error {
+					before := serverTime(b, into)
+					err := f()
+					server[i] += serverTime(b, into) - before
+					return err
+				}
+			}
+			storetest.Ratio(b, func() { into = fresh(b, o) }, timed(0, c.ours), timed(1, c.plain))
+			if server[1] > 0 {
+				b.ReportMetric(float64(server[0])/float64(server[1]), "server-ratio")
+				b.ReportMetric(float64(server[1])/1e6/float64(b.N), "server-ms/plain")
+			}
+		})
+	}
+}
+
+// addDocuments adds each document by itself, two at a time.
+func (s *Store) addDocuments(ctx context.Context, chunks []store.Chunk) error {
+	w, err := s.Bulk(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var g errgroup.Group
+	g.SetLimit(2)
+	for len(chunks) > 0 {
+		n := slices.IndexFunc(chunks, func(c store.Chunk) bool { return c.Doc != chunks[0].Doc })
+		if n < 0 {
+			n = len(chunks)
+		}
+		one := store.Batch{Replace: []sheaf.ID{chunks[0].Doc}, Chunks: chunks[:n]}
+		chunks = chunks[n:]
+		g.Go(func() error { return w.Add(ctx, one) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return w.Commit(ctx)
+}

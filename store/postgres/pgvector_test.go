@@ -1,0 +1,385 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/postgres"
+	"sheaf/store/storetest"
+	"sheaf/text/analysis"
+)
+
+// TestOpenRefuses: what cannot be opened says why and what to do.
+func TestOpenRefuses(t *testing.T) {
+	o := options(t)
+	o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 4}}
+	s := stores()
+	if err := s.Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(change func(*url.URL)) string {
+		u, err := url.Parse(o.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(u)
+		return u.String()
+	}
+	for what, c := range map[string]struct {
+		change func(*postgres.Options)
+		want   error
+		says   string
+	}{
+		"another analyzer":     {func(o *postgres.Options) { o.Analyzer = german }, store.ErrMadeOtherwise, "made with the analyzer"},
+		"other dimensions":     {func(o *postgres.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
+		"another model":        {func(o *postgres.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
+		"no such database":     {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) }, sheaf.ErrInvalid, "make the database"},
+		"no such user":         {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.User = url.User("nobody") }) }, sheaf.ErrInvalid, "check user and password"},
+		"nobody listens":       {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Host = "127.0.0.1:1" }) }, sheaf.ErrUnavailable, "refused"},
+		"no URL":               {func(o *postgres.Options) { o.URL = "postgres://%zz" }, sheaf.ErrInvalid, "cannot be used"},
+		"a schema by its name": {func(o *postgres.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid, "letters"},
+		"tables of others":     {func(o *postgres.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid, "not ours, it holds pg_aggregate, "},
+		"where pgvector is":    {func(o *postgres.Options) { o.Schema = "public" }, sheaf.ErrInvalid, "name another schema, as in"},
+		"nothing to read":      {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no tables"},
+		"nothing to write to":  {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Existing = true }, sheaf.ErrNotFound, "no tables"},
+		"no analyzer":          {func(o *postgres.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},
+		"too many neighbors":   {func(o *postgres.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100"},
+	} {
+		bad := o
+		c.change(&bad)
+		b, err := postgres.Open(t.Context(), bad)
+		if err == nil {
+			b.Close()
+		}
+		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
+		}
+	}
+	o.ReadOnly = true
+	b := s.Open(t, o)
+	defer b.Close()
+	if err := b.Write(t.Context(), storetest.One("t:a", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("write to a store open for reading: %v", err)
+	}
+}
+
+// proxy passes connections on until it is told to cut them.
+type proxy struct {
+	mu       sync.Mutex
+	conns    []net.Conn
+	cutAfter int // bytes to the server after which a connection is cut; 0 is never
+}
+
+func (p *proxy) start(t *testing.T, to string) (address string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(); p.cut() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				return
+			}
+			p.mu.Lock()
+			p.conns = append(p.conns, in, out)
+			limit := p.cutAfter
+			p.mu.Unlock()
+			go func() { _, _ = io.Copy(in, out); in.Close() }()
+			go func() {
+				if limit > 0 {
+					_, _ = io.CopyN(out, in, int64(limit))
+				} else {
+					_, _ = io.Copy(out, in)
+				}
+				out.Close()
+				in.Close()
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.conns = nil
+}
+
+// TestCutConnections: a read survives a cut, a write is whole or not there.
+func TestCutConnections(t *testing.T) {
+	o := options(t)
+	direct := stores().Open(t, o)
+	defer direct.Close()
+	if err := direct.Write(t.Context(), storetest.One("t:a", "before")); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p proxy
+	u.Host = p.start(t, u.Host)
+	o.URL = u.String()
+	b := stores().Open(t, o)
+	defer b.Close()
+	if n := storetest.Hits(t, b, "before"); n != 1 {
+		t.Fatalf("%d found through the proxy", n)
+	}
+	p.cut()
+	if n := storetest.Hits(t, b, "before"); n != 1 {
+		t.Errorf("%d found after a cut", n)
+	}
+	loader := b.(store.Bulk)
+	w, err := loader.Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Add(t.Context(), storetest.One("t:b", "during")); err != nil {
+		t.Fatal(err)
+	}
+	p.cut()
+	if err := w.Add(t.Context(), storetest.One("t:c", "during")); err != nil {
+		t.Errorf("what waits with others to be sent: %v", err)
+	}
+	for range 2 {
+		if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "nothing since the last commit is written, it can be repeated: postgres: write 2 chunks") {
+			t.Errorf("commit after a cut: %v", err)
+		}
+	}
+	if err := w.Add(t.Context(), storetest.One("t:c", "during")); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("add after that: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := storetest.Hits(t, direct, "during"); n != 0 {
+		t.Errorf("%d chunks of a load that was cut", n)
+	}
+	// Cut in the midst of what a write sends.
+	p.mu.Lock()
+	p.cutAfter = 20_000
+	p.mu.Unlock()
+	p.cut()
+	long := storetest.One("t:d", strings.Repeat("many different words here ", 10_000))
+	if err := b.Write(t.Context(), long); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "write 1 chunks") {
+		t.Errorf("a write of one chunk that is cut: %v", err)
+	}
+	if n := storetest.Hits(t, direct, "different"); n != 0 {
+		t.Errorf("%d chunks of a write that was cut", n)
+	}
+	if err := direct.Write(t.Context(), long); err != nil {
+		t.Errorf("the write again: %v", err)
+	}
+	if n := storetest.Hits(t, direct, "different"); n != 1 {
+		t.Errorf("%d chunks of the write that was repeated", n)
+	}
+}
+
+// TestGathered: batches that wait together to be sent are written as if each had been
+// sent by itself, whatever they replace of each other, and vectors are the caller's again.
+func TestGathered(t *testing.T) {
+	b := stores().Open(t, options(t))
+	defer b.Close()
+	w, err := b.(store.Bulk).Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	vector := []float32{0, 1}
+	add := func(batch store.Batch) {
+		t.Helper()
+		for i := range batch.Chunks {
+			batch.Chunks[i].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{vector}}}
+		}
+		if err := w.Add(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := storetest.One("t:again", "former")
+	again.Replace = []sheaf.ID{"t:again"}
+	add(again)
+	again = storetest.One("t:again", "later")
+	again.Replace = []sheaf.ID{"t:again"}
+	add(again)
+	add(storetest.One("t:same", "former"))
+	add(storetest.One("t:same", "later"))
+	add(storetest.One("t:gone", "former"))
+	add(store.Batch{Replace: []sheaf.ID{"t:gone"}})
+	vector[0], vector[1] = 1, 0
+	for i := range 600 { // more than is sent together
+		add(storetest.One(fmt.Sprintf("t:%d", i), "later"))
+	}
+	wide := storetest.One("t:wide", "former")
+	wide.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0, 0}}}}
+	if err := w.Add(t.Context(), wide); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a vector of another width than one that waits: %v", err)
+	}
+	if n := storetest.Hits(t, b, "later"); n != 0 {
+		t.Errorf("%d found before the commit", n)
+	}
+	if err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := b.(store.Reporter).Stats(t.Context())
+	if former := storetest.Hits(t, b, "former"); err != nil || former != 0 || stats.Chunks != 602 || stats.Vectors != 602 {
+		t.Errorf("%d of the former, and %+v, %v: want 602 chunks and vectors", former, stats, err)
+	}
+	near, err := b.Retrieve(t.Context(), store.Request{Limit: 3, Vector: &store.VectorRequest{Field: "body", Vector: []float32{0, 1}}})
+	if err != nil || len(near) != 3 || near[0].ID != "t:again" || near[1].ID != "t:same" || near[2].Score != 0 {
+		t.Errorf("nearest are %v, %v", near, err)
+	}
+}
+
+// TestTwoWriters: stores in two processes take turns, and see each other's
+// changes and terms.
+func TestTwoWriters(t *testing.T) {
+	o := options(t)
+	s := stores()
+	a := s.Open(t, o)
+	defer a.Close()
+	b := s.Open(t, o)
+	defer b.Close()
+	var group sync.WaitGroup
+	for i := range 10 {
+		group.Go(func() {
+			if err := a.Write(context.Background(), storetest.One(fmt.Sprintf("t:a%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+				t.Error(err)
+			}
+		})
+		group.Go(func() {
+			if err := b.Write(context.Background(), storetest.One(fmt.Sprintf("t:b%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for name, st := range map[string]store.Backend{"first": a, "second": b} {
+		if n := storetest.Hits(t, st, "shared"); n != 20 {
+			t.Errorf("the %s store finds %d of 20", name, n)
+		}
+		if n := storetest.Hits(t, st, "quhx"); n != 2 {
+			t.Errorf("the %s store finds %d of 2", name, n)
+		}
+	}
+	st, err := a.(store.Reporter).Stats(t.Context())
+	if err != nil || st.Chunks != 20 || st.Bytes == 0 {
+		t.Errorf("stats: %+v, %v", st, err)
+	}
+}
+
+// TestSQL: tables that the exported statements make are those of Open.
+func TestSQL(t *testing.T) {
+	o := options(t)
+	o.Vectors, o.HNSW = []store.VectorField{{Name: "body", Model: "it's", Dims: 3}, {Name: "title", Model: "wide", Dims: 2500}}, 16
+	sql, err := o.SQL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+	o.ReadOnly = true // so that Open makes nothing
+	if err := stores().Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.ReadOnly = false
+	b := stores().Open(t, o)
+	defer b.Close()
+	batch := storetest.One("t:a", "by hand")
+	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{0, 1, 0}}}}
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	if n := storetest.Hits(t, b, "hand"); n != 1 {
+		t.Errorf("%d found", n)
+	}
+	if _, err := (postgres.Options{Schema: "x; --", Analyzer: storetest.Analyzer(t, "en")}).SQL(); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a schema that is none: %v", err)
+	}
+}
+
+// TestMissingExtension: a database without pgvector, whose user may not install it, is
+// refused with what an administrator has to do.
+func TestMissingExtension(t *testing.T) {
+	ctx := context.Background()
+	admin, err := pgx.Connect(ctx, server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(ctx)
+	name := fmt.Sprintf("sheaf_bare_%d", os.Getpid())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := admin.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE DATABASE " + name)
+	defer run("DROP DATABASE " + name + " WITH (FORCE)")
+	run("CREATE ROLE " + name + " LOGIN")
+	defer run("DROP ROLE " + name)
+	u, err := url.Parse(server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path, u.User = "/"+name, url.User(name)
+	o := postgres.Options{URL: u.String(), Schema: "notes", Analyzer: storetest.Analyzer(t, "en")}
+	_, err = postgres.Open(ctx, o)
+	for _, f := range postgres.Examine(ctx, o) {
+		if f.Check == "extension" {
+			err = errors.Join(err, f.Err)
+		}
+	}
+	if !errors.Is(err, sheaf.ErrUnsupported) || strings.Count(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") != 2 {
+		t.Error(err)
+	}
+}
+
+// TestListOnly: what another analyzer made, with row-level security or without, can be listed.
+func TestListOnly(t *testing.T) {
+	for _, wall := range []bool{false, true} {
+		o := options(t)
+		o.RowSecurity = wall
+		made := stores().Open(t, o)
+		if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Analyzer, o.RowSecurity, o.ListOnly = storetest.Analyzer(t, "de"), false, true
+		b := stores().Open(t, o)
+		storetest.ListOnly(t, b)
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/postgres"
+	"sheaf/store/storetest"
+)
+
+// slow is the address of a way to the server on which 64 kB take a while.
+func slow(t *testing.T, to string, pause time.Duration) string {
+	t.Helper()
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", u.Host)
+			if err != nil {
+				_ = client.Close()
+				return
+			}
+			go func() {
+				_, _ = io.Copy(client, server) // until either hangs up
+				_ = client.Close()
+			}()
+			go func() {
+				defer server.Close()
+				buffer := make([]byte, 64<<10)
+				for {
+					n, err := client.Read(buffer)
+					if _, failed := server.Write(buffer[:n]); err != nil || failed != nil {
+						return
+					}
+					time.Sleep(pause * time.Duration(n) / (64 << 10))
+				}
+			}()
+		}
+	}()
+	via := *u
+	via.Host = listener.Addr().String()
+	return via.String()
+}
+
+// TestLongLoad: one document may take longer than the timeout as long as the server
+// takes each piece of it in time, with row security and without.
+func TestLongLoad(t *testing.T) {
+	const timeout = 2 * time.Second
+	for _, wall := range []bool{false, true} {
+		o := options(t)
+		to := o.URL
+		o.URL, o.RowSecurity, o.Timeout = slow(t, to, 8*time.Millisecond), wall, timeout
+		st, err := postgres.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passages := make([][]float32, 20_000)
+		for i := range passages {
+			passages[i] = make([]float32, 256)
+			passages[i][i%256] = 1
+		}
+		batch := storetest.One("t:big", "x")
+		batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: passages}}
+		began := time.Now()
+		if err := st.Write(t.Context(), batch); err != nil {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		if took := time.Since(began); took < timeout {
+			t.Errorf("took %v: too short to show anything", took)
+		}
+		if stats, err := st.Stats(t.Context()); err != nil || stats.Vectors != len(passages) {
+			t.Errorf("%d vectors, %v: want %d", stats.Vectors, err, len(passages))
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSilent: what takes a connection and never says anything is perhaps no PostgreSQL.
+func TestSilent(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	o := postgres.Options{URL: "postgres://me@" + listener.Addr().String() + "/notes?sslmode=disable", Analyzer: storetest.Analyzer(t, "en"), Timeout: time.Second}
+	_, err = postgres.Open(t.Context(), o)
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "what listens at 127.0.0.1:") || !strings.Contains(err.Error(), "is that PostgreSQL?") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,307 @@
+// Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its
+// main type is [Store].
+//
+// Words are scored by BM25 over posting lists of the analyzer's own terms, kept
+// in tables, so that scores equal those of the embedded engine: PostgreSQL's
+// ts_rank_cd knows neither how rare a term is nor how long texts are on average.
+// Every request, its statistics included, is one statement, and so sees one
+// state of the store. Vectors are compared exactly, or through an HNSW index
+// when [Options.HNSW] asks for one.
+//
+// A write is one transaction. All tables live in one schema of the database,
+// which holds no tables of others.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/textplan"
+	"sheaf/text/analysis"
+)
+
+// Options say where a store is and what it is made with.
+type Options struct {
+	// URL is a connection string as libpq reads it: user, password, host,
+	// database, sslmode, sslrootcert and so on; what it leaves out comes from
+	// the usual PG variables of the environment.
+	URL string
+	// Schema holds the tables; "" is DefaultSchema. Lower-case letters, digits
+	// and underscores.
+	Schema string
+	// Analyzer makes terms of texts. A store can only be opened with the
+	// analyzer it was made with.
+	Analyzer *analysis.Analyzer
+	// Vectors are the vector fields with the models that fill them; fields
+	// that are not named here take the dimensions of their first vector.
+	Vectors []store.VectorField
+	// HNSW, when above 0, keeps an HNSW index with that many neighbors (m,
+	// 2..100) for each vector field, and searches through it. 0 compares with
+	// every vector.
+	HNSW int
+	// RowSecurity puts row-level security around what belongs to documents, by
+	// tenant and access list: see store.Viewer. It belongs to the schema, and
+	// users who bypass it make it void.
+	RowSecurity bool
+	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
+	// Bulk loads are bounded call by call.
+	Timeout time.Duration
+	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	Existing bool
+	// ReadOnly opens a store that exists, and forbids writing.
+	ReadOnly bool
+	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
+	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	ListOnly bool
+}
+
+// DefaultSchema is the schema of stores whose options name none.
+const DefaultSchema = "sheaf"
+
+const defaultTimeout = 30 * time.Second
+
+// Store is an open store.
+type Store struct {
+	o    Options
+	pool *pgxpool.Pool
+	// written analyzes what is written.
+	written *textplan.Writer
+	// writing holds a token while nobody writes.
+	writing chan struct{}
+
+	mu sync.Mutex
+	// place is the table total when what follows was read, which is another one after
+	// somebody dropped the schema and filled it again.
+	place uint32
+	terms map[string]int32 // of the dictionary, whose entries never change
+	// What readers saw of fields, which are added and never changed.
+	fields map[string]int32
+	// vectors are the tables of fields that were asked last: see inField.
+	vectors map[string]vectorTable
+	load    *load // that is open
+	closed  bool
+}
+
+var _ interface {
+	store.Backend
+	store.Bulk
+	store.Explainer
+	store.Fuser
+	store.Streamer
+	store.Counter
+	store.Batcher
+	store.Reporter
+} = (*Store)(nil)
+
+// Open connects, and makes the tables in a database that has none. A store made
+// with another analyzer or other dimensions, or tables that something else made,
+// are sheaf.ErrInvalid; one of a later version is sheaf.ErrUnsupported, as is a
+// server without pgvector; a server that does not answer or does not let us in
+// is sheaf.ErrUnavailable. The message says what to do.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	config, err := o.connection()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, sheaf.Invalidf("postgres: %w", err)
+	}
+	s := &Store{o: o, pool: pool, written: textplan.NewWriter(o.Analyzer), writing: make(chan struct{}, 1), terms: map[string]int32{}}
+	s.writing <- struct{}{}
+	if err := s.prepare(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// connection is how a store is spoken to.
+func (o *Options) connection() (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		// The error of the parser hides the password, but may show the rest.
+		return nil, sheaf.Invalidf("postgres: the URL cannot be used: want postgres://user@host:port/database?sslmode=...: %w", err)
+	}
+	path := o.Schema + ",public"
+	defaults := map[string]string{
+		"application_name": "sheaf",
+		"search_path":      path,
+		// Statements are made for one request each: a plan for any of them
+		// or compiled code is not worth its time.
+		"plan_cache_mode": "force_custom_plan",
+		"jit":             "off",
+	}
+	for name, value := range defaults {
+		if name == "search_path" || config.ConnConfig.RuntimeParams[name] == "" {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		var got string
+		var installed *string
+		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')", pgx.QueryExecModeExec).Scan(&got, &installed); err != nil {
+			return err
+		}
+		if err := tooOld("installed", installed); err != nil {
+			return fmt.Errorf("postgres: %w", err)
+		}
+		if !strings.HasPrefix(got, path) { // the path of others, in which tables would be looked for and made
+			return fmt.Errorf("postgres: %w: a pooler before the server leaves out the setting search_path, which says where the tables are: name the server itself in the address, or let the pooler pass it on", sheaf.ErrUnsupported)
+		}
+		_, err := conn.Exec(ctx, reachExtension)
+		return err
+	}
+	return config, nil
+}
+
+// prepare fills in defaults and refuses what no server could take.
+func (o *Options) prepare() error {
+	o.ReadOnly = o.ReadOnly || o.ListOnly
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Analyzer == nil {
+		return sheaf.Invalidf("open postgres: no analyzer")
+	}
+	if o.HNSW != 0 && (o.HNSW < 2 || o.HNSW > 100) {
+		return sheaf.Invalidf("open postgres: hnsw is %d: must be 0 or within 2..100", o.HNSW)
+	}
+	if !plainName(o.Schema) {
+		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a letter first", o.Schema)
+	}
+	return store.ValidateVectorFields("postgres", o.Vectors, maxDims)
+}
+
+// plainName reports whether a schema may be called so: names like these are written in
+// a search path as they are. Elsewhere they are quoted, since user and order are words of SQL.
+func plainName(s string) bool {
+	for i, r := range s {
+		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 48
+}
+
+// bounded gives a call the time that it may take.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.o.Timeout)
+}
+
+var errClosed = fmt.Errorf("postgres: the store is closed: %w", sheaf.ErrUnavailable)
+
+// open is errClosed after Close.
+func (s *Store) open() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	return nil
+}
+
+// Close implements [store.Backend].
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return errClosed
+	}
+	s.closed = true
+	load := s.load
+	s.mu.Unlock()
+	if load != nil {
+		_ = load.Close() // a load that nobody ended holds a connection
+	}
+	s.pool.Close() // waits for calls that are running
+	return nil
+}
+
+// readAttempts is how often a read is tried when the connection breaks.
+const readAttempts = 3
+
+// read runs a function that only reads, again when the connection broke: a
+// server that restarts or a proxy that hangs up costs a moment, no answer.
+func (s *Store) read(ctx context.Context, what string, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	ctx, stop := s.bounded(ctx)
+	defer stop()
+	for attempt := 1; ; attempt++ {
+		err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+			if err := s.show(ctx, conn); err != nil {
+				return err
+			}
+			return f(ctx, conn)
+		})
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && s.pool.Stat().AcquireCount() == 0 {
+			return fmt.Errorf("postgres: %s: %w: what listens at %s:%d neither let us in nor refused in time (is that PostgreSQL?): %w",
+				what, sheaf.ErrUnavailable, s.pool.Config().ConnConfig.Host, s.pool.Config().ConnConfig.Port, ctx.Err())
+		}
+		if err == nil || attempt == readAttempts || ctx.Err() != nil || !broken(err) {
+			return fail(what, err)
+		}
+		pause := time.Duration(attempt) * 50 * time.Millisecond
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Stats implements [store.Reporter].
+func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
+	out := store.Stats{Parts: map[string]int64{}}
+	err := s.read(ctx, "read the size of the store", func(ctx context.Context, conn *pgxpool.Conn) error {
+		var generation int64
+		if err := conn.QueryRow(ctx, "SELECT chunks, vectors, generation FROM total").Scan(&out.Chunks, &out.Vectors, &generation); err != nil {
+			return err
+		}
+		out.Generation = uint64(generation)
+		rows, _ := conn.Query(ctx, `SELECT relname, pg_total_relation_size(oid) FROM pg_class
+			WHERE relnamespace = $1::regnamespace AND relkind = 'r'`, s.o.Schema)
+		var table string
+		var size int64
+		_, err := pgx.ForEachRow(rows, []any{&table, &size}, func() error {
+			out.Bytes += size
+			out.Parts[table] += size
+			return nil
+		})
+		return err
+	})
+	return out, err
+}
+
+// Health asks the server for a sign of life.
+func (s *Store) Health(ctx context.Context) error {
+	return s.read(ctx, "ping", func(ctx context.Context, conn *pgxpool.Conn) error { return conn.Ping(ctx) })
+}
+
+// broken reports whether an error is that of a connection, not of a statement.
+func broken(err error) bool {
+	var server *pgconn.PgError
+	if errors.As(err, &server) {
+		// 57P: the server is shutting down, starting up or crashed.
+		return len(server.Code) == 5 && (server.Code[:3] == "57P" || server.Code[:2] == "08")
+	}
+	return !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrUnsupported) // which are said here
+}

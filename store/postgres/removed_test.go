@@ -1,0 +1,135 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/postgres"
+	"sheaf/store/storetest"
+)
+
+// TestRemoved: a store whose place on the server is removed behind its back says so, and
+// not that the request was wrong, or that there is nothing to find.
+func TestRemoved(t *testing.T) {
+	o := options(t)
+	b := stores().Open(t, o)
+	defer b.Close()
+	if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
+		t.Fatal(err)
+	}
+	if storetest.Hits(t, b, "stone") != 1 {
+		t.Fatal("nothing found before")
+	}
+	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("found %v, %v", got, err)
+	}
+}
+
+// TestFilledAgain: a store that is open while its schema is dropped and filled again, as
+// sheaf index --rebuild does, does not look for the words of the old dictionary by their
+// numbers, which are other words in the new one; nor does it write them.
+func TestFilledAgain(t *testing.T) {
+	o := options(t)
+	b := stores().Open(t, o)
+	defer b.Close()
+	reader := stores().Open(t, o)
+	defer reader.Close()
+	if err := b.Write(t.Context(), storetest.One("t:a", "stone river")); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"stone", "river"} {
+		for _, s := range []store.Backend{b, reader} {
+			if storetest.Hits(t, s, word) != 1 {
+				t.Fatal("nothing found before")
+			}
+		}
+	}
+	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	again := stores().Open(t, o)
+	defer again.Close()
+	for _, batch := range []store.Batch{storetest.One("t:z", "cloud meadow"), storetest.One("t:a", "stone river"), storetest.One("t:b", "river")} {
+		if err := again.Write(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]int{"stone": 1, "river": 2, "cloud": 1, "meadow": 1}
+	for word, n := range want {
+		if got := storetest.Hits(t, reader, word); got != n {
+			t.Errorf("%s: %d found by who was there before, want %d", word, got, n)
+		}
+	}
+	if err := b.Write(t.Context(), storetest.One("t:c", "stone river")); err != nil {
+		t.Fatal(err)
+	}
+	want["stone"], want["river"] = 2, 3
+	for word, n := range want {
+		for name, s := range map[string]store.Backend{"before": b, "reader": reader, "new": again} {
+			if got := storetest.Hits(t, s, word); got != n {
+				t.Errorf("%s: %d found by %s after a write, want %d", word, got, name, n)
+			}
+		}
+	}
+}
+
+// TestVectorsFilledAgain: nor does it look for vectors of a field in the table of another,
+// which has the number that the field's had before.
+func TestVectorsFilledAgain(t *testing.T) {
+	o := options(t)
+	reader := stores().Open(t, o)
+	defer reader.Close()
+	with := func(id, field string, vector ...float32) store.Batch {
+		b := storetest.One(id, "stone")
+		b.Chunks[0].Vectors = []store.Vectors{{Name: field, Passages: [][]float32{vector}}}
+		return b
+	}
+	fill := func(batches ...store.Batch) {
+		t.Helper()
+		s := stores().Open(t, o)
+		defer s.Close()
+		for _, b := range batches {
+			if err := s.Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	find := func(want sheaf.ID) {
+		t.Helper()
+		req := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorTitle, Vector: []float32{1, 0}}}
+		found, err := reader.Retrieve(t.Context(), req)
+		if err != nil || len(found) != 1 || found[0].ID != want {
+			t.Errorf("found %v, %v, want %s", found, err, want)
+		}
+		if n, err := reader.(store.Counter).Count(t.Context(), req); err != nil || n != 1 {
+			t.Errorf("counted %d, %v, want 1", n, err)
+		}
+		about, err := reader.(store.Explainer).Explain(t.Context(), req, []sheaf.ID{want})
+		if err != nil || about[0] == nil {
+			t.Errorf("explained %v, %v", about, err)
+		}
+	}
+	fill(with("t:a", store.VectorTitle, 1, 0), with("t:b", store.VectorBody, 1, 0))
+	find("t:a")
+	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	fill(with("t:c", store.VectorBody, 1, 0), with("t:d", store.VectorTitle, 1, 0))
+	find("t:d")
+	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	fill(with("t:e", "other", 1, 0), with("t:f", store.VectorBody, 1, 0))
+	req := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorTitle, Vector: []float32{1, 0}}}
+	if found, err := reader.Retrieve(t.Context(), req); err != nil || len(found) != 0 {
+		t.Errorf("found %v, %v where nothing has such vectors", found, err)
+	}
+	if n, err := reader.(store.Counter).Count(t.Context(), req); err != nil || n != 0 {
+		t.Errorf("counted %d, %v where nothing has such vectors", n, err)
+	}
+}

@@ -1,0 +1,281 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/postgres"
+	"sheaf/store/storetest"
+)
+
+// TestExamineRights: with the rights that doctor says to grant, and no others, a user searches and indexes in tables
+// that another user made. Without any one of them doctor says which grant is missing, and what needs the right is
+// refused.
+func TestExamineRights(t *testing.T) {
+	o := options(t)
+	owner := stores().Open(t, o)
+	defer owner.Close()
+	batch := func(id string) store.Batch {
+		out := storetest.One(id, "x")
+		out.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+		return out
+	}
+	if err := owner.Write(t.Context(), batch("t:a")); err != nil {
+		t.Fatal(err)
+	}
+	weak := o
+	weak.URL = user(t, o)
+	name := "user_" + o.Schema
+	admin, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := admin.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	reads := func() error {
+		reader := weak
+		reader.ReadOnly = true
+		st, err := postgres.Open(t.Context(), reader)
+		if err != nil {
+			return err
+		}
+		defer st.Close()
+		if _, err := st.Stats(t.Context()); err != nil {
+			return err
+		}
+		for _, req := range []store.Request{storetest.Words(sheaf.Match{Text: "x"}), {Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}} {
+			if found, err := st.Retrieve(t.Context(), req); err != nil || len(found) == 0 {
+				return fmt.Errorf("%d hits: %w", len(found), err)
+			}
+		}
+		return nil
+	}
+	writes := func() error {
+		st, err := postgres.Open(t.Context(), weak)
+		if err != nil {
+			return err
+		}
+		defer st.Close()
+		if err := st.Write(t.Context(), batch("t:b")); err != nil {
+			return err
+		}
+		if err := st.Delete(t.Context(), []sheaf.ID{"t:b"}); err != nil {
+			return err
+		}
+		if err := st.Empty(t.Context()); err != nil {
+			return err
+		}
+		return st.Write(t.Context(), batch("t:a"))
+	}
+	says := func(want string) string {
+		t.Helper()
+		for _, f := range postgres.Examine(t.Context(), weak) {
+			if f.Check == "rights" {
+				if !errors.Is(f.Err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(f.Err), want) {
+					t.Fatalf("doctor: %v, want %q", f.Err, want)
+				}
+				return f.Err.Error()
+			}
+		}
+		t.Fatal("doctor says nothing of rights")
+		return ""
+	}
+	refused := func(what string, err error, want string) {
+		t.Helper()
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v, want %q", what, err, want)
+		}
+	}
+
+	refused("searching without a right", reads(), "permission denied for schema "+o.Schema)
+	advice := says("the user may not read the tables: to search run GRANT USAGE ON SCHEMA ")
+	_, advice, _ = strings.Cut(advice, "to search run ")
+	reading, writing, _ := strings.Cut(advice, "; to index also run ")
+	run(reading)
+	if err := reads(); err != nil {
+		t.Errorf("searching with %s: %v", reading, err)
+	}
+	refused("indexing with the rights to search", writes(), "sheaf doctor says which rights to grant): ERROR: permission denied for ")
+	says("the user may search, and may not write chunk, chunk_ord, ")
+	run(writing)
+	if err := writes(); err != nil {
+		t.Errorf("indexing with %s; %s: %v", reading, writing, err)
+	}
+	run("REVOKE USAGE ON SCHEMA " + o.Schema + " FROM " + name)
+	refused("searching without USAGE", reads(), "permission denied for schema "+o.Schema)
+	says("to search run GRANT USAGE ON SCHEMA ")
+	run(reading)
+	for _, c := range []struct{ right, of, says string }{
+		{"SELECT", "TABLES", "to search run GRANT USAGE"}, {"INSERT", "TABLES", "may not write"}, {"UPDATE", "TABLES", "may not write"},
+		{"DELETE", "TABLES", "may not write"}, {"TRUNCATE", "TABLES", "may not write"},
+		{"SELECT", "SEQUENCES", "may not write chunk_ord, term_id_seq:"}, {"UPDATE", "SEQUENCES", "may not write chunk_ord, term_id_seq:"},
+	} {
+		run(fmt.Sprintf("REVOKE %s ON ALL %s IN SCHEMA %s FROM %s", c.right, c.of, o.Schema, name))
+		refused("indexing without "+c.right+" on "+c.of, writes(), "permission denied for ")
+		says(c.says)
+		run(reading + "; " + writing)
+	}
+	if err := errors.Join(reads(), writes()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPrepared: an administrator keeps pgvector in a schema of its own, and makes the one of
+// the store, for a user who may make none, whose name needs quotes. What doctor says to run is
+// taken by the server as it is.
+func TestPrepared(t *testing.T) {
+	admin, err := pgx.Connect(t.Context(), server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := admin.Exec(context.Background(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	name := fmt.Sprintf("Some One-%d", os.Getpid())
+	id := pgx.Identifier{name}.Sanitize()
+	run("CREATE ROLE " + id + " LOGIN")
+	defer run("DROP ROLE " + id)
+	run("CREATE DATABASE " + id)
+	defer run("DROP DATABASE " + id + " WITH (FORCE)")
+	u, err := url.Parse(server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	inside, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close(context.Background())
+	if _, err := inside.Exec(t.Context(), "CREATE SCHEMA \"The Extensions\"; CREATE EXTENSION vector SCHEMA \"The Extensions\""); err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(name)
+	o := postgres.Options{URL: u.String(), Schema: "user", Analyzer: storetest.Analyzer(t, "en"), Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}
+	advice := func(check string) string {
+		t.Helper()
+		for _, f := range postgres.Examine(t.Context(), o) {
+			if f.Check == check && f.Err != nil {
+				_, run, _ := strings.Cut(f.Err.Error(), "run ")
+				return run
+			}
+		}
+		t.Fatal("no fault of ", check)
+		return ""
+	}
+	if _, err := inside.Exec(t.Context(), strings.TrimSuffix(advice("rights"), `, or make the schema "user" for it`)+"; REVOKE CREATE ON DATABASE "+id+" FROM "+id); err != nil {
+		t.Error(err)
+	}
+	if _, err := inside.Exec(t.Context(), `CREATE SCHEMA "user" AUTHORIZATION `+id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), `run GRANT USAGE ON SCHEMA "The Extensions" TO `+id) {
+		t.Error(err)
+	}
+	if _, err := inside.Exec(t.Context(), advice("extension")); err != nil {
+		t.Fatal(err)
+	}
+	everybodys := o
+	everybodys.Schema = "public"
+	if _, err := postgres.Open(t.Context(), everybodys); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "name another schema") {
+		t.Errorf("a store in public: %v", err)
+	}
+	st, err := postgres.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	batch := storetest.One("t:a", "x")
+	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+	if err := st.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	found, err := st.Retrieve(t.Context(), store.Request{Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}, Limit: 1})
+	if err != nil || len(found) != 1 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+// TestForgetfulPooler: behind a pooler that leaves out where the tables are, none are made
+// where its connection looks, and doctor says so too.
+func TestForgetfulPooler(t *testing.T) {
+	o := options(t)
+	pooler := overheard{ignored: "search_path"}
+	o.URL = pooler.between(t, o.URL)
+	store, err := postgres.Open(t.Context(), o)
+	if err == nil {
+		_ = store.Close()
+	}
+	findings := postgres.Examine(t.Context(), o)
+	for _, err := range []error{err, findings[len(findings)-1].Err} {
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "pooler") {
+			t.Errorf("%v, want one that names the pooler", err)
+		}
+	}
+	if said := strings.Join(pooler.take(), "; "); strings.Contains(said, "CREATE SCHEMA") || strings.Count(said, "search_path") != 2 {
+		t.Errorf("something is made, or asked again: %s", said)
+	}
+}
+
+// saying is an address with one more option.
+func saying(t *testing.T, address, option, value string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set(option, value)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// TestPoolOptions: what an address says of the pool is for no server, also where one
+// connection is enough.
+func TestPoolOptions(t *testing.T) {
+	o := options(t)
+	o.URL = saying(t, o.URL, "pool_max_conns", "2")
+	store, err := postgres.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := []error{store.Close()}
+	for _, f := range postgres.Examine(t.Context(), o) {
+		errs = append(errs, f.Err)
+	}
+	if err := errors.Join(append(errs, postgres.Drop(t.Context(), o.URL, o.Schema))...); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExamineCopy: rights are good for nothing on a server that takes no writes.
+func TestExamineCopy(t *testing.T) {
+	o := options(t)
+	if err := stores().Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.URL = saying(t, o.URL, "default_transaction_read_only", "on")
+	for _, f := range postgres.Examine(t.Context(), o) {
+		if f.Err != nil || f.Check == "rights" && !strings.Contains(f.Found, "takes no writes") {
+			t.Errorf("%+v", f)
+		}
+	}
+}

@@ -1,0 +1,445 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// schemaVersion is that of the tables. A version with other tables converts
+// those of the versions before it in migrate.
+const schemaVersion = 1
+
+// maxDims is pgvector's bound for a vector that is stored; maxIndexed and
+// maxIndexedHalf bound what its HNSW index takes in single and half precision.
+const (
+	maxDims        = 16_000
+	maxIndexed     = 2_000
+	maxIndexedHalf = 4_000
+	// maxPlain is how many dimensions fit into a page beside the rest of a
+	// row, so that reading a vector is no second look-up.
+	maxPlain = 1_900
+)
+
+// tables are made in the order in which they refer to each other. IDs and values
+// of columns are bytes, because they may be any bytes, and because bytes sort as
+// a ranking wants them.
+const tables = `
+CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
+INSERT INTO total VALUES (0, 0, 0);
+
+-- Text fields, with the number of chunks that have terms in them and of those terms.
+CREATE TABLE field (id int PRIMARY KEY, name text NOT NULL UNIQUE, chunks bigint NOT NULL, tokens bigint NOT NULL);
+-- Every term and, after a byte 1, every form that was ever written. Entries never change.
+CREATE TABLE term (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text COLLATE "C" NOT NULL UNIQUE);
+
+-- lens[i] is the number of terms in the field with id i; fields are names and texts in turn.
+CREATE TABLE chunk (ord bigint PRIMARY KEY, id bytea NOT NULL, doc bytea NOT NULL, lens int[] NOT NULL, fields bytea[] NOT NULL);
+CREATE SEQUENCE chunk_ord;
+-- By hash, because an index takes no key above 2,704 bytes.
+CREATE UNIQUE INDEX chunk_id ON chunk (sha256(id));
+CREATE INDEX chunk_doc ON chunk (sha256(doc));
+
+CREATE TABLE posting (term int NOT NULL, field int NOT NULL, chunk bigint NOT NULL, tf int NOT NULL, len int NOT NULL, pos int[],
+	PRIMARY KEY (term, field, chunk) INCLUDE (tf, len));
+CREATE INDEX posting_chunk ON posting (chunk);
+
+-- kind is that of sheaf.Value: 1 text, 2 number, 3 date in milliseconds, 4 truth.
+CREATE TABLE property (chunk bigint NOT NULL, name bytea NOT NULL, kind smallint NOT NULL, text bytea, number float8);
+CREATE INDEX property_chunk ON property (chunk);
+CREATE INDEX property_number ON property (substring(name for 256), number, chunk) WHERE kind <> 1;
+CREATE INDEX property_text ON property (substring(name for 256), substring(text for 256), chunk) WHERE kind = 1;
+
+-- The passages of vector field i are in the table vector_i.
+CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims int NOT NULL, model text NOT NULL);
+`
+
+// lock is the key of the advisory lock of those who write to a schema.
+const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
+
+// writing is a transaction that sees, once it has the lock, what the writer before it wrote,
+// whatever the database is set to.
+var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+
+// prepare makes the tables, or checks those that are there.
+func (s *Store) prepare(ctx context.Context) error {
+	what := "open the schema " + s.o.Schema
+	made := false
+	err := s.read(ctx, what, func(ctx context.Context, conn *pgxpool.Conn) (err error) {
+		made, err = s.verify(ctx, conn.Conn())
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case made:
+	case s.o.ReadOnly, s.o.Existing:
+		return fmt.Errorf("postgres: %s: %w: it has no tables of ours", what, sheaf.ErrNotFound)
+	default:
+		ctx, stop := s.bounded(ctx)
+		defer stop()
+		if err := pgx.BeginTxFunc(ctx, s.pool, writing, func(tx pgx.Tx) error { return s.create(ctx, tx) }); err != nil {
+			return fail(what, err)
+		}
+	}
+	return nil
+}
+
+// create makes the tables unless somebody else has in the meantime.
+func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, lock, s.o.Schema); err != nil {
+		return err
+	}
+	if made, err := s.verify(ctx, tx.Conn()); err != nil || made {
+		return err
+	}
+	if err := s.extension(ctx, tx); err != nil {
+		return err
+	}
+	var shared bool
+	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector' AND extnamespace = to_regnamespace($1))", s.o.Schema).Scan(&shared); err != nil {
+		return err
+	}
+	if shared || s.o.Schema == "public" { // which is in the search path of all
+		return lookedThrough(s.o.Schema)
+	}
+	// Not IF NOT EXISTS, for which the server wants the right to make schemas even where
+	// this one was made for us.
+	var there bool
+	if err := tx.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.o.Schema).Scan(&there); err != nil {
+		return err
+	}
+	if !there {
+		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+quoted(s.o.Schema)); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(ctx, tables); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO setting VALUES ('version', $1), ('analyzer', $2)", fmt.Sprint(schemaVersion), s.o.Analyzer.Name())
+	if err != nil {
+		return err
+	}
+	if s.o.RowSecurity {
+		if _, err := tx.Exec(ctx, wallStatements()); err != nil {
+			return err
+		}
+	}
+	for _, v := range s.o.Vectors {
+		if err := s.createVectors(ctx, tx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookedThrough says that tables of a store in this schema, which is in the search path of every
+// other, would be taken for those of one whose own schema somebody removed.
+func lookedThrough(schema string) error {
+	return sheaf.Invalidf("postgres: every store of the database looks into the schema %s too, and one that is removed would be answered from the tables there: name another schema, as in ?schema=notes", schema)
+}
+
+// extension makes sure of pgvector, at least of the version that has iterative
+// scans.
+func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
+	var installed, available, closed *string
+	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)
+	switch {
+	case err != nil:
+		return err
+	case installed == nil && available == nil:
+		return fmt.Errorf("postgres: %w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
+	case closed != nil:
+		return notReached(*closed)
+	case installed != nil:
+		return nil
+	case tooOld("available", available) != nil:
+		return fmt.Errorf("postgres: %w", tooOld("available", available))
+	}
+	// Inside a savepoint, so that the message of a refusal can be ours.
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, createExtension)
+		return err
+	})
+	if err != nil {
+		return notInstalled(err)
+	}
+	return nil
+}
+
+// askExtension are the version of pgvector that is installed, the one that could be, and
+// what lets a user at it who may not use the schema that it is in.
+const askExtension = `(SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
+	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+		WHERE extname = 'vector' AND NOT has_schema_privilege(n.oid, 'USAGE'))`
+
+func notReached(grant string) error {
+	return fmt.Errorf("postgres: %w: the extension vector is in a schema that this user may not use: run %s", sheaf.ErrInvalid, grant)
+}
+
+// reachExtension puts the schema that the extension vector is in behind the others of a
+// session's search path: some who run servers keep extensions out of public.
+const reachExtension = `SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
+	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public'`
+
+// quoted is a name as SQL takes it, whatever it is.
+func quoted(names ...string) string { return pgx.Identifier(names).Sanitize() }
+
+const createExtension = "CREATE EXTENSION vector SCHEMA public"
+
+func notInstalled(err error) error {
+	return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
+}
+
+// tooOld is an error for a version of pgvector that has no iterative scans: it takes the
+// settings for them, and a search with a filter loses hits.
+func tooOld(what string, version *string) error {
+	if version == nil {
+		return nil
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(*version, "%d.%d", &major, &minor); err != nil || major > 0 || minor >= 8 {
+		return nil
+	}
+	return fmt.Errorf("%w: the extension vector that is %s is %s: 0.8 or newer is needed: install it on the server and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
+}
+
+// look tells what a schema holds, without what extensions made, and whether tables as
+// ours are among it.
+func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
+	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
+			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
+		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
+			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'))`, schema).Scan(&ours, &holds)
+	return ours, holds, err
+}
+
+// verify compares the tables that are there with the options; made is false
+// when there are none.
+func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
+	ours, others, err := look(ctx, conn, s.o.Schema)
+	switch {
+	case err != nil:
+		return false, err
+	case !ours && len(others) == 0:
+		return false, nil
+	case !ours:
+		return false, s.notOurs(others)
+	}
+	settings := map[string]string{}
+	rows, _ := conn.Query(ctx, "SELECT coalesce(name, ''), coalesce(value, '') FROM setting")
+	var name, value string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { settings[name] = value; return nil }); err != nil {
+		return false, err
+	}
+	if settings["version"] == "" {
+		return false, s.notOurs(others)
+	}
+	if v := settings["version"]; v != fmt.Sprint(schemaVersion) {
+		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
+	}
+	if made := settings["analyzer"]; made != s.o.Analyzer.Name() && !s.o.ListOnly {
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, and this program asks for %q: fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
+	}
+	var wall bool
+	if err := conn.QueryRow(ctx, "SELECT to_regclass($1 || '.wall') IS NOT NULL", s.o.Schema).Scan(&wall); err != nil {
+		return false, err
+	}
+	if s.o.ListOnly {
+		s.o.RowSecurity = wall
+	}
+	if wall != s.o.RowSecurity {
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask for the former, fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)
+	}
+	return true, s.verifyVectors(ctx, conn)
+}
+
+// notOurs is that something else made the tables and views of the schema.
+func (s *Store) notOurs(names []string) error {
+	const shown = 5
+	list := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return sheaf.Invalidf("postgres: the schema %s is not ours, it holds %s: name another schema", s.o.Schema, list)
+}
+
+func (s *Store) verifyVectors(ctx context.Context, conn *pgx.Conn) error {
+	fields, err := vectorFields(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, want := range s.o.Vectors {
+		if err := fields[want.Name].Same(want, "schema"); err != nil {
+			return fmt.Errorf("postgres: schema %s: %w", s.o.Schema, err)
+		}
+	}
+	return nil
+}
+
+// vectorTable is a vector field with its table.
+type vectorTable struct {
+	store.VectorField
+	id int
+}
+
+func (v vectorTable) table() string { return fmt.Sprintf("vector_%d", v.id) }
+
+// ordered is the expression that the HNSW index of v orders by, with a verb for
+// the vector: wide vectors are indexed in half precision.
+func (v vectorTable) indexed(expression string) string {
+	if v.Dims > maxIndexed {
+		return fmt.Sprintf("(%s::halfvec(%d))", expression, v.Dims)
+	}
+	return expression
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+const allVectorFields = "SELECT id, name, dims, model FROM vector_field"
+
+func vectorFields(ctx context.Context, q querier) (map[string]vectorTable, error) {
+	rows, _ := q.Query(ctx, allVectorFields)
+	return readVectorFields(rows)
+}
+
+func readVectorFields(rows pgx.Rows) (map[string]vectorTable, error) {
+	out := map[string]vectorTable{}
+	var v vectorTable
+	_, err := pgx.ForEachRow(rows, []any{&v.id, &v.Name, &v.Dims, &v.Model}, func() error { out[v.Name] = v; return nil })
+	return out, err
+}
+
+// createVectors makes the table of a vector field.
+func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field store.VectorField) error {
+	v := vectorTable{VectorField: field}
+	if s.o.HNSW > 0 && field.Dims > maxIndexedHalf {
+		return fmt.Errorf("postgres: %w: vector field %q has %d dimensions, and pgvector's HNSW index takes %d at most: open the store without hnsw", sheaf.ErrUnsupported, field.Name, field.Dims, maxIndexedHalf)
+	}
+	err := tx.QueryRow(ctx, `INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id`,
+		field.Name, field.Dims, field.Model).Scan(&v.id)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, s.o.vectorStatements(v))
+	return err
+}
+
+// vectorStatements make the table of a vector field, with its index.
+func (o *Options) vectorStatements(v vectorTable) string {
+	sql := fmt.Sprintf("CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY KEY (chunk, passage));\n", v.table(), v.Dims)
+	if v.Dims <= maxPlain {
+		sql += fmt.Sprintf("ALTER TABLE %s ALTER v SET STORAGE PLAIN;\n", v.table())
+	}
+	if o.RowSecurity {
+		sql += walled(v.table(), "chunk")
+	}
+	if o.HNSW > 0 {
+		sql += o.indexStatement(v)
+	}
+	return sql
+}
+
+func (o *Options) indexStatement(v vectorTable) string {
+	ops := "vector_ip_ops"
+	if v.Dims > maxIndexed {
+		ops = "halfvec_ip_ops"
+	}
+	return fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s_hnsw ON %s USING hnsw ((%s) %s) WITH (m = %d, ef_construction = %d);\n",
+		v.table(), v.table(), v.indexed("v"), ops, o.HNSW, max(64, 2*o.HNSW))
+}
+
+// SQL is what makes the tables of a store with these options, for people who make
+// them by hand: Open finds them as if it had made them itself.
+func (o Options) SQL() (string, error) {
+	if err := o.prepare(); err != nil {
+		return "", err
+	}
+	if o.Schema == "public" {
+		return "", lookedThrough(o.Schema)
+	}
+	literal := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+	out := fmt.Sprintf("BEGIN;\nCREATE EXTENSION IF NOT EXISTS vector SCHEMA public;\nCREATE SCHEMA %s;\nSET LOCAL search_path = %[1]s, public;\n%s\nINSERT INTO setting VALUES ('version', '%d'), ('analyzer', %s);\n",
+		quoted(o.Schema), strings.TrimSpace(tables), schemaVersion, literal(o.Analyzer.Name()))
+	if o.RowSecurity {
+		out += "\n" + wallStatements()
+	}
+	for i, field := range o.Vectors {
+		v := vectorTable{VectorField: field, id: i + 1}
+		out += fmt.Sprintf("\nINSERT INTO vector_field VALUES (%d, %s, %d, %s);\n%s", v.id, literal(v.Name), v.Dims, literal(v.Model), o.vectorStatements(v))
+	}
+	return out + "COMMIT;\n", nil
+}
+
+// ourTables are the tables that every store has, or those with row-level security.
+var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
+
+// connect is one connection, by an address that may hold options of a pool.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, sheaf.WithCategory(sheaf.ErrInvalid, err)
+	}
+	return pgx.ConnectConfig(ctx, config.ConnConfig)
+}
+
+// Drop removes the tables of a store. The schema stays, with the rights to it and whatever
+// functions, types and extensions others keep there; one that holds tables of others, or
+// something elsewhere that needs ours, is sheaf.ErrInvalid, and all of it stays.
+func Drop(ctx context.Context, url, schema string) error {
+	if !plainName(schema) {
+		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
+	}
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return fail("connect", err)
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return drop(ctx, tx, schema) })
+	return fail("drop schema "+schema, errors.Join(err, conn.Close(ctx)))
+}
+
+func drop(ctx context.Context, tx pgx.Tx, schema string) error {
+	made, holds, err := look(ctx, tx.Conn(), schema)
+	if err == nil && made {
+		err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+quoted(schema, "setting")+" WHERE name = 'version')").Scan(&made)
+	}
+	var tables []string
+	if err == nil && made && slices.Contains(holds, "vector_field") {
+		err = tx.QueryRow(ctx, "SELECT coalesce(array_agg('vector_' || id), '{}') FROM "+quoted(schema, "vector_field")).Scan(&tables)
+	}
+	if made {
+		tables = append(tables, ourTables...)
+	}
+	if err != nil {
+		return err
+	}
+	var ours, others []string
+	for _, name := range holds {
+		if slices.Contains(tables, name) {
+			ours = append(ours, quoted(schema, name))
+		} else {
+			others = append(others, name)
+		}
+	}
+	switch {
+	case len(others) > 0:
+		return sheaf.Invalidf("postgres: drop schema %s: it holds %s, which is not ours: move that elsewhere, or name another schema", schema, strings.Join(others, ", "))
+	case len(ours) == 0:
+		return nil
+	}
+	_, err = tx.Exec(ctx, "DROP TABLE "+strings.Join(ours, ", ")+"; DROP SEQUENCE IF EXISTS "+quoted(schema, "chunk_ord"))
+	return err
+}

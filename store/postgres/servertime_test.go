@@ -1,0 +1,33 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// serverTime is the processor time of the processes of a server on this machine that
+// serve this program, 0 where the system does not tell it. Other work on the machine does
+// not change it.
+func serverTime(b *testing.B, s *Store) (sum time.Duration) {
+	b.Helper()
+	rows, _ := s.pool.Query(context.Background(), "SELECT pid FROM pg_stat_activity WHERE application_name = 'sheaf'")
+	var pid int
+	_, err := pgx.ForEachRow(rows, []any{&pid}, func() error {
+		var ran int64
+		if told, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid)); err == nil {
+			_, err = fmt.Sscan(string(told), &ran)
+			sum += time.Duration(ran)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sum
+}

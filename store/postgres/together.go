@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// RetrieveAll implements [store.Batcher]: the statements of requests by words go
+// to the server together.
+func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
+	out := make([]sheaf.Ranking, len(reqs))
+	if err := validateAll(reqs); err != nil || len(reqs) == 0 {
+		return out, err
+	}
+	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
+		var list []question
+		for i := range reqs {
+			if reqs[i].Text != nil {
+				list = append(list, ranked(&reqs[i], &out[i]))
+				continue
+			}
+			var err error
+			if out[i], err = s.retrieveVectors(ctx, conn, &reqs[i]); err != nil {
+				return err
+			}
+		}
+		return s.answer(ctx, conn, list)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Sort()
+	}
+	return out, nil
+}
+
+// CountAll implements [store.Batcher].
+func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
+	out := make([]int, len(reqs))
+	if err := validateAll(reqs); err != nil || len(reqs) == 0 {
+		return out, err
+	}
+	err := s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
+		var list []question
+		for i := range reqs {
+			if reqs[i].Text != nil {
+				list = append(list, counted(&reqs[i], &out[i]))
+				continue
+			}
+			var err error
+			if out[i], err = s.countVectors(ctx, conn, &reqs[i]); err != nil {
+				return err
+			}
+		}
+		return s.answer(ctx, conn, list)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func validateAll(reqs []store.Request) error {
+	for i := range reqs {
+		if err := validate(&reqs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// question is a request by words, the end of its statement over the relation root,
+// and what reads its rows; it may be asked twice.
+type question struct {
+	req   *store.Request
+	count bool
+	final func(w *words, root string) string
+	read  func(rows pgx.Rows) error
+}
+
+// ranked asks for hits, of which into has those of the last answer.
+func ranked(req *store.Request, into *sheaf.Ranking) question {
+	return question{req: req, final: func(w *words, root string) string {
+		limit := w.arg(req.Limit, "bigint")
+		return best(w.scored(root), ", 0 AS passage", limit)
+	}, read: func(rows pgx.Rows) (err error) {
+		*into, err = hits(rows, nil)
+		return err
+	}}
+}
+
+// counted asks how many chunks match.
+func counted(req *store.Request, into *int) question {
+	return question{req: req, count: true, final: func(_ *words, root string) string {
+		return "SELECT count(DISTINCT chunk) FROM " + root
+	}, read: func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+		return err
+	}}
+}
+
+// unseen are terms of requests that the store has not seen yet, and whether fields
+// are missing among those that it knew.
+type unseen struct {
+	terms  map[string]bool
+	fields bool
+	known  int
+}
+
+// answer asks questions in one round trip. Terms and fields that were not seen
+// before are taken not to be there and looked up beside: when one is there after
+// all, everything is asked again.
+func (s *Store) answer(ctx context.Context, conn *pgxpool.Conn, list []question) error {
+	if len(list) == 0 {
+		return nil
+	}
+	guess := &unseen{terms: map[string]bool{}}
+	again, err := s.ask(ctx, conn, list, guess)
+	if err == nil && again {
+		_, err = s.ask(ctx, conn, list, nil)
+	}
+	return err
+}
+
+// ask sends questions, with the look-ups that guess asks for; again reports that
+// those found something.
+func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, guess *unseen) (again bool, err error) {
+	var statements []*words
+	var texts []string
+	place := s.memory()
+	if place == 0 {
+		if place, err = s.findOut(ctx, conn); err != nil {
+			return false, err
+		}
+	}
+	for _, q := range list {
+		w, root, err := s.build(ctx, conn, q.req, buildOptions{guess: guess, count: q.count})
+		if err != nil {
+			return false, err
+		}
+		text, err := w.text(q.final(w, root))
+		if err != nil {
+			return false, err
+		}
+		statements, texts = append(statements, w), append(texts, text)
+	}
+	var b pgx.Batch
+	if guess != nil {
+		s.queueLookUps(&b, guess, place, &again)
+	}
+	for i, q := range list {
+		b.Queue(texts[i], statements[i].args...).Query(q.read)
+	}
+	if guess != nil {
+		b.Queue(findPlace).QueryRow(func(row pgx.Row) error { // last: what was asked before is of this place, or asked again
+			var now uint32
+			err := row.Scan(&now)
+			if err == nil && now != place {
+				again = true
+				s.moved(now)
+			}
+			return err
+		})
+	}
+	err = conn.SendBatch(ctx, &b).Close()
+	return again, err
+}
+
+func (s *Store) queueLookUps(b *pgx.Batch, guess *unseen, place uint32, found *bool) {
+	if len(guess.terms) > 0 {
+		texts := make([]string, 0, len(guess.terms))
+		for text := range guess.terms {
+			texts = append(texts, text)
+		}
+		b.Queue(termsByText, texts).Query(func(rows pgx.Rows) error {
+			ids := map[string]int32{}
+			if err := readTerms(rows, ids); err != nil {
+				return err
+			}
+			s.remember(place, ids)
+			*found = *found || len(ids) > 0
+			return nil
+		})
+	}
+	if guess.fields {
+		b.Queue(fieldsByName).Query(func(rows pgx.Rows) error {
+			ids, err := s.readFields(place, rows)
+			*found = *found || len(ids) > guess.known
+			return err
+		})
+	}
+}

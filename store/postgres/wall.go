@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// The second wall: with Options.RowSecurity the server itself holds back the rows of
+// documents that a connection may not see, whatever it is asked. Who asks stands in
+// two settings of the session, sheaf.tenant and sheaf.access; a connection without
+// them sees nothing. Names are hexadecimal, so that a list needs no quotes.
+const (
+	tenantSetting = "sheaf.tenant" // "*", or "=" and the name; "=" alone is no tenant
+	accessSetting = "sheaf.access" // "*", or "=" and names between commas
+)
+
+// wallTable holds who may see each chunk. Policies of the other tables look here, and
+// the one here looks at the session alone.
+const wallTable = `CREATE TABLE wall (chunk bigint PRIMARY KEY, tenants text[] NOT NULL, access text[] NOT NULL);
+ALTER TABLE wall ENABLE ROW LEVEL SECURITY;
+ALTER TABLE wall FORCE ROW LEVEL SECURITY;
+CREATE POLICY wall_read ON wall FOR SELECT USING (
+	(current_setting('sheaf.tenant', true) = '*'
+		OR current_setting('sheaf.tenant', true) = '=' AND tenants = '{}'
+		OR length(current_setting('sheaf.tenant', true)) > 1 AND substr(current_setting('sheaf.tenant', true), 2) = ANY (tenants))
+	AND (current_setting('sheaf.access', true) = '*'
+		OR left(current_setting('sheaf.access', true), 1) = '='
+			AND access && string_to_array(substr(current_setting('sheaf.access', true), 2), ',')));
+CREATE POLICY wall_write ON wall FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+`
+
+// walled are the statements that put a table, whose column holds chunks, behind the
+// wall.
+func walled(table, column string) string {
+	return fmt.Sprintf(`ALTER TABLE %s ENABLE ROW LEVEL SECURITY;
+ALTER TABLE %[1]s FORCE ROW LEVEL SECURITY;
+CREATE POLICY %[1]s_read ON %[1]s FOR SELECT USING (%[2]s IN (SELECT chunk FROM wall));
+CREATE POLICY %[1]s_write ON %[1]s FOR ALL USING (current_setting('%[3]s', true) = '*' AND current_setting('%[4]s', true) = '*');
+`, table, column, tenantSetting, accessSetting)
+}
+
+// wallStatements make the wall around the tables of a schema.
+func wallStatements() string {
+	return wallTable + walled("chunk", "ord") + walled("posting", "chunk") + walled("property", "chunk")
+}
+
+// executor runs a statement.
+type executor interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// show tells a session for whom it asks. Every use of a connection begins with it, so
+// none inherits what another left behind.
+func (s *Store) show(ctx context.Context, conn executor) error {
+	if !s.o.RowSecurity {
+		return nil
+	}
+	v := store.ViewerOf(ctx)
+	tenant, access := "*", "*"
+	if !v.AnyTenant {
+		tenant = "=" + hex.EncodeToString([]byte(v.Tenant))
+	}
+	if !v.AnyAccess {
+		names := []string{}
+		for _, name := range append([]string{sheaf.AccessPublic}, v.Access...) {
+			names = append(names, hex.EncodeToString([]byte(name)))
+		}
+		access = "=" + strings.Join(names, ",")
+	}
+	_, err := conn.Exec(ctx, "SELECT set_config($1, $2, false), set_config($3, $4, false)", tenantSetting, tenant, accessSetting, access)
+	return err
+}
+
+// wallRow adds who may see a chunk.
+func wallRow(out *rows, c *store.Chunk, ord int64) {
+	names := func(column string) []string {
+		list := []string{}
+		for _, v := range c.Values(column) {
+			if v.Kind == sheaf.KindText {
+				list = append(list, hex.EncodeToString([]byte(v.Text)))
+			}
+		}
+		return list
+	}
+	out.begin(3)
+	out.int64(ord)
+	out.strings(oidText, names(sheaf.ColumnTenant))
+	out.strings(oidText, names(sheaf.ColumnAccess))
+}
+
+// examineWall looks whether the wall holds for this user.
+func examineWall(ctx context.Context, conn *pgx.Conn) store.Finding {
+	out := store.Finding{Check: "row security"}
+	var user string
+	var bypass bool
+	err := conn.QueryRow(ctx, "SELECT current_user, rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user").Scan(&user, &bypass)
+	switch {
+	case err != nil:
+		out.Err = fail("ask for the rights of the user", err)
+	case bypass:
+		out.Err = fmt.Errorf("%w: the user %s passes through it: connect as one without SUPERUSER and BYPASSRLS", sheaf.ErrInvalid, user)
+	default:
+		out.Found = "holds for the user " + user
+	}
+	return out
+}

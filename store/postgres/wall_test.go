@@ -1,0 +1,222 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/postgres"
+	"sheaf/store/storetest"
+)
+
+// private is a chunk of a tenant that the named may see.
+func private(id, tenant string, access ...string) store.Chunk {
+	c := storetest.Chunk(id, "body", "secret plans")
+	values := []sheaf.Value{}
+	for _, a := range access {
+		values = append(values, sheaf.TextValue(a))
+	}
+	c.Columns = []store.Column{{Name: sheaf.ColumnAccess, Values: values}}
+	if tenant != "" {
+		c.Columns = append(c.Columns, store.Column{Name: sheaf.ColumnTenant, Values: []sheaf.Value{sheaf.TextValue(tenant)}})
+	}
+	c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+	return c
+}
+
+// role makes a user who cannot bypass the wall and may read, and returns its URL.
+func role(t *testing.T, o postgres.Options) string {
+	t.Helper()
+	name := "user_" + o.Schema
+	return user(t, o, "GRANT USAGE ON SCHEMA "+o.Schema+" TO "+name, "GRANT SELECT ON ALL TABLES IN SCHEMA "+o.Schema+" TO "+name)
+}
+
+// user makes a user with the rights that statements grant to user_SCHEMA, and returns its URL.
+func user(t *testing.T, o postgres.Options, statements ...string) string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "user_" + o.Schema
+	for _, sql := range append([]string{"CREATE ROLE " + name + " LOGIN"}, statements...) {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		_, _ = conn.Exec(context.Background(), "DROP OWNED BY "+name+" CASCADE")
+		if _, err := conn.Exec(context.Background(), "DROP ROLE "+name); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close(context.Background())
+	})
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(name)
+	return u.String()
+}
+
+// TestRowSecurity: whatever is asked without a filter, the server shows a caller only
+// the rows of documents that they may see, and a connection that does not say who
+// asks nothing at all.
+func TestRowSecurity(t *testing.T) {
+	o := options(t)
+	o.RowSecurity = true
+	owner := stores().Open(t, o)
+	defer owner.Close()
+	chunks := []store.Chunk{private("t:open", "", "public"), private("t:ann", "", "ann"), private("t:nobody", ""),
+		private("t:acme", "acme", "public"), private("t:acme-ann", "acme", "ann", "it's, quoted"), private("t:zeta", "zeta", "ann")}
+	if err := owner.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
+		t.Fatal(err)
+	}
+	reader := o
+	reader.URL, reader.ReadOnly = role(t, o), true
+	b := stores().Open(t, reader)
+	defer b.Close()
+	near := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}
+	for what, c := range map[string]struct {
+		viewer store.Viewer
+		want   string
+	}{
+		"everything":       {store.Viewer{AnyTenant: true, AnyAccess: true}, "t:acme t:acme-ann t:ann t:nobody t:open t:zeta"},
+		"nobody":           {store.Viewer{}, "t:open"},
+		"ann":              {store.Viewer{Access: []string{"ann"}}, "t:ann t:open"},
+		"a tenant":         {store.Viewer{Tenant: "acme"}, "t:acme"},
+		"ann of a tenant":  {store.Viewer{Tenant: "acme", Access: []string{"ann"}}, "t:acme t:acme-ann"},
+		"quotes, a comma":  {store.Viewer{Tenant: "acme", Access: []string{"it's, quoted"}}, "t:acme t:acme-ann"},
+		"no such tenant":   {store.Viewer{Tenant: "*"}, ""},
+		"an operator":      {store.Viewer{AnyTenant: true, Access: []string{"*"}}, "t:acme t:open"},
+		"any of its own":   {store.Viewer{Tenant: "acme", AnyAccess: true}, "t:acme t:acme-ann"},
+		"ann, any tenants": {store.Viewer{AnyTenant: true, Access: []string{"ann"}}, "t:acme t:acme-ann t:ann t:open t:zeta"},
+	} {
+		ctx := store.WithViewer(t.Context(), c.viewer)
+		for kind, req := range map[string]store.Request{"words": storetest.Words(sheaf.Match{Text: "secret"}), "vectors": near} {
+			found, err := b.Retrieve(ctx, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := b.(store.Counter).Count(ctx, req)
+			if got := names(found); err != nil || got != c.want || n != len(found) {
+				t.Errorf("%s, %s: %q and a count of %d, %v, want %q", what, kind, got, n, err, c.want)
+			}
+		}
+	}
+	withoutSetting(t, reader)
+	// The wall goes with the chunks, and belongs to the schema.
+	if err := owner.Delete(t.Context(), []sheaf.ID{"t:open"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := storetest.Hits(t, owner, "secret"); n != 5 {
+		t.Errorf("%d chunks after a deletion", n)
+	}
+	o.RowSecurity = false
+	if _, err := postgres.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "rls=true") {
+		t.Errorf("opened without the wall that it was made with: %v", err)
+	}
+}
+
+func names(r sheaf.Ranking) string {
+	var out []string
+	for _, h := range r {
+		out = append(out, string(h.ID))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+// withoutSetting: a connection that has not said who asks sees no row of any table
+// that belongs to documents, and cannot write one.
+func withoutSetting(t *testing.T, o postgres.Options) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, table := range []string{"chunk", "posting", "property", "vector_1", "wall"} {
+		var n int
+		if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s.%s", o.Schema, table)).Scan(&n); err != nil || n != 0 {
+			t.Errorf("without the setting, %s shows %d rows, %v", table, n, err)
+		}
+	}
+	findings := postgres.Examine(t.Context(), o)
+	if i := slices.IndexFunc(findings, func(f store.Finding) bool { return f.Check == "row security" }); i < 0 || findings[i].Err != nil {
+		t.Errorf("the doctor finds %v", findings)
+	}
+}
+
+// TestRowSecurityOfOwner: a user who cannot pass through the wall, as the doctor wants
+// it, makes the tables, writes, replaces and deletes behind it.
+func TestRowSecurityOfOwner(t *testing.T) {
+	admin, err := pgx.Connect(t.Context(), server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("writer_%d", os.Getpid())
+	var database string
+	if err := admin.QueryRow(t.Context(), "SELECT current_database()").Scan(&database); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"CREATE EXTENSION IF NOT EXISTS vector SCHEMA public", "CREATE ROLE " + name + " LOGIN", "GRANT CREATE ON DATABASE " + database + " TO " + name} {
+		if _, err := admin.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { // after the schema is dropped
+		for _, sql := range []string{"DROP OWNED BY " + name + " CASCADE", "DROP ROLE " + name} {
+			if _, err := admin.Exec(context.Background(), sql); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = admin.Close(context.Background())
+	})
+	o := options(t)
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(name)
+	o.URL, o.RowSecurity = u.String(), true
+	b := stores().Open(t, o)
+	defer b.Close()
+	everything := store.WithViewer(t.Context(), store.Viewer{AnyTenant: true, AnyAccess: true})
+	found := func(ctx context.Context, want string) {
+		t.Helper()
+		r, err := b.Retrieve(ctx, storetest.Words(sheaf.Match{Text: "secret"}))
+		var got []string
+		for _, h := range r {
+			got = append(got, string(h.ID))
+		}
+		slices.Sort(got)
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("found %v, want %s, %v", got, want, err)
+		}
+	}
+	for range 2 { // the second replaces the first
+		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{private("t:open", "", "public"), private("t:ann", "", "ann"), private("t:bob", "", "bob")}}); err != nil {
+			t.Fatal(err)
+		}
+		found(everything, "t:ann t:bob t:open")
+		found(store.WithViewer(t.Context(), store.Viewer{Access: []string{"ann"}}), "t:ann t:open")
+	}
+	if err := b.Delete(t.Context(), []sheaf.ID{"t:ann"}); err != nil {
+		t.Fatal(err)
+	}
+	found(everything, "t:bob t:open")
+	for _, f := range postgres.Examine(t.Context(), o) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
+	}
+}

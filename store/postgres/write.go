@@ -1,0 +1,666 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Write implements [store.Backend].
+func (s *Store) Write(ctx context.Context, batch store.Batch) error {
+	if err := s.check(&batch); err != nil {
+		return err
+	}
+	bulk, err := s.Bulk(ctx)
+	if err != nil {
+		return err
+	}
+	defer bulk.Close()
+	w := bulk.(*load)
+	w.mu.Lock()
+	err = w.addParts(ctx, &batch)
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return w.Commit(ctx)
+}
+
+// Delete implements [store.Backend].
+func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return s.Write(ctx, store.Batch{Replace: docs})
+}
+
+// Bulk implements [store.Bulk]. A load is one transaction up to each Commit,
+// and holds the lock that keeps other writers out.
+func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	if s.o.ReadOnly {
+		return nil, fmt.Errorf("postgres: %w: the store is open for reading only", sheaf.ErrUnsupported)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fail("begin a load", err)
+	}
+	select {
+	case <-s.writing:
+	case <-ctx.Done():
+		return nil, fail("wait for another write", ctx.Err())
+	}
+	w := &load{s: s, seed: maphash.MakeSeed()}
+	s.mu.Lock()
+	s.load = w
+	s.mu.Unlock()
+	return w, nil
+}
+
+// load is a bulk load; it holds Store.writing's token until Close.
+type load struct {
+	s *Store
+
+	// gathering guards next, which Add fills while something else is sent.
+	gathering sync.Mutex
+	next      waiting
+
+	// line sends what is prepared. Between begin and end it alone uses the connection, and
+	// removed, unless it has settled.
+	line    line
+	removed removed
+
+	// mu guards what follows; who holds it prepares what is sent. It comes before gathering.
+	mu     sync.Mutex
+	conn   *pgxpool.Conn // nil between a Commit and the next Add
+	tx     pgx.Tx
+	fields map[string]*field
+	vector map[string]vectorTable
+	place  uint32           // of the tables
+	fresh  map[string]int32 // terms that this transaction looked up or added
+	// wordless is that the dictionary was empty, as it is before there are fields, and
+	// fresh has every term.
+	wordless bool
+	// before is how many chunks there were, total what the transaction adds.
+	before int64
+	total  struct{ chunks, vectors int64 }
+	// seen has the hashes of IDs of documents and chunks that the transaction writes to a
+	// schema that had none, so that nothing needs to be removed of others. It is nil when
+	// there were chunks before, or these are too many.
+	seen map[uint64]struct{}
+	seed maphash.Seed
+	// ord and term are the last numbers that were given away. Who writes keeps others
+	// out, so numbers are counted here, and the server is told the last at the end.
+	ord, term sequence
+	sending   int   // chunks, of which an error speaks
+	broken    error // why the transaction cannot go on
+	closed    bool
+}
+
+// removed is what a transaction removed of the counts of chunks, vectors and fields.
+type removed struct {
+	chunks, vectors int64
+	fields          map[int32]field
+}
+
+// sequence counts as one of the server does.
+type sequence struct{ last, told int64 }
+
+// take gives away n numbers and returns the one before them.
+func (c *sequence) take(n int) int64 {
+	c.last += int64(n)
+	return c.last - int64(n)
+}
+
+// field is a row of the table field with what the transaction adds to it.
+type field struct {
+	id             int32
+	fresh          bool
+	chunks, tokens int64
+}
+
+var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
+
+// check refuses what cannot be written, but for the dimensions of fields that the options
+// do not name: see checkDims.
+func (s *Store) check(batch *store.Batch) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	dims := store.DimsOf(s.o.Vectors)
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		for _, f := range c.Fields {
+			if !storable(f.Name) {
+				return sheaf.Invalidf("write %s: field %q: names of fields must be UTF-8 without zero bytes", c.ID, f.Name)
+			}
+		}
+		for _, v := range c.Vectors {
+			if !storable(v.Name) {
+				return sheaf.Invalidf("write %s: vector field %q: names of fields must be UTF-8 without zero bytes", c.ID, v.Name)
+			}
+		}
+	}
+	return batch.ValidateDims(dims, maxDims)
+}
+
+// checkDims refuses vectors of other dimensions than their fields have. What check looks
+// at as well is not looked at again: others may wait.
+func (w *waiting) checkDims(batch *store.Batch) error {
+	return batch.ValidateDims(maps.Clone(w.dims), maxDims)
+}
+
+// storable reports whether PostgreSQL takes a text.
+func storable(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	return !slices.Contains([]byte(s), 0)
+}
+
+// begin starts the transaction; it needs w.mu.
+func (w *load) begin(ctx context.Context) error {
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	conn, err := w.s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := conn.BeginTx(ctx, writing)
+	if err != nil {
+		conn.Release()
+		return err
+	}
+	w.conn, w.tx, w.fresh, w.broken = conn, tx, map[string]int32{}, nil
+	w.total.chunks, w.total.vectors, w.removed = 0, 0, removed{fields: map[int32]field{}}
+	if err := w.s.show(store.WithViewer(ctx, store.Viewer{AnyTenant: true, AnyAccess: true}), tx); err != nil {
+		return err
+	}
+	var b pgx.Batch
+	b.Queue(lock, w.s.o.Schema)
+	b.Queue(allVectorFields).Query(func(rows pgx.Rows) (err error) {
+		w.vector, err = readVectorFields(rows)
+		return err
+	})
+	w.fields = map[string]*field{}
+	b.Queue("SELECT id, name FROM field").Query(func(rows pgx.Rows) error {
+		var id int32
+		var name string
+		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
+		return err
+	})
+	// Not pg_sequence_last_value, which is null for a user who may not read a sequence: numbers would be given twice.
+	b.Queue(`SELECT chunks, (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM chunk_ord),
+		(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM term_id_seq), tableoid FROM total`).QueryRow(func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last, &w.place) })
+	err = tx.SendBatch(ctx, &b).Close()
+	if err == nil {
+		w.s.moved(w.place) // which stays until the transaction ends: it holds the tables
+	}
+	w.ord.told, w.term.told = w.ord.last, w.term.last
+	w.wordless = len(w.fields) == 0
+	if err != nil {
+		return err
+	}
+	w.seen = nil
+	if w.before == 0 {
+		w.seen = map[uint64]struct{}{}
+	}
+	w.gathering.Lock()
+	defer w.gathering.Unlock()
+	w.next = waiting{dims: map[string]int{}}
+	for name, v := range w.vector {
+		w.next.dims[name] = v.Dims
+	}
+	w.line.start(ctx)
+	return nil
+}
+
+// end gives the connection back, undoing what was not committed; it needs w.mu.
+func (w *load) end() {
+	if w.conn == nil {
+		return
+	}
+	w.line.stop()
+	ctx, stop := context.WithTimeout(context.Background(), w.s.o.Timeout)
+	defer stop()
+	_ = w.tx.Rollback(ctx) // after a commit it does nothing; else the server forgets with the connection
+	w.conn.Release()
+	w.conn, w.tx = nil, nil
+	w.gathering.Lock()
+	defer w.gathering.Unlock()
+	w.next = waiting{}
+}
+
+// Add implements [store.BulkWriter]. What it is given waits for more, so that little
+// batches are sent together. After an error of the server everything since the last
+// Commit is lost, and the next call says so.
+func (w *load) Add(ctx context.Context, batch store.Batch) error {
+	if err := w.s.check(&batch); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil || len(batch.Replace)+len(batch.Chunks) == 0 {
+		return fail("write", err)
+	}
+	chunks := w.s.analyze(kept(lastOfEqual(batch.Chunks)))
+	for {
+		n, err := w.gather(&batch, chunks)
+		switch {
+		case err != nil:
+			return err
+		case n >= maxPart, n >= firstPart && w.line.drained() && w.mu.TryLock():
+			if n >= maxPart {
+				w.mu.Lock()
+			}
+			defer w.mu.Unlock()
+			return w.change(ctx, w.flush)
+		case n > 0:
+			return nil
+		}
+		w.mu.Lock()
+		w.sending = len(chunks) // if the transaction does not even begin
+		err = w.change(ctx, w.flush)
+		w.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// change lets f say what changes, in the transaction, while nobody else does. It may return
+// before all of that is sent. Each statement has the whole timeout. It needs w.mu.
+func (w *load) change(ctx context.Context, f func(ctx context.Context) error) error {
+	switch {
+	case w.closed:
+		return errEnded
+	case w.broken != nil:
+		return w.broken
+	}
+	err := ctx.Err()
+	if err == nil && w.conn == nil {
+		err = w.begin(ctx)
+	}
+	if err == nil {
+		cancel := w.line.cancel
+		stop := context.AfterFunc(ctx, func() { cancel(ctx.Err()) })
+		err = f(ctx)
+		stop()
+	}
+	if err != nil {
+		w.sending = cmp.Or(w.line.failed(), w.sending)
+		err = fail(fmt.Sprintf("write %d chunks", w.sending), err)
+		w.broken = fmt.Errorf("nothing since the last commit is written, it can be repeated: %w", err)
+		w.end()
+	}
+	return err
+}
+
+// flush prepares what waits to be sent; it needs w.mu and the transaction. What was
+// prepared before is sent meanwhile, but for a little.
+func (w *load) flush(ctx context.Context) error {
+	if err := w.line.drain(); err != nil {
+		return err
+	}
+	w.gathering.Lock()
+	next := w.next
+	w.next = waiting{dims: next.dims}
+	w.gathering.Unlock()
+	w.sending = len(next.chunks)
+	if len(next.replace)+len(next.chunks) == 0 {
+		return nil
+	}
+	if err := w.remove(next.replace, next.chunks); err != nil || len(next.chunks) == 0 {
+		return err
+	}
+	before := w.ord.take(len(next.chunks))
+	if err := w.sendColumns(next.chunks, before); err != nil {
+		return err
+	}
+	return w.sendTexts(&next.part, before)
+}
+
+// put lets something be asked of the server, in its turn.
+func (w *load) put(bytes int, run func(ctx context.Context) error) error {
+	return w.line.put(task{w.sending, bytes, run})
+}
+
+// ask waits until something was asked of the server, and all before it.
+func (w *load) ask(run func(ctx context.Context) error) error {
+	if err := w.put(0, run); err != nil {
+		return err
+	}
+	return w.line.settle()
+}
+
+func hashes(ids []sheaf.ID) [][]byte {
+	out := make([][]byte, len(ids))
+	for i, id := range ids {
+		h := sha256.Sum256([]byte(id))
+		out[i] = h[:]
+	}
+	return out
+}
+
+// makeVectors makes the tables of vector fields that are new.
+func (w *load) makeVectors(chunks []analyzed) error {
+	for i := range chunks {
+		for _, v := range chunks[i].source.Vectors {
+			if _, ok := w.vector[v.Name]; ok {
+				continue
+			}
+			err := w.ask(func(ctx context.Context) error {
+				ctx, stop := w.s.bounded(ctx)
+				defer stop()
+				err := w.s.createVectors(ctx, w.tx, store.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)})
+				if err == nil {
+					w.vector, err = vectorFields(ctx, w.tx)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) model(vectorField string) string {
+	for _, v := range s.o.Vectors {
+		if v.Name == vectorField {
+			return v.Model
+		}
+	}
+	return ""
+}
+
+// removeChunks joins, because the server plans a list of constants one by one.
+const removeChunks = `DELETE FROM chunk WHERE ord IN (
+	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
+	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
+
+// unseen reports whether nothing of documents and chunks can be stored yet, and notes the
+// chunks, which will be. A hash that something else has as well costs a question, no more.
+func (w *load) unseen(docs []sheaf.ID, chunks []analyzed) bool {
+	if w.seen == nil {
+		return false
+	}
+	key := func(kind string, id sheaf.ID) uint64 { return maphash.Comparable(w.seed, [2]string{kind, string(id)}) }
+	unseen := true
+	for _, doc := range docs {
+		_, there := w.seen[key("doc", doc)]
+		unseen = unseen && !there
+	}
+	for i := range chunks {
+		id := key("chunk", chunks[i].source.ID)
+		_, there := w.seen[id]
+		unseen = unseen && !there
+		w.seen[id] = struct{}{}
+		w.seen[key("doc", chunks[i].source.Doc)] = struct{}{}
+	}
+	if len(w.seen) > maxRemembered {
+		w.seen = nil
+	}
+	return unseen
+}
+
+// remove deletes the chunks of documents, and those with the IDs of chunks.
+func (w *load) remove(docs []sheaf.ID, chunks []analyzed) error {
+	if w.unseen(docs, chunks) {
+		return nil
+	}
+	ofDocs, ofChunks := hashes(docs), hashes(idsOf(chunks))
+	var vectors []string // their tables
+	for _, name := range slices.Sorted(maps.Keys(w.vector)) {
+		vectors = append(vectors, w.vector[name].table())
+	}
+	return w.put(sha256.Size*(len(ofDocs)+len(ofChunks)), func(ctx context.Context) error {
+		return w.removeNow(ctx, ofDocs, ofChunks, vectors)
+	})
+}
+
+// removeNow deletes the chunks of documents and those with the IDs that have these hashes.
+func (w *load) removeNow(ctx context.Context, docs, chunks [][]byte, vectors []string) error {
+	one, stop := w.s.bounded(ctx)
+	defer stop()
+	rows, _ := w.tx.Query(one, removeChunks, docs, chunks)
+	var ords []int64
+	var ord int64
+	var lens []int32
+	_, err := pgx.ForEachRow(rows, []any{&ord, &lens}, func() error {
+		ords = append(ords, ord)
+		for i, n := range lens {
+			if n > 0 {
+				f := w.removed.fields[int32(i+1)]
+				f.chunks, f.tokens = f.chunks+1, f.tokens+int64(n)
+				w.removed.fields[int32(i+1)] = f
+			}
+		}
+		return nil
+	})
+	if err != nil || len(ords) == 0 {
+		return err
+	}
+	w.removed.chunks += int64(len(ords))
+	var b pgx.Batch
+	b.Queue("DELETE FROM posting WHERE chunk = ANY($1)", ords)
+	b.Queue("DELETE FROM property WHERE chunk = ANY($1)", ords)
+	others := 2
+	if w.s.o.RowSecurity {
+		b.Queue("DELETE FROM wall WHERE chunk = ANY($1)", ords)
+		others++
+	}
+	for _, table := range vectors {
+		b.Queue("DELETE FROM "+table+" WHERE chunk = ANY($1)", ords)
+	}
+	rest, stopRest := w.s.bounded(ctx)
+	defer stopRest()
+	results := w.tx.SendBatch(rest, &b)
+	for i := range others + len(vectors) {
+		tag, err := results.Exec()
+		if err != nil {
+			_ = results.Close() // the first error tells
+			return err
+		}
+		if i >= others {
+			w.removed.vectors += tag.RowsAffected()
+		}
+	}
+	return results.Close()
+}
+
+// intern gives the terms of a part their IDs, and the fields that are new. It returns
+// the IDs, and the terms that are to be written.
+func (w *load) intern(p *part) (ids, fresh []int32, err error) {
+	for i := range p.chunks {
+		for j, f := range p.chunks[i].fields {
+			if name := p.chunks[i].source.Fields[j].Name; w.fields[name] == nil && f.Length > 0 {
+				w.fields[name] = &field{id: int32(len(w.fields) + 1), fresh: true}
+			}
+		}
+	}
+	p.sort()
+	ids = make([]int32, len(p.terms)) // 0 is none
+	w.s.mu.Lock()
+	known := w.s.terms
+	if w.s.place != w.place {
+		known = nil // a search that was slow remembers others
+	}
+	for _, number := range p.sorted {
+		id, ok := known[p.terms[number]]
+		if !ok {
+			id, ok = w.fresh[p.terms[number]]
+		}
+		if ids[number] = id; !ok {
+			fresh = append(fresh, number)
+		}
+	}
+	w.s.mu.Unlock()
+	if len(fresh) > 0 && !w.wordless {
+		if fresh, err = w.find(p, ids, fresh); err != nil {
+			return nil, nil, err
+		}
+	}
+	id := w.term.take(len(fresh)) // others are kept from adding the same
+	if w.term.last > math.MaxInt32 {
+		return nil, nil, fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema", sheaf.ErrUnsupported)
+	}
+	for _, number := range fresh {
+		id++
+		ids[number] = int32(id)
+	}
+	return ids, fresh, nil
+}
+
+// find looks terms up that are not remembered, and returns those that are not there.
+func (w *load) find(p *part, ids, missing []int32) (fresh []int32, err error) {
+	texts := make([]string, len(missing))
+	for i, number := range missing {
+		texts[i] = p.terms[number]
+	}
+	found := map[string]int32{}
+	err = w.ask(func(ctx context.Context) error {
+		ctx, stop := w.s.bounded(ctx)
+		defer stop()
+		rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", texts)
+		return readTerms(rows, found)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, number := range missing {
+		if id, ok := found[p.terms[number]]; ok {
+			ids[number] = id
+			w.fresh[p.terms[number]] = id
+			continue
+		}
+		fresh = append(fresh, number)
+	}
+	return fresh, nil
+}
+
+// remember notes the IDs of terms that the transaction adds.
+func (w *load) remember(p *part, ids, fresh []int32) {
+	if len(w.fresh) > maxRemembered {
+		clear(w.fresh)
+		w.wordless = false
+	}
+	for _, number := range fresh {
+		w.fresh[p.terms[number]] = ids[number]
+	}
+}
+
+const termsByText = "SELECT id, text FROM term WHERE text = ANY($1)"
+
+// lookUp adds the ids of terms to a map; terms that are not there are left out.
+func lookUp(ctx context.Context, q querier, texts []string, into map[string]int32) error {
+	rows, _ := q.Query(ctx, termsByText, texts)
+	return readTerms(rows, into)
+}
+
+func readTerms(rows pgx.Rows, into map[string]int32) error {
+	var id int32
+	var text string
+	_, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error { into[text] = id; return nil })
+	return err
+}
+
+// Commit implements [store.BulkWriter].
+func (w *load) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed && w.broken == nil && w.conn == nil {
+		return fail("commit", ctx.Err())
+	}
+	err := w.change(ctx, func(ctx context.Context) error {
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
+		return w.line.settle()
+	})
+	if err != nil {
+		return cmp.Or(w.broken, err)
+	}
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	told := "nothing since the last commit is written, it can be repeated"
+	err = w.totals(ctx)
+	if err == nil {
+		if err = w.tx.Commit(ctx); err != nil && broken(err) {
+			told = "the connection broke during the commit: whether it is written is not known: repeat it"
+		}
+	}
+	if err == nil {
+		w.s.remember(w.place, w.fresh)
+	} else {
+		w.broken = fmt.Errorf("%s: %w", told, fail("commit", err))
+	}
+	w.end()
+	return w.broken
+}
+
+// totals brings the counts of fields and chunks up to date.
+func (w *load) totals(ctx context.Context) error {
+	var ids []int32
+	var names []string
+	var chunks, tokens []int64
+	for _, name := range slices.Sorted(maps.Keys(w.fields)) {
+		f := w.fields[name]
+		gone := w.removed.fields[f.id]
+		if more, longer := f.chunks-gone.chunks, f.tokens-gone.tokens; f.fresh || more != 0 || longer != 0 {
+			ids, names, chunks, tokens = append(ids, f.id), append(names, name), append(chunks, more), append(tokens, longer)
+		}
+	}
+	_, err := w.tx.Exec(ctx, addTotals, pgx.QueryExecModeExec, // which is one round trip
+		w.total.chunks-w.removed.chunks, w.total.vectors-w.removed.vectors, ids, names, chunks, tokens, w.ord.last, w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
+	return err
+}
+
+const addTotals = `WITH fields AS (
+	INSERT INTO field SELECT * FROM unnest($3::int[], $4::text[], $5::bigint[], $6::bigint[])
+	ON CONFLICT (id) DO UPDATE SET chunks = field.chunks + excluded.chunks, tokens = field.tokens + excluded.tokens)
+UPDATE total SET chunks = chunks + $1::bigint, vectors = vectors + $2::bigint, generation = generation + 1
+RETURNING CASE WHEN $8::boolean THEN setval('chunk_ord', $7::bigint) END,
+	CASE WHEN $10::boolean THEN setval(pg_get_serial_sequence('term', 'id'), $9::bigint) END`
+
+// maxRemembered bounds the terms that a store and a load keep in memory.
+const maxRemembered = 1_000_000
+
+// remember notes IDs of terms that were read from a place, unless that is another by now.
+func (s *Store) remember(place uint32, terms map[string]int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if place != s.place {
+		return
+	}
+	if len(s.terms)+len(terms) > maxRemembered {
+		clear(s.terms)
+	}
+	maps.Copy(s.terms, terms)
+}
+
+// Close implements [store.BulkWriter].
+func (w *load) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.end()
+	w.s.mu.Lock()
+	w.s.load = nil
+	w.s.mu.Unlock()
+	w.s.writing <- struct{}{}
+	return nil
+}

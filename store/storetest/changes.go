@@ -1,0 +1,481 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// changes: writes, replacements and deletions are visible when they return.
+func changes(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx := context.Background()
+	x := body(sheaf.Match{Text: "x y"})
+	expect(t, b, "an empty store", x, "")
+	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:a#s", "body", "x"), Chunk("t:b", "body", "x"))
+	expect(t, b, "written", x, "t:a t:a#s t:b")
+	write(t, b, Chunk("t:a#s", "body", "z"))
+	expect(t, b, "written instead", x, "t:a t:b")
+	if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a", "t:none"}, Chunks: []store.Chunk{Chunk("t:a#new", "body", "y")}}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "replaced", x, "t:a#new t:b")
+	expect(t, b, "replaced, the old", body(sheaf.Match{Text: "z"}), "")
+	if err := b.Delete(ctx, []sheaf.ID{"t:b", "t:b", "t:none"}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "deleted", x, "t:a#new")
+	if err := b.Delete(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Write(ctx, store.Batch{}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "nothing written", x, "t:a#new")
+	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:c", "body", "x"), Chunk("t:c", "body", "y"), Chunk("t:c", "body", "q")}}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "the last of equal ids", body(sheaf.Match{Text: "q"}), "t:c")
+	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
+}
+
+// emptied: nothing is left, what is written after is scored as in a new store, and
+// emptying what is empty is no error.
+func emptied(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	e, ok := b.(store.Emptier)
+	if !ok {
+		t.Skip("this store is no backend.Emptier")
+	}
+	ctx := context.Background()
+	if err := e.Empty(ctx); err != nil {
+		t.Fatalf("new: %v", err)
+	}
+	kept := Chunk("t:kept#a", "body", "x y")
+	kept.Vectors = []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0)}}}
+	write(t, b, kept)
+	req := body(sheaf.Match{Text: "x"})
+	want := retrieve(t, b, req)
+	var gone []store.Chunk
+	for i := range 30 {
+		c := Chunk(fmt.Sprintf("t:gone%d#a", i), "body", "x and more of it", "title", "x")
+		c.Vectors = kept.Vectors
+		gone = append(gone, c)
+	}
+	write(t, b, gone...)
+	for range 2 {
+		if err := e.Empty(ctx); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, b, "emptied", req, "")
+		if r, ok := b.(store.Reporter); ok {
+			if stats, err := r.Stats(ctx); err != nil || stats.Chunks+stats.Vectors != 0 {
+				t.Errorf("emptied: %d chunks and %d vectors are left, %v", stats.Chunks, stats.Vectors, err)
+			}
+		}
+	}
+	write(t, b, kept)
+	if got := retrieve(t, b, req); len(got) != 1 || !near(b, got[0].Score, want[0].Score) {
+		t.Errorf("written again: found %v, want %v", got, want)
+	}
+}
+
+func within(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"), Chunk("t:c", "body", "y"))
+	req := body(sheaf.Match{Text: "x"})
+	req.Within = []sheaf.ID{"t:b", "t:c", "t:gone", "t:b"}
+	expect(t, b, "within", req, "t:b")
+	req.Within = []sheaf.ID{}
+	expect(t, b, "within nothing", req, "")
+	req.Within = nil
+	expect(t, b, "no bound", req, "t:a t:b")
+}
+
+// many: bounds, filters and deletions of more values than a statement of PostgreSQL has
+// parameters (65,535), or a query of Lucene clauses. A store that cannot take so many
+// says so.
+func many(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	write(t, b, withColumns(Chunk("t:a", "body", "x"), column("n", sheaf.NumberValue(69_999))), Chunk("t:b", "body", "x"))
+	names := make([]sheaf.ID, 70_000)
+	values := make([]sheaf.Value, len(names))
+	for i := range names {
+		names[i], values[i] = sheaf.ID(fmt.Sprintf("t:none%d", i)), sheaf.NumberValue(float64(i))
+	}
+	names[len(names)-1] = "t:b"
+	bounded := body(sheaf.Match{Text: "x"})
+	bounded.Within = names
+	filtered := body(sheaf.Match{Text: "x"})
+	filtered.Filter = sheaf.In{Column: "n", Values: values}
+	alternatives := body(sheaf.Match{Text: "x"})
+	var any sheaf.Or
+	var words strings.Builder
+	for i, v := range values {
+		column := "n"
+		if i < len(values)-1 {
+			column = fmt.Sprint("n", i)
+		}
+		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{v}})
+		fmt.Fprintf(&words, "word%d ", i)
+	}
+	alternatives.Filter = any
+	long := body(sheaf.Match{Text: words.String() + "x"})
+	for what, c := range map[string]struct {
+		req  store.Request
+		want string
+	}{"within many": {bounded, "t:b"}, "one of many values": {filtered, "t:a"}, "any of many filters": {alternatives, "t:a"}, "many words": {long, "t:a t:b"}} {
+		r, err := b.Retrieve(context.Background(), c.req)
+		if errors.Is(err, sheaf.ErrUnsupported) {
+			t.Logf("%s: %v", what, err)
+		} else if err != nil || ids(r) != c.want {
+			t.Errorf("%s: found %s, want %s, %v", what, ids(r), c.want, err)
+		}
+	}
+	if err := b.Delete(context.Background(), names); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "many deleted", body(sheaf.Match{Text: "x"}), "t:a")
+}
+
+func unit(v ...float32) []float32 {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(square))
+	}
+	return v
+}
+
+// vectors: a chunk is as near as its best passage; stores may keep vectors with
+// less precision, so similarities agree to 0.02.
+func vectors(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	v := func(id, field string, passages ...[]float32) store.Chunk {
+		c := Chunk(id, "body", "x")
+		c.Vectors = []store.Vectors{{Name: field, Passages: passages}}
+		return withColumns(c, column("id", sheaf.TextValue(id)))
+	}
+	write(t, b, v("t:a", "body", unit(1, 0, 0, 0, 0, 0, 0, 0), unit(0, 1, 0, 0, 0, 0, 0, 0)), v("t:b", "body", unit(1, 1, 0, 0, 0, 0, 0, 0)),
+		v("t:c", "body", unit(0, 0, 1, 0, 0, 0, 0, 0)), v("t:d", "title", unit(0, 1, 0, 0, 0, 0, 0, 0)), Chunk("t:e", "body", "x"))
+	req := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: "body", Vector: unit(0, 1, 0, 0, 0, 0, 0, 0)}}
+	r := retrieve(t, b, req)
+	if ids(r) != "t:a t:b t:c" || r[0].Passage != 1 || math.Abs(r[0].Score-1) > 0.02 || math.Abs(r[1].Score-math.Sqrt2/2) > 0.02 || math.Abs(r[2].Score) > 0.02 {
+		t.Errorf("found %+v", r)
+	}
+	req.Filter = sheaf.Not{Filter: sheaf.In{Column: "id", Values: []sheaf.Value{sheaf.TextValue("t:a")}}}
+	req.Limit = 1
+	expect(t, b, "filtered before the limit", req, "t:b")
+	req.Filter, req.Within = nil, []sheaf.ID{"t:c"}
+	expect(t, b, "within", req, "t:c")
+	req.Within, req.Vector.Field = nil, "none"
+	expect(t, b, "a field that nothing has", req, "")
+	if err := b.Delete(context.Background(), []sheaf.ID{"t:a"}); err != nil {
+		t.Fatal(err)
+	}
+	req.Vector.Field = "body"
+	expect(t, b, "after a deletion", req, "t:b")
+}
+
+// invalid: bad requests and batches are errors, and change nothing.
+func invalid(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx := context.Background()
+	write(t, b, Chunk("t:a", "body", "x"))
+	v := Chunk("t:v", "body", "x")
+	v.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0)}}}
+	write(t, b, v)
+	good := body(sheaf.Match{Text: "x"})
+	// A store without vectors cannot tell how long those are that it has not.
+	without := refused(t, b, store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}})
+	for what, spoil := range map[string]func(*store.Request){
+		"neither":       func(r *store.Request) { r.Text = nil },
+		"both":          func(r *store.Request) { r.Vector = &store.VectorRequest{Field: "body", Vector: unit(1)} },
+		"limit 0":       func(r *store.Request) { r.Limit = 0 },
+		"limit huge":    func(r *store.Request) { r.Limit = store.MaxLimit + 1 },
+		"no fields":     func(r *store.Request) { r.Text.Fields = nil },
+		"weight 0":      func(r *store.Request) { r.Text.Fields = []store.FieldWeight{{Name: "body"}} },
+		"weight NaN":    func(r *store.Request) { r.Text.Fields = []store.FieldWeight{{Name: "body", Weight: math.NaN()}} },
+		"field twice":   func(r *store.Request) { r.Text.Fields = append(r.Text.Fields, r.Text.Fields[0]) },
+		"among nothing": func(r *store.Request) { r.Text.Among = sheaf.And{nil} },
+		"k1":            func(r *store.Request) { r.Text.K1 = -1 },
+		"b":             func(r *store.Request) { r.Text.B = 2 },
+		"tie breaker":   func(r *store.Request) { r.Text.TieBreaker = math.NaN() },
+		"no dimensions": func(r *store.Request) { r.Text, r.Vector = nil, &store.VectorRequest{Field: "body"} },
+		"dimensions": func(r *store.Request) {
+			r.Text, r.Vector = nil, &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0)}
+		},
+	} {
+		if without && what == "dimensions" {
+			continue
+		}
+		req := good
+		text := *good.Text
+		req.Text = &text
+		spoil(&req)
+		if _, err := b.Retrieve(ctx, req); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	deep := sheaf.TextQuery(sheaf.Match{Text: "x"})
+	for range 10_000 {
+		deep = sheaf.Bool{Must: []sheaf.TextQuery{deep}}
+	}
+	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: "x y", Slop: -1}, sheaf.Fuzzy{Text: "x"}, sheaf.Fuzzy{Text: "x", Distance: 3}, sheaf.Fuzzy{Text: "x", Distance: 1, Same: -1}, sheaf.Boost{Query: sheaf.Match{Text: "x"}},
+		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.NaN()}, sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.Inf(1)}, deep,
+		sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Fuzzy{Text: "x", Distance: -1}}}} {
+		if _, err := b.Retrieve(ctx, body(q)); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%.100T: %v", q, err)
+		}
+	}
+	for _, f := range []sheaf.Filter{sheaf.Not{}, sheaf.And{nil}, sheaf.Or{sheaf.And{sheaf.Not{}}}} {
+		req := good
+		req.Filter = f
+		if _, err := b.Retrieve(ctx, req); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%#v: %v", f, err)
+		}
+	}
+	matching := store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0), Matching: good.Text}}
+	can := store.Matches(b) && !without
+	if found, err := b.Retrieve(ctx, matching); can && ids(found) != "t:v" || !can && !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("a vector and words that match: %s, %v", ids(found), err)
+	}
+	nan := float32(math.NaN())
+	if _, err := b.Retrieve(ctx, store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{nan, 0, 0, 0, 0, 0, 0, 0}}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a vector of NaN: %v", err)
+	}
+	for what, c := range map[string]store.Chunk{"no ID": Chunk("", "body", "x"), "no document": {ID: "t:x"}, "a field twice": Chunk("t:x", "body", "x", "body", "y")} {
+		if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a"}, Chunks: []store.Chunk{c}}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, vector := range map[string][]float32{"NaN": {nan, 0, 0, 0, 0, 0, 0, 0}, "infinite": {float32(math.Inf(1)), 0, 0, 0, 0, 0, 0, 0}, "zero": make([]float32, 8), "empty": {}, "other dimensions": unit(1, 0)} {
+		if without && what == "other dimensions" {
+			continue
+		}
+		c := Chunk("t:bad", "body", "x")
+		c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{vector}}}
+		if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:good", "body", "x"), c}}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("vector %s: %v", what, err)
+		}
+	}
+	expect(t, b, "nothing of a bad batch", good, "t:a t:v")
+}
+
+// hostile: any bytes in ids, fields, columns and queries.
+func hostile(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	texts := []string{"\x00", "\xff\xfe", "'; DROP TABLE x; --", `{"match_all":{}}`, "a\nb\r\nc", strings.Repeat("long ", 10_000), strings.Repeat("x", 100_000), "%s %n", "../../etc", "<script>", "\u202e", "🚀", "' OR 1=1", "\\", "\"", "t:b", ""}
+	var chunks []store.Chunk
+	for i, s := range texts {
+		if len(s) > 1000 {
+			s = s[:1000]
+		}
+		c := Chunk(fmt.Sprintf("t:%02d %s", i, strings.ReplaceAll(s, "#", "")), "body", texts[i]+" marker", "title", texts[i])
+		chunks = append(chunks, withColumns(c, column("c", sheaf.TextValue(s))))
+	}
+	write(t, b, chunks...)
+	req := body(sheaf.Match{Text: "marker"})
+	if r := retrieve(t, b, req); len(r) != len(chunks) {
+		t.Errorf("%d of %d found", len(r), len(chunks))
+	}
+	for i, s := range texts {
+		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: s}, sheaf.Phrase{Text: s}, sheaf.Prefix{Text: s}, sheaf.Fuzzy{Text: s, Distance: 2}} {
+			if !refused(t, b, Words(q)) {
+				retrieve(t, b, Words(q))
+			}
+		}
+		if len(s) <= 1000 {
+			req.Filter = sheaf.In{Column: "c", Values: []sheaf.Value{sheaf.TextValue(s)}}
+			if r := retrieve(t, b, req); len(r) != 1 || r[0].ID != chunks[i].ID {
+				t.Errorf("filter %q found %v", s, r)
+			}
+		}
+	}
+}
+
+// bulk: what is added shows at Commit, all at once, and never without it.
+func bulk(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	loader, ok := b.(store.Bulk)
+	if !ok {
+		t.Skip("the store has no bulk load")
+	}
+	ctx := context.Background()
+	write(t, b, Chunk("t:old", "body", "x"))
+	w, err := loader.Bulk(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 20 {
+				id := fmt.Sprintf("t:%d-%02d", i, j)
+				if err := w.Add(ctx, store.Batch{Replace: []sheaf.ID{sheaf.ID(id)}, Chunks: []store.Chunk{Chunk(id, "body", "x"), Chunk(id+"#s", "body", "y")}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	reused := []sheaf.ID{"t:old"}
+	if err := w.Add(ctx, store.Batch{Replace: reused}); err != nil {
+		t.Fatal(err)
+	}
+	reused[0] = "t:0-00" // the store keeps nothing of the caller's
+	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{{ID: "t:bad"}}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a bad batch: %v", err)
+	}
+	x := body(sheaf.Match{Text: "x"})
+	x.Limit = 1000
+	expect(t, b, "before the commit", x, "t:old")
+	if err := w.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if r := retrieve(t, b, x); len(r) != 160 {
+		t.Errorf("%d found after the commit", len(r))
+	}
+	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:lost", "body", "lost")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "never committed", body(sheaf.Match{Text: "lost"}), "")
+	write(t, b, Chunk("t:after", "body", "after"))
+	expect(t, b, "written after the load", body(sheaf.Match{Text: "after"}), "t:after")
+}
+
+// concurrent: readers see a whole batch or nothing of it, while others write.
+func concurrent(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx := context.Background()
+	batch := func(n int) store.Batch {
+		out := store.Batch{Replace: []sheaf.ID{"t:d"}}
+		for i := range 5 {
+			out.Chunks = append(out.Chunks, Chunk(fmt.Sprintf("t:d#%d", i), "body", fmt.Sprintf("both version%d", n)))
+		}
+		return out
+	}
+	if err := b.Write(ctx, batch(0)); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	for range 4 {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				r, err := b.Retrieve(ctx, body(sheaf.Match{Text: "both"}))
+				if err != nil || len(r) != 5 && !o.Torn {
+					t.Errorf("%d found while another wrote, %v", len(r), err)
+					return
+				}
+			}
+		})
+	}
+	for n := 1; n <= 25; n++ {
+		if err := b.Write(ctx, batch(n)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	group.Wait()
+	expect(t, b, "the last version", body(sheaf.Match{Text: "version25"}), "t:d#0 t:d#1 t:d#2 t:d#3 t:d#4")
+}
+
+// explain: the parts give the score that Retrieve gives.
+func explain(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	e, ok := b.(store.Explainer)
+	if !ok {
+		t.Skip("the store does not explain")
+	}
+	c := Chunk("t:a", "title", "apple pie", "body", "an apple a day, apples and pears")
+	c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{unit(1, 2, 3, 4, 5, 6, 7, 8)}}}
+	write(t, b, c, Chunk("t:b", "body", "pears and pie"), Chunk("t:c", "body", "nothing"))
+	for _, how := range []store.Combine{store.CombineSum, store.CombineBest, store.CombineBM25F} {
+		req := Words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "apple pie"}, sheaf.Prefix{Text: "pea"}, sheaf.Boost{Query: sheaf.Phrase{Text: "apple pie"}, Factor: 3}}})
+		req.Text.Combine, req.Text.TieBreaker = how, 0.3
+		checkExplanations(t, b, e, req, 2)
+	}
+	checkExplanations(t, b, e, store.Request{Limit: 5, Vector: &store.VectorRequest{Field: "body", Vector: unit(8, 7, 6, 5, 4, 3, 2, 1)}}, 1)
+}
+
+func checkExplanations(t *testing.T, b store.Backend, e store.Explainer, req store.Request, want int) {
+	t.Helper()
+	r := retrieve(t, b, req)
+	out, err := e.Explain(context.Background(), req, []sheaf.ID{"t:a", "t:b", "t:c", "t:none"})
+	if err != nil || len(out) != 4 || len(r) != want {
+		t.Fatalf("%d found, %d explained, %v", len(r), len(out), err)
+	}
+	byID := map[sheaf.ID]*sheaf.Explanation{"t:a": out[0], "t:b": out[1], "t:c": out[2], "t:none": out[3]}
+	for _, h := range r {
+		x := byID[h.ID]
+		delete(byID, h.ID)
+		if x == nil || !near(b, x.Value, h.Score) || !near(b, x.Recombine(), h.Score) {
+			t.Errorf("%s scores %v, explained as %+v", h.ID, h.Score, x)
+		}
+	}
+	for id, x := range byID {
+		if x != nil {
+			t.Errorf("%s is not found, but explained as %+v", id, x)
+		}
+	}
+}
+
+func reopen(t *testing.T, o Options) {
+	if o.Reopen == nil {
+		t.Skip("the store keeps nothing")
+	}
+	b := o.Open(t)
+	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"))
+	if err := b.Delete(context.Background(), []sheaf.ID{"t:a"}); err != nil {
+		t.Fatal(err)
+	}
+	b = o.Reopen(t, b)
+	defer func() { b.Close() }()
+	expect(t, b, "reopened", body(sheaf.Match{Text: "x"}), "t:b")
+	write(t, b, Chunk("t:c", "body", "x"))
+	b = o.Reopen(t, b)
+	expect(t, b, "reopened again", body(sheaf.Match{Text: "x"}), "t:b t:c")
+}
+
+// cancel: a context that has ended is an error, and nothing is written.
+func cancel(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := b.Retrieve(ctx, body(sheaf.Match{Text: "x"})); !errors.Is(err, context.Canceled) {
+		t.Errorf("retrieve: %v", err)
+	}
+	expect(t, b, "nothing was written", body(sheaf.Match{Text: "x"}), "")
+}

@@ -1,0 +1,235 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Exchanges are what a store says to its server over HTTP, and what that answers, kept
+// in a golden file. Without the server they answer in its place, and a request that is
+// not in the file, or one of the file that is not sent, is an error of the test: what is
+// sent is reviewed, and tested, without the server.
+type Exchanges struct {
+	// About says what the next requests are examples of.
+	About string
+	// Alter changes what the file answers to a request, for a test that does not send
+	// all of the file; nil changes nothing.
+	Alter func(path string, answer []byte) []byte
+
+	t    testing.TB
+	path string
+	real bool // the file is written anew
+	mu   sync.Mutex
+	kept []exchange
+	used []bool
+}
+
+// exchange is a request and its answer. Bodies are JSON, a list of it for one value a
+// line. Refused is what the store says instead of asking.
+type exchange struct {
+	About   string
+	Request string          `json:",omitempty"`
+	Body    json.RawMessage `json:",omitempty"`
+	Status  int             `json:",omitempty"`
+	Answer  json.RawMessage `json:",omitempty"`
+	Refused string          `json:",omitempty"`
+}
+
+// NewExchanges reads a golden file, or with update writes it at the end of the test
+// from what the server says.
+func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
+	t.Helper()
+	e := &Exchanges{t: t, path: path, real: update}
+	if !update {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &e.kept); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		e.used = make([]bool, len(e.kept))
+	}
+	t.Cleanup(e.finish)
+	return e
+}
+
+func (e *Exchanges) finish() {
+	if e.real && !e.t.Failed() {
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "\t")
+		if err := enc.Encode(e.kept); err != nil {
+			e.t.Fatal(err)
+		}
+		if err := os.WriteFile(e.path, out.Bytes(), 0o666); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	for i, used := range e.used {
+		if !used && e.Alter == nil {
+			e.t.Errorf("%s: %s %s is not sent any more", e.kept[i].About, e.kept[i].Request, e.kept[i].Refused)
+			return
+		}
+	}
+}
+
+// Client sends requests to the server, or answers them from the file.
+func (e *Exchanges) Client() *http.Client { return &http.Client{Transport: e} }
+
+// RoundTrip implements [http.RoundTripper].
+func (e *Exchanges) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	one := exchange{Request: req.Method + " " + req.URL.RequestURI(), Body: readable(body)}
+	if !e.real {
+		found, ok := e.take(one)
+		if !ok {
+			err := fmt.Errorf("%s: %s %s is not in %s; look at the difference after go test -update", e.About, one.Request, one.Body, e.path)
+			e.t.Error(err)
+			return nil, err
+		}
+		answer := []byte(found.Answer)
+		if e.Alter != nil {
+			answer = e.Alter(req.URL.Path, answer)
+		}
+		return &http.Response{StatusCode: found.Status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(answer)), Request: req}, nil
+	}
+	sent := req.Clone(req.Context())
+	sent.Body = io.NopCloser(bytes.NewReader(body))
+	resp, err := http.DefaultTransport.RoundTrip(sent)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	one.Status, one.Answer = resp.StatusCode, readable(answer)
+	e.keep(one)
+	resp.Body = io.NopCloser(bytes.NewReader(answer))
+	return resp, nil
+}
+
+func (e *Exchanges) keep(one exchange) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	one.About = e.About
+	e.kept = append(e.kept, one)
+}
+
+// take finds the answer to a request among those that were not given yet.
+func (e *Exchanges) take(want exchange) (exchange, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, x := range e.kept {
+		if !e.used[i] && x.About == e.About && x.Request == want.Request && x.Refused == want.Refused && same(x.Body, want.Body) {
+			e.used[i] = true
+			return x, true
+		}
+	}
+	return exchange{}, false
+}
+
+func same(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b)
+	}
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String()
+}
+
+// Result notes what the store refuses to ask for: that is golden too. Other errors
+// fail the test.
+func (e *Exchanges) Result(err error) {
+	e.t.Helper()
+	switch {
+	case err == nil:
+	case !errors.Is(err, sheaf.ErrUnsupported):
+		e.t.Fatalf("%s: %v", e.About, err)
+	case e.real:
+		e.keep(exchange{Refused: err.Error()})
+	default:
+		if _, ok := e.take(exchange{Refused: err.Error()}); !ok {
+			e.t.Errorf("%s: refused otherwise than in %s: %v", e.About, e.path, err)
+		}
+	}
+}
+
+// changing are the parts of a body that are others each time: marks of writes, clocks.
+var changing = regexp.MustCompile(`"[A-Z2-7]{26}"|"took":\d+|"(?:creation|lastUpdate)TimeUnix":\d+`)
+
+// readable makes a body JSON, of several lines a list.
+func readable(body []byte) json.RawMessage {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		return nil
+	}
+	body = changing.ReplaceAllFunc(body, func(m []byte) []byte {
+		if name, _, ok := strings.Cut(string(m), ":"); ok {
+			return []byte(name + ":0")
+		}
+		return []byte(`"MARK"`)
+	})
+	if json.Valid(body) {
+		return body
+	}
+	if lines := slices.Concat([]byte("["), bytes.ReplaceAll(body, []byte("\n"), []byte(",")), []byte("]")); json.Valid(lines) {
+		return lines
+	}
+	out, err := json.Marshal(string(body))
+	if err != nil {
+		panic(err) // a text is always JSON
+	}
+	return out
+}
+
+// All has a store write the library, asks it everything that requests can hold, and
+// deletes; what it reads in the answers has a golden file beside that of x.
+func (e *Exchanges) All(ctx context.Context, s interface {
+	store.Backend
+	store.Fuser
+	store.Counter
+}) {
+	e.t.Helper()
+	e.About = "write"
+	e.Result(s.Write(ctx, Library()))
+	var found strings.Builder
+	for _, r := range Requests() {
+		e.About = r.Name
+		hits, err := s.Retrieve(ctx, r.Request)
+		e.Result(err)
+		fmt.Fprintf(&found, "%s:%s\n", r.Name, Written(hits))
+	}
+	for _, f := range Fusions() {
+		e.About = fmt.Sprint("join by ", f.Method)
+		fused, err := s.Fuse(ctx, f)
+		e.Result(err)
+		fmt.Fprintf(&found, "%s:%s\n", e.About, Written(fused.Hits))
+	}
+	Golden(e.t, filepath.Join(filepath.Dir(e.path), "found.txt"), found.String(), e.real)
+	e.About = "count"
+	_, err := s.Count(ctx, Words(sheaf.Match{Text: "tea"}))
+	e.Result(err)
+	e.About = "delete"
+	e.Result(s.Delete(ctx, []sheaf.ID{"notes:a.md"}))
+}

@@ -1,0 +1,160 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Between puts a proxy in front of a server that answers some requests itself: answer
+// returns false for those that are to pass. It returns the address of the proxy.
+func Between(t testing.TB, address string, answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if !answer(w, r, body) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(front.Close)
+	return front.URL
+}
+
+// Patience checks that a server is asked again that is busy, away for a moment, hangs
+// up, or breaks off in the middle of an answer, whichever of the requests that some
+// accepts it is. open opens an empty store behind a proxy; with lost, what it answered
+// is lost after the server did what was asked.
+func Patience(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
+	t.Helper()
+	var n atomic.Int64
+	faults := []func(w http.ResponseWriter){
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) },
+		func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		},
+		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, `{"took":`)
+			panic(http.ErrAbortHandler)
+		},
+	}
+	b := open(Between(t, address, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if !some(r) {
+			return false
+		}
+		k := n.Add(1)
+		if k%2 == 0 {
+			return false
+		}
+		faults[int(k/2)%len(faults)](w)
+		return true
+	}))
+	defer b.Close()
+	for i := range 6 {
+		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{Chunk(fmt.Sprintf("t:%d", i), "body", "steadfast")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "steadfast"})); err != nil || len(r) != 6 {
+		t.Errorf("%d of 6 found, %v", len(r), err)
+	}
+	if n.Load() < 12 {
+		t.Errorf("%d requests met a fault or might have", n.Load())
+	}
+}
+
+// PatienceEnds checks that a server that stays away, answers nonsense or not at all is
+// unavailable to searches and writes once the time that a call may take is over, and that
+// writing goes on when it is back.
+func PatienceEnds(t *testing.T, address string, open func(address string) store.Backend) {
+	t.Helper()
+	for what, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>login</html>") },
+		"slow":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	} {
+		var broken atomic.Bool
+		b := open(Between(t, address, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if broken.Load() {
+				fault(w, r)
+				return true
+			}
+			return false
+		}))
+		broken.Store(true)
+		if _, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "x"})); !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s: search: %v", what, err)
+		}
+		batch := store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}
+		if err := b.Write(t.Context(), batch); !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s: write: %v", what, err)
+		}
+		broken.Store(false)
+		if err := b.Write(context.Background(), batch); err != nil {
+			t.Errorf("%s: write when it is back: %v", what, err)
+		}
+		if r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "x"})); err != nil || len(r) != 1 {
+			t.Errorf("%s: %v found when it is back, %v", what, ids(r), err)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TooLarge checks that a batch that is too large for one request, by the server or a
+// proxy before it, is sent in parts, and that a document that is too large by itself is
+// named while the rest is written. some accepts the requests that carry documents.
+func TooLarge(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
+	t.Helper()
+	const most = 20_000
+	b := open(Between(t, address, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		if some(r) && len(body) > most {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return true
+		}
+		return false
+	}))
+	defer b.Close()
+	var batch store.Batch
+	for i := range 40 {
+		batch.Chunks = append(batch.Chunks, Chunk(fmt.Sprintf("t:%02d", i), "body", fmt.Sprintf("tea %0900d", i)))
+	}
+	long := Chunk("t:long", "body", "tea")
+	long.Columns = []store.Column{{Name: "c"}}
+	for i := range 2_000 {
+		long.Columns[0].Values = append(long.Columns[0].Values, sheaf.NumberValue(float64(i)))
+	}
+	batch.Chunks = append(batch.Chunks, long)
+	err := b.Write(t.Context(), batch)
+	var partial *store.PartialError
+	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !errors.Is(partial.Rejected["t:long"], sheaf.ErrInvalid) {
+		t.Fatalf("a batch with one document that is too large: %.300v", err)
+	}
+	if r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "tea"})); err != nil || len(r) != 40 {
+		t.Errorf("%d of 40 found, %v", len(r), err)
+	}
+}

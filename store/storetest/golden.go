@@ -1,0 +1,41 @@
+package storetest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"sheaf"
+)
+
+// Golden compares text with a file of testdata, or with update writes it.
+func Golden(t testing.TB, path, text string, update bool) {
+	t.Helper()
+	if update {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ReplaceAll(string(want), "\r\n", "\n") != text {
+		t.Errorf("%s is not what is sent now; look at the difference after go test -update", path)
+	}
+}
+
+// Written is a ranking in a golden file: identifiers, scores, and passages but for
+// the first.
+func Written(r sheaf.Ranking) string {
+	var b strings.Builder
+	for _, h := range r {
+		fmt.Fprintf(&b, " %s %.5g", h.ID, h.Score)
+		if h.Passage != 0 {
+			fmt.Fprintf(&b, " (passage %d)", h.Passage)
+		}
+		b.WriteByte(';')
+	}
+	return b.String()
+}

@@ -1,0 +1,254 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// RandomHistory makes the same random changes to two stores and compares what
+// they answer to random requests after each: the same chunks in the same order,
+// scores within 1e-9, or what [Limited] says. reopen, when not nil, closes the first store and opens it
+// again now and then. A failure names the seed.
+func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend, reopen func(store.Backend) store.Backend) {
+	t.Helper()
+	h := &history{r: rand.New(rand.NewPCG(seed, 11))}
+	ctx := context.Background()
+	for step := range steps {
+		where := fmt.Sprintf("seed %d, step %d", seed, step)
+		batch := h.batch()
+		if err := a.Write(ctx, batch); err != nil {
+			t.Fatalf("%s: write: %v", where, err)
+		}
+		if err := oracle.Write(ctx, batch); err != nil {
+			t.Fatalf("%s: write to the oracle: %v", where, err)
+		}
+		if h.r.IntN(5) == 0 {
+			docs := []sheaf.ID{h.doc(), h.doc()}
+			if err := a.Delete(ctx, docs); err != nil {
+				t.Fatalf("%s: delete: %v", where, err)
+			}
+			if err := oracle.Delete(ctx, docs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if reopen != nil && h.r.IntN(6) == 0 {
+			a = reopen(a)
+		}
+		var answered []store.Request
+		for range 4 {
+			req := h.request()
+			if shape := optionsOf(a).Shape; shape != nil {
+				shape(&req)
+			}
+			if lacks := optionsOf(a).Lacks; lacks == nil || !lacks(req) {
+				answered = append(answered, req)
+			}
+			check(t, where, req, a, oracle)
+		}
+		agree(t, a, answered)
+	}
+}
+
+// check compares what two stores answer: as many hits, in the order of a ranking,
+// each with the score that the oracle gives it. So only hits whose scores differ
+// in the last bits can change places.
+func check(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
+	t.Helper()
+	if refused(t, a, req) {
+		return
+	}
+	ctx := context.Background()
+	got, err := a.Retrieve(ctx, req)
+	if err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	limit := req.Limit
+	req.Limit = store.MaxLimit
+	want, err := oracle.Retrieve(ctx, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := a.(store.Counter); ok {
+		if n, err := c.Count(ctx, req); n != len(want) || err != nil {
+			t.Fatalf("%s: %+v %+v: counts %d, the oracle finds %d, %v", where, req.Text, req.Filter, n, len(want), err)
+		}
+	}
+	if step := req; req.Text != nil {
+		step.Limit = limit
+		checkColumns(t, where, step, a, oracle)
+	}
+	scores := map[sheaf.ID]float64{}
+	for _, h := range want {
+		scores[h.ID] = h.Score
+	}
+	want = want[:min(len(want), limit)]
+	if len(got) != len(want) || !slices.IsSortedFunc(got, sheaf.Compare) {
+		t.Fatalf("%s: %+v %+v: found, perhaps out of order:\n%s\nthe oracle finds\n%s", where, req.Text, req.Filter, ids(got), ids(want))
+	}
+	for i, h := range got {
+		score, ok := scores[h.ID]
+		if delete(scores, h.ID); !ok || !near(a, h.Score, score) || !near(a, h.Score, want[i].Score) {
+			t.Fatalf("%s: %+v %+v: place %d is %s %.17g, the oracle has %s %.17g there", where, req.Text, req.Filter, i+1, h.ID, h.Score, want[i].ID, want[i].Score)
+		}
+	}
+	if e, ok := a.(store.Explainer); ok && len(got) > 0 {
+		x, err := e.Explain(ctx, req, []sheaf.ID{got[0].ID})
+		if err != nil || len(x) != 1 || x[0] == nil || !near(a, x[0].Value, got[0].Score) || !near(a, x[0].Recombine(), got[0].Score) {
+			t.Fatalf("%s: %+v: %s scores %.17g, explained as %+v, %v", where, req.Text, got[0].ID, got[0].Score, x, err)
+		}
+	}
+}
+
+type history struct{ r *rand.Rand }
+
+var vocabulary = strings.Fields("apple apples pie pies token tokens refresh running run runs getUserName snake_case 東京都 猫 naïve café v1.2.3 C++ Get-Item well-known utf-8 2024年 한국어 John's #tag what how is alpha beta gamma delta the of and search engine index")
+
+func (h *history) words(most int) string {
+	var out []string
+	for range h.r.IntN(most + 1) {
+		// Some words are much more frequent than others.
+		out = append(out, vocabulary[min(h.r.IntN(len(vocabulary)), h.r.IntN(len(vocabulary)))])
+	}
+	return strings.Join(out, " ")
+}
+
+func (h *history) doc() sheaf.ID { return sheaf.ID(fmt.Sprintf("t:d%d", h.r.IntN(30))) }
+
+func (h *history) batch() store.Batch {
+	var b store.Batch
+	for range 1 + h.r.IntN(4) {
+		doc := h.doc()
+		b.Replace = append(b.Replace, doc)
+		for i := range h.r.IntN(5) {
+			c := Chunk(fmt.Sprintf("%s#%d", doc, i), "title", h.words(3), "body", h.words(30), "tags", h.words(1))
+			c = withColumns(c, column("n", sheaf.NumberValue(float64(h.r.IntN(5)))), column("c", sheaf.TextValue(string(rune('a'+h.r.IntN(3))))), h.many())
+			b.Chunks = append(b.Chunks, c)
+		}
+	}
+	return b
+}
+
+// many is a column with several values of every kind, or none.
+func (h *history) many() store.Column {
+	c := store.Column{Name: "many"}
+	for _, v := range []sheaf.Value{sheaf.NumberValue(float64(h.r.IntN(40)) - 20), sheaf.TextValue(h.words(1)), sheaf.BoolValue(h.r.IntN(2) == 0),
+		sheaf.DateValue(time.UnixMilli(int64(h.r.IntN(9)) - 4)), sheaf.TextValue("")} {
+		if h.r.IntN(3) == 0 && !slices.Contains(c.Values, v) {
+			c.Values = append(c.Values, v)
+		}
+	}
+	return c
+}
+
+func (h *history) request() store.Request {
+	req := Words(h.query(2))
+	req.Limit = []int{1, 3, 10, 1000}[h.r.IntN(4)]
+	req.Text.Combine = store.Combine(h.r.IntN(3))
+	req.Text.Statistics = store.Statistics(h.r.IntN(2))
+	req.Text.TieBreaker = float64(h.r.IntN(3)) / 2
+	req.Text.K1 = []float64{0, 0.9, 1.2, 3}[h.r.IntN(4)]
+	req.Text.B = []float64{0, 0.4, 0.75, 1}[h.r.IntN(4)]
+	if h.r.IntN(3) == 0 {
+		req.Text.Fields = append(req.Text.Fields, store.FieldWeight{Name: "tags", Weight: 0.5})
+	}
+	switch h.r.IntN(4) {
+	case 0:
+		req.Filter = h.filter(3)
+	case 1:
+		req.Within = []sheaf.ID{}
+		for i := range 10 {
+			req.Within = append(req.Within, sheaf.ID(fmt.Sprintf("%s#%d", h.doc(), i%5)))
+		}
+	}
+	if h.r.IntN(3) == 0 {
+		req.Text.Among = h.filter(2)
+		if req.Filter == nil {
+			req.Filter = req.Text.Among
+		} else {
+			req.Filter = sheaf.And{req.Text.Among, req.Filter}
+		}
+	}
+	return req
+}
+
+// filter is a random filter over the columns that batch writes, and one that is
+// not there.
+func (h *history) filter(depth int) sheaf.Filter {
+	column := []string{"n", "c", "many", "none"}[h.r.IntN(4)]
+	value := func() sheaf.Value {
+		switch h.r.IntN(6) {
+		case 0:
+			return sheaf.BoolValue(h.r.IntN(2) == 0)
+		case 1:
+			return sheaf.DateValue(time.UnixMilli(int64(h.r.IntN(9)) - 4))
+		case 2, 3:
+			return sheaf.NumberValue(float64(h.r.IntN(5)))
+		}
+		return sheaf.TextValue(string(rune('a' + h.r.IntN(4))))
+	}
+	n := h.r.IntN(7)
+	if depth == 0 {
+		n = 3 + h.r.IntN(4)
+	}
+	list := make([]sheaf.Filter, h.r.IntN(3))
+	switch n {
+	case 0, 1:
+		for i := range list {
+			list[i] = h.filter(depth - 1)
+		}
+		if n == 0 {
+			return sheaf.And(list)
+		}
+		return sheaf.Or(list)
+	case 2:
+		return sheaf.Not{Filter: h.filter(depth - 1)}
+	case 3:
+		return sheaf.In{Column: column, Values: []sheaf.Value{value(), value()}}
+	case 4:
+		r := sheaf.Range{Column: column, Min: value(), MinOpen: h.r.IntN(2) == 0, MaxOpen: h.r.IntN(2) == 0}
+		if h.r.IntN(2) == 0 {
+			r.Max = value()
+		}
+		return r
+	case 5:
+		return sheaf.Exists{Column: column}
+	}
+	return sheaf.HasPrefix{Column: column, Prefix: value().Text}
+}
+
+func (h *history) query(depth int) sheaf.TextQuery {
+	field := []string{"", "", "", "title", "tags"}[h.r.IntN(5)]
+	word := vocabulary[h.r.IntN(len(vocabulary))]
+	switch n := h.r.IntN(10); {
+	case n < 4 || depth == 0:
+		return sheaf.Match{Text: h.words([]int{4, 4, 12}[h.r.IntN(3)]) + " " + word, Field: field}
+	case n == 4:
+		return sheaf.Phrase{Text: word + " " + h.words(2), Field: field, Slop: h.r.IntN(3)}
+	case n == 5:
+		runes := []rune(word)
+		return sheaf.Prefix{Text: string(runes[:1+h.r.IntN(len(runes))]), Field: field}
+	case n == 6:
+		return sheaf.Fuzzy{Text: word, Field: field, Distance: 1 + h.r.IntN(2), Same: h.r.IntN(3)}
+	case n == 7:
+		return sheaf.Boost{Query: h.query(depth - 1), Factor: 0.5 + h.r.Float64()}
+	}
+	var b sheaf.Bool
+	for range h.r.IntN(3) {
+		b.Must = append(b.Must, h.query(depth-1))
+	}
+	for range h.r.IntN(3) {
+		b.Should = append(b.Should, h.query(depth-1))
+	}
+	for range h.r.IntN(2) {
+		b.MustNot = append(b.MustNot, h.query(depth-1))
+	}
+	return b
+}

@@ -1,0 +1,225 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Overhead runs what answers queries through this program beside what asks the store
+// alone, in turns, so that other work on the machine disturbs both alike. It reports the
+// median times of both, the median of their differences, and the processor time of this
+// program in each, in milliseconds.
+func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
+	b.Helper()
+	var wholes, raws, differences []time.Duration
+	var cpuWhole, cpuRaw time.Duration
+	timed := func(f func(int) error, query int, cpu *time.Duration) time.Duration {
+		began, used := time.Now(), CPU()
+		if err := f(query); err != nil {
+			b.Fatal(err)
+		}
+		*cpu += CPU() - used
+		return time.Since(began)
+	}
+	for b.Loop() {
+		for query := range queries {
+			r := timed(raw, query, &cpuRaw)
+			w := timed(whole, query, &cpuWhole)
+			wholes, raws, differences = append(wholes, w), append(raws, r), append(differences, w-r)
+		}
+	}
+	median := func(list []time.Duration) float64 {
+		slices.Sort(list)
+		return float64(list[len(list)/2]) / 1e6
+	}
+	b.ReportMetric(median(wholes), "ms/query")
+	b.ReportMetric(median(raws), "ms/store")
+	b.ReportMetric(median(differences), "ms-over")
+	n := float64(max(len(wholes), 1))
+	b.ReportMetric(float64(cpuWhole)/1e6/n, "cpu-ms/query")
+	b.ReportMetric(float64(cpuRaw)/1e6/n, "cpu-ms/store")
+	b.ReportMetric(0, "ns/op")
+}
+
+// Ratio runs two ways to do the same in turns, each after prepare, and reports the
+// median times of both, and the processor time of this program in each, in milliseconds,
+// and the median of the first over that of the second.
+func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
+	b.Helper()
+	var times [2][]time.Duration
+	var cpu [2]time.Duration
+	for b.Loop() {
+		for i, f := range []func() error{ours, plain} {
+			prepare()
+			began, used := time.Now(), CPU()
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+			cpu[i] += CPU() - used
+			times[i] = append(times[i], time.Since(began))
+		}
+	}
+	var medians [2]float64
+	for i, list := range times {
+		slices.Sort(list)
+		medians[i] = float64(list[len(list)/2]) / 1e6
+	}
+	b.ReportMetric(medians[0], "ms/ours")
+	b.ReportMetric(medians[1], "ms/plain")
+	b.ReportMetric(medians[0]/medians[1], "ratio")
+	b.ReportMetric(float64(cpu[0])/1e6/float64(max(len(times[0]), 1)), "cpu-ms/ours")
+	b.ReportMetric(float64(cpu[1])/1e6/float64(max(len(times[1]), 1)), "cpu-ms/plain")
+	b.ReportMetric(0, "ns/op")
+}
+
+// Tap notes the requests that a store sends, to send them again without it.
+type Tap struct {
+	// HTTP speaks to the server.
+	HTTP http.RoundTripper
+
+	mu    sync.Mutex
+	sent  []Sent
+	open  int // requests that are not answered yet
+	round int
+}
+
+// Sent is a request that was sent.
+type Sent struct {
+	Method, URL string
+	Header      http.Header
+	Body        []byte
+	// Round counts from 0: a request that was sent when all before it were answered
+	// begins the next.
+	Round int
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Tap) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	if t.open == 0 && len(t.sent) > 0 {
+		t.round++
+	}
+	t.open++
+	t.sent = append(t.sent, Sent{req.Method, req.URL.String(), req.Header.Clone(), body, t.round})
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.open--
+	}()
+	again := req.Clone(req.Context())
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	return t.HTTP.RoundTrip(again)
+}
+
+// Take is what was sent since the last time.
+func (t *Tap) Take() []Sent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer func() { t.sent, t.round = nil, 0 }()
+	return t.sent
+}
+
+// Send sends a request again and reads the answer without looking at it.
+func (t *Tap) Send(ctx context.Context, s Sent) error {
+	req, err := http.NewRequestWithContext(ctx, s.Method, s.URL, bytes.NewReader(s.Body))
+	if err != nil {
+		return err
+	}
+	req.Header = s.Header
+	resp, err := t.HTTP.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+// Overhead runs what answers queries through this program beside the requests that it
+// sends for each alone, in the same rounds, those of one at once; see [Overhead]. It
+// reports how many rounds there are: what a later one asks for follows from the answers
+// to those before.
+func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
+	b.Helper()
+	requests := make([][]Sent, queries)
+	for i := range requests {
+		if err := whole(i); err != nil { // what is asked once and remembered
+			b.Fatal(err)
+		}
+		t.Take()
+		if err := whole(i); err != nil {
+			b.Fatal(err)
+		}
+		requests[i] = t.Take()
+	}
+	rounds := 0
+	for _, list := range requests {
+		for i, s := range list {
+			if i == 0 || s.Round != list[i-1].Round {
+				rounds++
+			}
+		}
+	}
+	Overhead(b, queries, whole, func(i int) error { return t.rounds(b.Context(), requests[i]) })
+	b.ReportMetric(float64(rounds)/float64(queries), "rounds")
+}
+
+// rounds sends requests, those of a round at the same time.
+func (t *Tap) rounds(ctx context.Context, list []Sent) error {
+	for len(list) > 0 {
+		n := slices.IndexFunc(list, func(s Sent) bool { return s.Round != list[0].Round })
+		if n < 0 {
+			n = len(list)
+		}
+		if err := t.Together(ctx, list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+// Together sends requests at the same time.
+func (t *Tap) Together(ctx context.Context, list []Sent) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, s := range list {
+		g.Go(func() error { return t.Send(ctx, s) })
+	}
+	return g.Wait()
+}
+
+// Collected is a backend that keeps what is written to it, and finds nothing.
+type Collected struct{ Chunks []store.Chunk }
+
+// Write implements [store.Backend].
+func (c *Collected) Write(_ context.Context, b store.Batch) error {
+	c.Chunks = append(c.Chunks, b.Chunks...)
+	return nil
+}
+
+// Delete implements [store.Backend].
+func (c *Collected) Delete(context.Context, []sheaf.ID) error { return nil }
+
+// Retrieve implements [store.Backend].
+func (c *Collected) Retrieve(context.Context, store.Request) (sheaf.Ranking, error) {
+	return nil, nil
+}
+
+// Close implements [store.Backend].
+func (c *Collected) Close() error { return nil }

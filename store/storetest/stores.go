@@ -1,0 +1,59 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"sheaf/store"
+	"sheaf/text/analysis"
+)
+
+// Stores opens stores for tests and remembers the options of each, so that it can be
+// opened again.
+type Stores[O any] struct {
+	// New returns the options of a new, empty store.
+	New func(t testing.TB) O
+	// With opens a store.
+	With func(ctx context.Context, o O) (store.Backend, error)
+
+	made map[store.Backend]O
+}
+
+// Open opens a store.
+func (s *Stores[O]) Open(t testing.TB, o O) store.Backend {
+	t.Helper()
+	b, err := s.With(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.made == nil {
+		s.made = map[store.Backend]O{}
+	}
+	s.made[b] = o
+	return b
+}
+
+// Empty opens a new store.
+func (s *Stores[O]) Empty(t testing.TB) store.Backend {
+	t.Helper()
+	return s.Open(t, s.New(t))
+}
+
+// Reopen closes a store and opens it again.
+func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
+	t.Helper()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s.Open(t, s.made[b])
+}
+
+// Analyzer is that of a language.
+func Analyzer(t testing.TB, language string) *analysis.Analyzer {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: language})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

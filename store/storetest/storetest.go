@@ -1,0 +1,418 @@
+// Package storetest is the conformance suite that every store must pass: what
+// package store's comments promise, as tests. [Run] runs all of it;
+// [RandomHistory] compares a store with another, step by step.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Options say what a store can do besides.
+type Options struct {
+	// Open returns an empty store whose analyzer is that of English; the
+	// test closes it.
+	Open func(t testing.TB) store.Backend
+	// Reopen closes a store and opens it again with what it holds; nil for
+	// stores that keep nothing.
+	Reopen func(t testing.TB, b store.Backend) store.Backend
+	// Lacks says which requests the store refuses: it must answer each of them
+	// with sheaf.ErrUnsupported. Nil is none.
+	Lacks func(req store.Request) bool
+	// Shape, when not nil, changes random requests into such as the store
+	// answers, so that more of them are asked.
+	Shape func(req *store.Request)
+	// Skip names tests that the store cannot pass, each with the reason.
+	Skip map[string]string
+	// Torn says that readers may see a part of a batch while it is written.
+	Torn bool
+	// Tolerance is by how much scores may differ from those worked out in
+	// float64, as a part of the score; 0 is 1e-9.
+	Tolerance float64
+}
+
+// limits are the Options of the stores that are open.
+var limits sync.Map
+
+// Limited tells the tests what a store that they did not open cannot do.
+func Limited(b store.Backend, o Options) store.Backend {
+	limits.Store(b, o)
+	return b
+}
+
+// remembering returns o with stores that [limits] knows.
+func (o Options) remembering() Options {
+	open, reopen := o.Open, o.Reopen
+	o.Open = func(t testing.TB) store.Backend {
+		return Limited(open(t), o)
+	}
+	if reopen != nil {
+		o.Reopen = func(t testing.TB, b store.Backend) store.Backend {
+			return Limited(reopen(t, b), o)
+		}
+	}
+	return o
+}
+
+func optionsOf(b store.Backend) Options {
+	if o, ok := limits.Load(b); ok {
+		return o.(Options)
+	}
+	return Options{}
+}
+
+// refused reports whether b refuses a request, as its options say, and checks
+// that it does.
+func refused(t testing.TB, b store.Backend, req store.Request) bool {
+	t.Helper()
+	lacks := optionsOf(b).Lacks
+	if lacks == nil || !lacks(req) {
+		return false
+	}
+	if r, err := b.Retrieve(context.Background(), req); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("%+v %+v: found %s, %v; the store cannot answer this, and must say so", req.Text, req.Filter, ids(r), err)
+	}
+	return true
+}
+
+// Run runs the suite.
+func Run(t *testing.T, o Options) {
+	o = o.remembering()
+	for name, test := range map[string]func(*testing.T, Options){
+		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters, "order": order,
+		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
+		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel, "together": together, "large": large, "names": names, "emptied": emptied,
+		"anyCase": anyCase, "cutWords": cutWords, "valueEnds": valueEnds, "emoji": emoji, "asWritten": asWritten,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if reason, ok := o.Skip[name]; ok {
+				t.Skip(reason)
+			}
+			test(t, o)
+		})
+	}
+}
+
+// Chunk makes a chunk of "doc#slug", fields given as name, text pairs.
+func Chunk(id string, fields ...string) store.Chunk {
+	doc, _, _ := strings.Cut(id, "#")
+	c := store.Chunk{ID: sheaf.ID(id), Doc: sheaf.ID(doc)}
+	for i := 0; i+1 < len(fields); i += 2 {
+		c.Fields = append(c.Fields, store.Field{Name: fields[i], Text: fields[i+1]})
+	}
+	return c
+}
+
+func withColumns(c store.Chunk, columns ...store.Column) store.Chunk {
+	c.Columns = columns
+	slices.SortFunc(c.Columns, func(a, b store.Column) int { return strings.Compare(a.Name, b.Name) })
+	return c
+}
+
+func column(name string, values ...sheaf.Value) store.Column {
+	return store.Column{Name: name, Values: values}
+}
+
+func write(t testing.TB, b store.Backend, chunks ...store.Chunk) {
+	t.Helper()
+	if err := b.Write(context.Background(), store.Batch{Chunks: chunks}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Words is a request for any of some words in title and body.
+func Words(q sheaf.TextQuery) store.Request {
+	return store.Request{Limit: 100, Text: &store.TextRequest{Query: q, K1: store.DefaultK1, B: store.DefaultB,
+		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}}
+}
+
+// One is the write of a chunk with some words in its body, in place of its document.
+func One(id, words string) store.Batch {
+	c := Chunk(id, sheaf.FieldBody, words)
+	return store.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []store.Chunk{c}}
+}
+
+// Hits is how many chunks a word finds.
+func Hits(t *testing.T, b store.Backend, word string) int {
+	t.Helper()
+	r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: word}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(r)
+}
+
+func body(q sheaf.TextQuery) store.Request {
+	r := Words(q)
+	r.Text.Fields = []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}
+	return r
+}
+
+// retrieve skips the rest of a test when the store refuses the request.
+func retrieve(t testing.TB, b store.Backend, req store.Request) sheaf.Ranking {
+	t.Helper()
+	if refused(t, b, req) {
+		t.Skip("the store cannot answer this, and says so")
+	}
+	r, err := b.Retrieve(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func ids(r sheaf.Ranking) string {
+	var out []string
+	for _, h := range r {
+		out = append(out, string(h.ID))
+	}
+	return strings.Join(out, " ")
+}
+
+func expect(t testing.TB, b store.Backend, what string, req store.Request, want string) {
+	t.Helper()
+	if refused(t, b, req) {
+		return
+	}
+	if got := ids(retrieve(t, b, req)); got != want {
+		t.Errorf("%s: found %q, want %q", what, got, want)
+	}
+}
+
+// near reports whether two scores of store s are equal as far as it computes.
+func near(s store.Backend, a, b float64) bool {
+	tolerance := optionsOf(s).Tolerance
+	if tolerance == 0 {
+		tolerance = 1e-9
+	}
+	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
+}
+
+func idf(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
+
+// scores checks BM25 against numbers worked out here.
+func scores(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	write(t, b, Chunk("t:a", "body", "apple banana apple"), Chunk("t:b", "body", "banana cherry cherry cherry cherry"), Chunk("t:c", "title", "apple"))
+	r := retrieve(t, b, body(sheaf.Match{Text: "Apples banana"}))
+	// Two chunks have a body, of 3 and 5 terms: 4 on average.
+	sat := func(tf, length float64) float64 { return tf / (tf + 1.2*(0.25+0.75*length/4)) }
+	want := map[sheaf.ID]float64{
+		"t:a": idf(1, 2)*sat(2, 3) + idf(2, 2)*sat(1, 3),
+		"t:b": idf(2, 2) * sat(1, 5),
+	}
+	if len(r) != 2 || r[0].ID != "t:a" {
+		t.Fatalf("found %v", r)
+	}
+	for _, h := range r {
+		if !near(b, h.Score, want[h.ID]) {
+			t.Errorf("%s scores %v, want %v", h.ID, h.Score, want[h.ID])
+		}
+	}
+	twice := retrieve(t, b, body(sheaf.Match{Text: "apple apple"}))
+	if once := retrieve(t, b, body(sheaf.Match{Text: "apple"})); len(once) != 1 || !near(b, twice[0].Score, 2*once[0].Score) {
+		t.Errorf("a term given twice scores %v, once %v", twice, once)
+	}
+}
+
+// combine checks the ways to combine fields against numbers worked out here.
+func combine(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	write(t, b, Chunk("t:a", "title", "apple", "body", "apple pie apple"), Chunk("t:b", "title", "pie", "body", "banana"))
+	title := 2 * idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*1/1)))
+	text := idf(1, 2) * (2 / (2 + 1.2*(0.25+0.75*3/2)))
+	req := Words(sheaf.Match{Text: "apple"})
+	score := func() float64 {
+		t.Helper()
+		r := retrieve(t, b, req)
+		if len(r) != 1 || r[0].ID != "t:a" {
+			t.Fatalf("found %v", r)
+		}
+		return r[0].Score
+	}
+	if got := score(); !near(b, got, title+text) {
+		t.Errorf("sum: %v, want %v", got, title+text)
+	}
+	req.Text.Combine, req.Text.TieBreaker = store.CombineBest, 0.3
+	if got := score(); !near(b, got, max(title, text)+0.3*min(title, text)) {
+		t.Errorf("best: %v, want %v", got, max(title, text)+0.3*min(title, text))
+	}
+	req.Text.Combine = store.CombineBM25F
+	frequency, length, average := 2*1+2.0, 2*1+3.0, (2*(1+1)+(3+1.0))/2
+	want := idf(1, 2) * frequency / (frequency + 1.2*(0.25+0.75*length/average))
+	if got := score(); !near(b, got, want) {
+		t.Errorf("bm25f: %v, want %v", got, want)
+	}
+}
+
+// statistics: counted over the candidates, idf and lengths differ.
+func statistics(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	in := column("g", sheaf.TextValue("in"))
+	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in, column("only", sheaf.BoolValue(true))), withColumns(Chunk("t:b", "body", "pie crust dough flour"), in),
+		Chunk("t:c", "body", "apple apple"), Chunk("t:d", "body", "pie pie pie"))
+	req := body(sheaf.Match{Text: "apple"})
+	req.Filter = sheaf.In{Column: "g", Values: []sheaf.Value{sheaf.TextValue("in")}}
+	corpus := retrieve(t, b, req)
+	if want := idf(2, 4) * (1 / (1 + 1.2*(0.25+0.75*2/2.75))); len(corpus) != 1 || !near(b, corpus[0].Score, want) {
+		t.Errorf("corpus: %v, want %v", corpus, want)
+	}
+	req.Text.Statistics = store.StatisticsCandidates
+	candidates := retrieve(t, b, req)
+	if want := idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*2/3))); len(candidates) != 1 || !near(b, candidates[0].Score, want) {
+		t.Errorf("candidates: %v, want %v", candidates, want)
+	}
+	req.Within = []sheaf.ID{"t:a"}
+	one := retrieve(t, b, req)
+	if want := idf(1, 1) * (1 / (1 + 1.2*(0.25+0.75*2/2))); len(one) != 1 || !near(b, one[0].Score, want) {
+		t.Errorf("candidates, one of them: %v, want %v", one, want)
+	}
+	req.Text.Statistics, req.Text.Among = store.StatisticsCorpus, req.Filter
+	for _, req.Within = range [][]sheaf.ID{nil, {"t:a"}, {"t:a", "t:c"}} {
+		for _, req.Filter = range []sheaf.Filter{req.Text.Among, sheaf.And{req.Text.Among, sheaf.Exists{Column: "only"}}} {
+			if got := retrieve(t, b, req); len(got) != 1 || got[0].ID != "t:a" || got[0].Score != candidates[0].Score {
+				t.Errorf("among those of a filter, with %v within %q: %v, want %v", req.Filter, req.Within, got, candidates)
+			}
+		}
+	}
+}
+
+// queries checks what each kind of query finds.
+func queries(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	write(t, b,
+		Chunk("t:a", "title", "Access tokens", "body", "The refresh token is rotated. getUserName returns it."),
+		Chunk("t:b", "body", "A token that you refresh by hand; authentication and authors"),
+		Chunk("t:c", "title", "東京都の猫", "body", "naïve café with colours"),
+		Chunk("t:d", "body", "running runs; authored in C++ and snake_case at v1.2.3"),
+		Chunk("t:e", "body", "修改 VSCode 配置"))
+	for _, c := range []struct {
+		what string
+		q    sheaf.TextQuery
+		want string
+	}{
+		{"stem", sheaf.Match{Text: "run"}, "t:d"},
+		{"fold", sheaf.Match{Text: "NAIVE CAFE"}, "t:c"},
+		{"field", sheaf.Match{Text: "token", Field: "title"}, "t:a"},
+		{"unlisted field", sheaf.Match{Text: "token", Field: "path"}, ""},
+		{"phrase", sheaf.Phrase{Text: "refresh tokens"}, "t:a"},
+		{"phrase with slop", sheaf.Phrase{Text: "token refresh", Slop: 3}, "t:b t:a"},
+		{"phrase across an identifier", sheaf.Phrase{Text: "get user name"}, "t:a"},
+		{"identifier", sheaf.Match{Text: "getUserName"}, "t:a"},
+		{"part of an identifier", sheaf.Match{Text: "username"}, ""},
+		{"version", sheaf.Phrase{Text: "v1.2.3"}, "t:d"},
+		{"c++", sheaf.Match{Text: "c++"}, "t:d"},
+		{"pairs", sheaf.Match{Text: "東京"}, "t:c"},
+		{"one character", sheaf.Match{Text: "猫"}, "t:c"},
+		{"one character inside", sheaf.Match{Text: "京"}, "t:c"},
+		{"phrase of pairs", sheaf.Phrase{Text: "東京都"}, "t:c"},
+		{"phrase of pairs and words", sheaf.Phrase{Text: "修改 VSCode 配置"}, "t:e"},
+		{"prefix", sheaf.Prefix{Text: "authenticat"}, "t:b"},
+		{"prefix of a form", sheaf.Prefix{Text: "runni"}, "t:d"},
+		{"prefix, folded", sheaf.Prefix{Text: "CAF"}, "t:c"},
+		{"fuzzy", sheaf.Fuzzy{Text: "tokne", Distance: 1}, "t:a t:b"},
+		{"fuzzy that begins the same", sheaf.Fuzzy{Text: "tokne", Distance: 1, Same: 3}, "t:a t:b"},
+		{"fuzzy that begins otherwise", sheaf.Fuzzy{Text: "doken", Distance: 1, Same: 1}, ""},
+		{"fuzzy form", sheaf.Fuzzy{Text: "colors", Distance: 1}, "t:c"},
+		{"must", sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "token"}, sheaf.Match{Text: "rotated"}}}, "t:a"},
+		{"must not", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "token"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}}}, "t:b"},
+		{"only must not", sheaf.Bool{MustNot: []sheaf.TextQuery{sheaf.Match{Text: "token"}}}, "t:c t:d t:e"},
+		{"nothing asked", sheaf.Bool{}, "t:a t:b t:c t:d t:e"},
+		{"boost", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}, sheaf.Boost{Query: sheaf.Match{Text: "café"}, Factor: 100}}}, "t:c t:a"},
+		{"no words", sheaf.Match{Text: "?! ..."}, ""},
+		{"no such word", sheaf.Match{Text: "zzz"}, ""},
+		{"nil", nil, ""},
+	} {
+		expect(t, b, c.what, Words(c.q), c.want)
+	}
+	if c, ok := b.(store.Counter); ok {
+		req := Words(sheaf.Match{Text: "token"})
+		req.Limit = 1
+		if n, err := c.Count(context.Background(), req); n != 2 || err != nil {
+			t.Errorf("count: %d, %v", n, err)
+		}
+	}
+}
+
+// filters checks every operator against its own Match.
+func filters(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	day := func(d int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, d, 0, 0, 0, 0, time.UTC)) }
+	chunks := []store.Chunk{
+		withColumns(Chunk("t:a", "body", "x"), column("tag", sheaf.TextValue("red"), sheaf.TextValue("été")), column("n", sheaf.NumberValue(1)), column("date", day(1))),
+		withColumns(Chunk("t:b", "body", "x"), column("tag", sheaf.TextValue("blue")), column("n", sheaf.NumberValue(-2.5), sheaf.NumberValue(10)), column("ok", sheaf.BoolValue(true))),
+		withColumns(Chunk("t:c", "body", "x"), column("tag", sheaf.TextValue("redder"), sheaf.TextValue("")), column("date", day(31)), column("ok", sheaf.BoolValue(false))),
+		withColumns(Chunk("t:d", "body", "x"), column("n", sheaf.TextValue("1")), column("c", sheaf.TextValue("a"), sheaf.TextValue("bc"), sheaf.NumberValue(3)), column("acl", sheaf.TextValue("user:ann"), sheaf.TextValue("group:ops"))),
+		Chunk("t:e", "body", "x"),
+	}
+	write(t, b, chunks...)
+	text, num := sheaf.TextValue, sheaf.NumberValue
+	in := func(c string, v ...sheaf.Value) sheaf.Filter { return sheaf.In{Column: c, Values: v} }
+	list := []sheaf.Filter{
+		in("tag", text("red")), in("tag", text("red"), text("blue")), in("tag"), in("tag", text("RED")), in("tag", text("été")), in("tag", text("")), in("none", text("x")),
+		in("n", num(1)), in("n", text("1")), in("n", num(10)), in("ok", sheaf.BoolValue(false)), in("date", day(1)), in("acl", text("group:ops"), text("user:bob")),
+		sheaf.Range{Column: "n", Min: num(0)}, sheaf.Range{Column: "n", Max: num(1)}, sheaf.Range{Column: "n", Max: num(1), MaxOpen: true},
+		sheaf.Range{Column: "n", Min: num(-2.5), Max: num(-2.5)}, sheaf.Range{Column: "n", Min: num(-2.5), MinOpen: true, Max: num(2)}, sheaf.Range{Column: "n"},
+		sheaf.Range{Column: "n", Min: num(0), Max: text("z")}, sheaf.Range{Column: "tag", Min: text("c"), Max: text("red")}, sheaf.Range{Column: "n", Min: num(math.Inf(-1)), Max: num(math.Inf(1))},
+		sheaf.Range{Column: "date", Min: day(1), MinOpen: true}, sheaf.Range{Column: "date", Min: day(1), Max: day(31)}, sheaf.Range{Column: "date", Max: day(31), MaxOpen: true},
+		sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "none"}, sheaf.HasPrefix{Column: "tag", Prefix: "red"}, sheaf.HasPrefix{Column: "tag", Prefix: ""}, sheaf.HasPrefix{Column: "n", Prefix: "1"},
+		sheaf.HasPrefix{Column: "tag", Prefix: "é"}, sheaf.HasPrefix{Column: "tag", Prefix: "\xff"}, sheaf.And{}, sheaf.Or{}, nil,
+		sheaf.Not{Filter: in("tag", text("red"))}, sheaf.Not{Filter: sheaf.Not{Filter: sheaf.Exists{Column: "n"}}}, sheaf.Not{Filter: sheaf.Or{}},
+		sheaf.And{sheaf.Exists{Column: "tag"}, sheaf.Not{Filter: sheaf.Exists{Column: "n"}}}, sheaf.Or{in("ok", sheaf.BoolValue(true)), sheaf.And{in("n", num(1)), in("tag", text("red"))}},
+		sheaf.And{sheaf.Or{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}}, sheaf.Not{Filter: sheaf.And{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}}}},
+	}
+	h := &history{r: rand.New(rand.NewPCG(3, 11))}
+	for range 200 {
+		list = append(list, h.filter(4))
+	}
+	for _, f := range list {
+		var want []string
+		for i := range chunks {
+			if f == nil || f.Match(&chunks[i]) {
+				want = append(want, string(chunks[i].ID))
+			}
+		}
+		req := body(sheaf.Match{Text: "x"})
+		req.Filter = f
+		expect(t, b, fmt.Sprintf("%#v", f), req, strings.Join(want, " "))
+	}
+}
+
+// order: equal scores are ordered by ID, and limits cut the same ranking.
+func order(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	var chunks []store.Chunk
+	for i := range 40 {
+		chunks = append(chunks, Chunk(fmt.Sprintf("t:%c%d", 'z'-rune(i%7), i%11+i), "body", strings.Repeat("same ", 1+i%2)))
+	}
+	write(t, b, chunks[:25]...)
+	write(t, b, chunks[25:]...)
+	req := body(sheaf.Match{Text: "same"})
+	all := retrieve(t, b, req)
+	if len(all) != len(chunks) || !slices.IsSortedFunc(all, sheaf.Compare) {
+		t.Fatalf("%d of %d found, or out of order: %s", len(all), len(chunks), ids(all))
+	}
+	for _, limit := range []int{1, 2, 19, 20, 21, 39, 40, 41} {
+		req.Limit = limit
+		if got, want := ids(retrieve(t, b, req)), ids(all[:min(limit, len(all))]); got != want {
+			t.Errorf("limit %d: %s, want %s", limit, got, want)
+		}
+	}
+}

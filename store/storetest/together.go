@@ -1,0 +1,90 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// together: several requests at once are answered as each alone, what was never
+// written among them, before and after it is.
+func together(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	all, ok := b.(store.Batcher)
+	if !ok {
+		t.Skip("the store takes one request at a time")
+	}
+	ctx := context.Background()
+	if r, err := all.RetrieveAll(ctx, nil); len(r) != 0 || err != nil {
+		t.Errorf("no requests: %v, %v", r, err)
+	}
+	if n, err := all.CountAll(ctx, nil); len(n) != 0 || err != nil {
+		t.Errorf("nothing to count: %v, %v", n, err)
+	}
+	var reqs []store.Request
+	for _, r := range Requests() {
+		if !refused(t, b, r.Request) {
+			reqs = append(reqs, r.Request)
+		}
+	}
+	agree(t, b, reqs)
+	if err := b.Write(ctx, Library()); err != nil {
+		t.Fatal(err)
+	}
+	found := agree(t, b, reqs)
+	if found == 0 {
+		t.Error("nothing was found")
+	}
+	more := Chunk("notes:b.md#c", "hierarchy", "brand new", "body", "unheard words beside tea")
+	write(t, b, more)
+	agree(t, b, append(reqs, Words(sheaf.Match{Text: "unheard"}), Words(sheaf.Match{Text: "unheard", Field: "hierarchy"})))
+	bad := reqs[0]
+	bad.Limit = 0
+	if _, err := all.RetrieveAll(ctx, []store.Request{reqs[0], bad}); err == nil {
+		t.Error("a limit of 0 is answered")
+	}
+	if _, err := all.CountAll(ctx, []store.Request{reqs[0], bad}); err == nil {
+		t.Error("a limit of 0 is counted")
+	}
+}
+
+// agree checks that requests at once are answered as each alone, and returns how much
+// was found.
+func agree(t *testing.T, b store.Backend, reqs []store.Request) int {
+	t.Helper()
+	ctx := context.Background()
+	all, ok := b.(store.Batcher)
+	if !ok {
+		return 0
+	}
+	rankings, err := all.RetrieveAll(ctx, reqs)
+	if err != nil {
+		t.Fatalf("together: %v", err)
+	}
+	counts, err := all.CountAll(ctx, reqs)
+	if err != nil {
+		t.Fatalf("counted together: %v", err)
+	}
+	found := 0
+	for i, req := range reqs {
+		alone, err := b.Retrieve(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := len(alone) == len(rankings[i])
+		for k := range alone {
+			same = same && alone[k].ID == rankings[i][k].ID && near(b, alone[k].Score, rankings[i][k].Score) && alone[k].Passage == rankings[i][k].Passage
+		}
+		if !same {
+			t.Errorf("%+v %+v: together %v, alone %v", req.Text, req.Filter, rankings[i], alone)
+		}
+		if n, err := b.(store.Counter).Count(ctx, req); n != counts[i] || err != nil {
+			t.Errorf("%+v %+v: counted together %d, alone %d, %v", req.Text, req.Filter, counts[i], n, err)
+		}
+		found += len(alone)
+	}
+	return found
+}

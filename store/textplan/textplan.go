@@ -1,0 +1,262 @@
+// Package textplan answers the question "which terms does a request by words
+// look for, and how do they combine?" for stores that keep the analyzer's terms
+// as they are. [Compile] analyzes the words of a request once, [Analyze] those
+// of a chunk, so that a server holds and is asked for exactly the terms that the
+// embedded engine holds and is asked for.
+//
+// It knows nothing of stores: each of them turns the plan into its own
+// language, or says which [Node] it cannot express.
+package textplan
+
+import (
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/internal/edits"
+	"sheaf/store"
+	"sheaf/text/analysis"
+)
+
+// FormMark begins the text of a form (see analysis.Term) wherever forms and
+// terms share a dictionary; no term begins with it.
+const FormMark = "\x01"
+
+// Plan is an analyzed request.
+type Plan struct {
+	// Fields are those of the request, in its order, and after them those
+	// that only parts of the query name, with weight 1. Nodes refer to them
+	// by index.
+	Fields []store.FieldWeight
+	// Root is what a chunk must match.
+	Root Node
+}
+
+// Node is a part of a plan. The set is closed: Term, Expand, Phrase, Bool.
+type Node interface{ node() }
+
+// Term matches chunks that hold a term in any of Fields, and scores its BM25.
+type Term struct {
+	Text   string
+	Fields []int
+	// Factor multiplies the score: boosts, and how often the query holds the
+	// term.
+	Factor float64
+}
+
+// Expand matches chunks that hold any term that begins with Text (Distance 0)
+// or is at most Distance edits away from it and begins with its first Same characters,
+// forms among them when Forms is set. In each field the best of those terms scores; see
+// [Expand.Weight].
+type Expand struct {
+	Text     string
+	Distance int
+	Same     int
+	Forms    bool
+	Fields   []int
+	Factor   float64
+}
+
+// Phrase matches chunks of which a field holds every token such that, less the
+// tokens' own positions, their positions differ by at most Slop. It scores the
+// terms in the fields that hold it. There are two tokens at least.
+type Phrase struct {
+	Tokens []Token
+	Slop   int
+	Fields []int
+	Factor float64
+}
+
+// Token is a term of a phrase.
+type Token struct {
+	Text     string
+	Position int
+}
+
+// Bool matches as sheaf.Bool does, but one without any Must and Should finds
+// everything only when All is set, and nothing otherwise.
+type Bool struct {
+	Must, Should, MustNot []Node
+	All                   bool
+}
+
+func (Term) node()   {}
+func (Expand) node() {}
+func (Phrase) node() {}
+func (Bool) node()   {}
+
+// Repeats reports whether a phrase with slop holds a word twice: stores differ in
+// whether both may be the same word of the text.
+func (p *Plan) Repeats() bool { return repeats(p.Root) }
+
+func repeats(n Node) bool {
+	switch n := n.(type) {
+	case Phrase:
+		seen := map[string]bool{}
+		for _, t := range n.Tokens {
+			if seen[t.Text] && n.Slop > 0 {
+				return true
+			}
+			seen[t.Text] = true
+		}
+	case Bool:
+		for _, parts := range [][]Node{n.Must, n.Should, n.MustNot} {
+			if slices.ContainsFunc(parts, repeats) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Compile analyzes the words of a request that is valid.
+func Compile(a *analysis.Analyzer, req *store.TextRequest) Plan {
+	c := compiler{a: a, listed: len(req.Fields)}
+	c.plan.Fields = slices.Clone(req.Fields)
+	c.plan.Root = c.query(req.Query, 1)
+	return c.plan
+}
+
+type compiler struct {
+	a      *analysis.Analyzer
+	plan   Plan
+	listed int
+}
+
+func (c *compiler) query(q sheaf.TextQuery, factor float64) Node {
+	switch q := q.(type) {
+	case sheaf.Match:
+		return c.match(q, factor)
+	case sheaf.Phrase:
+		return c.phrase(q, factor)
+	case sheaf.Prefix:
+		return c.pieces(c.a.PrefixPieces(q.Text), q.Field, factor, Expand{})
+	case sheaf.Fuzzy:
+		return c.pieces(c.a.FuzzyPieces(q.Text), q.Field, factor, Expand{Distance: q.Distance, Same: q.Same})
+	case sheaf.Boost:
+		return c.query(q.Query, factor*q.Factor)
+	case sheaf.Bool:
+		return Bool{Must: c.queries(q.Must, factor), Should: c.queries(q.Should, factor), MustNot: c.queries(q.MustNot, 1),
+			All: len(q.Must)+len(q.Should) == 0}
+	}
+	return Bool{}
+}
+
+func (c *compiler) queries(parts []sheaf.TextQuery, factor float64) []Node {
+	out := make([]Node, len(parts))
+	for i, part := range parts {
+		out[i] = c.query(part, factor)
+	}
+	return out
+}
+
+// in are the indices of the fields that a part of the query searches.
+func (c *compiler) in(name string) []int {
+	if name == "" {
+		all := make([]int, c.listed)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	i := slices.IndexFunc(c.plan.Fields, func(f store.FieldWeight) bool { return f.Name == name })
+	if i < 0 {
+		i = len(c.plan.Fields)
+		c.plan.Fields = append(c.plan.Fields, store.FieldWeight{Name: name, Weight: 1})
+	}
+	return []int{i}
+}
+
+func (c *compiler) match(q sheaf.Match, factor float64) Node {
+	return c.any(c.a.MatchTokens(q.Text), q.Field, factor)
+}
+
+// any matches when any of tokens does.
+func (c *compiler) any(tokens []analysis.Token, field string, factor float64) Node {
+	fields := c.in(field)
+	var out Bool
+	at := map[string]int{} // where a term stands in out, which a repeated one joins
+	for _, t := range tokens {
+		if t.Prefix {
+			out.Should = append(out.Should, Expand{Text: t.Term, Fields: fields, Factor: factor})
+			continue
+		}
+		if i, ok := at[t.Term]; ok {
+			term := out.Should[i].(Term)
+			term.Factor += factor
+			out.Should[i] = term
+			continue
+		}
+		at[t.Term] = len(out.Should)
+		out.Should = append(out.Should, Term{Text: t.Term, Fields: fields, Factor: factor})
+	}
+	return out
+}
+
+func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
+	tokens := c.a.PhraseTokens(q.Text)
+	switch len(tokens) {
+	case 0:
+		return Bool{}
+	case 1:
+		return c.any(tokens, q.Field, factor)
+	}
+	out := Phrase{Slop: q.Slop, Fields: c.in(q.Field), Factor: factor}
+	for _, t := range tokens {
+		out.Tokens = append(out.Tokens, Token{Text: t.Term, Position: t.Position})
+	}
+	return out
+}
+
+// pieces matches pieces, those that are not exact as like says. It gives a piece that is
+// repeated the factor of all of them.
+func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
+	var out Bool
+	times := map[analysis.Piece]float64{}
+	for _, piece := range pieces {
+		times[piece]++
+	}
+	for _, piece := range pieces {
+		n := times[piece]
+		if n == 0 {
+			continue
+		}
+		delete(times, piece)
+		if piece.Exact {
+			out.Must = append(out.Must, c.phrase(sheaf.Phrase{Text: piece.Text, Field: field}, factor*n))
+			continue
+		}
+		like.Text, like.Forms, like.Fields, like.Factor = piece.Text, true, c.in(field), factor*n
+		out.Must = append(out.Must, like)
+	}
+	return out
+}
+
+// Walk calls visit with every node of a plan, parents first.
+func Walk(n Node, visit func(Node)) {
+	visit(n)
+	if b, ok := n.(Bool); ok {
+		for _, parts := range [][]Node{b.Must, b.Should, b.MustNot} {
+			for _, part := range parts {
+				Walk(part, visit)
+			}
+		}
+	}
+}
+
+// Weight is what a term or form of the dictionary (forms begin with FormMark)
+// weighs under e: 1 for a prefix, 1/(1+d) at a distance of d edits, 0 when e does
+// not accept it.
+func (e Expand) Weight(term string) float64 {
+	text, form := strings.CutPrefix(term, FormMark)
+	if form && !e.Forms {
+		return 0
+	}
+	if e.Distance == 0 {
+		if strings.HasPrefix(text, e.Text) {
+			return 1
+		}
+		return 0
+	}
+	return edits.Weight([]rune(text), []rune(e.Text), e.Distance, e.Same)
+}

@@ -1,0 +1,170 @@
+// Package transfer brings what one store holds into another. Its main function is
+// [Copy], which streams: what it holds in memory does not grow with the store.
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Options of a copy.
+type Options struct {
+	// Cursor is where an earlier copy ended, "" to begin.
+	Cursor string
+	// Progress is told after every batch what arrived so far, counted from the
+	// cursor on, and the cursor behind it: what arrived is durable by then. Nil
+	// is told nothing; its error ends the copy.
+	Progress func(chunks int, cursor string) error
+}
+
+// batchBytes is about how many bytes of text and vectors a batch holds, and
+// batchChunks how many chunks at most.
+const (
+	batchBytes  = 16 << 20
+	batchChunks = 5000
+)
+
+// Copy writes every chunk that from gives to another store and returns how many.
+// Writing a chunk twice is writing it once, so an interrupted copy can begin anywhere
+// before where it ended. Documents that to rejects are named in a
+// store.PartialError at the end, and all others are copied.
+func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options) (int, error) {
+	c := copying{to: to, o: o, rejected: map[sheaf.ID]error{}}
+	err := from.Stream(ctx, o.Cursor, func(chunks []store.Chunk, cursor string) error {
+		for i := range chunks {
+			c.size += size(&chunks[i])
+		}
+		c.batch, c.cursor = append(c.batch, chunks...), cursor
+		if c.size < batchBytes && len(c.batch) < batchChunks {
+			return nil
+		}
+		return c.flush(ctx)
+	})
+	if err == nil {
+		err = c.flush(ctx)
+	}
+	if err == nil && len(c.rejected) > 0 {
+		err = &store.PartialError{Rejected: c.rejected}
+	}
+	return c.copied, err
+}
+
+// copying is a copy on its way.
+type copying struct {
+	to       store.Backend
+	o        Options
+	batch    []store.Chunk
+	size     int
+	cursor   string
+	copied   int
+	rejected map[sheaf.ID]error
+}
+
+func (c *copying) flush(ctx context.Context) error {
+	if len(c.batch) == 0 {
+		return nil
+	}
+	var partial *store.PartialError
+	if err := c.to.Write(ctx, store.Batch{Chunks: c.batch}); errors.As(err, &partial) {
+		maps.Copy(c.rejected, partial.Rejected)
+	} else if err != nil {
+		return err
+	}
+	for i := range c.batch {
+		if c.rejected[c.batch[i].Doc] == nil {
+			c.copied++
+		}
+	}
+	clear(c.batch)
+	c.batch, c.size = c.batch[:0], 0
+	if c.o.Progress == nil {
+		return nil
+	}
+	return c.o.Progress(c.copied, c.cursor)
+}
+
+func size(c *store.Chunk) int {
+	n := 100
+	for _, f := range c.Fields {
+		n += len(f.Text)
+	}
+	for _, v := range c.Vectors {
+		for _, p := range v.Passages {
+			n += 4 * len(p)
+		}
+	}
+	return n
+}
+
+// Verify counts what both stores hold and compares about sample chunks from all over
+// the first, IDs and the similarity of each to its own first vector. It returns how
+// many were compared; a difference is sheaf.ErrCorrupt.
+func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample int) (int, error) {
+	counts := [2]int{-1, -1}
+	for i, st := range []any{from, to} {
+		if r, ok := st.(store.Reporter); ok {
+			stats, err := r.Stats(ctx)
+			if err != nil {
+				return 0, err
+			}
+			counts[i] = stats.Chunks
+		}
+	}
+	if counts[0] >= 0 && counts[1] >= 0 && counts[0] != counts[1] {
+		return 0, fmt.Errorf("%w: %d chunks were copied from a store of %d", sheaf.ErrCorrupt, counts[1], counts[0])
+	}
+	step, at := max(1, counts[0]/max(sample, 1)), 0
+	compared := 0
+	err := from.Stream(ctx, "", func(chunks []store.Chunk, _ string) error {
+		var picked []store.Chunk
+		for i := range chunks {
+			if at++; at%step == 0 {
+				picked = append(picked, chunks[i])
+			}
+		}
+		compared += len(picked)
+		return compare(ctx, to, picked)
+	})
+	return compared, err
+}
+
+// compare looks for chunks by ID, and for those that have vectors by the first.
+func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error {
+	if len(picked) == 0 {
+		return nil
+	}
+	ids := make([]sheaf.ID, len(picked))
+	for i := range picked {
+		ids[i] = picked[i].ID
+	}
+	found, err := to.Retrieve(ctx, store.Request{Within: ids, Limit: len(ids), Text: &store.TextRequest{
+		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(found, func(h sheaf.Hit) bool { return h.ID == id }) {
+			return fmt.Errorf("%w: chunk %s is not in the copy", sheaf.ErrCorrupt, id)
+		}
+	}
+	for i := range picked {
+		if len(picked[i].Vectors) == 0 {
+			continue
+		}
+		v := picked[i].Vectors[0]
+		near, err := to.Retrieve(ctx, store.Request{Within: ids[i : i+1], Limit: 1, Vector: &store.VectorRequest{Field: v.Name, Vector: v.Passages[0]}})
+		if err != nil {
+			return err
+		}
+		if len(near) != 1 || near[0].Score < 0.99 {
+			return fmt.Errorf("%w: chunk %s has other vectors in the copy: %v", sheaf.ErrCorrupt, ids[i], near)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/store/memory"
+	"sheaf/store/opensearch"
+	"sheaf/store/postgres"
+	"sheaf/store/storetest"
+	"sheaf/store/transfer"
+	"sheaf/store/weaviate"
+)
+
+// servers are the stores that are there, each new and empty.
+func servers(t testing.TB) map[string]store.Backend {
+	ctx := context.Background()
+	name := fmt.Sprintf("transfer_%d_%d", os.Getpid(), rand.Uint32())
+	a := storetest.Analyzer(t, "en")
+	out := map[string]store.Backend{}
+	add := func(kind string, b store.Backend, err error, drop func() error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[kind] = b
+		t.Cleanup(func() { _ = b.Close(); _ = drop() })
+	}
+	if url := os.Getenv("SHEAF_TEST_POSTGRES"); url != "" {
+		b, err := postgres.Open(ctx, postgres.Options{URL: url, Schema: name, Analyzer: a})
+		add("postgres", b, err, func() error { return postgres.Drop(ctx, url, name) })
+	}
+	for _, d := range []opensearch.Dialect{opensearch.OpenSearch, opensearch.Elasticsearch} {
+		if url := os.Getenv("SHEAF_TEST_" + strings.ToUpper(d.String())); url != "" {
+			o := opensearch.Options{Dialect: d, URL: url, Index: name, Analyzer: a}
+			b, err := opensearch.Open(ctx, o)
+			add(d.String(), b, err, func() error { return opensearch.Drop(ctx, o) })
+		}
+	}
+	if url := os.Getenv("SHEAF_TEST_WEAVIATE"); url != "" {
+		o := weaviate.Options{URL: url, Class: "T" + name, Analyzer: a}
+		b, err := weaviate.Open(ctx, o)
+		add("weaviate", b, err, func() error { return weaviate.Drop(ctx, o) })
+	}
+	return out
+}
+
+// chunk is the i-th of many; every seventh holds what is hard to keep.
+func chunk(r *rand.Rand, i int) store.Chunk {
+	words := strings.Fields("apple pie token refresh running index engine search graph vault note link")
+	var text []string
+	for range 5 + r.IntN(40) {
+		text = append(text, words[r.IntN(len(words))])
+	}
+	c := store.Chunk{ID: sheaf.ID(fmt.Sprintf("t:%07d#a", i)), Doc: sheaf.ID(fmt.Sprintf("t:%07d", i)),
+		Fields:  []store.Field{{Name: sheaf.FieldBody, Text: strings.Join(text, " ")}, {Name: sheaf.FieldTitle, Text: "Größe " + words[i%len(words)]}},
+		Columns: []store.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i) - 50.5)}}, {Name: "tag", Values: []sheaf.Value{sheaf.TextValue("x"), sheaf.TextValue("ü/y")}}},
+		Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{unit(r), unit(r)}}, {Name: store.VectorTitle, Passages: [][]float32{unit(r)}}}}
+	if i%7 == 0 {
+		c.ID += "\xff\x00'\"\\"
+		c.Fields[0].Text += " \"quoted\" \x00 \xfe {Get{X}} \U0010ff41"
+		c.Columns[0].Values = []sheaf.Value{sheaf.BoolValue(i%2 == 0), sheaf.DateValue(time.UnixMilli(1_700_000_000_000))}
+		c.Vectors = c.Vectors[:1]
+	}
+	return c
+}
+
+// unit is a random direction: equal similarities are rare, as with a model's vectors.
+func unit(r *rand.Rand) []float32 {
+	out := make([]float32, 4)
+	square := 0.0
+	for i := range out {
+		out[i] = float32(r.NormFloat64())
+		square += float64(out[i]) * float64(out[i])
+	}
+	for i := range out {
+		out[i] /= float32(math.Sqrt(square))
+	}
+	return out
+}
+
+// TestCopy: what a server was given comes out as it went in, through every store, in
+// two parts with an interruption, and what is missing or other is noticed.
+func TestCopy(t *testing.T) {
+	stores := servers(t)
+	if len(stores) == 0 {
+		t.Skip("no servers: SHEAF_TEST_POSTGRES, SHEAF_TEST_OPENSEARCH, SHEAF_TEST_ELASTICSEARCH and SHEAF_TEST_WEAVIATE are not set; see scripts/servers")
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	var chunks []store.Chunk
+	for i := range 700 {
+		chunks = append(chunks, chunk(r, i))
+	}
+	for name, from := range stores {
+		t.Run(name, func(t *testing.T) {
+			if err := from.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
+				t.Fatal(err)
+			}
+			back := stream(t, from.(store.Streamer), len(chunks))
+			if d := cmp.Diff(normal(chunks), normal(back)); d != "" {
+				t.Fatalf("what came back (-written +read):\n%.2000s", d)
+			}
+			to := memory.New(storetest.Analyzer(t, "en"))
+			if n, err := transfer.Copy(t.Context(), from.(store.Streamer), to, transfer.Options{}); err != nil || n != len(chunks) {
+				t.Fatalf("%d copied, %v", n, err)
+			}
+			if n, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 100); err != nil || n < 100 {
+				t.Fatalf("%d compared, %v", n, err)
+			}
+			if err := to.Delete(t.Context(), []sheaf.ID{chunks[0].Doc}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 700); !errors.Is(err, sheaf.ErrCorrupt) {
+				t.Errorf("a chunk is missing: %v", err)
+			}
+		})
+	}
+}
+
+// stream reads everything, beginning anew after every part.
+func stream(t *testing.T, from store.Streamer, most int) []store.Chunk {
+	t.Helper()
+	var out []store.Chunk
+	stop := errors.New("interrupted")
+	for cursor, done := "", false; !done; {
+		done = true
+		err := from.Stream(t.Context(), cursor, func(chunks []store.Chunk, next string) error {
+			out, cursor, done = append(out, chunks...), next, false
+			return stop
+		})
+		if err != nil && !errors.Is(err, stop) || len(out) > most {
+			t.Fatalf("%d chunks, %v", len(out), err)
+		}
+	}
+	return out
+}
+
+// normal puts chunks, and what has no order in them, into one.
+func normal(chunks []store.Chunk) []store.Chunk {
+	out := slices.Clone(chunks)
+	slices.SortFunc(out, func(a, b store.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	for i := range out {
+		out[i].Fields = slices.Clone(out[i].Fields)
+		slices.SortFunc(out[i].Fields, func(a, b store.Field) int { return strings.Compare(a.Name, b.Name) })
+		out[i].Columns = slices.Clone(out[i].Columns)
+		for j := range out[i].Columns {
+			values := slices.Clone(out[i].Columns[j].Values)
+			slices.SortFunc(values, sheaf.Value.Compare)
+			out[i].Columns[j].Values = values
+		}
+	}
+	return out
+}
+
+// generated gives chunks without keeping any.
+type generated int
+
+func (n generated) Stream(_ context.Context, _ string, yield func([]store.Chunk, string) error) error {
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := 0; i < int(n); i += 500 {
+		var chunks []store.Chunk
+		for j := i; j < min(i+500, int(n)); j++ {
+			chunks = append(chunks, chunk(r, j))
+		}
+		if err := yield(chunks, fmt.Sprint(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// peak is the most memory that this process had, where the system tells.
+func peak() string {
+	status, _ := os.ReadFile("/proc/self/status") // Linux has one
+	_, line, _ := strings.Cut(string(status), "VmHWM:")
+	line, _, _ = strings.Cut(line, "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return "not told"
+	}
+	return line
+}
+
+// TestMemory: what a copy through a server holds in memory does not grow with what
+// it copies: into the server and out of it again.
+func TestMemory(t *testing.T) {
+	if os.Getenv("SHEAF_TEST_LONG") == "" {
+		t.Skip("only with SHEAF_TEST_LONG: 100,000 chunks, or SHEAF_TEST_CHUNKS, are copied twice")
+	}
+	all := 100_000
+	if n := os.Getenv("SHEAF_TEST_CHUNKS"); n != "" {
+		var err error
+		if all, err = strconv.Atoi(n); err != nil || all < 50_000 {
+			t.Fatalf("SHEAF_TEST_CHUNKS is %q: must be a number, 50000 at least", n)
+		}
+	}
+	st, ok := servers(t)["postgres"]
+	if !ok {
+		t.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
+	}
+	engine, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"), MemoryBytes: 32 << 20,
+		Vectors: []store.VectorField{{Name: store.VectorBody, Dims: 4}, {Name: store.VectorTitle, Dims: 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	for what, step := range []func(transfer.Options) (int, error){
+		func(o transfer.Options) (int, error) { return transfer.Copy(t.Context(), generated(all), st, o) },
+		func(o transfer.Options) (int, error) {
+			return transfer.Copy(t.Context(), st.(store.Streamer), engine, o)
+		},
+	} {
+		var use []uint64
+		n, err := step(transfer.Options{Progress: func(n int, _ string) error {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			t.Logf("copy %d: %d chunks, %.1f MB in use", what+1, n, float64(m.HeapAlloc)/1e6)
+			use = append(use, m.HeapAlloc)
+			return nil
+		}})
+		if err != nil || n != all {
+			t.Fatalf("%d copied, %v", n, err)
+		}
+		// The engine merges from time to time, which takes some memory meanwhile.
+		half := len(use) / 2
+		early, late := slices.Sorted(slices.Values(use[:half]))[half/2], slices.Sorted(slices.Values(use[half:]))[half/2]
+		if late > early+8<<20 || slices.Max(use) > 256<<20 {
+			t.Errorf("copy %d: memory grew from %d to %d bytes, to %d while merging", what+1, early, late, slices.Max(use))
+		}
+		t.Logf("copy %d of %d chunks: %.1f MB in use in the first half, %.1f MB in the second (medians), %.1f MB at most; the process so far: %s", what+1, all,
+			float64(early)/1e6, float64(late)/1e6, float64(slices.Max(use))/1e6, peak())
+	}
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"sheaf"
+)
+
+// maxNesting bounds how deep queries and filters nest.
+const maxNesting = 100
+
+// Validate returns an error that wraps sheaf.ErrInvalid when req is not a
+// request that any store could answer.
+func (req Request) Validate() error {
+	switch {
+	case (req.Text == nil) == (req.Vector == nil):
+		return sheaf.Invalidf("request: want words or a vector, not both or neither")
+	case req.Limit < 1 || req.Limit > MaxLimit:
+		return sheaf.Invalidf("request: limit is %d: must be within 1..%d", req.Limit, MaxLimit)
+	}
+	if err := validateFilter(req.Filter, 0); err != nil {
+		return err
+	}
+	if req.Vector != nil {
+		return req.Vector.validate()
+	}
+	return req.Text.validate()
+}
+
+// ValidatePlain is Validate for stores that are no [Matcher]: a request that only those
+// answer is sheaf.ErrUnsupported.
+func (req Request) ValidatePlain() error {
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	if req.Vector != nil && req.Vector.Matching != nil {
+		return fmt.Errorf("request: %w: words that what a vector finds must match", sheaf.ErrUnsupported)
+	}
+	return nil
+}
+
+// ValidateParts returns an error that wraps sheaf.ErrUnsupported, and begins with what was
+// attempted at which store, when a filter has more parts than the store takes.
+func ValidateParts(f sheaf.Filter, what string, most int) error {
+	if n := parts(f); n > most {
+		return fmt.Errorf("%s: %w: a filter of %d parts, where %d are taken: name the values of one column together, or leave parts out", what, sheaf.ErrUnsupported, n, most)
+	}
+	return nil
+}
+
+// parts is how many filters on a column there are in f.
+func parts(f sheaf.Filter) (n int) {
+	switch f := f.(type) {
+	case nil:
+		return 0
+	case sheaf.And:
+		for _, part := range f {
+			n += parts(part)
+		}
+		return n
+	case sheaf.Or:
+		for _, part := range f {
+			n += parts(part)
+		}
+		return n
+	case sheaf.Not:
+		return parts(f.Filter)
+	}
+	return 1
+}
+
+func (v *VectorRequest) validate() error {
+	if len(v.Vector) == 0 {
+		return sheaf.Invalidf("request: the vector is empty")
+	}
+	for i, x := range v.Vector {
+		if x-x != 0 { // of NaN and infinities it is NaN
+			return sheaf.Invalidf("request: component %d of the vector is %v: must be a finite number", i, x)
+		}
+	}
+	if v.Matching != nil {
+		return v.Matching.validate()
+	}
+	return nil
+}
+
+func (t *TextRequest) validate() error {
+	if err := validateQuery(t.Query, 0); err != nil {
+		return err
+	}
+	if len(t.Fields) == 0 {
+		return sheaf.Invalidf("request: no fields to search")
+	}
+	for i, f := range t.Fields {
+		if !(f.Weight > 0) || f.Weight > 1e6 {
+			return sheaf.Invalidf("request: weight of field %q is %v: must be above 0 and at most 1000000", f.Name, f.Weight)
+		}
+		if slices.ContainsFunc(t.Fields[:i], func(g FieldWeight) bool { return g.Name == f.Name }) {
+			return sheaf.Invalidf("request: field %q is listed twice", f.Name)
+		}
+	}
+	switch {
+	case !(t.K1 >= 0) || t.K1 > 1000:
+		return sheaf.Invalidf("request: k1 is %v: must be within 0..1000", t.K1)
+	case !(t.B >= 0 && t.B <= 1):
+		return sheaf.Invalidf("request: b is %v: must be within 0..1", t.B)
+	case !(t.TieBreaker >= 0 && t.TieBreaker <= 1):
+		return sheaf.Invalidf("request: tie breaker is %v: must be within 0..1", t.TieBreaker)
+	case t.Combine > CombineBM25F:
+		return sheaf.Invalidf("request: unknown way %d to combine fields", t.Combine)
+	case t.Statistics > StatisticsCandidates:
+		return sheaf.Invalidf("request: unknown statistics %d", t.Statistics)
+	}
+	return validateFilter(t.Among, 0)
+}
+
+// validateQuery checks the numbers of a query; a part that is nil finds nothing.
+func validateQuery(q sheaf.TextQuery, depth int) error {
+	if depth > maxNesting {
+		return sheaf.Invalidf("request: the query nests more than %d deep", maxNesting)
+	}
+	switch q := q.(type) {
+	case nil, sheaf.Match, sheaf.Prefix:
+		return nil
+	case sheaf.Phrase:
+		if q.Slop < 0 {
+			return sheaf.Invalidf("request: slop of phrase %q is %d: must be 0 or more", q.Text, q.Slop)
+		}
+		return nil
+	case sheaf.Fuzzy:
+		if q.Distance < 1 || q.Distance > 2 {
+			return sheaf.Invalidf("request: distance of fuzzy %q is %d: must be 1 or 2", q.Text, q.Distance)
+		}
+		if q.Same < 0 {
+			return sheaf.Invalidf("request: fuzzy %q begins with the same %d characters: must be 0 or more", q.Text, q.Same)
+		}
+		return nil
+	case sheaf.Boost:
+		if !(q.Factor > 0) || q.Factor > 1e6 {
+			return sheaf.Invalidf("request: factor of a boost is %v: must be above 0 and at most 1000000", q.Factor)
+		}
+		return validateQuery(q.Query, depth+1)
+	case sheaf.Bool:
+		for _, parts := range [][]sheaf.TextQuery{q.Must, q.Should, q.MustNot} {
+			for _, part := range parts {
+				if err := validateQuery(part, depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return sheaf.Invalidf("request: a query of unknown kind %T", q)
+}
+
+// validateFilter refuses filters that hold nil, which only stands for no filter
+// at the top.
+func validateFilter(f sheaf.Filter, depth int) error {
+	if depth > maxNesting {
+		return sheaf.Invalidf("request: the filter nests more than %d deep", maxNesting)
+	}
+	switch f := f.(type) {
+	case nil:
+		if depth > 0 {
+			return sheaf.Invalidf("request: a part of the filter is nil")
+		}
+	case sheaf.And:
+		return validateFilters(f, depth+1)
+	case sheaf.Or:
+		return validateFilters(f, depth+1)
+	case sheaf.Not:
+		return validateFilter(f.Filter, depth+1)
+	}
+	return nil
+}
+
+func validateFilters(list []sheaf.Filter, depth int) error {
+	for _, f := range list {
+		if err := validateFilter(f, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Validate returns an error that wraps sheaf.ErrInvalid when b is not a batch
+// that any store could take: chunks without an ID or a document, a field or
+// vector field given twice, passages that are no unit vectors.
+func (b Batch) Validate() error {
+	for i := range b.Chunks {
+		c := &b.Chunks[i]
+		if c.ID == "" || c.Doc == "" {
+			return sheaf.Invalidf("write: chunk %q of document %q: neither may be empty", c.ID, c.Doc)
+		}
+		for j, f := range c.Fields {
+			if slices.ContainsFunc(c.Fields[:j], func(g Field) bool { return g.Name == f.Name }) {
+				return sheaf.Invalidf("write %s: field %q is given twice", c.ID, f.Name)
+			}
+		}
+		for j, v := range c.Vectors {
+			if slices.ContainsFunc(c.Vectors[:j], func(w Vectors) bool { return w.Name == v.Name }) {
+				return sheaf.Invalidf("write %s: vector field %q is given twice", c.ID, v.Name)
+			}
+			if len(v.Passages) == 0 {
+				return sheaf.Invalidf("write %s: vector field %q has no passages", c.ID, v.Name)
+			}
+			for n, p := range v.Passages {
+				if !IsUnit(p, len(p)) {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q must have length 1", c.ID, n, v.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// IsUnit reports whether v has so many dimensions and length 1, less what float32
+// loses.
+func IsUnit(v []float32, dims int) bool {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	return len(v) == dims && math.Abs(square-1) < 0.01
+}

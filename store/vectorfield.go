@@ -1,0 +1,83 @@
+package store
+
+import (
+	"fmt"
+
+	"sheaf"
+)
+
+// ErrMadeOtherwise is that a store was made by this program, but with other settings
+// than are asked for now: it has to be emptied and filled again, or another place
+// named. It wraps sheaf.ErrInvalid.
+var ErrMadeOtherwise error = madeOtherwise{}
+
+type madeOtherwise struct{}
+
+func (madeOtherwise) Error() string { return sheaf.ErrInvalid.Error() }
+
+func (madeOtherwise) Unwrap() error { return sheaf.ErrInvalid }
+
+// VectorField is a vector field of a store, the name of the model that fills it, and
+// the number of dimensions of its vectors.
+type VectorField struct {
+	Name  string `json:"name"`
+	Model string `json:"model"`
+	Dims  int    `json:"dims"`
+}
+
+// Same returns an error that wraps ErrMadeOtherwise when vectors of want do not
+// belong into the field v, as which it was made. place is what holds the field,
+// "index" or "schema", in the advice to fill another.
+func (v VectorField) Same(want VectorField, place string) error {
+	switch {
+	case v.Name != want.Name:
+		return nil
+	case v.Dims != want.Dims:
+		return fmt.Errorf("%w: vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
+	case v.Model != "" && want.Model != "" && v.Model != want.Model:
+		return fmt.Errorf("%w: vector field %q was made with the model %s, and %s is asked for: use the former, fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
+	}
+	return nil
+}
+
+// ValidateVectorFields returns an error that wraps sheaf.ErrInvalid when a field of the
+// options of a store has no name, or dimensions outside of 1..most. store begins it.
+func ValidateVectorFields(store string, fields []VectorField, most int) error {
+	for _, v := range fields {
+		if v.Name == "" || v.Dims < 1 || v.Dims > most {
+			return sheaf.Invalidf("open %s: vector field %q has %d dimensions: must be 1..%d", store, v.Name, v.Dims, most)
+		}
+	}
+	return nil
+}
+
+// DimsOf are the dimensions of fields by their names.
+func DimsOf(fields []VectorField) map[string]int {
+	dims := make(map[string]int, len(fields))
+	for _, v := range fields {
+		dims[v.Name] = v.Dims
+	}
+	return dims
+}
+
+// ValidateDims returns an error that wraps sheaf.ErrInvalid when a passage of the
+// batch has more dimensions than most, or others than its field: dims holds those of
+// the fields that are known, and is told of new ones.
+func (b *Batch) ValidateDims(dims map[string]int, most int) error {
+	for i := range b.Chunks {
+		c := &b.Chunks[i]
+		for _, v := range c.Vectors {
+			for n, p := range v.Passages {
+				want, ok := dims[v.Name]
+				if len(p) > most {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store takes %d at most", c.ID, n, v.Name, len(p), most)
+				}
+				if ok && len(p) != want {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store has %d", c.ID, n, v.Name, len(p), want)
+				}
+				dims[v.Name] = len(p)
+			}
+		}
+	}
+	return nil
+}

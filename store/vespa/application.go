@@ -1,0 +1,178 @@
+package vespa
+
+import (
+	"archive/zip"
+	"bytes"
+	"embed"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+//go:embed application/*.tmpl
+var templates embed.FS
+
+var pages = template.Must(template.ParseFS(templates, "application/*.tmpl"))
+
+// maxHits is the most that one query returns as the application is made: windows of
+// store.MaxLimit and what is looked at beyond them to settle ties.
+const maxHits = 2 * store.MaxLimit
+
+// TwoPhases is a ranking in two phases that the server does by itself, that of the
+// profile onyx-vespa: the rank profiles are made with these values as defaults, and
+// a query may set all but Floor.
+type TwoPhases struct {
+	// Alpha is how much meaning counts against words, KeywordAlpha the same for
+	// queries of keywords; Ratio is how much the title counts against the content.
+	Alpha, KeywordAlpha, Ratio float64
+	// Decay is how fast documents lose with age, and Floor what they keep.
+	Decay, Floor float64
+	// Rerank is how many chunks the second phase ranks.
+	Rerank int
+}
+
+// validate names what is out of range.
+func (p *TwoPhases) validate() error {
+	for name, v := range map[string]float64{"alpha": p.Alpha, "alpha of keywords": p.KeywordAlpha, "title_content_ratio": p.Ratio, "floor": p.Floor} {
+		if !(v >= 0 && v <= 1) {
+			return sheaf.Invalidf("application of vespa: %s is %v: must be within 0..1", name, v)
+		}
+	}
+	switch {
+	case !(p.Decay >= 0 && p.Decay <= 1000):
+		return sheaf.Invalidf("application of vespa: decay is %v: must be within 0..1000", p.Decay)
+	case p.Rerank < 1 || p.Rerank > store.MaxLimit:
+		return sheaf.Invalidf("application of vespa: rerank count is %d: must be within 1..%d", p.Rerank, store.MaxLimit)
+	}
+	return nil
+}
+
+// Application is the application package of a store with these options: files by
+// their names, slashes between their parts. A ranking of two phases wants vectors of
+// the same dimensions in the fields body and title.
+func (o Options) Application() (map[string]string, error) {
+	if o.Feeds == 0 {
+		o.Feeds = defaultFeeds
+	}
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = store.DefaultK1, store.DefaultB
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	type vector struct {
+		Field, Profile string
+		Dims           int
+	}
+	page := struct {
+		Schema, Analyzer, WordsProfile, Best, Ranking, K1, B string
+		Words                                                []string
+		Vectors                                              []vector
+		Attributes                                           []attribute
+		HNSW                                                 bool
+		MaxHits                                              int
+	}{Schema: o.Schema, Analyzer: strings.Map(printable, o.Analyzer.Name()), WordsProfile: o.wordsProfile(), K1: plain(o.K1), B: plain(o.B), Words: wordFields(), Attributes: attributes, HNSW: o.HNSW, MaxHits: maxHits}
+	page.Best = "score_" + page.Words[0]
+	for _, f := range page.Words[1:] {
+		page.Best = "max(" + page.Best + ", score_" + f + ")"
+	}
+	for _, v := range o.Vectors {
+		page.Vectors = append(page.Vectors, vector{vectorField(v.Name), nearProfile(v), v.Dims})
+	}
+	if o.Ranking != nil {
+		var err error
+		if page.Ranking, err = o.twoPhases(o.Ranking); err != nil {
+			return nil, err
+		}
+	}
+	out := map[string]string{}
+	for name, from := range map[string]string{"services.xml": "services.xml", "hosts.xml": "hosts.xml", "search/query-profiles/default.xml": "query-profile.xml",
+		"schemas/" + o.Schema + ".sd": "schema.sd", "schemas/" + o.Schema + "_about.sd": "about.sd"} {
+		var text bytes.Buffer
+		if err := pages.ExecuteTemplate(&text, from+".tmpl", page); err != nil {
+			return nil, err
+		}
+		out[name] = text.String()
+	}
+	return out, nil
+}
+
+func printable(r rune) rune {
+	if r < ' ' {
+		return ' '
+	}
+	return r
+}
+
+// twoPhases are the rank profiles of a ranking in two phases.
+func (o *Options) twoPhases(p *TwoPhases) (string, error) {
+	if err := p.validate(); err != nil {
+		return "", err
+	}
+	dims, err := o.hybridDims()
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	err = pages.ExecuteTemplate(&text, "onyx-vespa.sd.tmpl", struct {
+		Alpha, KeywordAlpha, Ratio, Decay, Floor, K1, B string
+		Rerank, Dims, MaxHits                           int
+	}{plain(p.Alpha), plain(p.KeywordAlpha), plain(p.Ratio), plain(p.Decay), plain(p.Floor), plain(o.K1), plain(o.B), p.Rerank, dims, maxHits})
+	return text.String(), err
+}
+
+// hybridDims are the dimensions of body and title, which must be the same.
+func (o *Options) hybridDims() (int, error) {
+	dims := store.DimsOf(o.Vectors)
+	if dims[store.VectorBody] == 0 || dims[store.VectorBody] != dims[store.VectorTitle] {
+		return 0, fmt.Errorf("vespa %s: %w: a ranking in two phases wants vectors of the same dimensions in body and title, and they have %d and %d: use an embedding model", o.Schema, sheaf.ErrUnsupported, dims[store.VectorBody], dims[store.VectorTitle])
+	}
+	return dims[store.VectorBody], nil
+}
+
+// WriteApplication writes files of an application package into a folder, which is
+// made when it is not there. Files that are there already are sheaf.ErrInvalid
+// unless they are the same.
+func WriteApplication(dir string, files map[string]string) error {
+	names := slices.Sorted(maps.Keys(files))
+	for _, name := range names {
+		have, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err == nil && string(have) != files[name] {
+			return sheaf.Invalidf("%s is there already and differs: name an empty folder, or remove it", filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(files[name]), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// archive is an application package as the configuration server takes it.
+func archive(files map[string]string) ([]byte, error) {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := w.Create(name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.Write([]byte(files[name])); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return out.Bytes(), err
+}

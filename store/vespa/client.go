@@ -1,0 +1,149 @@
+package vespa
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+)
+
+// feedAttempts is how often a document is offered to a server that is not reached or takes
+// too long with it (504); one that says it is too busy (429, 503), which is how Vespa slows
+// down whoever feeds it, has a time instead.
+const feedAttempts = 12
+
+// newClient sends requests to a server of o.
+func newClient(o *Options, url string) *httpstore.Client {
+	return &httpstore.Client{Store: "vespa", URL: url, HTTP: o.Client, Refusal: refuse, Authorize: func(req *http.Request) {
+		if o.Token != "" {
+			req.Header.Set("Authorization", "Bearer "+o.Token)
+		}
+	}}
+}
+
+// newFeeder sends documents, as many at a time as the server bears. They are put and
+// removed under IDs of their own and updates assign, so each may be sent again.
+func newFeeder(o *Options) *httpstore.Client {
+	out, paced := newClient(o, o.URL), *o.Client
+	next := paced.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	paced.Transport = newTraffic(next, o.Feeds)
+	out.HTTP, out.Attempts = &paced, feedAttempts
+	return out
+}
+
+// refusal is an answer that is no success.
+type refusal struct {
+	status int
+	reason string
+	error
+	// document says that the answer is about a document: one that is not there
+	// has status 404 too, like a path that nobody serves.
+	document bool
+}
+
+func (r *refusal) Unwrap() error { return r.error }
+
+// refuse reads what the server says with a status that is no success.
+func refuse(status int, body []byte) error {
+	var said struct {
+		Message string  // of the document API and of the configuration server
+		PathID  *string `json:"pathId"`
+		ID      *string
+		Root    struct{ Errors []searchError }
+	}
+	r := &refusal{status: status, reason: fmt.Sprintf("%.300q", body)}
+	if json.Unmarshal(body, &said) == nil {
+		r.document = said.PathID != nil || said.ID != nil
+		switch {
+		case len(said.Root.Errors) > 0:
+			r.reason = fmt.Sprintf("%.500s", said.Root.Errors[0])
+		case said.Message != "":
+			r.reason = fmt.Sprintf("%.500s", said.Message)
+		case r.document:
+			r.reason = "there is no such document"
+		}
+	}
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		category := store.ErrKeptOut
+		if status == http.StatusForbidden {
+			category = store.ErrForbidden
+		}
+		r.error = fmt.Errorf("%w: status %d (check the certificate and its key, store_cert_file and store_cert_key_file, or the token, where store_key_env or store_key_file says): %s", category, status, r.reason)
+	case http.StatusInsufficientStorage:
+		r.error = fmt.Errorf("%w: status %d (a content node is short of memory or disk and takes no documents: give it more, or delete some): %s", sheaf.ErrUnavailable, status, r.reason)
+	default:
+		r.error = httpstore.Refused(status, r.reason)
+	}
+	return r
+}
+
+// traffic is an [http.RoundTripper] that bounds how many documents are under way:
+// half as many when the server is too busy, a little more with each that it takes.
+type traffic struct {
+	next http.RoundTripper
+	most float64
+
+	mu    sync.Mutex
+	way   sync.Cond
+	under int     // requests under way
+	size  float64 // how many may be
+}
+
+func newTraffic(next http.RoundTripper, most int) *traffic {
+	t := &traffic{next: next, most: float64(most), size: float64(most)}
+	t.way.L = &t.mu
+	return t
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *traffic) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.enter(req.Context()); err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // as every RoundTripper must
+		}
+		return nil, err
+	}
+	resp, err := t.next.RoundTrip(req)
+	t.leave(err == nil && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable))
+	return resp, err
+}
+
+func (t *traffic) enter(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.way.Broadcast()
+	})
+	defer stop()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.under >= int(t.size) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.way.Wait()
+	}
+	t.under++
+	return nil
+}
+
+func (t *traffic) leave(busy bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.under--
+	if busy {
+		t.size = max(1, t.size/2)
+	} else {
+		t.size = min(t.most, t.size+1/t.size)
+	}
+	t.way.Broadcast()
+}

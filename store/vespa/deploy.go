@@ -1,0 +1,113 @@
+package vespa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/store/httpstore"
+)
+
+// The configuration server keeps one application for everybody who does not name a
+// tenant.
+const (
+	application = "/application/v2/tenant/default/application/default"
+	activate    = "/application/v2/tenant/default/prepareandactivate"
+)
+
+// deploy makes the server run our application when it runs none. One that is there
+// stays: it may hold what others need, and a deployment replaces all of it.
+func (s *Store) deploy(ctx context.Context) error {
+	config := newClient(&s.o, s.o.Config)
+	var refused *refusal
+	err := config.Call(ctx, "GET", application, nil, nil)
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &refused) || refused.status != http.StatusNotFound {
+		return err
+	}
+	files, err := s.o.Application()
+	if err != nil {
+		return err
+	}
+	zipped, err := archive(files)
+	if err != nil {
+		return err
+	}
+	if err := config.Call(ctx, "POST", activate, httpstore.Bytes{Type: "application/zip", Data: zipped}, nil); err != nil {
+		return fmt.Errorf("deploy the application: %w", err)
+	}
+	return s.wait(ctx)
+}
+
+// waitPause is how often the container is asked whether it runs the application.
+const waitPause = 200 * time.Millisecond
+
+// wait returns when the container knows the schema, which it does some time after
+// the application was deployed.
+func (s *Store) wait(ctx context.Context) error {
+	for {
+		err := s.verify(ctx)
+		if err == nil || errors.Is(err, errEmpty) || errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
+			return nil // what is wrong with it, Open says
+		}
+		select {
+		case <-time.After(waitPause):
+		case <-ctx.Done():
+			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it a longer timeout: %w", httpstore.OutOfTime(ctx, err))
+		}
+	}
+}
+
+// Drop removes every document of a store; the schemas stay, because only a deployment
+// removes them. A schema that is not there is no error.
+func Drop(ctx context.Context, o Options) error {
+	if o.Client == nil {
+		o.Client = http.DefaultClient
+	}
+	c := newClient(&o, strings.TrimRight(o.URL, "/"))
+	for _, schema := range []string{o.Schema, o.Schema + "_about"} {
+		for continuation := ""; ; {
+			err := deleteSome(ctx, c, schema, &continuation)
+			var refused *refusal
+			if errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusNotFound) {
+				break // there is no such schema
+			} else if err != nil {
+				return err
+			}
+			if continuation == "" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// deleteSome deletes as many documents of a schema as the server does at a time, from
+// where the last call came to; continuation is "" at the end.
+func deleteSome(ctx context.Context, c *httpstore.Client, schema string, continuation *string) error {
+	path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
+	if *continuation != "" {
+		path += "&continuation=" + url.QueryEscape(*continuation)
+	}
+	var said struct{ Continuation string }
+	err := c.Call(ctx, "DELETE", path, nil, &said)
+	*continuation = said.Continuation
+	return err
+}
+
+// Empty implements [store.Emptier], some documents at a time.
+func (s *Store) Empty(ctx context.Context) error {
+	for continuation := ""; ; {
+		err := s.calls.Write(ctx, func(ctx context.Context) error { return deleteSome(ctx, s.feeder, s.o.Schema, &continuation) })
+		if err != nil || continuation == "" {
+			return err
+		}
+	}
+}

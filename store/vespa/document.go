@@ -1,0 +1,155 @@
+package vespa
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/columnword"
+	"sheaf/store/textplan"
+)
+
+// hash stands for an ID: in the IDs of documents, where Vespa forbids some
+// characters, and in filters, where it does not tell capitals.
+func hash(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// path is where the document API keeps a chunk.
+func (s *Store) path(chunk sheaf.ID) string { return s.pathOf(hash(string(chunk))) }
+
+func (s *Store) pathOf(key string) string {
+	return "/document/v1/" + namespace + "/" + s.o.Schema + "/docid/" + key
+}
+
+// document is a chunk as it is put; token names the write.
+func (s *Store) document(c *store.Chunk, token string) object {
+	fields := object{"id": url.PathEscape(string(c.ID)), "document_id": url.PathEscape(string(c.Doc)),
+		"chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "write": token}
+	for _, f := range c.Fields {
+		if text := terms(s.written.Analyze(f.Text)); text != "" {
+			fields[wordField(f.Name)] = text
+		}
+	}
+	names, passages := []string{}, 0
+	for _, v := range c.Vectors {
+		blocks := map[string][]float32{}
+		for n, p := range v.Passages {
+			blocks[strconv.Itoa(n)] = p
+		}
+		fields[vectorField(v.Name)] = object{"blocks": blocks}
+		names, passages = append(names, vectorWord(v.Name)), passages+len(v.Passages)
+	}
+	fields["vectors"], fields["passages"] = names, passages
+	for name, value := range columnFields(c) {
+		if value != nil {
+			fields[name] = value
+		}
+	}
+	return object{"fields": fields}
+}
+
+func vectorWord(name string) string { return hex.EncodeToString([]byte(name)) }
+
+// columnFields are the fields that hold the columns of a chunk; nil for those that
+// hold none.
+func columnFields(c *store.Chunk) object {
+	words, numbers := []string{}, []object{}
+	for _, col := range c.Columns {
+		name := columnword.Column(col.Name)
+		for _, v := range col.Values {
+			if v.IsZero() {
+				continue
+			}
+			words = append(words, name+columnword.Value(v))
+			if v.Kind != sheaf.KindText {
+				numbers = append(numbers, object{"column": name + columnword.Kind(v.Kind), "value": columnword.Number(v.Number)})
+			}
+		}
+	}
+	out := object{"columns": words, "numbers": numbers}
+	for _, a := range attributes {
+		out[a.Field] = a.value(c)
+	}
+	return out
+}
+
+// update assigns the columns of a chunk and leaves all else as it is.
+func update(c *store.Chunk) object {
+	fields := object{}
+	for name, value := range columnFields(c) {
+		fields[name] = object{"assign": value}
+	}
+	return object{"fields": fields}
+}
+
+// terms writes the terms of a field, forms left out, as often as they stand there.
+func terms(f textplan.Field) string {
+	var out strings.Builder
+	for _, p := range f.Postings {
+		if strings.HasPrefix(p.Term, textplan.FormMark) {
+			continue
+		}
+		word := termWord(p.Term)
+		for range p.Frequency {
+			if out.Len() > 0 {
+				out.WriteByte(' ')
+			}
+			out.WriteString(word)
+		}
+	}
+	return out.String()
+}
+
+// Beginnings of terms that are written otherwise.
+const (
+	hexMark  = "zz" // the bytes in hexadecimal
+	hashMark = "zy" // a hash of what is too long
+	// maxTerm is the longest term that is kept whole; the server's limit is 1000.
+	maxTerm = 400
+)
+
+// termWord writes a term in letters and digits, which the server cuts nowhere and
+// changes nowhere; different terms stay different.
+func termWord(term string) string {
+	plain := !strings.HasPrefix(term, hexMark) && !strings.HasPrefix(term, hashMark)
+	for i := 0; plain && i < len(term); i++ {
+		plain = term[i] >= 'a' && term[i] <= 'z' || term[i] >= '0' && term[i] <= '9'
+	}
+	switch {
+	case len(term) > maxTerm:
+		return hashMark + hash(term)
+	case plain:
+		return term
+	}
+	return hexMark + hex.EncodeToString([]byte(term))
+}
+
+// check refuses batches that the schema cannot hold.
+func (s *Store) check(batch *store.Batch) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	dims := store.DimsOf(s.o.Vectors)
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		for _, f := range c.Fields {
+			if !slices.Contains(sheaf.Fields[:], f.Name) {
+				return sheaf.Invalidf("write %s: the schema %s has no field %q: must be one of %s", c.ID, s.o.Schema, f.Name, strings.Join(sheaf.Fields[:], ", "))
+			}
+		}
+		for _, v := range c.Vectors {
+			if dims[v.Name] == 0 {
+				return sheaf.Invalidf("write %s: the schema %s has no vector field %q: it has %q; deploy an application with it", c.ID, s.o.Schema, v.Name, slices.Sorted(maps.Keys(dims)))
+			}
+		}
+	}
+	return batch.ValidateDims(dims, maxDims)
+}

@@ -1,0 +1,86 @@
+package vespa
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Explain implements [store.Explainer] by the match features that Vespa sends: the
+// BM25 of every field, or the similarity of the nearest passage.
+func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if err := req.ValidatePlain(); err != nil {
+		return nil, err
+	}
+	out := make([]*sheaf.Explanation, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	wanted := slices.Clone(ids)
+	if req.Within != nil {
+		wanted = slices.DeleteFunc(wanted, func(id sheaf.ID) bool { return !slices.Contains(req.Within, id) })
+	}
+	req.Within = wanted
+	a, err := s.prepare(&req)
+	if err != nil {
+		return nil, err
+	}
+	score := a.score
+	parts := map[sheaf.ID]*sheaf.Explanation{}
+	a.score = func(h *sheaf.Hit, fields hitFields) {
+		raw := h.Score
+		score(h, fields)
+		if req.Vector != nil {
+			parts[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage), Value: h.Score}
+			return
+		}
+		by := 1.0
+		if raw != 0 {
+			by = h.Score / raw
+		}
+		parts[h.ID] = explanation(req.Text, a.q.body, fields, by)
+	}
+	if _, err := s.enough(ctx, a, max(len(wanted), 1)); err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		out[i] = parts[id]
+	}
+	return out, nil
+}
+
+// explanation puts the scores of the fields of one chunk together as its total is;
+// by makes our scores of the server's.
+func explanation(req *store.TextRequest, sent object, fields hitFields, by float64) *sheaf.Explanation {
+	root := &sheaf.Explanation{Label: "words", Combine: sheaf.CombineSum}
+	best := -1
+	for _, name := range sheaf.Fields {
+		weight, ok := sent["input.query(weight_"+wordField(name)+")"].(float64)
+		bm25, found := fields.number("bm25(" + wordField(name) + ")")
+		if !ok || !found || bm25 == 0 {
+			continue
+		}
+		root.Parts = append(root.Parts, sheaf.Explanation{Label: name, Value: weight * bm25 * by, Combine: sheaf.CombineProduct,
+			Parts: []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
+		if last := len(root.Parts) - 1; best < 0 || root.Parts[last].Value > root.Parts[best].Value {
+			best = last
+		}
+	}
+	for i, part := range root.Parts {
+		if req.Combine == store.CombineBest && i != best {
+			part = sheaf.Explanation{Label: part.Label + ", tie breaker", Value: req.TieBreaker * part.Value, Combine: sheaf.CombineProduct,
+				Parts: []sheaf.Explanation{{Label: "tie breaker", Value: req.TieBreaker}, part}}
+			root.Parts[i] = part
+		}
+		root.Value += part.Value
+	}
+	return root
+}

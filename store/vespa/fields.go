@@ -1,0 +1,187 @@
+package vespa
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// wordFields are the fields of words, in the order of sheaf.Fields: the body is the
+// content.
+func wordFields() []string {
+	var out []string
+	for _, f := range sheaf.Fields {
+		out = append(out, wordField(f))
+	}
+	return out
+}
+
+func wordField(name string) string {
+	if name == sheaf.FieldBody {
+		return "content"
+	}
+	return name
+}
+
+// vectorField is the name of a vector field in the schema.
+func vectorField(name string) string {
+	switch name {
+	case store.VectorBody:
+		return "embeddings"
+	case store.VectorTitle:
+		return "title_embedding"
+	}
+	return "vector_" + hex.EncodeToString([]byte(name))
+}
+
+// nearProfile is the rank profile that finds what is near in a vector field. Its name
+// holds the dimensions: a server fills up or cuts vectors of others without a word.
+func nearProfile(v store.VectorField) string {
+	return fmt.Sprintf("nearest_%s_%d", vectorField(v.Name), v.Dims)
+}
+
+// wordsProfile is the rank profile of BM25. Its name holds k1 and b, which a query
+// cannot set.
+func (o *Options) wordsProfile() string {
+	return "words_" + strings.NewReplacer(".", "_", "-", "m", "+", "").Replace(plain(o.K1)+"_"+plain(o.B))
+}
+
+// plain is the shortest form of a number.
+func plain(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// form is how the values of a column are kept in a field of their own.
+type form uint8
+
+const (
+	formList          form = iota // words
+	formSet                       // words of weight 1
+	formTruth                     // whether one of the values is true
+	formNumber                    // the first number
+	formNumbers                   // whole numbers
+	formSeconds                   // the latest date
+	formRelationships             // texts of three parts with "__" between them
+)
+
+// attribute is a column with a field of its own besides its words.
+type attribute struct {
+	// Field and Type are those of the schema.
+	Field, Type string
+	columns     []string // the first that a chunk has is kept
+	form        form
+}
+
+// Fast reports whether the values are looked up, Struct whether they are structs.
+func (a attribute) Fast() bool {
+	return a.form == formList || a.form == formSet || a.form == formNumbers
+}
+func (a attribute) Struct() bool { return a.form == formRelationships }
+
+// attributes are the fields that rankings and people's own queries name. Columns
+// that begin with "onyx." are those of package onyx.
+var attributes = []attribute{
+	{"tenant_id", "array<string>", []string{sheaf.ColumnTenant}, formList},
+	{"access_control_list", "weightedset<string>", []string{sheaf.ColumnAccess}, formSet},
+	{"document_sets", "weightedset<string>", []string{sheaf.ColumnSet}, formSet},
+	{"hidden", "bool", []string{"onyx.hidden"}, formTruth},
+	{"source_type", "array<string>", []string{"onyx.source"}, formList},
+	{"metadata_list", "array<string>", []string{"onyx.tag", sheaf.ColumnTag}, formList},
+	{"user_project", "array<int>", []string{"onyx.project"}, formNumbers},
+	{"personas", "array<int>", []string{"onyx.persona"}, formNumbers},
+	{"chunk_id", "int", []string{"onyx.index"}, formNumber},
+	{"doc_updated_at", "long", []string{"onyx.updated", sheaf.ColumnDate}, formSeconds},
+	{"boost", "double", []string{sheaf.PropertyColumn("boost")}, formNumber},
+	{"aggregated_chunk_boost_factor", "double", []string{sheaf.PropertyColumn("chunk_boost")}, formNumber},
+	{"kg_entities", "array<string>", []string{"onyx.entities"}, formList},
+	{"kg_terms", "array<string>", []string{"onyx.terms"}, formList},
+	{"kg_relationships", "array<kg_relationship>", []string{"onyx.relationships"}, formRelationships},
+}
+
+// value is what the field holds for a chunk with these columns; nil is nothing.
+func (a attribute) value(c sheaf.Columns) any {
+	var values []sheaf.Value
+	for _, column := range a.columns {
+		if values = c.Values(column); len(values) > 0 {
+			break
+		}
+	}
+	switch a.form {
+	case formTruth:
+		for _, v := range values {
+			if v == sheaf.BoolValue(true) {
+				return true
+			}
+		}
+		return false
+	case formNumber, formSeconds:
+		return a.number(values)
+	case formSet:
+		out := map[string]int{}
+		for _, v := range values {
+			if v.Kind == sheaf.KindText {
+				out[folded(v.Text)] = 1
+			}
+		}
+		return out
+	}
+	list := []any{}
+	for _, v := range values {
+		switch {
+		case a.form == formNumbers && v.Kind == sheaf.KindNumber && math.Abs(v.Number) <= math.MaxInt32:
+			list = append(list, int(v.Number))
+		case a.form == formList && v.Kind == sheaf.KindText:
+			list = append(list, folded(v.Text))
+		case a.form == formRelationships && v.Kind == sheaf.KindText:
+			if parts := strings.SplitN(v.Text, "__", 3); len(parts) == 3 {
+				list = append(list, map[string]string{"source": folded(parts[0]), "rel_type": folded(parts[1]), "target": folded(parts[2])})
+			}
+		}
+	}
+	return list
+}
+
+func (a attribute) number(values []sheaf.Value) any {
+	var out any
+	for _, v := range values {
+		switch {
+		case math.IsInf(v.Number, 0):
+		case a.form == formNumber && v.Kind == sheaf.KindNumber && out == nil:
+			out = v.Number
+		case a.form == formSeconds && v.Kind == sheaf.KindDate:
+			seconds := int64(math.Floor(v.Number / 1000))
+			if last, ok := out.(int64); !ok || seconds > last {
+				out = seconds
+			}
+		}
+	}
+	return out
+}
+
+// looked is the field in which a filter looks texts of a column up; "" when only the
+// words of all columns hold them.
+func looked(column string) string {
+	for _, a := range attributes {
+		if (a.form == formList || a.form == formSet) && len(a.columns) == 1 && a.columns[0] == column {
+			return a.Field
+		}
+	}
+	return ""
+}
+
+// folded writes a text in characters that no server folds, trims, forbids or takes
+// for syntax; different texts stay different. Usual names stay readable.
+func folded(text string) string {
+	var out strings.Builder
+	for _, c := range []byte(text) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("_-.:@/=", c) >= 0 {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, "%%%02x", c)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,204 @@
+package vespa
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/store/columnword"
+)
+
+// Conditions that need no field.
+const (
+	everything = "true"
+	nothing    = "false"
+)
+
+// query is a search in the making. Texts are parameters beside its YQL and never
+// parts of it.
+type query struct {
+	schema string
+	where  string
+	pipe   string // a grouping
+	body   object
+	params int
+}
+
+func newQuery(schema string) *query { return &query{schema: schema, body: object{}} }
+
+// param names a parameter with a text.
+func (q *query) param(text string) string {
+	name := "p" + strconv.Itoa(q.params)
+	q.params++
+	q.body[name] = text
+	return "@" + name
+}
+
+// list names a parameter with words for the operator in; words of letters, digits
+// and what [folded] leaves need no quotes there.
+func (q *query) list(words []string) string { return q.param(strings.Join(words, ",")) }
+
+// yql is the whole query.
+func (q *query) yql() string {
+	out := "select * from " + q.schema + " where " + q.where
+	if q.pipe != "" {
+		out += " | " + q.pipe
+	}
+	return out
+}
+
+// and, or and not keep the two special conditions out of what is sent.
+func and(list ...string) string {
+	var parts []string
+	for _, c := range list {
+		switch c {
+		case nothing:
+			return nothing
+		case everything:
+		default:
+			parts = append(parts, c)
+		}
+	}
+	return joined(parts, " and ", everything)
+}
+
+func or(list ...string) string {
+	var parts []string
+	for _, c := range list {
+		switch c {
+		case everything:
+			return everything
+		case nothing:
+		default:
+			parts = append(parts, c)
+		}
+	}
+	return joined(parts, " or ", nothing)
+}
+
+func joined(parts []string, operator, none string) string {
+	switch len(parts) {
+	case 0:
+		return none
+	case 1:
+		return parts[0]
+	}
+	return "(" + strings.Join(parts, operator) + ")"
+}
+
+func not(c string) string {
+	switch c {
+	case everything:
+		return nothing
+	case nothing:
+		return everything
+	}
+	return "(true and !(" + c + "))"
+}
+
+// filter is the condition that f stands for.
+func (s *Store) filter(q *query, f sheaf.Filter) (string, error) {
+	switch f := f.(type) {
+	case nil:
+		return everything, nil
+	case sheaf.And:
+		return s.filters(q, f, and)
+	case sheaf.Or:
+		return s.filters(q, f, or)
+	case sheaf.Not:
+		part, err := s.filter(q, f.Filter)
+		return not(part), err
+	case sheaf.In:
+		return in(q, f), nil
+	case sheaf.Range:
+		return s.between(q, f)
+	case sheaf.Exists:
+		return "columns contains ({prefix:true}" + q.param(columnword.Column(f.Column)) + ")", nil
+	case sheaf.HasPrefix:
+		return "columns contains ({prefix:true}" + q.param(columnword.Column(f.Column)+columnword.Prefix(f.Prefix)) + ")", nil
+	}
+	return nothing, nil
+}
+
+func (s *Store) filters(q *query, list []sheaf.Filter, join func(...string) string) (string, error) {
+	out := make([]string, len(list))
+	for i, f := range list {
+		var err error
+		if out[i], err = s.filter(q, f); err != nil {
+			return "", err
+		}
+	}
+	return join(out...), nil
+}
+
+// in looks texts up in the column's own field when it has one, everything else
+// among the words of all columns.
+func in(q *query, f sheaf.In) string {
+	if f.Column == hiddenColumn && len(f.Values) == 1 && f.Values[0] == sheaf.BoolValue(true) {
+		return "hidden = true"
+	}
+	field := looked(f.Column)
+	var names, words []string
+	for _, v := range f.Values {
+		switch {
+		case v.IsZero():
+		case v.Kind == sheaf.KindText && field != "" && v.Text != "":
+			names = append(names, folded(v.Text))
+		default:
+			words = append(words, columnword.Column(f.Column)+columnword.Value(v))
+		}
+	}
+	return or(anyOf(q, field, names), anyOf(q, "columns", words))
+}
+
+// hiddenColumn has a field of its own, in which everything is true or false.
+const hiddenColumn = "onyx.hidden"
+
+func anyOf(q *query, field string, words []string) string {
+	if len(words) == 0 {
+		return nothing
+	}
+	return field + " in (" + q.list(words) + ")"
+}
+
+// between is a condition on one element, so that two bounds are met by one value.
+func (s *Store) between(q *query, f sheaf.Range) (string, error) {
+	kind, ok := f.Kind()
+	if !ok {
+		return nothing, nil
+	}
+	if kind == sheaf.KindText {
+		return "", s.fault(sheaf.ErrUnsupported, "a range of texts in column %q: Vespa orders numbers alone: ask for values or a prefix, or use another store", f.Column)
+	}
+	parts := []string{"column contains " + q.param(columnword.Column(f.Column)+columnword.Kind(kind))}
+	for _, bound := range []struct {
+		value    sheaf.Value
+		operator string
+	}{{f.Min, ">" + orEqual(f.MinOpen)}, {f.Max, "<" + orEqual(f.MaxOpen)}} {
+		if !bound.value.IsZero() {
+			parts = append(parts, fmt.Sprintf("value %s %dL", bound.operator, columnword.Number(bound.value.Number)))
+		}
+	}
+	return "numbers contains sameElement(" + strings.Join(parts, ", ") + ")", nil
+}
+
+func orEqual(open bool) string {
+	if open {
+		return ""
+	}
+	return "="
+}
+
+// bounds are the filter and the bound of a request.
+func (s *Store) bounds(q *query, f sheaf.Filter, within []sheaf.ID) (string, error) {
+	where, err := s.filter(q, f)
+	if err != nil || within == nil {
+		return where, err
+	}
+	keys := make([]string, len(within))
+	for i, id := range within {
+		keys[i] = hash(string(id))
+	}
+	return and(where, anyOf(q, "chunk", keys)), nil
+}

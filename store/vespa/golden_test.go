@@ -1,0 +1,283 @@
+package vespa
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+)
+
+var rewrite = flag.Bool("update", false, "write golden files anew")
+
+// golden compares text with a file of testdata.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	storetest.Golden(t, filepath.Join("testdata", name), text, *rewrite)
+}
+
+// unconnected is a store that was not opened: it translates.
+func unconnected(t testing.TB) *Store {
+	o := testOptions(t)
+	if err := o.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	return newStore(o)
+}
+
+// sent is the body of the first query for a request; nil when none is sent.
+func sent(s *Store, req store.Request) (object, error) {
+	a, err := s.prepare(&req)
+	if err != nil || a.q.where == nothing {
+		return nil, err
+	}
+	a.window(req.Limit)
+	a.q.body["hits"], a.q.body["yql"] = req.Limit, a.q.yql()
+	return a.q.body, nil
+}
+
+func text(v string) sheaf.Value { return sheaf.TextValue(v) }
+
+// day is midnight of a day in 2024, as a date.
+func day(n int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC)) }
+
+// structured is the answer of the judge to a query.
+type structured struct {
+	Tree, Structure, Profile string
+	Inputs                   map[string]string
+	Hits                     int
+}
+
+// TestQueries: every kind of request has its golden body, and Vespa's parser reads the
+// tree beside it.
+func TestQueries(t *testing.T) {
+	s := unconnected(t)
+	var bodies strings.Builder
+	type one struct {
+		name string
+		body object
+	}
+	var all []one
+	for _, r := range storetest.Requests() {
+		body, err := sent(s, r.Request)
+		if errors.Is(err, sheaf.ErrUnsupported) {
+			fmt.Fprintf(&bodies, "# %s\n%v\n\n", r.Name, err)
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+		all = append(all, one{r.Name, body})
+	}
+	hybrid := Hybrid{Words: sheaf.Match{Text: "green tea"}, Vector: []float32{0.6, 0.8, 0}, Alpha: 0.5, Ratio: 0.3, Decay: 0.5, TargetHits: 1000, Rerank: 1000, Limit: 10,
+		Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{text("public")}}}
+	for _, keyword := range []bool{false, true} {
+		if hybrid.Keyword = keyword; keyword {
+			hybrid.Alpha, hybrid.Ratio, hybrid.Decay, hybrid.Rerank = 0.2, 0.1, 0.25, 500
+		}
+		q, err := s.hybrid(&hybrid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.body["yql"] = q.yql()
+		all = append(all, one{fmt.Sprintf("two phases, keyword %t", keyword), q.body})
+	}
+	for _, r := range all {
+		out, err := json.MarshalIndent(r.body, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&bodies, "# %s\n%s\n\n", r.name, out)
+	}
+	golden(t, "queries.txt", bodies.String())
+
+	t.Run("judged", func(t *testing.T) {
+		j := classes(t)
+		dir := written(t, testOptions(t))
+		var trees strings.Builder
+		for _, r := range all {
+			var got structured
+			j.accept(t, object{"do": "query", "dir": dir, "body": r.body}, &got)
+			fmt.Fprintf(&trees, "# %s\n%s\n%s\n\n", r.name, got.Tree, got.Structure)
+			if got.Hits != r.body["hits"] || got.Profile != r.body["ranking.profile"] {
+				t.Errorf("%s: Vespa reads %d hits and profile %s of %v", r.name, got.Hits, got.Profile, r.body)
+			}
+		}
+		golden(t, "trees.txt", trees.String())
+	})
+}
+
+// hostile are texts that would change a query if they were a part of it.
+var hostileTexts = []string{`"`, `'`, `\`, `") or true or (title contains "`, "x' or '1'='1", "@p0", "true)", "{targetHits:1}", "; drop", " | all(group(id))", "select * from sources *",
+	"a,b", "%20", "\x00\x01\x1f", "\xff\xfe", "\u2028", "\U0010ffff", "ﬀ", "İ", "日本", "userInput(@x)", "]})", "é\u0301", strings.Repeat("a", 5000), "", " ", "limit 0", "-5L"}
+
+// TestInjection: whatever texts stand in a request, Vespa's parser reads the same
+// operators as for plain texts.
+func TestInjection(t *testing.T) {
+	j := classes(t)
+	s := unconnected(t)
+	dir := written(t, testOptions(t))
+	request := func(v string) store.Request {
+		r := storetest.Words(sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "tea"}}})
+		values := []sheaf.Value{text(v)}
+		r.Filter = sheaf.And{sheaf.In{Column: v, Values: values}, sheaf.HasPrefix{Column: v, Prefix: v}, sheaf.Exists{Column: v},
+			sheaf.Range{Column: v, Min: sheaf.NumberValue(1)}, sheaf.Not{Filter: sheaf.In{Column: "tag", Values: values}}}
+		r.Within = []sheaf.ID{sheaf.ID(v)}
+		return r
+	}
+	read := func(r store.Request) string {
+		body, err := sent(s, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got structured
+		j.accept(t, object{"do": "query", "dir": dir, "body": body}, &got)
+		return got.Structure
+	}
+	plain := read(request("plain"))
+	for _, v := range hostileTexts {
+		if got := read(request(v)); got != plain {
+			t.Errorf("%q is read as %s, want %s", v, got, plain)
+		}
+	}
+	access := func(v string) string {
+		r := storetest.Words(sheaf.Match{Text: "tea"})
+		r.Filter = sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{text("x"), text(v)}}
+		return read(r)
+	}
+	for _, v := range hostileTexts {
+		if got, want := access(v), access("plain"); got != want && v != "" {
+			t.Errorf("access of %q is read as %s, want %s", v, got, want)
+		}
+	}
+	// Words give one leaf for each term and field, whatever they hold.
+	for _, v := range hostileTexts {
+		r := storetest.Words(sheaf.Match{Text: v})
+		a, err := s.prepare(&r)
+		if err != nil || a.q.where == nothing {
+			continue
+		}
+		terms := strings.Count(a.q.where, " contains ")
+		if got := read(r); strings.Count(got, "WordItem") != terms || strings.Contains(got, "Segment") || strings.Contains(got, "Phrase") {
+			t.Errorf("words %.40q are read as %.300s, want %d words", v, got, terms)
+		}
+	}
+}
+
+// TestTermsStayWhole: Vespa's tokenizer makes one token of every word that stands for
+// a term, and leaves it as it is.
+func TestTermsStayWhole(t *testing.T) {
+	j := classes(t)
+	terms := []string{"a", "run", "2024", "v12", "x86", "c++", "naïve", "zzz", "zy", "東京", "get-item", "#tag", "\xff", strings.Repeat("long", 300), "i̇", "ß", "1.5e3", "zz61", "'s"}
+	r := rand.New(rand.NewPCG(7, 9))
+	for range 300 {
+		b := make([]byte, 1+r.IntN(12))
+		for i := range b {
+			b[i] = byte(r.IntN(256))
+		}
+		terms = append(terms, string(b))
+	}
+	var want []string
+	seen := map[string]string{}
+	for _, term := range terms {
+		word := termWord(term)
+		if other, ok := seen[word]; ok && other != term {
+			t.Fatalf("%q and %q are both %q", term, other, word)
+		}
+		seen[word] = term
+		want = append(want, word)
+	}
+	var got struct{ Tokens []string }
+	j.accept(t, object{"do": "tokens", "text": strings.Join(want, " ")}, &got)
+	if strings.Join(got.Tokens, " ") != strings.Join(want, " ") {
+		t.Errorf("Vespa makes %d tokens of %d words: %q, want %q", len(got.Tokens), len(want), got.Tokens, want)
+	}
+}
+
+// chunk holds something in every field.
+func chunk() store.Chunk {
+	c := storetest.Chunk("notes:Tee/a b.md#käse", "title", "Green Tea", "body", "Steamed leaves, steamed C++ leaves.", "path", "Tee a b")
+	c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0, 0}, {0.6, 0.8, 0}}}, {Name: "title", Passages: [][]float32{{0, 0, 1}}}}
+	list := func(name string, values ...sheaf.Value) {
+		c.Columns = append(c.Columns, store.Column{Name: name, Values: values})
+	}
+	list(sheaf.ColumnAccess, text("public"), text("user_email:Ann@example.org"))
+	list(sheaf.ColumnDate, day(2))
+	list("onyx.hidden", sheaf.BoolValue(true))
+	list("onyx.index", sheaf.NumberValue(3))
+	list("onyx.project", sheaf.NumberValue(7), sheaf.NumberValue(-8))
+	list("onyx.relationships", text("A::x__likes__B::y"), text("malformed"))
+	list("prop.boost", sheaf.NumberValue(-1.5))
+	list("prop.odd", sheaf.NumberValue(math.Inf(1)), text("\x00\"'"))
+	list(sheaf.ColumnSet, text("Docs & more"))
+	list(sheaf.ColumnTag, text("tea/green"))
+	list(sheaf.ColumnTenant, text("t1"))
+	return c
+}
+
+// TestDocuments: what is fed has its golden form, and Vespa's reader takes it.
+func TestDocuments(t *testing.T) {
+	s := unconnected(t)
+	c := chunk()
+	put, change := s.document(&c, "TOKEN"), update(&c)
+	var out bytes.Buffer
+	for _, body := range []object{put, change} {
+		text, err := json.MarshalIndent(body, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(text, '\n'))
+	}
+	fmt.Fprintln(&out, s.path(c.ID))
+	golden(t, "documents.txt", out.String())
+
+	t.Run("judged", func(t *testing.T) {
+		j := classes(t)
+		dir := written(t, testOptions(t))
+		id := "id:sheaf:notes::" + hash(string(c.ID))
+		var got struct{ Fields map[string]string }
+		j.accept(t, object{"do": "document", "dir": dir, "id": id, "body": put}, &got)
+		if fields := put["fields"].(object); len(got.Fields) != len(fields) {
+			t.Errorf("Vespa reads %d fields of %d", len(got.Fields), len(fields))
+		}
+		var updated struct{ Fields int }
+		j.accept(t, object{"do": "document", "dir": dir, "id": id, "update": true, "body": change}, &updated)
+		if fields := change["fields"].(object); updated.Fields != len(fields) {
+			t.Errorf("Vespa reads %d updates of %d", updated.Fields, len(fields))
+		}
+		for _, v := range hostileTexts {
+			if v == "" {
+				continue
+			}
+			c := storetest.Chunk("t:"+v+"#"+v, "title", v, "body", v)
+			for _, name := range []string{v, sheaf.ColumnAccess, sheaf.ColumnSet, sheaf.ColumnTag, sheaf.ColumnTenant, "onyx.relationships"} {
+				c.Columns = append(c.Columns, store.Column{Name: name, Values: []sheaf.Value{text(v), text(v + "__" + v + "__" + v)}})
+			}
+			j.accept(t, object{"do": "document", "dir": dir, "id": "id:sheaf:notes::" + hash(string(c.ID)), "body": s.document(&c, "TOKEN")}, nil)
+		}
+	})
+}
+
+// TestApplication: the package has its golden form.
+func TestApplication(t *testing.T) {
+	files, err := testOptions(t).Application()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		golden(t, "application_"+strings.NewReplacer("/", "_").Replace(name), text)
+	}
+	if len(files) != 5 {
+		t.Errorf("%d files, want 5", len(files))
+	}
+}

@@ -1,0 +1,178 @@
+package vespa
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf/store"
+	"sheaf/text/analysis"
+)
+
+// judge is the program of scripts/vespa, which lets Vespa's own classes judge what is
+// sent. It is started once.
+type judge struct {
+	mu  sync.Mutex
+	in  io.Writer
+	out *bufio.Reader
+}
+
+var startJudge = sync.OnceValues(func() (*judge, error) {
+	command := strings.Fields(os.Getenv("SHEAF_TEST_VESPA_CLASSES"))
+	cmd := exec.Command(command[0], command[1:]...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &judge{in: in, out: bufio.NewReader(out)}, cmd.Start()
+})
+
+// classes are Vespa's; tests skip without them.
+func classes(t testing.TB) *judge {
+	t.Helper()
+	if os.Getenv("SHEAF_TEST_VESPA_CLASSES") == "" {
+		t.Skip("no classes of Vespa: SHEAF_TEST_VESPA_CLASSES is not set; see scripts/vespa/build.sh")
+	}
+	j, err := startJudge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// ask gives a task and reads the answer; what Vespa objects to is its error.
+func (j *judge) ask(t testing.TB, task object, answer any) string {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	line, err := json.Marshal(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.in.Write(append(line, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	said, err := j.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatalf("the judge ended: %v", err)
+	}
+	var failed struct{ Error string }
+	if err := json.Unmarshal(said, &failed); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if answer != nil && failed.Error == "" {
+		if err := json.Unmarshal(said, answer); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+	}
+	return failed.Error
+}
+
+// accept is ask for what Vespa must take.
+func (j *judge) accept(t testing.TB, task object, answer any) {
+	t.Helper()
+	if objection := j.ask(t, task, answer); objection != "" {
+		t.Errorf("Vespa objects to %v: %s", task, objection)
+	}
+}
+
+func english(t testing.TB) *analysis.Analyzer {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// testOptions are those of the tests: two vector fields of three dimensions and a
+// ranking of two phases.
+func testOptions(t testing.TB) Options {
+	return Options{URL: "http://127.0.0.1:1", Schema: "notes", Analyzer: english(t),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}},
+		Ranking: &TwoPhases{Alpha: 0.5, KeywordAlpha: 0.2, Ratio: 0.3, Decay: 0.5, Floor: 0.75, Rerank: 1000}}
+}
+
+// written is a folder with an application package.
+func written(t testing.TB, o Options) string {
+	t.Helper()
+	files, err := o.Application()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := WriteApplication(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// change is a package with a mistake: what stands in one file is replaced.
+func change(t testing.TB, files map[string]string, old, fresh string) map[string]string {
+	t.Helper()
+	out := maps.Clone(files)
+	for name, text := range files {
+		if strings.Contains(text, old) {
+			out[name] = strings.ReplaceAll(text, old, fresh)
+			return out
+		}
+	}
+	t.Fatalf("no file of the package holds %q", old)
+	return nil
+}
+
+// TestApplicationIsValid: Vespa's classes load the package in every form that it has,
+// and refuse it with a mistake, so that they would have found one.
+func TestApplicationIsValid(t *testing.T) {
+	j := classes(t)
+	for name, set := range map[string]func(*Options){
+		"two phases": func(*Options) {},
+		"plain":      func(o *Options) { o.Ranking = nil },
+		"graph":      func(o *Options) { o.HNSW = true },
+		"words":      func(o *Options) { o.Ranking, o.Vectors = nil, nil },
+		"other k1":   func(o *Options) { o.K1, o.B = 1e-7, 1 },
+		"odd fields": func(o *Options) {
+			o.Ranking = nil
+			o.Vectors = []store.VectorField{{Name: "köpfe & more", Dims: 4096}}
+		},
+	} {
+		o := testOptions(t)
+		set(&o)
+		if objection := j.ask(t, object{"do": "package", "dir": written(t, o)}, nil); objection != "" {
+			t.Errorf("%s: %s", name, objection)
+		}
+	}
+	o := testOptions(t)
+	files, err := o.Application()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mistake := range [][2]string{
+		{"attribute(boost) < 0", "attribute(boots) < 0"},
+		{"normalize_linear(bm25(title))", "normalize_linear(bm25(titel))"},
+		{"query(alpha) *", "query(alpah) *"},
+		{"expression: closeness(field, embeddings)", "expression: closeness(field, content)"},
+		{"            index: enable-bm25\n", ""},
+		{"rerank-count: 1000", "rerank-count: many"},
+		{"fields: title, content", "fields: title, contents"},
+		{`type="notes_about"`, `type="notes_abuot"`},
+		{"<document-api/>", "<document-apy/>"},
+	} {
+		dir := t.TempDir()
+		if err := WriteApplication(dir, change(t, files, mistake[0], mistake[1])); err != nil {
+			t.Fatal(err)
+		}
+		if objection := j.ask(t, object{"do": "package", "dir": dir}, nil); objection == "" {
+			t.Errorf("Vespa takes a package with %q instead of %q", mistake[1], mistake[0])
+		}
+	}
+}

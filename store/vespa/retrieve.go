@@ -1,0 +1,205 @@
+package vespa
+
+import (
+	"context"
+	"math"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// Retrieve implements [store.Backend].
+func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	if err := req.ValidatePlain(); err != nil {
+		return nil, err
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	a, err := s.prepare(&req)
+	if err != nil {
+		return nil, err
+	}
+	return s.enough(ctx, a, req.Limit)
+}
+
+// Count implements [store.Counter].
+func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
+	if err := req.ValidatePlain(); err != nil {
+		return 0, err
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	q := newQuery(s.o.Schema)
+	where, err := s.bounds(q, req.Filter, req.Within)
+	if err != nil {
+		return 0, err
+	}
+	if req.Vector != nil {
+		_, ok, err := s.vectorField(req.Vector)
+		if err != nil || !ok {
+			return 0, err
+		}
+		return s.count(ctx, and(where, anyOf(q, "vectors", []string{vectorWord(req.Vector.Field)})), q)
+	}
+	// What matches does not depend on how it is scored.
+	text := *req.Text
+	text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1, s.o.B
+	w, err := s.words(q, &text, false)
+	if err != nil {
+		return 0, err
+	}
+	return s.count(ctx, and(where, w.match), q)
+}
+
+// count is how many chunks meet a condition.
+func (s *Store) count(ctx context.Context, where string, q *query) (int, error) {
+	if where == nothing {
+		return 0, nil
+	}
+	q.where = where
+	q.body["hits"], q.body["ranking.profile"] = 0, "unranked"
+	found, err := s.search(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	return found.Root.Fields.TotalCount, nil
+}
+
+// asked is a request as it is sent, again and again until the hits that are wanted
+// are settled.
+type asked struct {
+	q *query
+	// window sets how many candidates the server looks at.
+	window func(hits int)
+	// score makes our score and passage of a hit.
+	score func(h *sheaf.Hit, fields hitFields)
+}
+
+// prepare makes the query of a request; its condition may be nothing.
+func (s *Store) prepare(req *store.Request) (*asked, error) {
+	q := newQuery(s.o.Schema)
+	q.body["presentation.summary"] = "hit"
+	a := &asked{q: q, window: func(int) {}}
+	where, err := s.bounds(q, req.Filter, req.Within)
+	if err != nil {
+		return nil, err
+	}
+	if req.Vector != nil {
+		return a, s.near(a, req.Vector, where)
+	}
+	if err := s.supports(req); err != nil {
+		return nil, err
+	}
+	w, err := s.words(q, req.Text, true)
+	if err != nil {
+		return nil, err
+	}
+	q.where = and(where, w.match)
+	q.body["ranking.profile"] = s.o.wordsProfile()
+	q.body["input.query(tie)"] = 1.0
+	if req.Text.Combine == store.CombineBest {
+		q.body["input.query(tie)"] = req.Text.TieBreaker
+	}
+	for field, weight := range w.weights {
+		q.body["input.query(weight_"+field+")"] = weight
+	}
+	// Vespa multiplies by k1+1, and repeated terms by what makes their factors whole.
+	by := (s.o.K1 + 1) * w.scale
+	a.score = func(h *sheaf.Hit, _ hitFields) { h.Score /= by }
+	return a, nil
+}
+
+// supports refuses what Vespa does not compute.
+func (s *Store) supports(req *store.Request) error {
+	t := req.Text
+	switch {
+	case t.Combine == store.CombineBM25F:
+		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
+	case req.CountsAmong():
+		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
+	case t.K1 != s.o.K1 || t.B != s.o.B:
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the application was made with %v and %v: ask for these, or deploy one made with those", t.K1, t.B, s.o.K1, s.o.B)
+	}
+	return nil
+}
+
+// vectorField is the field of a request; ok is false when nothing has vectors there.
+func (s *Store) vectorField(req *store.VectorRequest) (store.VectorField, bool, error) {
+	for _, v := range s.o.Vectors {
+		if v.Name == req.Field {
+			if v.Dims != len(req.Vector) {
+				return v, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, v.Dims)
+			}
+			return v, true, nil
+		}
+	}
+	return store.VectorField{}, false, nil
+}
+
+// near finds the chunks whose nearest passage is nearest. Vespa scores by the angle.
+func (s *Store) near(a *asked, req *store.VectorRequest, where string) error {
+	v, ok, err := s.vectorField(req)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		a.q.where = nothing
+		return nil
+	}
+	a.q.body["ranking.profile"], a.q.body["input.query(query_embedding)"] = nearProfile(v), req.Vector
+	a.window = func(hits int) { a.q.where = and(s.nearest(v, max(hits, req.Candidates)), where) }
+	if where == nothing {
+		a.q.where, a.window = nothing, func(int) {}
+	} else {
+		a.window(0)
+	}
+	a.score = func(h *sheaf.Hit, fields hitFields) {
+		h.Score, h.Passage = similarity(h.Score), fields.closest(vectorField(v.Name))
+	}
+	return nil
+}
+
+// similarity is the dot product of unit vectors whose closeness is 1/(1+angle).
+func similarity(closeness float64) float64 {
+	if closeness <= 0 {
+		return -1
+	}
+	return math.Cos(min(1/closeness-1, math.Pi))
+}
+
+// enough asks for more and more hits until those that count are settled: the server
+// breaks ties in an order of its own.
+func (s *Store) enough(ctx context.Context, a *asked, limit int) (sheaf.Ranking, error) {
+	if a.q.where == nothing {
+		return nil, nil
+	}
+	for want := min(limit+limit/4+20, maxHits); ; want = min(want*4, maxHits) {
+		a.window(want)
+		a.q.body["hits"] = want
+		found, err := s.search(ctx, a.q)
+		if err != nil {
+			return nil, err
+		}
+		out := make(sheaf.Ranking, 0, len(found.Root.Children))
+		for _, h := range found.Root.Children {
+			read, fields, err := s.read(h)
+			if err != nil {
+				return nil, err
+			}
+			a.score(&read, fields)
+			out = append(out, read)
+		}
+		out.Sort()
+		// Settled when nothing that was not seen can be as good.
+		n := len(out)
+		if n < want || n > limit && out[limit-1].Score > out[n-1].Score || want == maxHits {
+			return out[:min(n, limit)], nil
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package vespa
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+	"sheaf/model"
+	builtin "sheaf/model/static/english"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	cut "sheaf/text/chunk"
+	parse "sheaf/text/query"
+)
+
+// documentation is a copy of this repository's, whose files are of different ages.
+func documentation(t *testing.T, now time.Time) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "doc")
+	if err := os.CopyFS(root, os.DirFS(filepath.Join("..", "..", "doc"))); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		n++
+		modified := now.AddDate(0, 0, -37*n)
+		return os.Chtimes(path, modified, modified)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// TestSystem: the profile onyx-vespa over the documentation of this repository. The
+// engine stands for the content node, which no package registry has: what it finds and
+// how it scores goes to Vespa's own global phase, which gives every chunk the score,
+// and all of them the order, that this program gives.
+func TestSystem(t *testing.T) {
+	j := classes(t)
+	dir := written(t, testOptions(t))
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	embedder, err := builtin.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: english(t), Vectors: []store.VectorField{
+		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()}, {Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = st.Close(), c.Close() })
+	_, err = ingest.Run(t.Context(), ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "doc", Root: documentation(t, now)}}, Embedder: embedder,
+		Chunk: cut.Options{Chunker: "window", Window: cut.WindowOptions{Size: 192, TitlePrefix: true, MetadataSuffix: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := c.View()
+	t.Cleanup(view.Close)
+	searcher := &search.Searcher{Backend: st, Facts: view, Now: func() time.Time { return now }, Embed: func(ctx context.Context, text string) ([]float32, error) {
+		v, err := embedder.Embed(ctx, model.Query, []string{text})
+		if err != nil {
+			return nil, err
+		}
+		return v[0], nil
+	}}
+	p, err := profile.Load("onyx-vespa", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(1000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := testOptions(t).Ranking
+	inputs := map[string]float64{"alpha": r.Alpha, "title_content_ratio": r.Ratio, "decay_factor": r.Decay}
+	if len(plan.Main.Branches) != 4 {
+		t.Fatalf("%d branches", len(plan.Main.Branches))
+	}
+	for _, text := range []string{"reciprocal rank fusion", "how does a crash lose nothing?", "titles"} {
+		found, err := searcher.Search(t.Context(), parse.Parse(text, parse.Options{Limit: 1000, Now: now}), p, search.Options{Trace: true})
+		if err != nil || found.Degraded || len(found.Hits) < 100 {
+			t.Fatalf("%s: %d hits, %v", text, len(found.Hits), err)
+		}
+		docs, number := node(view, found.Trace)
+		got := globally(t, j, dir, now.Unix(), inputs, docs)
+		if len(got.Order) != len(found.Hits) {
+			t.Fatalf("%s: Vespa ranks %d chunks, this program %d", text, len(got.Order), len(found.Hits))
+		}
+		for i, h := range found.Hits {
+			if s := got.Scores[docs[number[h.ID]].ID]; math.Abs(s-h.Score) > 1e-9 {
+				t.Errorf("%s: score of %s: %v by Vespa, %v here", text, h.ID, s, h.Score)
+			}
+			if other := got.Order[i]; other != docs[number[h.ID]].ID && math.Abs(got.Scores[other]-h.Score) > 1e-9 {
+				t.Errorf("%s: place %d is %s by Vespa, %s here", text, i+1, other, h.ID)
+			}
+		}
+	}
+}
+
+// node is what a content node would tell of each chunk of the second phase, and where
+// each is in the list. Vespa's class takes a name for a URI, so chunks have numbers.
+func node(view *catalog.View, trace []search.Snapshot) (out []signals, at map[sheaf.ID]int) {
+	at = map[sheaf.ID]int{}
+	for _, s := range trace {
+		words := strings.HasSuffix(s.Branch, "-words") && s.Step == "retrieve"
+		meaning := strings.HasSuffix(s.Branch, "-vector") && s.Step != "retrieve"
+		if s.First || !words && !meaning {
+			continue
+		}
+		for _, h := range s.Ranking {
+			i, ok := at[h.ID]
+			if !ok {
+				i = len(out)
+				at[h.ID] = i
+				one := signals{ID: fmt.Sprint(i)}
+				if c, ok := view.Chunk(h.ID); ok {
+					if date, ok := view.Date(c.Doc); ok {
+						seconds := date.Time.Unix()
+						one.Updated = &seconds
+					}
+				}
+				out = append(out, one)
+			}
+			switch s.Branch {
+			case "content-vector":
+				out[i].ContentVector = h.Score
+			case "title-vector":
+				out[i].TitleVector = h.Score
+			case "content-words":
+				out[i].ContentWords = h.Score
+			case "title-words":
+				out[i].TitleWords = h.Score
+			}
+		}
+	}
+	return out, at
+}

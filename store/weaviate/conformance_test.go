@@ -1,0 +1,257 @@
+package weaviate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/textplan"
+	"sheaf/store/weaviate"
+	"sheaf/text/analysis"
+)
+
+// server is the address of a Weaviate server for tests, which skip without one:
+// scripts/servers/weaviate.sh starts one, and with KEY one that wants a key, which
+// SHEAF_TEST_WEAVIATE_KEY tells.
+func server(t testing.TB) string {
+	url := os.Getenv("SHEAF_TEST_WEAVIATE")
+	if url == "" {
+		t.Skip("no Weaviate: SHEAF_TEST_WEAVIATE is not set; see scripts/servers/weaviate.sh")
+	}
+	return url
+}
+
+var classes atomic.Int64
+
+// options are those of a new, empty store, which the end of the test removes.
+func options(t testing.TB) weaviate.Options {
+	o := weaviate.Options{URL: server(t), Key: os.Getenv("SHEAF_TEST_WEAVIATE_KEY"), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: storetest.Analyzer(t, "en")}
+	t.Cleanup(func() {
+		if err := weaviate.Drop(context.Background(), o); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// stores opens stores for one test.
+func stores() *storetest.Stores[weaviate.Options] {
+	return &storetest.Stores[weaviate.Options]{New: options, With: func(ctx context.Context, o weaviate.Options) (store.Backend, error) { return weaviate.Open(ctx, o) }}
+}
+
+// lacks tells what the server does not compute.
+func lacks(a *analysis.Analyzer) func(req store.Request) bool {
+	return func(req store.Request) bool {
+		t := req.Text
+		if t == nil {
+			return false
+		}
+		if t.Combine == store.CombineBM25F || t.K1 != store.DefaultK1 || t.B != store.DefaultB ||
+			t.Statistics == store.StatisticsCandidates && (req.Filter != nil || req.Within != nil) {
+			return true
+		}
+		odd := false
+		textplan.Walk(textplan.Compile(a, t).Root, func(n textplan.Node) {
+			switch n.(type) {
+			case textplan.Phrase, textplan.Expand:
+				odd = true
+			}
+		})
+		return odd
+	}
+}
+
+func TestConformance(t *testing.T) {
+	s := stores()
+	storetest.Run(t, storetest.Options{
+		Open:      func(t testing.TB) store.Backend { return s.Open(t, options(t)) },
+		Reopen:    s.Reopen,
+		Lacks:     lacks(storetest.Analyzer(t, "en")),
+		Skip:      map[string]string{"scores": "idf counts all chunks, also those without the field"},
+		Torn:      true,
+		Tolerance: 1e-5, // float32
+	})
+}
+
+// TestOpenRefuses: what cannot be opened says why and what to do.
+func TestOpenRefuses(t *testing.T) {
+	o := options(t)
+	first := stores().Open(t, o)
+	if err := errors.Join(first.Write(t.Context(), storetest.Library()), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		change func(*weaviate.Options)
+		want   error
+		says   string
+	}{
+		"another analyzer":    {func(o *weaviate.Options) { o.Analyzer = storetest.Analyzer(t, "de") }, store.ErrMadeOtherwise, "made with the analyzer"},
+		"another k1":          {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions":    {func(o *weaviate.Options) { o.Vectors = []store.VectorField{{Name: "body", Dims: 5}} }, sheaf.ErrInvalid, "3 dimensions"},
+		"nobody listens":      {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":          {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
+		"no name":             {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
+		"nothing to read":     {func(o *weaviate.Options) { o.Class = "NeverMade"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such class"},
+		"nothing to write to": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Existing = true }, sheaf.ErrNotFound, "no such class"},
+	} {
+		bad := o
+		c.change(&bad)
+		if _, err := weaviate.Open(t.Context(), bad); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
+		}
+	}
+}
+
+// TestExamine: the doctor finds nothing wrong with a server that is well, and says
+// why one that does not answer cannot be used.
+func TestExamine(t *testing.T) {
+	o := options(t)
+	for _, f := range weaviate.Examine(t.Context(), o) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
+	}
+	o.URL = "http://127.0.0.1:1"
+	if found := weaviate.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
+		t.Errorf("nobody listens: %v", found)
+	}
+}
+
+// TestBadAnswers: a server that stays away, answers nonsense or not at all is
+// unavailable, and a deadline is kept.
+func TestBadAnswers(t *testing.T) {
+	for what, answer := range map[string]http.HandlerFunc{
+		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>login</html>")) },
+		"cut":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"slow":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	} {
+		front := httptest.NewServer(answer)
+		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X", Analyzer: storetest.Analyzer(t, "en"), Timeout: 2 * time.Second})
+		if !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s: %v", what, err)
+		}
+		front.Close()
+	}
+}
+
+// behind opens a new, empty store through a proxy.
+func behind(t *testing.T, o weaviate.Options) func(address string) store.Backend {
+	return func(address string) store.Backend {
+		o.URL = address
+		return stores().Open(t, o)
+	}
+}
+
+// TestPatience: a server that is busy or hangs up is asked again.
+func TestPatience(t *testing.T) {
+	o := options(t)
+	storetest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/v1/schema") })
+}
+
+// TestPatienceEnds: a server that stays away, answers nonsense or not at all is
+// unavailable, and a deadline is kept.
+func TestPatienceEnds(t *testing.T) {
+	storetest.PatienceEnds(t, server(t), func(address string) store.Backend {
+		o := options(t)
+		o.Timeout = 5 * time.Second
+		return behind(t, o)(address)
+	})
+}
+
+// TestTooLarge: what is too large for one request is sent in parts, and what is too
+// large by itself named.
+func TestTooLarge(t *testing.T) {
+	o := options(t)
+	storetest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool { return r.Method == "POST" && r.URL.Path == "/v1/batch/objects" })
+}
+
+// TestRightsInBatches: a server that forgets in a batch of queries whose key it was, as
+// 1.35.2 does where it asks for rights, is asked one by one; what is forbidden then too
+// says so.
+func TestRightsInBatches(t *testing.T) {
+	o := options(t)
+	const refused = `{"data":{"Get":{"X":null}},"errors":[{"message":"rbac: authorization, forbidden action: user 'anonymous' has insufficient permissions to read_data"}]}`
+	var closed atomic.Bool
+	b := behind(t, o)(storetest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/graphql/batch"):
+			n := strings.Count(string(body), `"query"`)
+			_, _ = w.Write([]byte("[" + strings.Repeat(refused+",", n-1) + refused + "]"))
+			return true
+		case closed.Load() && strings.HasSuffix(r.URL.Path, "/graphql"):
+			_, _ = w.Write([]byte(refused))
+			return true
+		}
+		return false
+	}))
+	defer b.Close()
+	batch := store.Batch{Chunks: []store.Chunk{storetest.Chunk("t:a", "body", "steadfast", "title", "steadfast")}}
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	req := storetest.Words(sheaf.Match{Text: "steadfast"})
+	req.Text.Fields = []store.FieldWeight{{Name: "body", Weight: 1}, {Name: "title", Weight: 2}}
+	found, err := b.Retrieve(t.Context(), req)
+	if err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	closed.Store(true)
+	if _, err := b.Retrieve(t.Context(), req); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "let the key read and write the class "+o.Class) {
+		t.Errorf("without the right: %v", err)
+	}
+}
+
+// TestAnswersWithoutHits: an answer that does not say which hits there are is a fault
+// that names the store, not an empty list, of which a copy would be made.
+func TestAnswersWithoutHits(t *testing.T) {
+	o := options(t)
+	var said atomic.Value
+	said.Store("")
+	b := behind(t, o)(storetest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		answer := said.Load().(string)
+		if answer == "" || !strings.HasPrefix(r.URL.Path, "/v1/graphql") {
+			return false
+		}
+		if strings.HasSuffix(r.URL.Path, "/batch") {
+			answer = "[" + answer + "," + answer + "]"
+		}
+		_, _ = w.Write([]byte(answer))
+		return true
+	})).(*weaviate.Store)
+	defer b.Close()
+	if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("t:a", "body", "steadfast", "title", "steadfast")}}); err != nil {
+		t.Fatal(err)
+	}
+	req := storetest.Words(sheaf.Match{Text: "steadfast"})
+	two := req
+	text := *req.Text
+	text.Fields = []store.FieldWeight{{Name: "body", Weight: 1}, {Name: "title", Weight: 2}}
+	two.Text = &text
+	for _, answer := range []string{"{}", `{"data":null}`, `{"data":{}}`, `{"data":{"Get":null}}`, `{"data":{"Get":{"Other":[]}}}`} {
+		said.Store(answer)
+		calls := map[string]func() error{
+			"search":        func() error { _, err := b.Retrieve(t.Context(), req); return err },
+			"search fields": func() error { _, err := b.Retrieve(t.Context(), two); return err },
+			"count":         func() error { _, err := b.Count(t.Context(), req); return err },
+			"stream": func() error {
+				return b.Stream(t.Context(), "", func([]store.Chunk, string) error { return nil })
+			},
+		}
+		for what, call := range calls {
+			if err := call(); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "weaviate") {
+				t.Errorf("%s: %s: %v, want sheaf.ErrUnavailable that names the store", answer, what, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package weaviate
+
+import (
+	"fmt"
+	"strings"
+
+	"sheaf"
+	"sheaf/store/columnword"
+)
+
+// maxParts is how many parts a filter has at most: the server takes longer for each the
+// more there are, seconds for as many and minutes for seven times as many.
+const maxParts = 10_000
+
+// condition is a filter in GraphQL, or one of the two that need no server.
+type condition struct {
+	where     string
+	all, none bool
+	// loose says that more may meet it than should: hits have to be tested
+	// again with the filter itself.
+	loose bool
+}
+
+var (
+	everything = condition{all: true}
+	nothing    = condition{none: true}
+)
+
+func test(path, operator, value string) condition {
+	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
+}
+
+// and, or and not keep the two special conditions out of what is sent.
+func and(list ...condition) condition {
+	var parts []string
+	loose := false
+	for _, c := range list {
+		loose = loose || c.loose
+		switch {
+		case c.none:
+			return nothing
+		case !c.all:
+			parts = append(parts, c.where)
+		}
+	}
+	return joined("And", parts, everything, loose)
+}
+
+func or(list ...condition) condition {
+	var parts []string
+	loose, all := false, false
+	for _, c := range list {
+		loose = loose || c.loose
+		switch {
+		case c.all:
+			all = true
+		case !c.none:
+			parts = append(parts, c.where)
+		}
+	}
+	if all {
+		return condition{all: true, loose: loose}
+	}
+	return joined("Or", parts, nothing, loose)
+}
+
+func joined(operator string, parts []string, none condition, loose bool) condition {
+	out := none
+	switch len(parts) {
+	case 0:
+	case 1:
+		out = condition{where: parts[0]}
+	default:
+		out = condition{where: "{operator:" + operator + " operands:[" + strings.Join(parts, " ") + "]}"}
+	}
+	out.loose = loose
+	return out
+}
+
+// not of a loose condition is everything: what should not meet it is not known
+// before hits are tested.
+func not(c condition) condition {
+	switch {
+	case c.loose:
+		return condition{all: true, loose: true}
+	case c.all:
+		return nothing
+	case c.none:
+		return everything
+	}
+	return condition{where: "{operator:Not operands:[" + c.where + "]}"}
+}
+
+func (s *Store) filter(f sheaf.Filter) condition {
+	switch f := f.(type) {
+	case nil:
+		return everything
+	case sheaf.And:
+		return and(s.filters(f)...)
+	case sheaf.Or:
+		return or(s.filters(f)...)
+	case sheaf.Not:
+		return not(s.filter(f.Filter))
+	case sheaf.In:
+		var words []string
+		for _, v := range f.Values {
+			if !v.IsZero() {
+				words = append(words, columnword.Column(f.Column)+columnword.Value(v))
+			}
+		}
+		return anyOf("c", words)
+	case sheaf.Range:
+		return between(f)
+	case sheaf.Exists:
+		return test("c", "Like", quote(columnword.Column(f.Column)+"*"))
+	case sheaf.HasPrefix:
+		return test("c", "Like", quote(columnword.Column(f.Column)+columnword.Prefix(f.Prefix)+"*"))
+	}
+	return nothing
+}
+
+func (s *Store) filters(list []sheaf.Filter) []condition {
+	out := make([]condition, len(list))
+	for i, f := range list {
+		out[i] = s.filter(f)
+	}
+	return out
+}
+
+func anyOf(path string, words []string) condition {
+	if len(words) == 0 {
+		return nothing
+	}
+	return test(path, "ContainsAny", quoteAll(words))
+}
+
+// between is two conditions, each of which another value of the column may meet, so
+// it is loose.
+func between(f sheaf.Range) condition {
+	kind, ok := f.Kind()
+	if !ok {
+		return nothing
+	}
+	beginning := columnword.Column(f.Column) + columnword.Kind(kind)
+	low, high := test("c", "GreaterThanEqual", quote(beginning)), test("c", "LessThan", quote(beginning+"~"))
+	if !f.Min.IsZero() {
+		low = test("c", "GreaterThan"+orEqual(f.MinOpen), quote(columnword.Column(f.Column)+columnword.Value(f.Min)))
+	}
+	if !f.Max.IsZero() {
+		high = test("c", "LessThan"+orEqual(f.MaxOpen), quote(columnword.Column(f.Column)+columnword.Value(f.Max)))
+	}
+	out := and(low, high)
+	out.loose = true
+	return out
+}
+
+func orEqual(open bool) string {
+	if open {
+		return ""
+	}
+	return "Equal"
+}

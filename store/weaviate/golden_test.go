@@ -1,0 +1,79 @@
+package weaviate_test
+
+import (
+	"flag"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"sheaf/store"
+	"sheaf/store/httpstore"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+var update = flag.Bool("update", false, "write golden files anew, with what the server answers")
+
+// TestRequests: everything that is sent to Weaviate has its golden form, with what
+// it answered and what the store read in that: how the classes are made, batches, a search for each thing that a
+// request can hold, joined branches, deletion.
+func TestRequests(t *testing.T) {
+	o := weaviate.Options{URL: "http://weaviate", Class: "Golden", Hybrid: true, Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
+	if *update {
+		o.URL = server(t)
+		if err := weaviate.Drop(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		empty(t, o.URL)
+	}
+	x := storetest.NewExchanges(t, filepath.Join("testdata", "requests.json"), *update)
+	o.Client = x.Client()
+	x.About = "open"
+	s, err := weaviate.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.All(t.Context(), s)
+	x.About = "drop"
+	x.Result(weaviate.Drop(t.Context(), o))
+}
+
+// empty fails when a server holds classes: they would be in what is recorded of it.
+func empty(t *testing.T, url string) {
+	t.Helper()
+	var schema struct {
+		Classes []struct{ Class string }
+	}
+	client := httpstore.Client{Store: "weaviate", URL: url, HTTP: http.DefaultClient}
+	if err := client.Call(t.Context(), "GET", "/v1/schema", nil, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(schema.Classes); n > 0 {
+		t.Fatalf("the server at %s holds %d classes, such as %s: update with one that is empty (scripts/servers/weaviate.sh)", url, n, schema.Classes[0].Class)
+	}
+}
+
+// TestHollowAnswers: what Weaviate's answers may lack. It needs no server.
+func TestHollowAnswers(t *testing.T) {
+	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
+		s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "Golden", Hybrid: true, Client: client, Analyzer: storetest.Analyzer(t, "en"),
+			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}, []storetest.Hollow{
+		{About: "write", Path: "/batch/objects", From: `(?s)^\[.*`, To: `[]`},
+		{About: "write", Path: "/batch/objects", From: `(?s)"result":\s*{.*?}`, To: `"result":null`},
+		{About: "write", Path: "/batch/objects", From: `"SUCCESS"`, To: `"PENDING"`},
+		{About: "write", Path: "/graphql/batch", From: `(?s)"meta":\s*{.*?}`, To: ``},
+		{About: "words", Path: "/graphql/batch", From: `"Golden":`, To: `"Other":`},
+		{About: "words", Path: "/graphql/batch", From: `"score":\s*"[0-9.]*"`, To: `"score":"many"`},
+		{About: "words", Path: "/graphql/batch", From: `"cid":`, To: `"other":`},
+		{About: "vector", Path: "/graphql", From: `"distance":`, To: `"other":`},
+		{About: "count", Path: "/graphql", From: `(?s)"meta":\s*{.*?}`, To: `"meta":{}`},
+		{About: "delete", Path: "/batch/objects", From: `"results":`, To: `"other":`},
+		{About: "delete", Path: "/batch/objects", From: `"failed":\s*0`, To: `"failed":1`},
+	})
+}

@@ -1,0 +1,29 @@
+package weaviate_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// TestNonsense: who answers without being Weaviate is told so, not that a class is missing.
+func TestNonsense(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{}`:             "names no classes",
+		`null`:           "is that weaviate?",
+		`{"classes":[]}`: "took the class and does not have it",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: server.URL, Class: "Nonsense", Analyzer: storetest.Analyzer(t, "en")})
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v: want %q", answer, err, want)
+		}
+		server.Close()
+	}
+}

@@ -1,0 +1,33 @@
+package weaviate_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// TestOtherServer: a server of another kind is asked about, when a store is opened and
+// when it is examined. It needs no real one.
+func TestOtherServer(t *testing.T) {
+	for _, status := range []int{http.StatusNotFound, http.StatusBadRequest} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "//") {
+				t.Errorf("the slash at the end of the address stands in the path %s", r.URL.Path)
+			}
+			http.Error(w, "no handler found", status)
+		}))
+		o := weaviate.Options{URL: server.URL + "/", Class: "Notes", Analyzer: storetest.Analyzer(t, "en")}
+		if _, err := weaviate.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), "(is that Weaviate?)") {
+			t.Errorf("status %d: opened: %v", status, err)
+		}
+		if found := weaviate.Examine(t.Context(), o); len(found) != 1 || !strings.Contains(fmt.Sprint(found[0].Err), "(is that Weaviate?)") {
+			t.Errorf("status %d: examined: %v", status, found)
+		}
+		server.Close()
+	}
+}

@@ -1,0 +1,70 @@
+package weaviate_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sheaf/collection"
+	"sheaf/collection/collectiontest"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// BenchmarkOverhead is a whole query, as the doors answer it, with a profile of two
+// branches and with the default, beside the same requests to the server alone.
+func BenchmarkOverhead(b *testing.B) {
+	for _, profile := range []string{"rrf", "sheaf"} {
+		b.Run(profile, func(b *testing.B) {
+			tap := &storetest.Tap{HTTP: httpstore.Transport()}
+			_, whole := collectiontest.Searches(b, profile, func(o *collection.Options) {
+				at := options(b)
+				at.Client, at.Analyzer = &http.Client{Transport: tap}, o.Analyzer
+				o.Backend, o.Store = stores().Open(b, at), "Weaviate"
+			})
+			tap.Overhead(b, len(collectiontest.Asked), whole)
+		})
+	}
+}
+
+// BenchmarkBulk fills a class beside a loop of the server's own batches of the
+// same documents.
+func BenchmarkBulk(b *testing.B) {
+	collected := &storetest.Collected{}
+	collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
+	tap := &storetest.Tap{HTTP: httpstore.Transport()}
+	fresh := func() (*weaviate.Store, weaviate.Options) {
+		o := options(b)
+		o.Client = &http.Client{Transport: tap}
+		return stores().Open(b, o).(*weaviate.Store), o
+	}
+	st, o := fresh()
+	first := o.Class
+	tap.Take()
+	if err := st.Write(context.Background(), store.Batch{Chunks: collected.Chunks}); err != nil {
+		b.Fatal(err)
+	}
+	var bulk []storetest.Sent
+	for _, s := range tap.Take() {
+		if s.Method == "POST" && (strings.HasSuffix(s.URL, "/v1/batch/objects") || strings.HasSuffix(s.URL, "/v1/schema")) {
+			bulk = append(bulk, s)
+		}
+	}
+	var into *weaviate.Store
+	var place weaviate.Options
+	storetest.Ratio(b, func() { into, place = fresh() }, func() error {
+		return into.Write(context.Background(), store.Batch{Chunks: collected.Chunks})
+	}, func() error {
+		for _, s := range bulk {
+			s.Body = bytes.ReplaceAll(s.Body, []byte(first), []byte(place.Class))
+			if err := tap.Send(context.Background(), s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,113 @@
+package weaviate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// TestRemoved: a store whose place on the server is removed behind its back says so, and
+// not that the request was wrong, or that there is nothing to find.
+func TestRemoved(t *testing.T) {
+	o := options(t)
+	b := stores().Open(t, o)
+	defer b.Close()
+	if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
+		t.Fatal(err)
+	}
+	if storetest.Hits(t, b, "stone") != 1 {
+		t.Fatal("nothing found before")
+	}
+	if err := weaviate.Drop(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("found %v, %v", got, err)
+	}
+}
+
+// TestDropLeavesOthers: a store is removed without the classes of other stores whose names begin as those of its
+// vectors do. A class of its name that something else made stays.
+func TestDropLeavesOthers(t *testing.T) {
+	o := options(t)
+	o.Vectors = []store.VectorField{{Name: store.VectorBody, Dims: 2}}
+	other := o
+	other.Class, other.Vectors = o.Class+"_V_other", nil
+	t.Cleanup(func() {
+		if err := weaviate.Drop(context.Background(), other); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, o := range []weaviate.Options{o, other} {
+		b := stores().Open(t, o)
+		batch := storetest.One("t:a", "stone")
+		if o.Vectors != nil {
+			batch.Chunks[0].Vectors = []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0}}}}
+		}
+		if err := errors.Join(b.Write(t.Context(), batch), b.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := weaviate.Drop(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := classesOf(t, o); len(got) != 1 || got[0] != other.Class {
+		t.Errorf("after a drop of %s there are %v", o.Class, got)
+	}
+	foreign := options(t)
+	ask(t, foreign, http.MethodPost, "/v1/schema", `{"class": "`+foreign.Class+`", "vectorizer": "none"}`)
+	if err := weaviate.Drop(t.Context(), foreign); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a class of something else: %v", err)
+	}
+	if got := classesOf(t, foreign); len(got) != 1 {
+		t.Errorf("a class of something else is gone: %v", got)
+	}
+	ask(t, foreign, http.MethodDelete, "/v1/schema/"+foreign.Class, "")
+}
+
+// classesOf names the classes whose names begin as that of a store.
+func classesOf(t *testing.T, o weaviate.Options) (names []string) {
+	t.Helper()
+	var all struct{ Classes []struct{ Class string } }
+	if err := json.Unmarshal(ask(t, o, http.MethodGet, "/v1/schema", ""), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all.Classes {
+		if c.Class == o.Class || strings.HasPrefix(c.Class, o.Class+"_") {
+			names = append(names, c.Class)
+		}
+	}
+	return names
+}
+
+// ask sends a request to the server of a store, past it.
+func ask(t *testing.T, o weaviate.Options, method, path, body string) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, o.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if o.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+o.Key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	out, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %s, %v: %s", method, path, res.Status, err, out)
+	}
+	return out
+}

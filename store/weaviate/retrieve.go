@@ -1,0 +1,478 @@
+package weaviate
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/textplan"
+)
+
+// Retrieve implements [store.Backend].
+func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	if err := req.ValidatePlain(); err != nil {
+		return nil, err
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	a, err := s.prepare(&req)
+	if err != nil || a.where.none {
+		return nil, err
+	}
+	out, err := s.enough(ctx, a, req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return out[:min(len(out), req.Limit)], nil
+}
+
+// Count implements [store.Counter].
+func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
+	if err := req.ValidatePlain(); err != nil {
+		return 0, err
+	}
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	a, err := s.counting(req)
+	if err != nil || a.where.none {
+		return 0, err
+	}
+	if a.countable() {
+		return s.count(ctx, a)
+	}
+	out, err := s.enough(ctx, a, MaxLimit-1)
+	if err == nil && len(out) >= MaxLimit-1 {
+		return 0, s.fault(sheaf.ErrUnsupported, "count more than %d hits of this request", len(out))
+	}
+	return len(out), err
+}
+
+// counting is a request whose hits are only counted.
+func (s *Store) counting(req store.Request) (asked, error) {
+	if req.Text != nil {
+		// What matches does not depend on how it is scored.
+		text := *req.Text
+		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1, s.o.B
+		req.Text = &text
+	}
+	return s.prepare(&req)
+}
+
+// countable reports whether the server counts what a matches.
+func (a asked) countable() bool { return !a.meaning && !a.where.loose }
+
+// asked is a request as it is sent, again and again until there are enough hits.
+type asked struct {
+	class string
+	// how finds and scores: bm25 or nearVector; "" lists what where meets.
+	how string
+	// lists are those that scores by words are made of.
+	lists []list
+	// combine makes one score of one for each field of plan.
+	combine func(fields []float64) float64
+	fields  int
+	// matching is what bm25 asks for, as a filter: to count with.
+	matching condition
+	where    condition
+	exact    sheaf.Filter
+	meaning  bool
+	// want is how many hits are asked for.
+	want int
+}
+
+// list is what the server scores by itself: words of one factor in one field. Its
+// own weights of fields and words are not used: with a weight above 1 version 1.35
+// loses the best hits.
+type list struct {
+	how    string
+	field  int
+	weight float64
+	// words are asked for in property, each with a factor.
+	words    string
+	property string
+	factor   float64
+}
+
+func (a asked) filter() condition { return and(a.where, a.matching) }
+
+// Supports implements [store.Selective]: it refuses what the server does not
+// compute.
+func (s *Store) Supports(req store.Request) error {
+	t := req.Text
+	switch {
+	case req.Limit >= MaxLimit:
+		return s.fault(sheaf.ErrUnsupported, "a limit of %d: fewer than %d", req.Limit, MaxLimit)
+	case t == nil:
+	case t.Combine == store.CombineBM25F:
+		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
+	case req.CountsAmong():
+		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
+	case t.K1 != s.o.K1 || t.B != s.o.B:
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the class was made with %v and %v: ask for these, or fill a class made with those", t.K1, t.B, s.o.K1, s.o.B)
+	}
+	return nil
+}
+
+func (s *Store) prepare(req *store.Request) (asked, error) {
+	if err := s.Supports(*req); err != nil {
+		return asked{}, err
+	}
+	if err := store.ValidateParts(req.Filter, "weaviate "+s.o.Class+": search", maxParts); err != nil {
+		return asked{}, err
+	}
+	a := asked{class: s.o.Class, where: s.filter(req.Filter), exact: req.Filter, matching: everything}
+	if req.Within != nil {
+		ids := make([]string, len(req.Within))
+		for i, id := range req.Within {
+			ids[i] = hash(string(id))
+		}
+		a.where = and(a.where, anyOf("chunk", ids))
+	}
+	if req.Text != nil {
+		return a, s.words(req, &a)
+	}
+	s.mu.Lock()
+	v, ok := s.vectors[req.Vector.Field]
+	s.mu.Unlock()
+	switch {
+	case !ok:
+		a.where = nothing
+	case v.Dims != len(req.Vector.Vector):
+		return a, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector.Vector), req.Vector.Field, v.Dims)
+	}
+	a.class, a.meaning = s.passageClass(req.Vector.Field), true
+	a.how = "nearVector:{vector:" + numbers(req.Vector.Vector) + "}"
+	return a, nil
+}
+
+// numbers writes a vector.
+func numbers(vector []float32) string {
+	out := []byte{'['}
+	for i, x := range vector {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendFloat(out, float64(x), 'g', -1, 32)
+	}
+	return string(append(out, ']'))
+}
+
+// words adds the words of a request. The server scores one list of words over one
+// list of properties; what must and must not match are filters beside it.
+func (s *Store) words(req *store.Request, a *asked) error {
+	t := req.Text
+	plan := textplan.Compile(s.o.Analyzer, t)
+	root, ok := plan.Root.(textplan.Bool)
+	if !ok {
+		root = textplan.Bool{Must: []textplan.Node{plan.Root}}
+	}
+	var scoring []textplan.Term
+	var any []condition
+	for i, part := range slices.Concat(root.Must, root.Should) {
+		list, match, err := s.plain(part, plan)
+		if err != nil {
+			return err
+		}
+		scoring = append(scoring, list...)
+		any = append(any, match)
+		if i < len(root.Must) {
+			a.where = and(a.where, match)
+		}
+	}
+	for _, part := range root.MustNot {
+		_, match, err := s.plain(part, plan)
+		if err != nil {
+			return err
+		}
+		a.where = and(a.where, not(match))
+	}
+	switch {
+	case root.All:
+		return nil
+	case len(scoring) == 0:
+		a.where = nothing
+		return nil
+	}
+	if len(root.Must) == 0 {
+		a.matching = or(any...)
+	}
+	s.bm25(t, scoring, plan, a)
+	return nil
+}
+
+// plain is a part of the query that matches when any of some terms does.
+func (s *Store) plain(n textplan.Node, plan textplan.Plan) ([]textplan.Term, condition, error) {
+	switch n := n.(type) {
+	case textplan.Term:
+		var any []condition
+		for _, f := range n.Fields {
+			if s.has(plan.Fields[f].Name) {
+				any = append(any, anyOf(textProperty(plan.Fields[f].Name), []string{n.Text}))
+			}
+		}
+		return []textplan.Term{n}, or(any...), nil
+	case textplan.Bool:
+		if n.All || len(n.Must) > 1 || len(n.Must) == 1 && len(n.Should) > 0 || len(n.MustNot) > 0 {
+			break
+		}
+		var terms []textplan.Term
+		var any []condition
+		for _, part := range slices.Concat(n.Must, n.Should) {
+			list, match, err := s.plain(part, plan)
+			if err != nil {
+				return nil, nothing, err
+			}
+			terms, any = append(terms, list...), append(any, match)
+		}
+		return terms, or(any...), nil
+	case textplan.Phrase:
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, as words of several parts are: leave out the quotation marks, or the mark or field before the word, or use another store")
+	case textplan.Expand:
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts without spaces: use another store")
+	}
+	return nil, nothing, s.fault(sheaf.ErrUnsupported, "words that nest more than one deep: use another store")
+}
+
+// has reports whether any chunk may have the field; the server refuses to look at
+// properties that it does not know.
+func (s *Store) has(field string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.texts[textProperty(field)]
+}
+
+// bm25 makes the lists that the scores of terms are made of.
+func (s *Store) bm25(req *store.TextRequest, terms []textplan.Term, plan textplan.Plan, a *asked) {
+	type group struct {
+		field  int
+		factor float64
+	}
+	var groups []group
+	words := map[group]map[string]bool{}
+	for _, t := range terms {
+		for _, f := range t.Fields {
+			if !s.has(plan.Fields[f].Name) {
+				continue
+			}
+			// A word that two parts of the query hold counts in each.
+			g := group{f, t.Factor}
+			for words[g][t.Text] {
+				g.factor = math.Nextafter(g.factor, math.Inf(1))
+			}
+			if words[g] == nil {
+				words[g] = map[string]bool{}
+				groups = append(groups, g)
+			}
+			words[g][t.Text] = true
+		}
+	}
+	if len(groups) == 0 {
+		a.where = nothing
+		return
+	}
+	for _, g := range groups {
+		var text []string
+		for _, t := range terms {
+			if words[g][t.Text] {
+				delete(words[g], t.Text)
+				text = append(text, t.Text)
+			}
+		}
+		w := plan.Fields[g.field]
+		l := list{field: g.field, weight: w.Weight * g.factor, words: strings.Join(text, " "), property: textProperty(w.Name), factor: g.factor}
+		l.how = "bm25:{query:" + quote(l.words) + " properties:[" + quote(l.property) + "]}"
+		a.lists = append(a.lists, l)
+	}
+	a.fields = len(plan.Fields)
+	a.combine = func(fields []float64) float64 {
+		sum, best := 0.0, 0.0
+		for _, v := range fields {
+			sum, best = sum+v, max(best, v)
+		}
+		if req.Combine == store.CombineBest {
+			return best + req.TieBreaker*(sum-best)
+		}
+		return sum
+	}
+}
+
+// total is the score of what a chunk has in each list.
+func (a asked) total(scores []float64) float64 {
+	fields := make([]float64, a.fields)
+	for i, l := range a.lists {
+		fields[l.field] += l.weight * scores[i]
+	}
+	return a.combine(fields)
+}
+
+// joined asks for every list as a whole and puts them together. A shorter list
+// would not be the beginning of the whole one: version 1.35 prunes away hits that
+// are among the best, most of all right after they were written. So lists of more
+// than MaxLimit hits are as good as the server's pruning.
+func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
+	pages, err := s.pages(ctx, a.whole())
+	if err != nil {
+		return nil, err
+	}
+	return s.join(ctx, a, pages)
+}
+
+// whole asks for each of the lists as a whole.
+func (a asked) whole() []asked {
+	out := make([]asked, len(a.lists))
+	for i, l := range a.lists {
+		out[i] = a
+		out[i].how, out[i].want = l.how, MaxLimit
+	}
+	return out
+}
+
+// join puts the lists of a together.
+func (s *Store) join(ctx context.Context, a asked, pages []page) (sheaf.Ranking, error) {
+	scores := map[sheaf.ID][]float64{}
+	for i, page := range pages {
+		for _, h := range page.found {
+			if scores[h.ID] == nil {
+				scores[h.ID] = make([]float64, len(a.lists))
+			}
+			scores[h.ID][i] = h.Score
+		}
+	}
+	if err := s.complete(ctx, a, pages, scores); err != nil {
+		return nil, err
+	}
+	out := make(sheaf.Ranking, 0, len(scores))
+	for id, list := range scores {
+		out = append(out, sheaf.Hit{ID: id, Score: a.total(list)})
+	}
+	out.Sort()
+	return out, nil
+}
+
+// complete asks every list that goes on for the scores of the chunks that only
+// other lists have shown.
+func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[sheaf.ID][]float64) error {
+	var some []asked
+	var of []int // the list of each
+	for i, page := range pages {
+		if page.last == nil {
+			continue // it was shown whole
+		}
+		seen := map[sheaf.ID]bool{}
+		for _, h := range page.found {
+			seen[h.ID] = true
+		}
+		var missing []string
+		for id := range scores {
+			if !seen[id] {
+				missing = append(missing, hash(string(id)))
+			}
+		}
+		slices.Sort(missing)
+		for part := range slices.Chunk(missing, 1000) {
+			some = append(some, asked{class: a.class, how: a.lists[i].how, where: anyOf("chunk", part), want: len(part)})
+			of = append(of, i)
+		}
+	}
+	found, err := s.pages(ctx, some)
+	if err != nil {
+		return err
+	}
+	for k, page := range found {
+		for _, h := range page.found {
+			scores[h.ID][of[k]] = h.Score
+		}
+	}
+	return nil
+}
+
+// enough asks for more and more hits until those that count are settled: the server
+// breaks ties in an order of its own, passages are more than chunks, and a loose
+// filter lets too much through.
+func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
+	if len(a.lists) > 0 {
+		return s.joined(ctx, a)
+	}
+	// Chunks that were seen, of which nothing more is asked for.
+	var before sheaf.Ranking
+	where := a.where
+	a.want = s.guess(a.class, limit)
+	for left := 0; ; {
+		pages, err := s.pages(ctx, []asked{a})
+		if err != nil {
+			return nil, err
+		}
+		found, last := pages[0].found, pages[0].last
+		out := slices.Clone(before)
+		best := map[sheaf.ID]int{}
+		for _, h := range found {
+			if i, ok := best[h.ID]; ok {
+				if h.Score > out[i].Score || h.Score == out[i].Score && h.Passage < out[i].Passage {
+					out[i] = h
+				}
+				continue
+			}
+			best[h.ID] = len(out)
+			out = append(out, h)
+		}
+		out.Sort()
+		// Settled when nothing that was not seen can be as good.
+		if last == nil || len(out) > limit && out[limit-1].Score > *last {
+			return out, nil
+		}
+		s.note(a.class, len(found), len(best))
+		switch {
+		case a.want < MaxLimit:
+			a.want = min(a.want*4, MaxLimit)
+		case len(out) >= limit:
+			return out, nil
+		case a.meaning && len(best) > 0 && left < maxLeft:
+			// A long document fills the longest list with its passages. The best one of
+			// each chunk is among those seen, so what comes behind is asked for without them.
+			left, before = left+1, out
+			seen := make([]string, len(before))
+			for i, h := range before {
+				seen[i] = hash(string(h.ID))
+			}
+			a.where, a.want = and(where, not(anyOf("chunk", seen))), s.guess(a.class, limit-len(before))
+		default:
+			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the filter or the query narrower", MaxLimit*(left+1), limit)
+		}
+	}
+}
+
+// maxLeft is how many times the chunks that were seen are left out of a list: as many
+// documents of more passages than a list has may be nearest.
+const maxLeft = 20
+
+// guess is how many hits to ask a class for, so that limit chunks are among them.
+func (s *Store) guess(class string, limit int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return min(int(float64(limit+limit/4)*max(1, s.spread[class]))+20, MaxLimit)
+}
+
+// maxSpread bounds what one odd query, whose hits are all of one long chunk, makes of
+// those that come after it.
+const maxSpread = 8
+
+// note remembers that hits of a class were of fewer chunks, and too few: a request more
+// costs more than hits that are not needed.
+func (s *Store) note(class string, hits, chunks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spread == nil {
+		s.spread = map[string]float64{}
+	}
+	s.spread[class] = max(s.spread[class], min(maxSpread, float64(hits)/float64(max(chunks, 1))))
+}

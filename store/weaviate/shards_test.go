@@ -1,0 +1,102 @@
+package weaviate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// TestShards: a class of three shards, which somebody made by hand, finds by words and by meaning what a class of one
+// shard finds. Scores of words may differ, since each shard counts by itself, and the store says how many shards
+// there are.
+func TestShards(t *testing.T) {
+	var chunks []store.Chunk
+	for i := range 60 {
+		text := "heron"
+		if i%7 == 0 {
+			text += " kite"
+		}
+		c := storetest.Chunk(fmt.Sprintf("t:%d.md", i), "body", text)
+		c.Vectors = []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{float32(math.Cos(float64(i))), float32(math.Sin(float64(i)))}}}}
+		chunks = append(chunks, c)
+	}
+	near := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: []float32{1, 0}}}
+	kites := storetest.Words(sheaf.Match{Text: "kite"})
+	var words [2]map[sheaf.ID]float64
+	var meaning [2]sheaf.Ranking
+	for n, shards := range []int{1, 3} {
+		o := options(t)
+		o.Vectors = []store.VectorField{{Name: store.VectorBody, Dims: 2}}
+		makeSharded(t, o, shards)
+		b := stores().Open(t, o)
+		defer b.Close()
+		if got := b.(store.Sharded).Shards(); got != shards {
+			t.Errorf("a class of %d shards: the store says %d", shards, got)
+		}
+		if err := b.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
+			t.Fatal(err)
+		}
+		found, err := b.Retrieve(t.Context(), kites)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[n] = map[sheaf.ID]float64{}
+		for _, h := range found {
+			words[n][h.ID] = h.Score
+		}
+		if meaning[n], err = b.Retrieve(t.Context(), near); err != nil {
+			t.Fatal(err)
+		}
+		if stats, err := b.(store.Reporter).Stats(t.Context()); err != nil || stats.Chunks != 60 || stats.Vectors != 60 {
+			t.Errorf("%d shards: %+v, %v", shards, stats, err)
+		}
+		if err := b.Delete(t.Context(), []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}); err != nil {
+			t.Fatal(err)
+		}
+		if count, err := b.(store.Counter).Count(t.Context(), storetest.Words(sheaf.Match{Text: "heron"})); err != nil || count != 56 {
+			t.Errorf("%d shards: %d chunks after a deletion, %v", shards, count, err)
+		}
+	}
+	differ := 0
+	for id, score := range words[0] {
+		other, ok := words[1][id]
+		if !ok {
+			t.Errorf("three shards do not find %s", id)
+		}
+		if math.Abs(other-score) > 1e-5*score {
+			differ++
+		}
+	}
+	if len(words[0]) != 9 || len(words[1]) != 9 || differ == 0 {
+		t.Errorf("one shard finds %v, three find %v: %d scores differ", words[0], words[1], differ)
+	}
+	for i := range meaning[0] {
+		if len(meaning[0]) != 10 || len(meaning[1]) != 10 || meaning[0][i].ID != meaning[1][i].ID {
+			t.Fatalf("by meaning one shard finds %v, three find %v", meaning[0], meaning[1])
+		}
+	}
+}
+
+// makeSharded makes the classes of a store by hand, each with so many shards.
+func makeSharded(t *testing.T, o weaviate.Options, shards int) {
+	t.Helper()
+	bodies, err := o.Bodies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range bodies {
+		body["shardingConfig"] = map[string]any{"desiredCount": shards}
+		data, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask(t, o, http.MethodPost, "/v1/schema", string(data))
+	}
+}

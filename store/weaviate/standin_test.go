@@ -1,0 +1,435 @@
+package weaviate_test
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// standIn answers in place of Weaviate, as far as the tests here need: words score by
+// how often they stand in a property, equal ones come in an order of its own, and no
+// list is longer than the server's.
+type standIn struct {
+	t testing.TB
+
+	mu      sync.Mutex
+	classes []map[string]any
+	objects map[string][]kept // by class
+	asked   int               // queries for hits
+	last    int               // after so many it answers none; 0 for no end
+}
+
+type kept struct {
+	Class      string
+	ID         string
+	Properties map[string]any
+	Vector     []float64
+}
+
+// most is how many hits the server gives at most.
+const most = 10_000
+
+var (
+	getQuery    = regexp.MustCompile(`^{Get{(\w+)\(limit:(\d+) (.*)\){([^{}]*(?:{\w+})?)}}}$`)
+	wordsQuery  = regexp.MustCompile(`^bm25:{query:"([^"]*)" properties:\["(\w+)"\]}`)
+	vectorQuery = regexp.MustCompile(`^nearVector:{vector:(\[[^\]]*\])}`)
+	chunkFilter = regexp.MustCompile(`^(?: where:({operator:Not operands:\[)?{path:\["chunk"\] operator:ContainsAny valueText:(\[[^\]]*\])}(?:\]})?)?$`)
+	countQuery  = regexp.MustCompile(`^{Aggregate{(\w+)(?:\(.*\))?{meta{count}}}}$`)
+)
+
+// RoundTrip implements [http.RoundTripper].
+func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	if s.last > 0 && s.asked >= s.last {
+		return nil, errors.New("asked without end")
+	}
+	var answer any
+	read := func(into any) {
+		if err := json.Unmarshal(body, into); err != nil {
+			s.t.Errorf("%s: %v: %s", req.URL, err, body)
+		}
+	}
+	switch what := req.Method + " " + req.URL.Path; {
+	case what == "GET /v1/schema":
+		answer = map[string]any{"classes": append([]map[string]any{}, s.classes...)} // [] when there are none
+	case what == "POST /v1/schema":
+		var class map[string]any
+		read(&class)
+		s.classes = append(s.classes, class)
+		answer = class
+	case strings.HasPrefix(what, "POST /v1/schema/"):
+		answer = map[string]any{}
+	case what == "POST /v1/batch/objects":
+		var batch struct{ Objects []kept }
+		read(&batch)
+		said := make([]any, len(batch.Objects))
+		for i, o := range batch.Objects {
+			s.objects[o.Class] = append(s.objects[o.Class], o)
+			said[i] = map[string]any{"result": map[string]any{"status": "SUCCESS"}}
+		}
+		answer = said
+	case what == "POST /v1/graphql":
+		var q struct{ Query string }
+		read(&q)
+		answer = s.answer(q.Query)
+	case what == "POST /v1/graphql/batch":
+		var list []struct{ Query string }
+		read(&list)
+		said := make([]any, len(list))
+		for i, q := range list {
+			said[i] = s.answer(q.Query)
+		}
+		answer = said
+	default:
+		s.t.Errorf("the stand-in does not know %s", what)
+	}
+	out, err := json.Marshal(answer)
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(out)), Request: req}, err
+}
+
+func (s *standIn) answer(query string) any {
+	if m := countQuery.FindStringSubmatch(query); m != nil {
+		return map[string]any{"data": map[string]any{"Aggregate": map[string]any{m[1]: []any{map[string]any{"meta": map[string]any{"count": 0}}}}}}
+	}
+	m := getQuery.FindStringSubmatch(query)
+	if m == nil {
+		s.t.Errorf("the stand-in does not understand %s", query)
+		return nil
+	}
+	class, rest := m[1], m[3]
+	limit, err := strconv.Atoi(m[2])
+	if err != nil || limit > most {
+		s.t.Errorf("a limit of %s: at most %d", m[2], most)
+	}
+	s.asked++
+	var score func(o *kept) float64
+	if words := wordsQuery.FindStringSubmatch(rest); words != nil {
+		rest = rest[len(words[0]):]
+		score = func(o *kept) float64 {
+			text, _ := o.Properties[words[2]].(string)
+			n := 0
+			for _, have := range strings.Fields(text) {
+				if slices.Contains(strings.Fields(words[1]), have) {
+					n++
+				}
+			}
+			return float64(n)
+		}
+	} else if near := vectorQuery.FindStringSubmatch(rest); near != nil {
+		rest = rest[len(near[0]):]
+		var v []float64
+		if err := json.Unmarshal([]byte(near[1]), &v); err != nil {
+			s.t.Error(err)
+		}
+		score = func(o *kept) float64 {
+			dot := 1.0 // above 0, which is no hit
+			for i, x := range o.Vector {
+				dot += x * v[i]
+			}
+			return dot + 1
+		}
+	}
+	filter := chunkFilter.FindStringSubmatch(rest)
+	if score == nil || filter == nil {
+		s.t.Errorf("the stand-in does not understand %s", query)
+		return nil
+	}
+	among := map[string]bool{}
+	if filter[2] != "" {
+		var hashes []string
+		if err := json.Unmarshal([]byte(filter[2]), &hashes); err != nil {
+			s.t.Error(err)
+		}
+		for _, h := range hashes {
+			among[h] = true
+		}
+	}
+	type found struct {
+		o     *kept
+		score float64
+	}
+	var all []found
+	for i := range s.objects[class] {
+		o := &s.objects[class][i]
+		if n := score(o); n > 0 && (filter[2] == "" || among[o.Properties["chunk"].(string)] == (filter[1] == "")) {
+			all = append(all, found{o, n})
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.o.ID, b.o.ID))
+	})
+	list := []any{}
+	for _, f := range all[:min(len(all), limit)] {
+		more := map[string]any{"score": strconv.FormatFloat(f.score, 'g', -1, 64)}
+		if near := strings.HasPrefix(m[4], "n "); near {
+			more = map[string]any{"distance": 3 - f.score}
+		}
+		list = append(list, map[string]any{"cid": f.o.Properties["cid"], "n": f.o.Properties["n"], "_additional": more})
+	}
+	return map[string]any{"data": map[string]any{"Get": map[string]any{class: list}}}
+}
+
+// standing is a store on a stand-in.
+func standing(t *testing.T) (*weaviate.Store, *standIn) {
+	t.Helper()
+	server := &standIn{t: t, objects: map[string][]kept{}}
+	s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "StandIn", Client: &http.Client{Transport: server}, Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, server
+}
+
+// TestNearestOfManyPassages: the nearest chunks are those that comparing every passage
+// finds, however many passages a chunk has and however many are equally near, and what
+// one query learned of that saves the next one a request.
+func TestNearestOfManyPassages(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for round := range 6 {
+		s, server := standing(t)
+		var batch store.Batch
+		for i := range 100 {
+			c := storetest.Chunk(fmt.Sprintf("t:%03d", i), "body", "x")
+			n := 1
+			if i%7 == round {
+				n = 1 + r.IntN(60)
+			}
+			v := store.Vectors{Name: "body"}
+			for range n {
+				// Few directions, so that many are equally near.
+				v.Passages = append(v.Passages, [][]float32{{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {0.6, 0.8}, {0.8, 0.6}}[r.IntN(1+round%6)])
+			}
+			c.Vectors = []store.Vectors{v}
+			batch.Chunks = append(batch.Chunks, c)
+		}
+		if err := s.Write(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		near := []float32{0.8, 0.6}
+		var want sheaf.Ranking
+		for _, c := range batch.Chunks {
+			best := sheaf.Hit{ID: c.ID, Score: -2}
+			for n, p := range c.Vectors[0].Passages {
+				if score := float64(p[0]*near[0]) + float64(p[1]*near[1]); score > best.Score+1e-6 {
+					best.Score, best.Passage = score, n
+				}
+			}
+			want = append(want, best)
+		}
+		want.Sort()
+		for _, limit := range []int{1, 10, 40, 150} {
+			req := store.Request{Limit: limit, Vector: &store.VectorRequest{Field: "body", Vector: near}}
+			for range 2 {
+				got, err := s.Retrieve(t.Context(), req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if k := min(limit, len(want)); len(got) != k || !slices.EqualFunc(got, want[:k], func(a, b sheaf.Hit) bool {
+					return a.ID == b.ID && a.Passage == b.Passage && abs(a.Score-b.Score) < 1e-6
+				}) {
+					t.Fatalf("round %d, limit %d: %v, want %v", round, limit, got, want[:k])
+				}
+			}
+		}
+		before := server.asked
+		if _, err := s.Retrieve(t.Context(), store.Request{Limit: 100, Vector: &store.VectorRequest{Field: "body", Vector: near}}); err != nil {
+			t.Fatal(err)
+		}
+		if n := server.asked - before; n > 2 {
+			t.Errorf("round %d: %d requests for what was asked before", round, n)
+		}
+	}
+}
+
+// TestLongestList: when the longest list of the server leaves open whether better ones
+// follow, its hits are the answer if they are enough. Documents that fill the longest
+// list by themselves hide no others.
+func TestLongestList(t *testing.T) {
+	type long struct{ chunks, passages int }
+	for what, c := range map[string]struct {
+		nearest long // the nearest chunks
+		others  int  // ever farther ones of one passage
+	}{
+		"more chunks than a list takes, equally near": {long{most + 50, 1}, 0},
+		"one chunk fills the list, there is no other": {long{1, most + 50}, 0},
+		"one chunk fills the list":                    {long{1, most + 50}, 30},
+		"three chunks fill a list each":               {long{3, most + 50}, 30},
+	} {
+		s, server := standing(t)
+		var batch store.Batch
+		var want sheaf.Ranking
+		add := func(vector []float32, passages int) {
+			chunk := storetest.Chunk(fmt.Sprintf("t:%05d", len(batch.Chunks)), "body", "x")
+			chunk.Vectors = []store.Vectors{{Name: "body", Passages: slices.Repeat([][]float32{vector}, passages)}}
+			batch.Chunks = append(batch.Chunks, chunk)
+			want = append(want, sheaf.Hit{ID: chunk.ID, Score: float64(vector[0])})
+		}
+		for i := range c.nearest.chunks {
+			x := 1.0
+			if c.others > 0 {
+				x -= float64(i) / 1000
+			}
+			add([]float32{float32(x), float32(math.Sqrt(1 - x*x))}, c.nearest.passages)
+		}
+		for i := range c.others {
+			x := 1 - float64(i+1)/100
+			add([]float32{float32(x), float32(math.Sqrt(1 - x*x))}, 1)
+		}
+		if err := s.Write(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		const limit = 40
+		server.last = server.asked + 200
+		got, err := s.Retrieve(t.Context(), store.Request{Limit: limit, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
+		want.Sort()
+		want = want[:min(limit, len(want))]
+		switch {
+		case err != nil || len(got) != len(want):
+			t.Errorf("%s: %d hits, want %d, %v", what, len(got), len(want), err)
+		case c.nearest.chunks < limit:
+			for i := range want {
+				if got[i].ID != want[i].ID || abs(got[i].Score-want[i].Score) > 1e-6 {
+					t.Errorf("%s: hit %d is %v, want %v", what, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// TestLongLists: a chunk that the server leaves out of one list, because that is longer
+// than any list may be, is asked for by itself when another list shows it.
+func TestLongLists(t *testing.T) {
+	s, server := standing(t)
+	var batch store.Batch
+	hashes := map[string]string{}
+	for i := range most + 50 {
+		id := fmt.Sprintf("t:%05d", i)
+		sum := sha256.Sum256([]byte(id))
+		hashes[id] = hex.EncodeToString(sum[:])
+		title, body := "x", "green"
+		if i%4 == 0 {
+			title = "green"
+		}
+		if i%1000 == 0 {
+			body = "green green"
+		}
+		batch.Chunks = append(batch.Chunks, storetest.Chunk(id, "title", title, "body", body))
+	}
+	if err := s.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	req := storetest.Words(sheaf.Match{Text: "green"})
+	req.Limit = 3000
+	req.Text.Fields = []store.FieldWeight{{Name: "title", Weight: 1.5}, {Name: "body", Weight: 1}}
+	got, err := s.Retrieve(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want sheaf.Ranking
+	for i, c := range batch.Chunks {
+		score := 1.0
+		if i%4 == 0 {
+			score += 1.5
+		}
+		if i%1000 == 0 {
+			score++
+		}
+		want = append(want, sheaf.Hit{ID: c.ID, Score: score})
+	}
+	want.Sort()
+	titled := (most + 50 + 3) / 4 // beyond them the server may choose among equal ones
+	for i := range titled {
+		if got[i].ID != want[i].ID || abs(got[i].Score-want[i].Score) > 1e-6 {
+			t.Fatalf("hit %d: %v, want %v", i, got[i], want[i])
+		}
+	}
+	if server.asked != 3 {
+		t.Errorf("%d lists were asked for, want the two, and once what one lacks", server.asked)
+	}
+}
+
+// TestRefusals: what the server does not compute is refused by name before it is asked,
+// and nothing else is.
+func TestRefusals(t *testing.T) {
+	s, server := standing(t)
+	words := func(change func(r *store.Request)) store.Request {
+		r := storetest.Words(sheaf.Match{Text: "tea"})
+		change(&r)
+		return r
+	}
+	some := sheaf.Exists{Column: "tag"}
+	for _, c := range []struct {
+		req  store.Request
+		says string
+	}{
+		{words(func(*store.Request) {}), ""},
+		{words(func(r *store.Request) { r.Text.K1 = 0.9 }), "k1 0.9 and b 0.75: the class was made with 1.2 and 0.75"},
+		{words(func(r *store.Request) { r.Text.B = 0.4 }), "k1 1.2 and b 0.4: the class was made with 1.2 and 0.75"},
+		{words(func(r *store.Request) { r.Text.K1, r.Text.B = 0.9, 0.4 }), "k1 0.9 and b 0.4"},
+		{words(func(r *store.Request) { r.Text.Combine = store.CombineBM25F }), "combine: bm25f"},
+		{words(func(r *store.Request) { r.Text.Combine = store.CombineBest }), ""},
+		{words(func(r *store.Request) { r.Text.Statistics = store.StatisticsCandidates }), ""},
+		{words(func(r *store.Request) { r.Text.Statistics, r.Filter = store.StatisticsCandidates, some }), "statistics: candidates"},
+		{words(func(r *store.Request) {
+			r.Text.Statistics, r.Within = store.StatisticsCandidates, []sheaf.ID{"t:a"}
+		}), "statistics: candidates"},
+		{words(func(r *store.Request) { r.Filter = some }), ""},
+		{words(func(r *store.Request) { r.Limit = most - 1 }), ""},
+		{words(func(r *store.Request) { r.Limit = most }), "a limit of 10000: fewer than 10000"},
+		{store.Request{Limit: most, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}, "a limit of 10000"},
+		{store.Request{Limit: most - 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}, ""},
+	} {
+		err := s.Supports(c.req)
+		switch {
+		case c.says == "" && err != nil:
+			t.Errorf("%v", err)
+		case c.says != "" && (!errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%v, want sheaf.ErrUnsupported that says %q", err, c.says)
+		}
+		if c.says == "" {
+			continue
+		}
+		if _, err := s.Retrieve(t.Context(), c.req); !errors.Is(err, sheaf.ErrUnsupported) {
+			t.Errorf("retrieve: %v, want sheaf.ErrUnsupported that says %q", err, c.says)
+		}
+	}
+	one := storetest.Chunk("t:a", "body", "tea")
+	one.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+	if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{one}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Retrieve(t.Context(), store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
+	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `the vector has 3 dimensions, field "body" has 2`) {
+		t.Errorf("a vector of other dimensions: %v", err)
+	}
+	if server.asked > 0 {
+		t.Errorf("%d lists were asked for in vain", server.asked)
+	}
+}

@@ -1,0 +1,229 @@
+package weaviate
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// keptProperty holds a chunk as it was written, its vectors left out: the other
+// properties hold its terms alone.
+const keptProperty = "kept"
+
+// kept is what keptProperty holds, as JSON; IDs and texts may be any bytes.
+type kept struct {
+	Doc     []byte       `json:"d"`
+	Fields  [][2][]byte  `json:"f,omitempty"`
+	Columns []keptColumn `json:"c,omitempty"`
+}
+
+type keptColumn struct {
+	Name   []byte      `json:"n"`
+	Values []keptValue `json:"v"`
+}
+
+type keptValue struct {
+	Kind   sheaf.Kind `json:"k"`
+	Text   []byte     `json:"t,omitempty"`
+	Number float64    `json:"x,omitempty"`
+}
+
+func keep(c *store.Chunk) string {
+	out := kept{Doc: []byte(c.Doc)}
+	for _, f := range c.Fields {
+		out.Fields = append(out.Fields, [2][]byte{[]byte(f.Name), []byte(f.Text)})
+	}
+	for _, col := range c.Columns {
+		k := keptColumn{Name: []byte(col.Name)}
+		for _, v := range col.Values {
+			k.Values = append(k.Values, keptValue{v.Kind, []byte(v.Text), v.Number})
+		}
+		out.Columns = append(out.Columns, k)
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		panic(err) // bytes and finite numbers
+	}
+	return string(data)
+}
+
+// streamed is how many chunks are read at a time.
+const streamed = 100
+
+// Stream implements [store.Streamer], in the order of the server's own IDs.
+func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []store.Chunk, cursor string) error) error {
+	for {
+		chunks, next, err := s.chunks(ctx, cursor)
+		if err != nil || len(chunks) == 0 {
+			return err
+		}
+		if err := yield(chunks, next); err != nil {
+			return err
+		}
+		cursor = next
+	}
+}
+
+// stored is the data of an answer with chunks as they were written.
+type stored struct {
+	Get map[string][]struct {
+		CID        string `json:"cid"`
+		Chunk      string
+		Kept       string
+		Additional struct{ ID string } `json:"_additional"`
+	}
+}
+
+func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, string, error) {
+	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor), keptProperty)
+	answer, err := timed(ctx, s, func(ctx context.Context) (stored, error) { return ask[stored](ctx, s, query) })
+	if err != nil {
+		return nil, "", err
+	}
+	list, err := hits(s, answer.Get, s.o.Class)
+	if err != nil {
+		return nil, "", err
+	}
+	var chunks []store.Chunk
+	at := map[string]int{}
+	for _, o := range list {
+		id, err := hex.DecodeString(o.CID)
+		var k kept
+		switch {
+		case err != nil || len(id) == 0:
+			return nil, "", s.fault(sheaf.ErrUnavailable, "an object without an ID: the answer is not what such a server says")
+		case o.Kept == "":
+			return nil, "", s.fault(sheaf.ErrUnsupported, "chunk %q was written without its texts: fill the class again", id)
+		case json.Unmarshal([]byte(o.Kept), &k) != nil:
+			return nil, "", s.fault(sheaf.ErrCorrupt, "chunk %q: what was kept of it cannot be read: %.100q", id, o.Kept)
+		}
+		at[o.Chunk] = len(chunks)
+		chunks = append(chunks, k.chunk(sheaf.ID(id)))
+		cursor = o.Additional.ID
+	}
+	s.mu.Lock()
+	fields := slices.Sorted(maps.Keys(s.vectors))
+	s.mu.Unlock()
+	for _, field := range fields {
+		if err := s.passages(ctx, field, at, chunks); err != nil {
+			return nil, "", err
+		}
+	}
+	return chunks, cursor, nil
+}
+
+func (k *kept) chunk(id sheaf.ID) store.Chunk {
+	c := store.Chunk{ID: id, Doc: sheaf.ID(k.Doc)}
+	for _, f := range k.Fields {
+		c.Fields = append(c.Fields, store.Field{Name: string(f[0]), Text: string(f[1])})
+	}
+	for _, col := range k.Columns {
+		out := store.Column{Name: string(col.Name)}
+		for _, v := range col.Values {
+			out.Values = append(out.Values, sheaf.Value{Kind: v.Kind, Text: string(v.Text), Number: v.Number})
+		}
+		c.Columns = append(c.Columns, out)
+	}
+	return c
+}
+
+// passage is an object of a vector field.
+type passage struct {
+	Chunk      string
+	N          int
+	Additional struct{ Vector []float32 } `json:"_additional"`
+}
+
+// passages adds the vectors of a field to chunks.
+func (s *Store) passages(ctx context.Context, field string, at map[string]int, chunks []store.Chunk) error {
+	if len(at) == 0 {
+		return nil
+	}
+	list, err := s.passagesOf(ctx, field, slices.Sorted(maps.Keys(at)))
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(list, func(a, b passage) int {
+		if d := strings.Compare(a.Chunk, b.Chunk); d != 0 {
+			return d
+		}
+		return a.N - b.N
+	})
+	for _, o := range list {
+		i, ok := at[o.Chunk]
+		if !ok {
+			return s.fault(sheaf.ErrUnavailable, "a vector of a chunk that was not asked for: the answer is not what such a server says")
+		}
+		c := &chunks[i]
+		if n := len(c.Vectors); n == 0 || c.Vectors[n-1].Name != field {
+			c.Vectors = append(c.Vectors, store.Vectors{Name: field})
+		}
+		last := &c.Vectors[len(c.Vectors)-1]
+		last.Passages = append(last.Passages, o.Additional.Vector)
+	}
+	return nil
+}
+
+// timed is an answer that has the time of a call for itself, however many are read.
+func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer stop()
+	return call(ctx)
+}
+
+// streamedNumbers is about how many numbers of vectors one answer holds.
+const streamedNumbers = 1 << 20
+
+// passagesOf finds the passages of chunks, in several requests where they are too many for
+// one answer.
+func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
+	s.mu.Lock()
+	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors[field].Dims, 1))
+	s.mu.Unlock()
+	class, where := s.passageClass(field), anyOf("chunk", hashes)
+	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
+		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case counts[0] > most && len(hashes) > 1:
+		half := len(hashes) / 2
+		first, err := s.passagesOf(ctx, field, hashes[:half])
+		if err != nil {
+			return nil, err
+		}
+		rest, err := s.passagesOf(ctx, field, hashes[half:])
+		return append(first, rest...), err
+	}
+	var out []passage
+	for from := 0; from < counts[0]; from += most {
+		if counts[0] > most {
+			where = and(anyOf("chunk", hashes), passagesIn(from, from+most))
+		}
+		query := fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where)
+		answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
+			return ask[struct{ Get map[string][]passage }](ctx, s, query)
+		})
+		if err != nil {
+			return nil, err
+		}
+		some, err := hits(s, answer.Get, class)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	return out, nil
+}

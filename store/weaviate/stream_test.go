@@ -1,0 +1,70 @@
+package weaviate_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// TestStreamManyPassages: chunks come out as they were written when there are more passages
+// than the server gives in one answer, of several chunks or of one.
+func TestStreamManyPassages(t *testing.T) {
+	b := stores().Empty(t)
+	defer b.Close()
+	var batch store.Batch
+	want := map[string]int{}
+	for i, n := range []int{3, 20_500, 1, 400, 0} {
+		c := storetest.Chunk(fmt.Sprintf("t:%d", i), "body", "tea")
+		if n > 0 {
+			v := store.Vectors{Name: "body", Passages: make([][]float32, n)}
+			for k := range v.Passages {
+				v.Passages[k] = []float32{float32(math.Cos(float64(k) / 1e4)), float32(math.Sin(float64(k) / 1e4))}
+			}
+			c.Vectors = []store.Vectors{v}
+		}
+		want[string(c.ID)] = n
+		batch.Chunks = append(batch.Chunks, c)
+	}
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	err := b.(*weaviate.Store).Stream(t.Context(), "", func(chunks []store.Chunk, _ string) error {
+		for _, c := range chunks {
+			n := 0
+			for _, v := range c.Vectors {
+				for k, p := range v.Passages {
+					if len(p) != 2 || math.Abs(math.Atan2(float64(p[1]), float64(p[0]))-float64(k)/1e4) > 1e-5 {
+						t.Errorf("%s: passage %d is %v", c.ID, k, p)
+					}
+				}
+				n += len(v.Passages)
+			}
+			if n != want[string(c.ID)] {
+				t.Errorf("%s came with %d passages, want %d", c.ID, n, want[string(c.ID)])
+			}
+			delete(want, string(c.ID))
+		}
+		return nil
+	})
+	if err != nil || len(want) > 0 {
+		t.Errorf("%v, not given: %v", err, want)
+	}
+}
+
+// TestListOnly: what another analyzer made, with another k1 and b, can be listed.
+func TestListOnly(t *testing.T) {
+	o := options(t)
+	made := stores().Open(t, o)
+	if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o.Analyzer, o.K1, o.B, o.ListOnly = storetest.Analyzer(t, "de"), 0.9, 0.4, true
+	b := stores().Open(t, o)
+	defer b.Close()
+	storetest.ListOnly(t, b)
+}

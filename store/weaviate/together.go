@@ -1,0 +1,100 @@
+package weaviate
+
+import (
+	"context"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+// RetrieveAll implements [store.Batcher]: the lists of all requests by words are
+// asked for in one request. Vectors, and filters that the server cannot say, may need
+// several, and are asked for one by one.
+func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
+	out := make([]sheaf.Ranking, len(reqs))
+	err := s.together(ctx, reqs, func(req *store.Request) (asked, error) { return s.prepare(req) },
+		func(a asked) bool { return len(a.lists) > 0 },
+		func(ctx context.Context, list []asked, of []int) error {
+			var every []asked
+			for _, a := range list {
+				every = append(every, a.whole()...)
+			}
+			pages, err := s.pages(ctx, every)
+			if err != nil {
+				return err
+			}
+			for k, a := range list {
+				if out[of[k]], err = s.join(ctx, a, pages[:len(a.lists)]); err != nil {
+					return err
+				}
+				pages = pages[len(a.lists):]
+			}
+			return nil
+		},
+		func(ctx context.Context, i int) (err error) {
+			out[i], err = s.Retrieve(ctx, reqs[i])
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i] = out[i][:min(len(out[i]), reqs[i].Limit)]
+	}
+	return out, nil
+}
+
+// CountAll implements [store.Batcher], where the server counts in one request.
+func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
+	out := make([]int, len(reqs))
+	err := s.together(ctx, reqs, func(req *store.Request) (asked, error) { return s.counting(*req) }, asked.countable,
+		func(ctx context.Context, list []asked, of []int) error {
+			counts, err := s.countAll(ctx, list)
+			for k, n := range counts {
+				out[of[k]] = n
+			}
+			return err
+		},
+		func(ctx context.Context, i int) (err error) {
+			out[i], err = s.Count(ctx, reqs[i])
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// together gives those requests to all that fit into one, each as prepared and with
+// its place, and the others to one. Those that can find nothing are left out.
+func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func(*store.Request) (asked, error), fits func(asked) bool,
+	all func(ctx context.Context, list []asked, of []int) error, one func(ctx context.Context, i int) error) error {
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var list []asked
+	var of, alone []int
+	for i := range reqs {
+		if err := reqs[i].ValidatePlain(); err != nil {
+			return err
+		}
+		a, err := prepare(&reqs[i])
+		switch {
+		case err != nil:
+			return err
+		case a.where.none:
+		case fits(a):
+			list, of = append(list, a), append(of, i)
+		default:
+			alone = append(alone, i)
+		}
+	}
+	if len(list) > 0 {
+		if err := all(ctx, list, of); err != nil {
+			return err
+		}
+	}
+	return store.Each(ctx, len(alone), func(ctx context.Context, k int) error { return one(ctx, alone[k]) })
+}

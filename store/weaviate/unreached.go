@@ -1,0 +1,136 @@
+package weaviate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"sheaf"
+	"sheaf/store"
+)
+
+var _ store.Inspector = (*Store)(nil)
+
+// Unreached implements [store.Inspector]. Version 1.35.2, when it is killed, keeps objects
+// whose vectors its index has lost, also when they are written again as they were.
+func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
+	hashes := make([]string, len(ids))
+	for i, id := range ids {
+		hashes[i] = hash(string(id))
+	}
+	s.mu.Lock()
+	fields := slices.Sorted(maps.Keys(s.vectors))
+	s.mu.Unlock()
+	n := 0
+	for _, field := range fields {
+		lost, err := s.unreached(ctx, field, hashes, everything)
+		if err != nil {
+			return 0, err
+		}
+		n += lost
+	}
+	return n, nil
+}
+
+// Remove implements [store.Inspector]. It deletes object by object, since a deletion by filter does
+// not find what the filters have lost.
+func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
+	s.mu.Lock()
+	fields := slices.Sorted(maps.Keys(s.vectors))
+	s.mu.Unlock()
+	for _, id := range ids {
+		err := s.calls.Write(ctx, func(ctx context.Context) error {
+			if _, err := s.removeObject(ctx, s.o.Class, objectID(string(id))); err != nil {
+				return err
+			}
+			for _, field := range fields {
+				for n, there := 0, true; there; n++ {
+					var err error
+					if there, err = s.removeObject(ctx, s.passageClass(field), objectID(string(id), field, strconv.Itoa(n))); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeObject deletes an object by its key, and tells whether it was there. The server says of a
+// deletion that it went well also when there was nothing to delete.
+func (s *Store) removeObject(ctx context.Context, class, key string) (there bool, err error) {
+	path := "/v1/objects/" + class + "/" + key
+	err = s.client.Call(ctx, "GET", path, nil, nil)
+	if err == nil {
+		err = s.client.Call(ctx, "DELETE", path, nil, nil)
+		there = err == nil
+	}
+	if errors.Is(err, sheaf.ErrNotFound) {
+		err = nil
+	}
+	return there, err
+}
+
+// unreached compares how many passages of chunks there are with how many of them are near
+// to any vector, a part at a time where they are more than one answer holds.
+func (s *Store) unreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
+	if len(hashes) == 0 {
+		return 0, nil
+	}
+	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)
+	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
+		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})
+	})
+	if err != nil {
+		return 0, err
+	}
+	kept := counts[0]
+	switch {
+	case kept == 0:
+		return 0, nil
+	case kept > MaxLimit && len(hashes) > 1:
+		half := len(hashes) / 2
+		first, err := s.unreached(ctx, field, hashes[:half], everything)
+		if err != nil {
+			return 0, err
+		}
+		rest, err := s.unreached(ctx, field, hashes[half:], everything)
+		return first + rest, err
+	case kept > MaxLimit:
+		lost := 0
+		for from := 0; from < kept; from += MaxLimit {
+			some, err := s.unreached(ctx, field, hashes, passagesIn(from, from+MaxLimit))
+			if err != nil {
+				return 0, err
+			}
+			lost += some
+		}
+		return lost, nil
+	}
+	s.mu.Lock()
+	probe := make([]float32, s.vectors[field].Dims)
+	s.mu.Unlock()
+	probe[0] = 1
+	query := fmt.Sprintf("{Get{%s(limit:%d nearVector:{vector:%s} where:%s){n}}}", class, MaxLimit, numbers(probe), where.where)
+	answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
+		return ask[struct{ Get map[string][]passage }](ctx, s, query)
+	})
+	if err != nil {
+		return 0, err
+	}
+	near, err := hits(s, answer.Get, class)
+	return max(kept-len(near), 0), err
+}
+
+// passagesIn are those with numbers from one on, up to another.
+func passagesIn(from, to int) condition {
+	return and(condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
+		condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, to)})
+}

@@ -1,0 +1,40 @@
+package weaviate_test
+
+import (
+	"testing"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/storetest"
+	"sheaf/store/weaviate"
+)
+
+// TestUnreached: nothing is lost of what was just written, also of a chunk with more passages
+// than one answer holds, and a passage without a vector is found missing, which is what is
+// left of one when the server is killed.
+func TestUnreached(t *testing.T) {
+	o := options(t)
+	s, err := weaviate.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	passages := make([][]float32, 10_100)
+	for i := range passages {
+		passages[i] = []float32{1, 0}
+	}
+	long, short := storetest.Chunk("t:long", "body", "tea"), storetest.Chunk("t:short", "body", "tea")
+	long.Vectors = []store.Vectors{{Name: "body", Passages: passages}}
+	short.Vectors = []store.Vectors{{Name: "body", Passages: passages[:2]}}
+	if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{long, short}}); err != nil {
+		t.Fatal(err)
+	}
+	ids := []sheaf.ID{"t:long", "t:none", "t:short"}
+	if n, err := s.Unreached(t.Context(), ids); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	weaviate.WithoutVector(t.Context(), s, "t:short", "body", 1)
+	if n, err := s.Unreached(t.Context(), ids); n != 1 || err != nil {
+		t.Errorf("%d passages are not reached: %v", n, err)
+	}
+}

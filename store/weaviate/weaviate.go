@@ -1,0 +1,448 @@
+// Package weaviate keeps chunks in Weaviate, over REST and GraphQL. Its main type
+// is [Store].
+//
+// A class holds the chunks with the analyzer's own terms, cut apart at white space,
+// so that words match as in the embedded engine; a class for each vector field
+// holds its passages, compared exactly. What differs is Weaviate's: its idf counts
+// all chunks, also those without the field, and scores are float32. It knows plain
+// words alone: requests for phrases, prefixes, fuzzy words, BM25F, statistics over
+// candidates, and for other k1 and b than the class was made with, are
+// sheaf.ErrUnsupported. Scores of fields are put together here from whole
+// lists of hits, because the server prunes away some of the best.
+//
+// Weaviate has no transactions: while a batch is written, readers may see a part of
+// it, and both the old and the new chunks of a document.
+package weaviate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/httpstore"
+	"sheaf/store/textplan"
+	"sheaf/text/analysis"
+)
+
+// Options say where a store is and what it is made with.
+type Options struct {
+	// URL is the address of the server: scheme, host and port.
+	URL string
+	// Class is the name of the class of chunks, a capital first.
+	Class string
+	// Key is an API key or token; "" is none.
+	Key string
+	// Client speaks HTTP; nil is a usual one.
+	Client *http.Client
+	// Analyzer makes terms of texts. A store can only be opened with the
+	// analyzer it was made with.
+	Analyzer *analysis.Analyzer
+	// Vectors are the vector fields with the models that fill them; fields
+	// that are not named here take the dimensions of their first vector.
+	Vectors []store.VectorField
+	// K1 and B are BM25's parameters for this class; both 0 are the defaults
+	// of package store.
+	K1, B float64
+	// Hybrid keeps a vector beside the words of each chunk too, that of its
+	// first passage in store.VectorBody, so that the server can join both by
+	// itself; see Store.Fuse.
+	Hybrid bool
+	// Timeout bounds every call that carries no earlier deadline; of a write, the time
+	// between two answers of the server. 0 is 30 s.
+	Timeout time.Duration
+	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	Existing bool
+	// ReadOnly opens a class that exists, and forbids writing.
+	ReadOnly bool
+	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
+	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	ListOnly bool
+}
+
+const (
+	defaultTimeout = 30 * time.Second
+	maxDims        = 65_535
+	// MaxLimit is the most hits that the server returns as it is set up
+	// (QUERY_MAXIMUM_RESULTS).
+	MaxLimit = 10_000
+)
+
+// Store is an open class.
+type Store struct {
+	// written analyzes what is written.
+	written *textplan.Writer
+	o       Options
+	client  *httpstore.Client
+	calls   *httpstore.Calls
+	// alone is that the server takes one query a request from us.
+	alone atomic.Bool
+
+	mu sync.Mutex
+	// spread is how many hits there were of a chunk, by class, where that made
+	// another request necessary.
+	spread  map[string]float64
+	vectors map[string]store.VectorField
+	texts   map[string]bool // properties that hold terms
+	shards  int             // of the class; each shard counts words by itself
+}
+
+var _ interface {
+	store.Backend
+	store.Fuser
+	store.Streamer
+	store.Counter
+	store.Batcher
+	store.Selective
+	store.Reporter
+	store.Sharded
+} = (*Store)(nil)
+
+type object = map[string]any
+
+// Open checks the server and its classes, and makes them when there are none. A
+// class made with another analyzer, other parameters or dimensions, or by something
+// else, is sheaf.ErrInvalid; one of a later version of this program is
+// sheaf.ErrUnsupported; a server that does not answer sheaf.ErrUnavailable. The
+// message says what to do.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]store.VectorField{}}
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
+	err := s.verify(ctx)
+	if errors.Is(err, sheaf.ErrNotFound) && !o.ReadOnly && !o.Existing {
+		if err := s.create(ctx); err != nil {
+			return nil, err
+		}
+		if err = s.verify(ctx); errors.Is(err, sheaf.ErrNotFound) {
+			err = s.fault(sheaf.ErrUnavailable, "the server took the class and does not have it (is that weaviate, and its only node or one that agrees with the others?)")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare fills in defaults and refuses what no server could take.
+func (o *Options) prepare() error {
+	o.ReadOnly = o.ReadOnly || o.ListOnly
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = store.DefaultK1, store.DefaultB
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: httpstore.Transport()}
+	}
+	o.URL = strings.TrimRight(o.URL, "/")
+	switch {
+	case o.Analyzer == nil:
+		return sheaf.Invalidf("open weaviate: no analyzer")
+	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
+		return sheaf.Invalidf("open weaviate: the address %q: must begin with http:// or https://", o.URL)
+	case !className(o.Class):
+		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first", o.Class)
+	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
+		return sheaf.Invalidf("open weaviate: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
+	}
+	return store.ValidateVectorFields("weaviate", o.Vectors, maxDims)
+}
+
+func className(s string) bool {
+	for i, r := range s {
+		capital := r >= 'A' && r <= 'Z'
+		if !capital && (i == 0 || !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 100
+}
+
+func (s *Store) fault(category error, format string, args ...any) error {
+	return fmt.Errorf("weaviate %s: %w: %s", s.o.Class, category, fmt.Sprintf(format, args...))
+}
+
+// Close implements [store.Backend].
+func (s *Store) Close() error { return s.calls.Close() }
+
+// version is that of the classes.
+const version = 1
+
+// meta is what a class says about itself, in its description.
+type meta struct {
+	Version  int     `json:"sheaf"`
+	Analyzer string  `json:"analyzer"`
+	K1       float64 `json:"k1"`
+	B        float64 `json:"b"`
+	Hybrid   bool    `json:"hybrid,omitempty"`
+}
+
+// chunkClass is the class of chunks as it is made.
+func (s *Store) chunkClass() object {
+	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B, s.o.Hybrid})
+	if err != nil {
+		panic(err) // it holds texts and numbers
+	}
+	properties := append(facts(), property(keptProperty, "text", "field", false))
+	for _, f := range sheaf.Fields {
+		properties = append(properties, property(textProperty(f), "text", "whitespace", true))
+	}
+	vectors := object{"skip": true}
+	kind := "hnsw"
+	if s.o.Hybrid {
+		vectors, kind = object{"distance": "cosine"}, "flat"
+	}
+	return object{
+		"class": s.o.Class, "description": string(about), "vectorizer": "none", "vectorIndexType": kind, "vectorIndexConfig": vectors,
+		"invertedIndexConfig": object{"bm25": object{"k1": s.o.K1, "b": s.o.B}, "stopwords": object{"preset": "none"}},
+		"properties":          properties,
+	}
+}
+
+// facts are the properties that chunks and passages have. Everything that a filter
+// looks at is written in hexadecimal, which sorts as the bytes do and holds nothing
+// that the server trims, folds or takes for a wildcard.
+func facts() []object {
+	return []object{
+		property("cid", "text", "field", false), property("chunk", "text", "field", true), property("doc", "text", "field", true),
+		property("write", "text", "field", true), property("c", "text[]", "field", true),
+	}
+}
+
+func property(name, kind, tokenization string, indexed bool) object {
+	return object{"name": name, "dataType": []string{kind}, "tokenization": tokenization, "indexFilterable": indexed, "indexSearchable": indexed && tokenization == "whitespace"}
+}
+
+// textProperty is the property of a text field.
+func textProperty(field string) string {
+	if field != "" && !strings.ContainsFunc(field, func(r rune) bool { return !(r >= 'a' && r <= 'z') }) {
+		return "t_" + field
+	}
+	return "t_0" + hex.EncodeToString([]byte(field))
+}
+
+// passageClass is the class of a vector field.
+func (s *Store) passageClass(field string) string {
+	if field != "" && len(field) < 40 && !strings.ContainsFunc(field, func(r rune) bool { return !(r >= 'a' && r <= 'z') }) {
+		return s.o.Class + "_V_" + field
+	}
+	sum := sha256.Sum256([]byte(field))
+	return s.o.Class + "_V_0" + hex.EncodeToString(sum[:8])
+}
+
+func (s *Store) create(ctx context.Context) error {
+	return s.client.Call(ctx, "POST", "/v1/schema", s.chunkClass(), nil)
+}
+
+type class struct {
+	Class       string
+	Description string
+	Properties  []struct{ Name string }
+	Sharding    struct {
+		Count int `json:"actualCount"`
+	} `json:"shardingConfig"`
+}
+
+// other asks about a server that does not know what every Weaviate knows.
+func other(err error) error {
+	switch {
+	case errors.Is(err, sheaf.ErrNotFound): // which is said of a class that is not there
+		return fmt.Errorf("%w: %v (is that Weaviate?)", sheaf.ErrInvalid, err)
+	case errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "status 400"):
+		return fmt.Errorf("%w (is that Weaviate?)", err)
+	}
+	return err
+}
+
+// verify compares the classes that are there with the options.
+func (s *Store) verify(ctx context.Context) error {
+	var all struct{ Classes []class }
+	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
+		return other(err)
+	}
+	if all.Classes == nil {
+		return s.fault(sheaf.ErrUnavailable, "the server names no classes: the answer is not what such a server says")
+	}
+	found, shards := false, 0
+	vectors, texts := map[string]store.VectorField{}, map[string]bool{}
+	for _, c := range all.Classes {
+		switch {
+		case c.Class == s.o.Class:
+			found, shards = true, c.Sharding.Count
+			for _, p := range c.Properties {
+				texts[p.Name] = strings.HasPrefix(p.Name, "t_")
+			}
+			if err := s.compare(c.Description); err != nil {
+				return err
+			}
+		default:
+			if v, ok := s.vectorFieldOf(c); ok {
+				vectors[v.Name] = v
+			}
+		}
+	}
+	if !found {
+		return s.fault(sheaf.ErrNotFound, "there is no such class")
+	}
+	for _, want := range s.o.Vectors {
+		if err := vectors[want.Name].Same(want, "class"); err != nil {
+			return fmt.Errorf("weaviate %s: %w", s.o.Class, err)
+		}
+	}
+	s.mu.Lock()
+	s.vectors, s.texts, s.shards = vectors, texts, shards
+	s.mu.Unlock()
+	return nil
+}
+
+// vectorFieldOf returns the vector field whose passages a class of this store holds; false for another class.
+func (s *Store) vectorFieldOf(c class) (v store.VectorField, ok bool) {
+	ok = json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class
+	return v, ok
+}
+
+// Shards implements [store.Sharded].
+func (s *Store) Shards() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shards
+}
+
+// about reads what a class of chunks says of itself; false for a class that something else made.
+func about(description string) (m meta, ours bool) {
+	err := json.Unmarshal([]byte(description), &m)
+	return m, err == nil && m.Version != 0
+}
+
+func (s *Store) notOurs() error {
+	return s.fault(sheaf.ErrInvalid, "the class was not made by this program: name another")
+}
+
+func (s *Store) compare(description string) error {
+	m, ours := about(description)
+	switch {
+	case !ours:
+		return s.notOurs()
+	case m.Version != version:
+		return s.fault(sheaf.ErrUnsupported, "the class has version %d, this program reads version %d: use the program that made it, or another class", m.Version, version)
+	case s.o.ListOnly:
+		return nil
+	case m.Analyzer != s.o.Analyzer.Name():
+		return s.fault(store.ErrMadeOtherwise, "the class was made with the analyzer %q, and this program asks for %q: fill it again, or fill another class", m.Analyzer, s.o.Analyzer.Name())
+	case m.K1 != s.o.K1 || m.B != s.o.B:
+		return s.fault(store.ErrMadeOtherwise, "the class was made with k1 %v and b %v, and %v and %v are asked for: name the former, fill it again, or fill another class", m.K1, m.B, s.o.K1, s.o.B)
+	case s.o.Hybrid && !m.Hybrid:
+		return s.fault(store.ErrMadeOtherwise, "the class was made without hybrid=true, and that is asked for: leave it out, fill it again, or fill another class")
+	}
+	return nil
+}
+
+// Bodies are the requests that make the classes, in order, for people who make them
+// by hand: Open finds them as if it had made them itself.
+func (o Options) Bodies() ([]map[string]any, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o}
+	out := []map[string]any{s.chunkClass()}
+	for _, v := range o.Vectors {
+		out = append(out, s.vectorClass(v))
+	}
+	return out, nil
+}
+
+// vectorClass is the class of a vector field as it is made.
+func (s *Store) vectorClass(v store.VectorField) object {
+	about, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it holds texts and a number
+	}
+	return object{
+		"class": s.passageClass(v.Name), "description": string(about), "vectorizer": "none",
+		"vectorIndexType": "flat", "vectorIndexConfig": object{"distance": "cosine"},
+		"properties": append(facts(), object{"name": "n", "dataType": []string{"int"}, "indexFilterable": true}),
+	}
+}
+
+// addVectors makes the class of a vector field.
+func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
+	if err := s.client.Call(ctx, "POST", "/v1/schema", s.vectorClass(v), nil); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.vectors[v.Name] = v
+	s.mu.Unlock()
+	return nil
+}
+
+// Stats implements [store.Reporter]; sizes and generations are not known.
+func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
+	ctx, stop, err := s.calls.Begin(ctx)
+	if err != nil {
+		return store.Stats{}, err
+	}
+	defer stop()
+	var out store.Stats
+	if out.Chunks, err = s.count(ctx, every(s.o.Class)); err != nil {
+		return out, err
+	}
+	s.mu.Lock()
+	fields := make([]string, 0, len(s.vectors))
+	for name := range s.vectors {
+		fields = append(fields, name)
+	}
+	s.mu.Unlock()
+	for _, name := range fields {
+		n, err := s.count(ctx, every(s.passageClass(name)))
+		if err != nil {
+			return out, err
+		}
+		out.Vectors += n
+	}
+	return out, nil
+}
+
+// Drop removes the classes of a store; those that are not there are no error. A class of this name that something else
+// made is sheaf.ErrInvalid, and all of them stay.
+func Drop(ctx context.Context, o Options) error {
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: httpstore.Transport()}
+	}
+	defer o.Client.CloseIdleConnections()
+	s := &Store{o: o, client: newClient(o)}
+	var all struct{ Classes []class }
+	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range all.Classes {
+		if c.Class == o.Class {
+			if _, ours := about(c.Description); !ours {
+				return s.notOurs()
+			}
+			names = append(names, c.Class)
+		} else if _, ok := s.vectorFieldOf(c); ok {
+			names = append(names, c.Class)
+		}
+	}
+	for _, name := range names {
+		if err := s.client.Call(ctx, "DELETE", "/v1/schema/"+name, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

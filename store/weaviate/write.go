@@ -1,0 +1,401 @@
+package weaviate
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/store/columnword"
+	"sheaf/store/httpstore"
+	"sheaf/store/textplan"
+)
+
+// maxBatch is how many objects one request carries, maxBatchBytes about how many
+// bytes.
+const (
+	maxBatch      = 500
+	maxBatchBytes = 4 << 20
+)
+
+// Write implements [store.Backend]. New chunks are written first, and those that
+// they take the place of deleted after: a reader may see both for a moment. After
+// an error that is no PartialError a part of the batch may be there; writing it
+// again brings it in order.
+func (s *Store) Write(ctx context.Context, batch store.Batch) error {
+	if err := s.check(&batch); err != nil {
+		return err
+	}
+	return s.calls.Write(ctx, func(ctx context.Context) error { return s.write(ctx, &batch) })
+}
+
+// Delete implements [store.Backend].
+func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return s.Write(ctx, store.Batch{Replace: docs})
+}
+
+func (s *Store) check(batch *store.Batch) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	dims := store.DimsOf(s.o.Vectors)
+	s.mu.Lock()
+	for name, v := range s.vectors {
+		dims[name] = v.Dims
+	}
+	s.mu.Unlock()
+	return batch.ValidateDims(dims, maxDims)
+}
+
+// hash stands for an ID in filters.
+func hash(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// objectID is the ID of an object, made of the parts of what it stands for.
+func objectID(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+func (s *Store) write(ctx context.Context, batch *store.Batch) error {
+	chunks := map[sheaf.ID]*store.Chunk{} // the last of equal IDs
+	for i := range batch.Chunks {
+		chunks[batch.Chunks[i].ID] = &batch.Chunks[i]
+	}
+	if len(chunks)+len(batch.Replace) == 0 {
+		return nil
+	}
+	if err := s.addFields(ctx, chunks); err != nil {
+		return err
+	}
+	token := rand.Text()
+	order := slices.Sorted(maps.Keys(chunks))
+	hashes := make([]string, len(order))
+	for i, id := range order {
+		hashes[i] = hash(string(id))
+	}
+	before, err := s.holding(ctx, batch.Replace, hashes)
+	if err != nil {
+		return err
+	}
+	out := sender{s: s, rejected: map[sheaf.ID]error{}}
+	if err := out.all(ctx, order, chunks, token); err != nil {
+		return err
+	}
+	var docs, bad []string
+	for _, id := range batch.Replace {
+		if out.rejected[id] == nil {
+			docs = append(docs, hash(string(id)))
+		}
+	}
+	for id := range out.rejected {
+		bad = append(bad, hash(string(id)))
+	}
+	if err := s.removeOthers(ctx, token, before, docs, hashes, bad); err != nil {
+		return err
+	}
+	if len(out.rejected) > 0 {
+		return &store.PartialError{Rejected: out.rejected}
+	}
+	return nil
+}
+
+// addFields makes what the classes lack for the chunks.
+func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk) error {
+	texts, vectors := map[string]bool{}, map[string]store.VectorField{}
+	s.mu.Lock()
+	for _, c := range chunks {
+		for _, f := range c.Fields {
+			if !s.texts[textProperty(f.Name)] {
+				texts[f.Name] = true
+			}
+		}
+		for _, v := range c.Vectors {
+			if _, ok := s.vectors[v.Name]; !ok {
+				vectors[v.Name] = store.VectorField{Name: v.Name, Dims: len(v.Passages[0])}
+			}
+		}
+	}
+	s.mu.Unlock()
+	for _, v := range s.o.Vectors {
+		if _, ok := vectors[v.Name]; ok {
+			vectors[v.Name] = v
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(vectors)) {
+		if err := s.addVectors(ctx, vectors[name]); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if err := s.client.Call(ctx, "POST", "/v1/schema/"+s.o.Class+"/properties", property(textProperty(name), "text", "whitespace", true), nil); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.texts[textProperty(name)] = true
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// objects are a chunk and its passages, as JSON. A long text has tens of thousands of
+// passages, so what they share is encoded once.
+func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
+	words := []string{}
+	for _, col := range c.Columns {
+		name := columnword.Column(col.Name)
+		for _, v := range col.Values {
+			if !v.IsZero() {
+				words = append(words, name+columnword.Value(v))
+			}
+		}
+	}
+	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "c": words}
+	shared, err := json.Marshal(facts)
+	if err != nil {
+		return nil, err
+	}
+	facts["write"], facts[keptProperty] = token, keep(c)
+	for _, f := range c.Fields {
+		if text := terms(s.written.Analyze(f.Text)); text != "" {
+			facts[textProperty(f.Name)] = text
+		}
+	}
+	chunk := object{"class": s.o.Class, "id": objectID(string(c.ID)), "properties": facts}
+	out := make([][]byte, 1)
+	for _, v := range c.Vectors {
+		if s.o.Hybrid && v.Name == store.VectorBody {
+			chunk["vector"] = v.Passages[0]
+		}
+		class := s.passageClass(v.Name)
+		for n, p := range v.Passages {
+			out = append(out, fmt.Appendf(nil, `{"class":%q,"id":%q,"properties":%s,"n":%d,"write":%q},"vector":%s}`,
+				class, objectID(string(c.ID), v.Name, strconv.Itoa(n)), shared[:len(shared)-1], n, token, numbers(p)))
+		}
+	}
+	out[0], err = json.Marshal(chunk)
+	return out, err
+}
+
+// terms writes the terms of a field, forms left out, as often as they stand there.
+func terms(f textplan.Field) string {
+	var out strings.Builder
+	for _, p := range f.Postings {
+		if strings.HasPrefix(p.Term, textplan.FormMark) {
+			continue
+		}
+		for range p.Frequency {
+			if out.Len() > 0 {
+				out.WriteByte(' ')
+			}
+			out.WriteString(p.Term)
+		}
+	}
+	if !utf8.ValidString(out.String()) {
+		return strings.ToValidUTF8(out.String(), "")
+	}
+	return out.String()
+}
+
+// sender sends objects in batches.
+type sender struct {
+	s        *Store
+	objects  [][]byte
+	docs     []sheaf.ID
+	bytes    int
+	rejected map[sheaf.ID]error
+}
+
+// all sends the objects of chunks, in order. They are analyzed and encoded beside.
+func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*store.Chunk, token string) error {
+	err := httpstore.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
+		return b.s.objects(chunks[id], token)
+	}, func(ctx context.Context, id sheaf.ID, list [][]byte) error {
+		for _, o := range list {
+			if err := b.add(ctx, chunks[id].Doc, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.flush(ctx)
+}
+
+func (b *sender) add(ctx context.Context, doc sheaf.ID, o []byte) error {
+	if len(b.objects) > 0 && (len(b.objects) == maxBatch || b.bytes+len(o) > maxBatchBytes) {
+		if err := b.flush(ctx); err != nil {
+			return err
+		}
+	}
+	b.objects, b.docs, b.bytes = append(b.objects, o), append(b.docs, doc), b.bytes+len(o)
+	return nil
+}
+
+// flush sends what was collected, in several requests where it is too large for one.
+func (b *sender) flush(ctx context.Context) error {
+	objects, docs := b.objects, b.docs
+	b.objects, b.docs, b.bytes = nil, nil, 0
+	if len(objects) == 0 {
+		return nil
+	}
+	all := make([]int, len(objects))
+	for i := range all {
+		all[i] = i
+	}
+	return httpstore.Halve(all, func(some []int) error {
+		return b.send(ctx, objects[some[0]:some[len(some)-1]+1], docs[some[0]:some[len(some)-1]+1])
+	}, func(i int, err error) { b.rejected[docs[i]] = fmt.Errorf("a chunk too large to send: %w", err) })
+}
+
+func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) error {
+	var said []struct {
+		Result struct {
+			Status string
+			Errors *struct{ Error []struct{ Message string } }
+		}
+	}
+	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects", httpstore.Bytes{Type: "application/json", Data: slices.Concat([]byte(`{"objects":[`), bytes.Join(objects, []byte{','}), []byte("]}"))}, &said); err != nil {
+		return err
+	}
+	if len(said) != len(objects) {
+		return b.s.fault(sheaf.ErrUnavailable, "the server answered for %d of %d objects", len(said), len(objects))
+	}
+	for i, one := range said {
+		e := one.Result.Errors
+		switch {
+		case e != nil && len(e.Error) > 0:
+			b.rejected[docs[i]] = fmt.Errorf("weaviate: %.300s", e.Error[0].Message)
+		case one.Result.Status != "SUCCESS":
+			return b.s.fault(sheaf.ErrUnavailable, "an object is neither taken nor refused (status %q): the answer is not what such a server says", one.Result.Status)
+		}
+	}
+	return nil
+}
+
+// holding are the classes that hold something of documents or chunks: most writes are
+// of new ones, and then nothing has to be looked for again to be deleted.
+func (s *Store) holding(ctx context.Context, docs []sheaf.ID, ids []string) (map[string]bool, error) {
+	names := make([]string, len(docs))
+	for i, id := range docs {
+		names[i] = hash(string(id))
+	}
+	var list []asked
+	for _, class := range s.classes() {
+		for _, part := range []struct {
+			path string
+			list []string
+		}{{"doc", names}, {"chunk", ids}} {
+			for some := range slices.Chunk(part.list, 1000) {
+				list = append(list, asked{class: class, where: anyOf(part.path, some), matching: everything})
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	counts, err := s.countAll(ctx, list)
+	out := map[string]bool{}
+	for i, n := range counts {
+		if n > 0 {
+			out[list[i].class] = true
+		}
+	}
+	return out, err
+}
+
+// classes are that of the chunks and those of the vector fields, sorted.
+func (s *Store) classes() []string {
+	out := []string{s.o.Class}
+	s.mu.Lock()
+	for name := range s.vectors {
+		out = append(out, s.passageClass(name))
+	}
+	s.mu.Unlock()
+	slices.Sort(out)
+	return out
+}
+
+// removeOthers deletes what documents and chunks had before the write that token
+// names, in the classes that held something of them, and everything of the documents
+// in bad.
+func (s *Store) removeOthers(ctx context.Context, token string, before map[string]bool, docs, ids, bad []string) error {
+	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
+	for _, c := range s.classes() {
+		for _, part := range []struct {
+			path string
+			list []string
+			when []object
+		}{{"doc", docs, []object{older}}, {"chunk", ids, []object{older}}, {"doc", bad, nil}} {
+			if part.when != nil && !before[c] {
+				continue
+			}
+			for some := range slices.Chunk(part.list, 1000) {
+				where := append([]object{{"path": []string{part.path}, "operator": "ContainsAny", "valueTextArray": some}}, part.when...)
+				if err := s.deleteWhere(ctx, c, where); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) deleteWhere(ctx context.Context, class string, where []object) error {
+	for {
+		if more, err := s.deleteSome(ctx, class, where); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// deleteSome deletes as many objects as the server does at a time, and tells whether
+// there may be more.
+func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
+	var said struct {
+		Results *struct{ Matches, Successful, Failed, Limit int }
+	}
+	err = s.client.Call(ctx, "DELETE", "/v1/batch/objects", object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}}, &said)
+	r := said.Results
+	switch {
+	case err != nil:
+		return false, err
+	case r == nil:
+		return false, s.fault(sheaf.ErrUnavailable, "a deletion without results: the answer is not what such a server says")
+	case r.Failed > 0:
+		return false, s.fault(sheaf.ErrUnavailable, "%d objects of %s were not deleted: write again", r.Failed, class)
+	}
+	return r.Successful > 0 && (r.Matches > r.Successful || r.Matches >= max(r.Limit, 1)), nil
+}
+
+// Empty implements [store.Emptier], some objects at a time.
+func (s *Store) Empty(ctx context.Context) error {
+	where := []object{{"path": []string{"write"}, "operator": "NotEqual", "valueText": rand.Text()}}
+	for _, class := range s.classes() {
+		for more := true; more; {
+			err := s.calls.Write(ctx, func(ctx context.Context) (err error) {
+				more, err = s.deleteSome(ctx, class, where)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

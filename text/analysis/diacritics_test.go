@@ -1,0 +1,95 @@
+package analysis_test
+
+import (
+	"slices"
+	"testing"
+
+	"sheaf/text/analysis"
+)
+
+// finds reports whether every token of the query is one of the text's.
+func finds(a *analysis.Analyzer, text, query string) bool {
+	var terms []string
+	for _, t := range a.Tokens(text) {
+		if !t.Form {
+			terms = append(terms, t.Term)
+		}
+	}
+	tokens := a.QueryTokens(query)
+	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t analysis.Token) bool { return !slices.Contains(terms, t.Term) })
+}
+
+// TestDiacritics holds that a word is found by itself without diacritics, and the
+// other way round.
+func TestDiacritics(t *testing.T) {
+	for _, c := range []struct{ language, written, bare string }{
+		{"", "résumé", "resume"},
+		{"en", "résumé", "resume"},
+		{"en", "résumés", "resumes"},
+		{"en", "résumés", "resume"},
+		{"en", "crème", "creme"},
+		{"en", "brûlée", "brulee"},
+		{"en", "fiancé", "fiance"},
+		{"en", "Fiancé", "FIANCE"},
+		{"en", "fiance\u0301", "fiance"},
+		{"en", "Straße", "strasse"},
+		{"en", "façade", "facade"},
+		{"en", "Zürich", "zurich"},
+		{"en", "ﬁancé’s", "fiance's"},
+		{"en", "Crème-Brûlée", "Creme-Brulee"},
+		{"da", "rødgrøder", "rodgroder"},
+		{"de", "Häusern", "hausern"},
+		{"de", "Straßen", "strassen"},
+		{"de", "größere", "grossere"},
+		{"nl", "ideeën", "ideeen"},
+		{"no", "bøkene", "bokene"},
+		{"sv", "människorna", "manniskorna"},
+		{"fr", "résumé", "resume"},
+		{"fr", "qualités", "qualites"},
+		{"es", "habló", "hablo"},
+		{"it", "città", "citta"},
+		{"tr", "çiçekler", "cicekler"},
+		{"ru", "за\u0301мок", "замок"},
+		{"ar", "الكِتابُ", "الكتاب"},
+	} {
+		a := analyzer(t, c.language)
+		if !finds(a, c.written, c.bare) {
+			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.written, show(a.Tokens(c.written)), show(a.QueryTokens(c.bare)))
+		}
+		if !finds(a, c.bare, c.written) {
+			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.bare, show(a.Tokens(c.bare)), show(a.QueryTokens(c.written)))
+		}
+	}
+}
+
+// TestBareStems are words that their stemmers stem otherwise without diacritics:
+// these are found without, and their own terms stay as sharp as they are.
+func TestBareStems(t *testing.T) {
+	for _, c := range []struct{ language, written, bare string }{
+		{"es", "comíamos", "comiamos"},
+		{"es", "canción", "cancion"},
+		{"fi", "äitiään", "aitiaan"},
+		{"fr", "mangée", "mangee"},
+		{"fr", "forêts", "forets"},
+		{"hu", "házában", "hazaban"},
+		{"it", "parlerò", "parlero"},
+		{"pt", "canções", "cancoes"},
+		{"ro", "cărților", "cartilor"},
+		{"tr", "kitapların", "kitaplarin"},
+	} {
+		a := analyzer(t, c.language)
+		if !finds(a, c.written, c.bare) {
+			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.written, show(a.Tokens(c.written)), show(a.QueryTokens(c.bare)))
+		}
+		if !finds(a, c.written, c.written) || len(a.QueryTokens(c.written)) != 1 {
+			t.Errorf("%s: %q is looked for by %s", c.language, c.written, show(a.QueryTokens(c.written)))
+		}
+	}
+	a := analyzer(t, "fr")
+	if got, want := show(a.Tokens("mangée vite")), "0:mang 0:mange (0:mangee) 1:vit (1:vite)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := show(a.QueryTokens("mangée")), "0:mang"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

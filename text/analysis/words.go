@@ -1,0 +1,285 @@
+package analysis
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxWordBytes bounds a raw word; a longer run of letters is cut, and a run in
+// a script without spaces, which gives terms of its own, at maxDenseBytes.
+const (
+	maxWordBytes  = 255
+	maxDenseBytes = 4096
+)
+
+// ValueEnd is a word without terms. It takes a position, as each word does: several of them
+// between the values of a list keep phrases from going over the end of one (see
+// store.JoinValues).
+const ValueEnd = "\x1f"
+
+// Words yields the raw words of text, in order, as half-open byte ranges, until
+// yield returns false. It allocates nothing.
+//
+// Raw words are the words of UAX #29 (https://unicode.org/reports/tr29/, the
+// default rules) with these differences, all for the sake of identifiers:
+//
+//   - a full stop, hyphen or at sign between any two characters of words joins
+//     them: file1.txt, Get-Item, user@host; so does a hyphen or soft hyphen that ends a line,
+//     when a small letter begins the next one behind indentation and signs of quotes;
+//   - a colon or semicolon never does: key:value is two words;
+//   - "++" or '#' after a single letter belongs to it, with the digits behind
+//     (C++, C#, C++17), and a '#' before a letter when white space precedes it;
+//   - a run in scripts without spaces between words is one raw word, which gives
+//     terms for pairs of characters;
+//   - numbers such as ² and ½ are part of words, and so are characters of no width;
+//   - an emoji is a word, with all that it joins; so is [ValueEnd], which has no terms.
+//
+// Bytes that are not UTF-8 separate words.
+func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
+	for i := 0; ; {
+		start, end := nextWord(text, i)
+		if start == end || !yield(start, end) {
+			return
+		}
+		i = end
+	}
+}
+
+// nextWord is where the first raw word of text at byte i, at which none is in the middle, or
+// behind it lies; it is empty when there is none.
+func nextWord(text string, i int) (start, end int) {
+	for i < len(text) {
+		c := text[i]
+		if c < utf8.RuneSelf && ascii[c] == classOther {
+			if c == ValueEnd[0] {
+				return i, i + 1
+			}
+			i++
+			continue
+		}
+		start := i
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			i += size
+			switch classOf(r) {
+			case classOther:
+				if size == 1 || !strings.HasPrefix(text[i:], string(picture)) {
+					continue
+				}
+				return start, emojiEnd(text, i, start+maxWordBytes, r)
+			case classMark:
+				if at := start - 1; (r == picture || r == keycap) && at >= 0 && (text[at] == '#' || text[at] == '*') {
+					if n := keycapEnd(text[start:]); n > 0 {
+						return at, start + n
+					}
+				}
+				continue
+			case classEmoji:
+				return start, emojiEnd(text, i, start+maxWordBytes, r)
+			case classDense:
+				return start, denseEnd(text, i, start+maxDenseBytes)
+			}
+		} else if isDigit(rune(c)) && i+1 < len(text) && text[i+1] >= utf8.RuneSelf {
+			if n := keycapEnd(text[i+1:]); n > 0 {
+				return start, i + 1 + n
+			}
+		}
+		i = wordEnd(text, i, start, start+maxWordBytes)
+		if start > 0 && text[start-1] == '#' && isTagStart(text, start) {
+			start--
+		} else if i == start+1 && i < len(text) && isLetter(text[start]) {
+			i += symbolSuffix(text[i:])
+		}
+		return start, i
+	}
+	return i, i
+}
+
+// wordEnd is where the word from byte start on that goes on at byte i ends, at most at limit.
+func wordEnd(text string, i, start, limit int) int {
+	for i < len(text) && i < limit {
+		if rest := text[i:]; len(rest) >= 8 && i+8 <= limit {
+			n := plainPrefix(rest)
+			if i += n; n == 8 {
+				continue
+			}
+		}
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if ascii[c] == classWord || isJoiner[c] && joins(text, i, rune(c), 1) {
+				i++
+				continue
+			}
+			if c == '-' {
+				if n := lineBreak(text, i, 1); n > 0 && i+n < limit {
+					i += n
+					continue
+				}
+			}
+			return i
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		switch classOf(r) {
+		case classDense, classEmoji:
+			return i
+		case classMark:
+			if r == '\u00AD' {
+				if n := lineBreak(text, i, size); n > 0 && i+n < limit {
+					size = n
+				}
+			} else if at := i - 1; (r == picture || r == keycap) && at > start && isDigit(rune(text[at])) && keycapEnd(text[i:]) > 0 {
+				return at
+			}
+		case classOther:
+			if joins(text, i, r, size) {
+				break
+			}
+			n := 0
+			if isHyphen(r) {
+				n = lineBreak(text, i, size)
+			}
+			if n == 0 || i+n >= limit {
+				return i
+			}
+			size = n
+		}
+		i += size
+	}
+	if i > limit {
+		i = limit
+	}
+	for i < len(text) && !utf8.RuneStart(text[i]) {
+		i--
+	}
+	return i
+}
+
+// plainPrefix is how many of the first 8 bytes of s, which has as many, are ASCII
+// characters of words before the first that is none. It looks at all of them at once: where a word
+// ends cannot be predicted.
+func plainPrefix(s string) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	low := x &^ tops
+	// above has the top bit of each byte that is at least first; no sum exceeds a byte.
+	above := func(bytes uint64, first byte) uint64 { return bytes + ones*uint64(0x80-first) }
+	small := low | ones*0x20
+	letters := above(small, 'a') &^ above(small, 'z'+1)
+	digits := above(low, '0') &^ above(low, '9'+1)
+	underscores := above(low, '_') &^ above(low, '_'+1)
+	others := ^(letters | digits | underscores) | x
+	return bits.TrailingZeros64(others&tops) / 8
+}
+
+// isJoiner are the ASCII marks that can stand within a word.
+var isJoiner = [256]bool{'.': true, '-': true, '@': true, '\'': true, ',': true, '"': true}
+
+// joins reports whether the mark r of size bytes at byte i stands between two
+// characters of one word.
+func joins(text string, i int, r rune, size int) bool {
+	if i+size >= len(text) {
+		return false
+	}
+	after, _ := utf8.DecodeRuneInString(text[i+size:])
+	if !inWord(after) {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	switch r {
+	case '.', '-', '@', '‐', '‑', '－':
+		return inWord(before)
+	case ',':
+		return unicode.IsDigit(before) && unicode.IsDigit(after)
+	case '"':
+		return unicode.Is(unicode.Hebrew, before) && unicode.Is(unicode.Hebrew, after)
+	case '\'', '’', '‘', '＇', '․':
+		return inLetters(before) && inLetters(after) || unicode.IsDigit(before) && unicode.IsDigit(after)
+	case '·', '‧', '״', '\u0387', '\u055F':
+		return inLetters(before) && inLetters(after)
+	}
+	return false
+}
+
+// isHyphen reports whether a character is a hyphen that may stand within words.
+func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r == '－' }
+
+// longestBreak is how many bytes may stand between the two parts of a word that a hyphen cuts.
+const longestBreak = 64
+
+// lineBreak is the length of the hyphen of size bytes at byte i and of the end of the line behind
+// it, with the white space and the signs of quotes around that, when a letter is before it and
+// one that goes on with the word is behind; 0 otherwise.
+func lineBreak(text string, i, size int) int {
+	rest := text[i+size : min(len(text), i+size+longestBreak)]
+	line := strings.TrimLeft(rest, " \t")
+	if line == "" || line[0] != '\n' && line[0] != '\r' {
+		return 0
+	}
+	line = strings.TrimPrefix(strings.TrimPrefix(line, "\r"), "\n")
+	at := len(rest) - len(strings.TrimLeft(line, " \t>"))
+	after, _ := utf8.DecodeRuneInString(text[i+size+at:])
+	before, n := utf8.DecodeLastRuneInString(text[:i])
+	for n < i && isIgnorable(before) {
+		var more int
+		before, more = utf8.DecodeLastRuneInString(text[:i-n])
+		n += more
+	}
+	if !unicode.IsLetter(before) && !unicode.IsMark(before) || !unicode.IsLetter(after) || classOf(after) != classWord ||
+		unicode.IsUpper(after) && !unicode.IsUpper(before) {
+		return 0
+	}
+	return size + at
+}
+
+func inLetters(r rune) bool { return inWord(r) && r != '_' && !unicode.IsDigit(r) }
+
+func denseEnd(text string, i, limit int) int {
+	for i < len(text) && i < limit && text[i] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		if c := classOf(r); c != classDense && c != classMark {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// isTagStart reports whether the '#' before byte start begins a tag: nothing or
+// white space stands before it, a letter after it.
+func isTagStart(text string, start int) bool {
+	if after, _ := utf8.DecodeRuneInString(text[start:]); !unicode.IsLetter(after) {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:start-1])
+	return start == 1 || unicode.IsSpace(before)
+}
+
+// symbolSuffix is the length of the "++" or '#' that follows a single letter, with
+// the digits behind it, as in C++, C# and C++17; 0 when a letter follows.
+func symbolSuffix(rest string) int {
+	n := 0
+	switch {
+	case strings.HasPrefix(rest, "++"):
+		n = 2
+	case rest[0] == '#':
+		n = 1
+	default:
+		return 0
+	}
+	for n < len(rest) && n < 8 && isDigit(rune(rest[n])) {
+		n++
+	}
+	if n < len(rest) && ascii[rest[n]] == classWord {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,62 @@
+package chunk_test
+
+import (
+	"errors"
+	"testing"
+
+	"sheaf"
+	"sheaf/model/static/english"
+	"sheaf/text/chunk"
+)
+
+// tokensNamed are those of the model in the program.
+func tokensNamed(name string) chunk.Tokens {
+	if e, err := english.New(); err == nil && e.Model() == name {
+		return e.Pieces
+	}
+	return nil
+}
+
+// TestParse: the name of a chunker gives back a chunker of that name.
+func TestParse(t *testing.T) {
+	for _, o := range []chunk.Options{
+		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections"}, {Chunker: "sections", Sections: chunk.SectionOptions{Cap: 123}},
+		{Chunker: "window"},
+		{Chunker: "window", GitHubSlugs: true, Window: chunk.WindowOptions{Size: 384, Overlap: 64, Boundary: "line", Large: true, TitlePrefix: true, MetadataSuffix: true}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 384, Overlap: 64, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
+	} {
+		made, err := chunk.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := chunk.Parse(made.Name(), tokensNamed)
+		if err != nil {
+			t.Errorf("%s: %v", made.Name(), err)
+			continue
+		}
+		if again, err := chunk.New(parsed); err != nil || again.Name() != made.Name() {
+			t.Errorf("%s is read as %v, %v", made.Name(), again, err)
+		}
+	}
+	if o, err := chunk.Parse("window", nil); err != nil || o.Chunker != "window" {
+		t.Errorf("a bare name: %v, %v", o, err)
+	}
+	for _, name := range []string{"", "pages", "tree cap=1", "sections cap=x", "sections cap=1", "window size=5 overlap=9", "window tokens=sheaf-en-0", "window bold"} {
+		if _, err := chunk.Parse(name, tokensNamed); !errors.Is(err, sheaf.ErrUnsupported) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestTokensAreNamed: what is counted is in the name, so it has one.
+func TestTokensAreNamed(t *testing.T) {
+	one := func(text string, yield func(start, end int) bool) { yield(0, len(text)) }
+	for _, o := range []chunk.WindowOptions{{TokensName: "sheaf-en-1"}, {Tokens: one, TokensName: "two words"}} {
+		if _, err := chunk.New(chunk.Options{Chunker: "window", Window: o}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%q: %v", o.TokensName, err)
+		}
+	}
+	if _, err := chunk.Parse("window tokens=sheaf-en-1", nil); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("tokens of nobody: %v", err)
+	}
+}

@@ -1,0 +1,113 @@
+package chunk_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/text/chunk"
+)
+
+func TestPassagesOfSevenWords(t *testing.T) {
+	p := chunk.Passages{Words: 4, Stride: 3}
+	text := " one two three four five six seven "
+	starts := p.Starts(text)
+	var got []string
+	for n := range p.Count(len(starts)) {
+		w := p.Window(starts, len(text), n)
+		got = append(got, strings.TrimSpace(text[w.Start:w.End]))
+	}
+	if want := "one two three four|four five six seven"; strings.Join(got, "|") != want {
+		t.Errorf("passages are %q, want %q", got, want)
+	}
+	if starts := p.Starts("数据库x 存储"); len(starts) != 4 {
+		t.Errorf("words start at %v", starts)
+	}
+}
+
+// TestStartsOfWords: words begin behind white space wherever they stand, whatever stands in
+// and beside them, and also when only so many are asked for.
+func TestStartsOfWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("aaaabcdef       \n\t\r\v\x00\x1f\x7f!~é\u00a0"))).Draw(t, "text")
+		var want []int
+		inWord := false
+		for i, r := range text {
+			if !unicode.IsSpace(r) && !inWord {
+				want = append(want, i)
+			}
+			inWord = !unicode.IsSpace(r)
+		}
+		if got := (chunk.Passages{}).Starts(text); !slices.Equal(got, want) {
+			t.Fatalf("words of %q start at %v, want %v", text, got, want)
+		}
+		p := chunk.Passages{Words: 3, Stride: 2}
+		doc := sheaf.Document{Chunks: []sheaf.Chunk{{Body: sheaf.Span{End: len(text)}}}}
+		for n := range p.Count(len(want)) {
+			w := p.Window(want, len(text), n)
+			w.End = max(w.Start, len(strings.TrimRight(text[:w.End], " \t\r\n")))
+			if got := p.Span(&doc, &doc.Chunks[0], []byte(text), n); got != w {
+				t.Fatalf("passage %d of %q is %v, want %v", n, text, got, w)
+			}
+		}
+	})
+}
+
+// TestPassagesCoverEveryWord: each word lies in a passage, none is longer than it
+// may be, and the last ends with the text.
+func TestPassagesCoverEveryWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.IntRange(1, 40).Draw(t, "words")
+		stride := rapid.IntRange(1, words).Draw(t, "stride")
+		p := chunk.Passages{Words: words, Stride: stride}
+		text := rapid.StringOf(rapid.SampledFrom([]rune("ab  \n数é"))).Draw(t, "text")
+		starts := p.Starts(text)
+		covered := make([]bool, len(starts))
+		n := p.Count(len(starts))
+		for i := range n {
+			w := p.Window(starts, len(text), i)
+			inside := 0
+			for j, s := range starts {
+				if s >= w.Start && s < w.End {
+					covered[j] = true
+					inside++
+				}
+			}
+			if inside > words {
+				t.Fatalf("passage %d has %d words", i, inside)
+			}
+			if i == n-1 && w.End != len(text) {
+				t.Fatalf("the last passage ends at %d of %d", w.End, len(text))
+			}
+		}
+		for j := range covered {
+			if !covered[j] {
+				t.Fatalf("word %d is in no passage", j)
+			}
+		}
+	})
+}
+
+// TestPassageSpan finds the passage of a document whose frontmatter is no text.
+func TestPassageSpan(t *testing.T) {
+	content := []byte("---\ntitle: T\n---\none two three four five six\n\n## H\n\nseven eight nine ten\n")
+	c, err := chunk.For("a.md", chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := c.Chunk("t", "a.md", content)
+	p := chunk.Passages{Words: 2, Stride: 2}
+	for _, test := range []struct {
+		chunk, passage int
+		want           string
+	}{{0, 0, "one two"}, {0, 2, "five six"}, {0, 9, "six"}, {1, 1, "nine ten"}} {
+		s := p.Span(&doc, &doc.Chunks[test.chunk], content, test.passage)
+		if got := string(content[s.Start:s.End]); !strings.Contains(got, test.want) {
+			t.Errorf("passage %d of chunk %d is %q, want %q", test.passage, test.chunk, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package chunk_test
+
+import (
+	"encoding/base64"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/text/chunk"
+)
+
+// data is text of base64 that stands for so many bytes.
+func data(n int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+func rows(text string, width int, before string) string {
+	var b strings.Builder
+	for len(text) > width {
+		b.WriteString(text[:width] + "\n" + before)
+		text = text[width:]
+	}
+	return b.String() + text
+}
+
+// TestDataAsText names the kind of fault: pictures and fonts that stand in a file as base64
+// text give words, vectors and snippets.
+func TestDataAsText(t *testing.T) {
+	long := data(3000)
+	svg := url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg"><path d="M1 2"/></svg>`)
+	for _, c := range []struct{ name, file, text, want string }{
+		{"a picture", "a.md", "Grey. ![r](data:image/png;base64," + long + ") End.", "Grey. ![r]() End."},
+		{"a short picture", "a.md", "Grey. ![r](data:image/gif;base64,R0lGODlhAQABAAAAACw=) End.", "Grey. ![r]() End."},
+		{"with a title", "a.md", "![r](data:image/png;base64," + long + ` "Ports") End.`, `![r]( "Ports") End.`},
+		{"in brackets", "a.md", "![r](<data:image/png;base64," + long + ">) End.", "![r](<>) End."},
+		{"of HTML", "a.md", `<img src="data:image/jpeg;base64,` + long + `" alt="ports"> End.`, `<img src="" alt="ports"> End.`},
+		{"of HTML, in rows", "a.md", `<img src="data:image/jpeg;base64,` + rows(long, 76, "  ") + `"> End.`, `<img src=""> End.`},
+		{"capital letters", "a.md", "![r](DATA:image/PNG;BASE64," + long + ")", "![r]()"},
+		{"parameters", "a.md", "![r](data:image/svg+xml;charset=utf-8;base64," + long + ")", "![r]()"},
+		{"percent signs", "a.md", "![r](data:image/svg+xml," + svg + ") End.", "![r]() End."},
+		{"a definition", "a.md", "See ![r][p].\n\n[p]: data:image/png;base64," + long + "\n\nEnd.", "See ![r][p].\n\n\n\nEnd."},
+		{"a definition in brackets", "a.md", "End.\n\n[p]: <data:image/png;base64," + long + ">\n", "End.\n\n\n"},
+		{"a font", "a.css", "@font-face { src: url(data:font/woff2;base64," + long + ") }", "@font-face { src: url() }"},
+		{"in quotes", "a.css", "a { background: url('data:image/png;base64," + long + "') }", "a { background: url('') }"},
+		{"plain text", "a.txt", "Grey data:image/png;base64," + long + "\nEnd.", "Grey \nEnd."},
+		{"a notebook", "a.ipynb", `{"image/png": "` + long + `", "x": 1}`, `{"image/png": "", "x": 1}`},
+		{"a mail", "a.txt", "Content:\n\n" + rows(long, 76, "") + "\n\nEnd.", "Content:\n\n\n\nEnd."},
+		{"two", "a.md", "![a](data:image/png;base64," + long + ") and ![b](data:image/png;base64," + long + ").", "![a]() and ![b]()."},
+		{"behind frontmatter", "a.md", "---\nstatus: open\n---\n![a](data:image/png;base64," + long + ") End.", "![a]() End."},
+
+		{"words about data", "a.md", "The data: image/png, base64, and more. data:image is a scheme; metadata:a/b,c too.", ""},
+		{"a long address", "a.md", "https://example.org/" + strings.Repeat("Some/Long/path2/", 30), ""},
+		{"a long name", "a.md", strings.Repeat("averylongname", 40), ""},
+		{"a rule", "a.md", strings.Repeat("=", 400) + "\n" + strings.Repeat("-", 400), ""},
+		{"a long number", "a.md", strings.Repeat("0123456789", 40), ""},
+		{"a word below a short row", "a.md", "[p](data:image/png;base64,iVBORw0KGgo=)\nHeading", "[p]()\nHeading"},
+		{"a word below a picture", "a.txt", "data:image/png;base64," + long + "\nThe end.", "\nThe end."},
+	} {
+		want := c.want
+		if want == "" {
+			want = c.text
+		}
+		doc := cut(t, c.file, c.text)
+		got := ""
+		for i := range doc.Chunks {
+			got += chunk.IndexedText(&doc, &doc.Chunks[i], c.text).Text
+			for _, l := range doc.Chunks[i].Links {
+				if strings.Contains(l.Target, long[:40]) {
+					t.Errorf("%s: the link %.60q holds data", c.name, l.Target)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: indexed is %.200q, want %.200q", c.name, got, want)
+		}
+		if r := chunk.Readable(c.text); strings.Count(r, "\n") != strings.Count(c.text, "\n") || (c.want != "" && strings.Contains(r, long[:40])) {
+			t.Errorf("%s: readable is %.200q", c.name, r)
+		}
+	}
+}
+
+func cut(t *testing.T, name, text string) sheaf.Document {
+	t.Helper()
+	c, err := chunk.For(name, chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Chunk("t", name, []byte(text))
+}
+
+// TestPlacesWithoutData: Left.At finds each byte of the shortened text in the original text.
+func TestPlacesWithoutData(t *testing.T) {
+	text := "One ![a](data:image/png;base64," + data(500) + ") two ![b](data:image/png;base64," + data(500) + ") three"
+	left := chunk.WithoutPayloads(text)
+	for i := range len(left.Text) {
+		if text[left.At(i)] != left.Text[i] {
+			t.Fatalf("byte %d of %q is %q in the whole, want %q", i, left.Text, text[left.At(i)], left.Text[i])
+		}
+	}
+	doc := cut(t, "a.md", text)
+	span := chunk.Passages{Words: 1, Stride: 1}.Span(&doc, &doc.Chunks[0], []byte(text), 4)
+	if got := text[span.Start:span.End]; got != "three" {
+		t.Errorf("the last passage is %.60q, want %q", got, "three")
+	}
+}
+
+// Pieces of a document that is cut begin and end within data.
+func TestDataInPieces(t *testing.T) {
+	long := data(20_000)
+	text := "# A\n\nGrey. ![r](data:image/png;base64," + long + ") End.\n\n" + rows(long, 76, "") + "\n\nLast.\n"
+	for _, o := range []chunk.Options{{Chunker: "sections", Sections: chunk.SectionOptions{Cap: 500}}, {Chunker: "window", Window: chunk.WindowOptions{Size: 64}}} {
+		c, err := chunk.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := c.Chunk("t", "a.md", []byte(text))
+		for i := range doc.Chunks {
+			got := chunk.IndexedText(&doc, &doc.Chunks[i], text).Text
+			for w := range strings.FieldsSeq(got) {
+				if len(w) > 30 && strings.Contains(long, w[len(w)-20:]) {
+					t.Errorf("%s: piece %d holds data: %.80q", o.Chunker, i, got)
+				}
+			}
+		}
+	}
+}
+
+// TestDataIsReadInLinearTime: 100 MB of data, and 16 MB of text that only looks like data, take
+// seconds.
+func TestDataIsReadInLinearTime(t *testing.T) {
+	const size = 16 << 20
+	row := data(3 << 10)
+	for name, text := range map[string]string{
+		"one row":   "Grey ![r](data:image/png;base64," + strings.Repeat(row, 100<<20/len(row)) + ") end",
+		"rows":      "Grey ![r](data:image/png;base64," + strings.Repeat(row[:76]+"\n", size/77) + ") end",
+		"beginning": strings.Repeat("data:a/b;base64,", size/16),
+		"no end":    strings.Repeat("data:", size/5),
+	} {
+		start := time.Now()
+		left := chunk.WithoutPayloads(text)
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: it took %v", name, took)
+		}
+		if strings.HasPrefix(text, "Grey") && strings.ReplaceAll(left.Text, "\n", "") != "Grey ![r]() end" {
+			t.Errorf("%s: left is %.80q", name, left.Text)
+		}
+	}
+}

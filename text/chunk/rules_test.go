@@ -1,0 +1,178 @@
+package chunk_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/text/chunk"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestRules checks one input and one expected result a rule: testdata/rules.txt
+// holds cases of the form
+//
+//	== rule: what it shows [file=name] [chunker=name key=value ...]
+//	"input, quoted as in Go"
+//	-- expected
+//	lines of show
+func TestRules(t *testing.T) {
+	const name = "testdata/rules.txt"
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cases := 0
+	for i, part := range strings.Split("\n"+string(raw), "\n== ") {
+		if i == 0 {
+			out.WriteString(strings.TrimPrefix(part, "\n"))
+			continue
+		}
+		cases++
+		head, rest, _ := strings.Cut(part, "\n")
+		quoted, want, _ := strings.Cut(rest, "\n-- expected\n")
+		input, err := unquote(quoted)
+		if err != nil {
+			t.Fatalf("%s: %v", head, err)
+		}
+		file, o := options(t, head)
+		k, err := chunk.For(file, o)
+		if err != nil {
+			t.Fatalf("%s: %v", head, err)
+		}
+		doc := k.Chunk("t", file, []byte(input))
+		if err := chunk.Verify(&doc, []byte(input)); err != nil {
+			t.Errorf("%s: %v", head, err)
+		}
+		got := show(&doc, input)
+		if got != strings.TrimRight(want, "\n")+"\n" && !*update {
+			t.Errorf("%s:\n%s\ngot:\n%s\nwant:\n%s", head, quoted, got, want)
+		}
+		fmt.Fprintf(&out, "\n== %s\n%s\n-- expected\n%s", head, quoted, got)
+	}
+	if cases < 30 {
+		t.Fatalf("only %d cases", cases)
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// unquote joins the quoted lines of an input; "N x" before one repeats it.
+func unquote(s string) (string, error) {
+	var b strings.Builder
+	for line := range strings.SplitSeq(s, "\n") {
+		n := 1
+		if times, rest, ok := strings.Cut(line, " x "); ok && !strings.HasPrefix(line, `"`) {
+			var err error
+			if n, err = strconv.Atoi(times); err != nil {
+				return "", err
+			}
+			line = rest
+		}
+		text, err := strconv.Unquote(line)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", line, err)
+		}
+		b.WriteString(strings.Repeat(text, n))
+	}
+	return b.String(), nil
+}
+
+func options(t *testing.T, head string) (file string, o chunk.Options) {
+	t.Helper()
+	file = "note.md"
+	for field := range strings.FieldsSeq(head) {
+		key, value, ok := strings.Cut(field, "=")
+		if !ok {
+			continue
+		}
+		n, _ := strconv.Atoi(value)
+		switch key {
+		case "file":
+			file = value
+		case "chunker":
+			o.Chunker = value
+		case "cap":
+			o.Sections.Cap = n
+		case "size":
+			o.Window.Size = n
+		case "overlap":
+			o.Window.Overlap = n
+		case "boundary":
+			o.Window.Boundary = value
+		case "large":
+			o.Window.Large = true
+		case "tokens":
+			o.Window.Tokens, o.Window.TokensName = tokensNamed(value), value
+		case "github":
+			o.GitHubSlugs = true
+		default:
+			t.Fatalf("%s: option %q", head, key)
+		}
+	}
+	return file, o
+}
+
+// show writes a document, one line a chunk, indented by depth.
+func show(doc *sheaf.Document, src string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "title %q", doc.Title)
+	if doc.Frontmatter.Len() > 0 {
+		fmt.Fprintf(&b, " frontmatter %d:%d", doc.Frontmatter.Start, doc.Frontmatter.End)
+		if doc.FrontmatterText {
+			b.WriteString(" as text")
+		}
+	}
+	if len(doc.Aliases) > 0 {
+		fmt.Fprintf(&b, " aliases %q", doc.Aliases)
+	}
+	if len(doc.Tags) > 0 {
+		fmt.Fprintf(&b, " tags %q", doc.Tags)
+	}
+	b.WriteByte('\n')
+	for _, p := range doc.Properties {
+		fmt.Fprintf(&b, "property %s list=%v", p.Name, p.List)
+		for _, v := range p.Values {
+			fmt.Fprintf(&b, " %s:%s", v.Kind, v)
+		}
+		b.WriteByte('\n')
+	}
+	for _, w := range doc.Warnings {
+		fmt.Fprintf(&b, "warning line %d: %s\n", w.Line, w.Message)
+	}
+	for i := range doc.Chunks {
+		c := &doc.Chunks[i]
+		fmt.Fprintf(&b, "%s%s h=%d:%d span=%d:%d of %d %s", strings.Repeat("  ", c.Depth), c.ID[2:], c.Heading.Start, c.Heading.End, c.Span.Start, c.Span.End, c.SiblingCount, c.Breadcrumb)
+		if c.ID != doc.ID && c.Title != doc.Title && (len(c.Hierarchy) == 0 || c.Hierarchy[len(c.Hierarchy)-1] != c.Title) {
+			fmt.Fprintf(&b, " (title %q)", c.Title)
+		}
+		body := src[c.Body.Start:c.Body.End]
+		if len(body) > 60 {
+			body = body[:28] + "…" + body[len(body)-28:]
+		}
+		fmt.Fprintf(&b, " %q", body)
+		for _, l := range c.Links {
+			fmt.Fprintf(&b, " %s(%s|%s|%s)", l.Kind, l.Target, l.Fragment, l.Text)
+		}
+		if len(c.Tags) > 0 {
+			fmt.Fprintf(&b, " tags=%q", c.Tags)
+		}
+		if len(c.Blocks) > 0 {
+			fmt.Fprintf(&b, " blocks=%q", c.Blocks)
+		}
+		if len(c.Members) > 0 {
+			fmt.Fprintf(&b, " members=%q", c.Members)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

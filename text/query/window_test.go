@@ -1,0 +1,93 @@
+package query_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/text/query"
+)
+
+// dated is a document with a date in a property; "" has none.
+func dated(property, day string) *store.Chunk {
+	c := &store.Chunk{}
+	if day != "" {
+		at, err := time.Parse(time.DateTime, day+" 12:00:00")
+		if err != nil {
+			panic(err)
+		}
+		c.Columns = []store.Column{{Name: sheaf.PropertyColumn(property), Values: []sheaf.Value{sheaf.DateValue(at)}}}
+	}
+	return c
+}
+
+// TestWindows: both ends of a window belong to it. Documents without a date of creation pass
+// each window, and those without a date of their update only one that begins more than 90 days
+// ago and has no end.
+func TestWindows(t *testing.T) {
+	now := time.Date(2026, 6, 30, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		window                string
+		before, first         bool // 2026-01-31, 2026-02-01
+		last, after           bool // 2026-03-31, 2026-04-01
+		uncreated, notUpdated bool
+	}{
+		{"2026-02..2026-03", false, true, true, false, true, false},
+		{"2026-02-01..2026-03-31", false, true, true, false, true, false},
+		{"2026-02..", false, true, true, true, true, true},
+		{"..2026-03", true, true, true, false, true, false},
+		{"2026-04-01..", false, false, false, true, true, true},   // 90 days and 12 hours ago
+		{"2026-04-02..", false, false, false, false, true, false}, // exactly 90 days ago but for the time
+		{" 2026-02 .. 2026-03 ", false, true, true, false, true, false},
+	} {
+		for _, property := range []string{"created", "updated", "modified", "lastmod"} {
+			in, undated := query.UpdatedIn, c.notUpdated
+			if property == "created" {
+				in, undated = query.CreatedIn, c.uncreated
+			}
+			f, err := in(c.window, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for day, want := range map[string]bool{"2026-01-31": c.before, "2026-02-01": c.first, "2026-03-31": c.last, "2026-04-01": c.after, "": undated} {
+				if got := f.Match(dated(property, day)); got != want {
+					t.Errorf("%s in %q: %q passes: %v, want %v", property, c.window, day, got, want)
+				}
+			}
+		}
+	}
+	for _, wrong := range []string{"2026", "..", "soon..", "2026-03..2026-02", "2026-02...2026-03", "2026-02-30.."} {
+		if _, err := query.CreatedIn(wrong, now); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	if f, err := query.UpdatedIn(" ", now); f != nil || err != nil {
+		t.Errorf("no window: %v, %v", f, err)
+	}
+}
+
+// TestSets: sets of documents narrow to what is in any of them.
+func TestSets(t *testing.T) {
+	f, err := query.InSets([]string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(sets ...string) *store.Chunk {
+		c := &store.Chunk{}
+		for _, s := range sets {
+			c.Columns = append(c.Columns, store.Column{Name: sheaf.ColumnSet, Values: []sheaf.Value{sheaf.TextValue(s)}})
+		}
+		return c
+	}
+	if !f.Match(in("b")) || f.Match(in("c")) || f.Match(in()) {
+		t.Error("the wrong documents pass")
+	}
+	if f, err := query.InSets(nil); f != nil || err != nil {
+		t.Errorf("no set: %v, %v", f, err)
+	}
+	if _, err := query.InSets([]string{"a", ""}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("an empty name: %v", err)
+	}
+}

@@ -1,0 +1,156 @@
+package lint_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
+var limits = map[string]int{
+	"lines of Go without tests":                                      133500,
+	"lines of tests in Go":                                           80500,
+	"lines over 120 columns":                                         1820,
+	"lines of tests over 120 columns":                                3238,
+	"structs with more than 12 fields (not JSON, Options or engine)": 36,
+	"fields of the largest of these structs":                         43,
+	"sync.Pool outside index/engine and text/analysis":               24,
+	"context.WithValue":                                              9,
+	"top-level folders of code":                                      16,
+	"longest chain of imports of our packages":                       6,
+}
+
+// TestLimits prints how large the code is and fails when a measure is above its limit.
+// go test ./internal/lint -run TestLimits -v prints the table.
+func TestLimits(t *testing.T) {
+	measured := measure(t)
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range limits {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		t.Logf("%7d of %7d  %s", measured[name], limits[name], name)
+		if measured[name] > limits[name] {
+			t.Errorf("%s: %d, the limit is %d", name, measured[name], limits[name])
+		}
+	}
+}
+
+// measure counts what limits names in all files of Go of the module but those of lab and bench.
+func measure(t *testing.T) map[string]int {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.go").Output()
+	if err != nil {
+		t.Skipf("git does not list this folder's files: %v", err)
+	}
+	n := map[string]int{}
+	folders := map[string]bool{}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		folder, _, below := strings.Cut(name, "/")
+		if below {
+			folders[folder] = true
+		}
+		if folder == "bench" || folder == "lab" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Count(string(content), "\n")
+		long := 0
+		for line := range strings.Lines(string(content)) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 120 {
+				long++
+			}
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			n["lines of tests in Go"] += lines
+			n["lines of tests over 120 columns"] += long
+			continue
+		}
+		n["lines of Go without tests"] += lines
+		n["lines over 120 columns"] += long
+		n["context.WithValue"] += strings.Count(string(content), "context.WithValue(")
+		if !strings.HasPrefix(name, "index/engine/") && !strings.HasPrefix(name, "text/analysis/") {
+			n["sync.Pool outside index/engine and text/analysis"] += len(pools.FindAllString(string(content), -1))
+		}
+		if strings.HasPrefix(name, "index/engine/") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fields := range stateStructs(file) {
+			if fields > 12 {
+				n["structs with more than 12 fields (not JSON, Options or engine)"]++
+			}
+			n["fields of the largest of these structs"] = max(n["fields of the largest of these structs"], fields)
+		}
+	}
+	n["top-level folders of code"] = len(folders)
+	n["longest chain of imports of our packages"] = longestChain(imports(t))
+	return n
+}
+
+var pools = regexp.MustCompile(`\bsync\.Pool\b`)
+
+// stateStructs counts the fields of the structs of a file that carry state: those without JSON
+// names that are not called Options.
+func stateStructs(file *ast.File) []int {
+	var list []int
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || strings.HasSuffix(spec.Name.Name, "Options") {
+			return true
+		}
+		s, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			return true
+		}
+		fields := 0
+		for _, f := range s.Fields.List {
+			if f.Tag != nil && strings.Contains(f.Tag.Value, "json:") {
+				return true
+			}
+			fields += max(1, len(f.Names))
+		}
+		list = append(list, fields)
+		return true
+	})
+	return list
+}
+
+// longestChain is how many of our packages import each other in a row at most.
+func longestChain(imports map[string][]string) int {
+	depth := map[string]int{}
+	var of func(string) int
+	of = func(pkg string) int {
+		if d, ok := depth[pkg]; ok {
+			return d
+		}
+		d := 0
+		for _, imported := range imports[pkg] {
+			d = max(d, 1+of(imported))
+		}
+		depth[pkg] = d
+		return d
+	}
+	longest := 0
+	for pkg := range imports {
+		longest = max(longest, of(pkg))
+	}
+	return longest
+}

@@ -16,8 +16,8 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      133500,
-	"lines of tests in Go":                                           80500,
+	"lines of Go without tests":                                      134000,
+	"lines of tests in Go":                                           81500,
 	"lines over 120 columns":                                         1820,
 	"lines of tests over 120 columns":                                3238,
 	"structs with more than 12 fields (not JSON, Options or engine)": 36,

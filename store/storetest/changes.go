@@ -54,7 +54,7 @@ func emptied(t *testing.T, o Options) {
 	defer b.Close()
 	e, ok := b.(store.Emptier)
 	if !ok {
-		t.Skip("this store is no backend.Emptier")
+		t.Skip("this store is no store.Emptier")
 	}
 	ctx := context.Background()
 	if err := e.Empty(ctx); err != nil {

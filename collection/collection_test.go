@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/index/catalog"
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/index/catalog"
 )
 
 func reader(t testing.TB, f *collectiontest.Fixture, g access.Grant) *collection.Reader {

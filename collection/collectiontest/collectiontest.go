@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sheaf/text/analysis"
-	"sheaf/store"
-	"sheaf/store/embedded"
+	"sheaf/collection"
 	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
 	"sheaf/model"
 	"sheaf/model/hashed"
-	"sheaf/ingest"
-	"sheaf/collection"
-	"sheaf/index/vfs"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
 )
 
 // Tree is the name of the tree of every collection here: identifiers are

@@ -40,7 +40,8 @@ func TestHideCommentsUnread(t *testing.T) {
 	}
 	hide = true
 	r := w.run()
-	if r.Removed != 2 || len(r.Skipped) != 1 || r.Skipped[0].Reason != ingest.ReasonCloud || len(r.Gone) != 1 || w.view().Docs() != 1 {
+	if r.Removed != 2 || len(r.Skipped) != 1 || len(r.Gone) != 1 || w.view().Docs() != 1 ||
+		r.Skipped[0].Reason != ingest.ReasonCloud {
 		t.Errorf("hidden: %+v", r)
 	}
 	if r := w.run(); r.Changes() {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +46,8 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 			return r, err
 		}
 		if next != r {
-			next.note("no text has the word %q; these have a property of that name: %s:*", short(word.Text), short(name))
+			next.result.Unmet = append(next.result.Unmet,
+				fmt.Sprintf("no text has the word %q; these have a property of that name: %s:*", short(word.Text), short(name)))
 			return next, nil
 		}
 	}

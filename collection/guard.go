@@ -572,3 +572,7 @@ func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 func notFound(id sheaf.ID) error {
 	return fmt.Errorf("%w: nothing is called %q", sheaf.ErrNotFound, id)
 }
+
+// Properties are those of [catalog.View.Properties], hidden documents included: what a search tells of them
+// is only of documents that the caller sees.
+func (g *guard) Properties() ([]catalog.Counted, error) { return g.view.Properties() }

@@ -15,6 +15,8 @@ func TestWordIsAProperty(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md": "---\naccess: public\nreplicas: 3\n---\n# Cluster\n\nThe manifest.\n",
 		"shut.md": "---\naccess: [ann]\nreplicas: 4\nquorum: 2\n---\n# Other\n\nThe manifest.\n",
+		"maps.md": "---\naccess: public\nspec:\n  shards: 3\n---\n# Fourth\n\nThe manifest.\n",
+		"deep.md": "---\naccess: [ann]\nsecret:\n  Depth: 3\n---\n# Fifth\n\nThe manifest.\n",
 		"text.md": "---\naccess: public\nmanifest: yes\n---\n# Third\n\nNothing.\n",
 	}, func(o *collection.Options) { o.Embed = nil })
 	all, some := access.Unrestricted(), access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
@@ -28,7 +30,11 @@ func TestWordIsAProperty(t *testing.T) {
 		{some, "replicas", []string{"open.md"}},
 		{all, "quorum", []string{"shut.md"}},
 		{some, "quorum", nil},
-		{all, "manifest", []string{"open.md", "shut.md"}},
+		{all, "manifest", []string{"deep.md", "maps.md", "open.md", "shut.md"}},
+		{all, "shards", []string{"maps.md"}},
+		{some, "Shards", []string{"maps.md"}},
+		{all, "depth", []string{"deep.md"}},
+		{some, "depth", nil},
 		{all, "+replicas", nil},
 		{all, "nothingness", nil},
 	} {

@@ -240,7 +240,7 @@ func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b
 // SnippetSpans are the parts of the file that a snippet of hit may come from, the likeliest
 // first. The first own of them are its own text: the passage that meaning found, cut as cut
 // says, its body, the best chunk that it stands for. The last is all of it, with the text
-// under its sub-headings. Frontmatter is never shown.
+// under its sub-headings. Frontmatter is shown only where it is text.
 func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) (spans []sheaf.Span, own int) {
 	return appendSnippetSpans(nil, doc, hit, content, cut)
 }
@@ -258,7 +258,7 @@ func appendSnippetSpans(spans []sheaf.Span, doc *sheaf.Document, hit *search.Hit
 	}
 	spans = append(spans, hit.Span)
 	for i := range spans {
-		if spans[i].Start < doc.Frontmatter.End {
+		if !doc.FrontmatterText && spans[i].Start < doc.Frontmatter.End {
 			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
 		}
 	}

@@ -71,8 +71,8 @@ type plan struct {
 	// higher version. remaking says that the store was emptied, and is filled again.
 	reads, newer, remaking bool
 	outdated               int
-	// hides says that comments are no text.
-	hides bool
+	// hides says that comments are no text; hidesNow that the index still has their words.
+	hides, hidesNow bool
 	// mounted says of each folder that is there whether a disk is mounted in its place.
 	mounted map[string]bool
 	// disks are, for each of them, the folders below it that lie on disks of their own, or did
@@ -294,6 +294,11 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found,
 	}
 	i := 0
 	for id, state := range view.Files() {
+		unknown := !given[id.Tree()] && (stays[id.Tree()] || unread[id.Tree()].holds(id.Path()))
+		if unknown && p.hidesNow { // the index has words of its comments, and nothing can take only them out
+			p.removed = append(p.removed, id)
+			continue
+		}
 		if stays[id.Tree()] {
 			takes, err := false, error(nil)
 			if given[id.Tree()] {

@@ -68,6 +68,7 @@ func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 // planReading finds the documents that are to be read again.
 func (p *plan) planReading(view *catalog.View) {
 	p.newer, p.remaking = Newer(view), view.Settings().Extra[RemakingKey] != ""
+	p.hidesNow = p.hides && !HidesComments(view)
 	p.reads = ReadBefore(view) || !p.newer && p.hides != HidesComments(view)
 	if p.reads && view.Docs() > 0 {
 		pending := make(map[sheaf.ID]string, view.Docs())

@@ -693,7 +693,7 @@ func (r *runner) stands(j *job) bool {
 // back, and goes when the file is gone.
 func (r *runner) unreadable(ctx context.Context, w store.BulkWriter, j *job, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist) && r.stands(j)
-	if gone {
+	if gone || r.hasComments(j) {
 		if err := r.forget(ctx, w, j); err != nil {
 			return err
 		}
@@ -717,4 +717,11 @@ func (r *runner) unreadable(ctx context.Context, w store.BulkWriter, j *job, err
 	left.Tree, left.Path = j.tree, j.path
 	r.report.Skipped = append(r.report.Skipped, *left)
 	return nil
+}
+
+// hasComments reports whether the index may have words of a document's comments, which are to be hidden.
+func (r *runner) hasComments(j *job) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.plan.hides && r.pending[j.doc] == ReasonReading
 }

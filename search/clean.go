@@ -470,13 +470,12 @@ func (c *cleaner) mark() bool {
 // targetAhead reports whether a match stands in the target or the title of the link that
 // begins here: then the link is shown as it is written, not one half of it.
 func (c *cleaner) targetAhead(rest string) bool {
-	rest = rest[:min(len(rest), linkReach)]
-	i := strings.Index(rest, "](")
-	if i < 0 || !linkAhead(rest) {
+	end := linkTextEnd(rest)
+	if end == 0 {
 		return false
 	}
-	from := c.pos + strings.Index(c.text[c.pos:], "](")
-	to := from + linkTarget(rest[i:])
+	from := len(c.text) - len(rest) + end
+	to := from + linkTarget(rest[end:])
 	for _, m := range c.matches {
 		if m.start >= to {
 			return false
@@ -532,10 +531,30 @@ func reference(text string) (n int, stands string) {
 // linkReach bounds how far the end of a link is looked for.
 const linkReach = 512
 
-func linkAhead(rest string) bool {
+func linkAhead(rest string) bool { return linkTextEnd(rest) > 0 }
+
+// linkTextEnd is where "](" ends the text of the link that rest begins with, or 0. The text may
+// hold pictures and go over lines, but not over paragraphs.
+func linkTextEnd(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
-	i := strings.IndexByte(rest, ']')
-	return i > 0 && strings.HasPrefix(rest[i:], "](") && !strings.ContainsAny(rest[:i], "\r\n")
+	depth := 0
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '\\':
+			i++
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth > 0 {
+				continue
+			}
+			if strings.HasPrefix(rest[i:], "](") && !endsParagraph(rest[:i]) {
+				return i
+			}
+			return 0
+		}
+	}
+	return 0
 }
 
 // wikiTarget is the length of "[[target|" before the text of a wiki link, 0 when the link has

@@ -2,10 +2,12 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/index/catalog"
 	"sheaf/internal/fold"
 )
 
@@ -32,16 +34,47 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 			return r, nil
 		}
 	}
-	var has sheaf.Filter = sheaf.Exists{Column: sheaf.PropertyColumn(name)}
-	if q.Filter != nil {
-		has = sheaf.And{q.Filter, has}
+	asked := q.Filter
+	q.Text, q.Words = "", everything
+	for _, name := range append([]string{name}, r.propertiesBelow(name)...) {
+		q.Filter = sheaf.Exists{Column: sheaf.PropertyColumn(name)}
+		if asked != nil {
+			q.Filter = sheaf.And{asked, q.Filter}
+		}
+		next, err := r.instead(ctx, retrieval, q)
+		if err != nil {
+			return r, err
+		}
+		if next != r {
+			next.result.Unmet = append(next.result.Unmet,
+				fmt.Sprintf("no text has the word %q; these have a property of that name: %s:*", short(word.Text), short(name)))
+			return next, nil
+		}
 	}
-	q.Text, q.Words, q.Filter = "", everything, has
-	next, err := r.instead(ctx, retrieval, q)
-	if next != r {
-		next.note("no text has the word %q; these have a property of that name: %s:*", short(name), short(name))
+	return r, nil
+}
+
+// mostBelow is how many properties within maps are looked for.
+const mostBelow = 3
+
+// propertiesBelow are the properties called name within maps, such as spec.replicas; most frequent first.
+func (r *run) propertiesBelow(name string) (below []string) {
+	facts, ok := r.searcher.Facts.(interface {
+		Properties() ([]catalog.Counted, error)
+	})
+	if !ok {
+		return nil
 	}
-	return next, err
+	counted, err := facts.Properties()
+	if err != nil {
+		return nil // the search itself goes on without them
+	}
+	for _, p := range counted {
+		if strings.HasSuffix(fold.Text(p.Name), "."+name) && len(below) < mostBelow {
+			below = append(below, p.Name)
+		}
+	}
+	return below
 }
 
 // instead is the search for another query, in place of this one; this one where that fails or

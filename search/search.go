@@ -144,7 +144,7 @@ type Result struct {
 	// Unmet say, when nothing was found, which values that the query's filter wants nothing
 	// has, and which values there are; of filters that ask for a value of a property, a tag,
 	// an extension, a folder or a file's name. They also say which words of the query no chunk
-	// has, with words that are spelt like them.
+	// has, with words that are spelt like them, or the property of that name that was looked for.
 	Unmet []string
 	// Legs are the names of the branches that were fused, in the order of
 	// Hit.Legs.

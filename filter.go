@@ -27,7 +27,7 @@ const AccessPublic = "public"
 // composed (NFC).
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
-// WrittenColumn is the column that holds the numbers of the property called name as the
+// WrittenColumn is the column that holds numbers and dates of the property called name as the
 // document writes them, as texts, where one of them is not in the usual form: 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 

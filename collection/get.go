@@ -230,6 +230,10 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 		Properties: map[string][]any{}, Bytes: rec.File.Size, ETag: ETag(rec), Outline: []Outline{},
 		Links: orEmpty(r.guard.Links(id)), Backlinks: orEmpty(r.guard.Backlinks(id)), Warnings: orEmpty(d.Warnings), Pending: r.view.Pending()[id]}
 	for _, p := range d.Properties {
+		// A field in the text has a name here, and its values in the chunks.
+		if len(p.Values) == 0 && !p.List && !chunk.IsAccessProperty(p.Name) {
+			continue
+		}
 		values := make([]any, len(p.Values))
 		for i, v := range p.Values {
 			values[i] = v

@@ -77,3 +77,43 @@ func TestColumnsAreFolded(t *testing.T) {
 		t.Errorf("not there: %v", want)
 	}
 }
+
+// TestColumnsReadTexts checks that a text that is a whole date or number has the column of one,
+// and that another column keeps what the document writes.
+func TestColumnsReadTexts(t *testing.T) {
+	day := sheaf.DateValue(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
+	late := time.Date(2024, 1, 5, 23, 30, 0, 0, time.FixedZone("", -8*60*60))
+	for _, c := range []struct {
+		value, want sheaf.Value
+		written     string
+	}{
+		{sheaf.TextValue("2024-01-05"), day, ""},
+		{sheaf.TextValue("5 Jan 2024"), day, "5 Jan 2024"},
+		{sheaf.TextValue("January 5, 2024"), day, "January 5, 2024"},
+		{sheaf.TextValue("05.01.2024"), day, "05.01.2024"},
+		{sheaf.TextValue("2024/01/05"), day, "2024/01/05"},
+		{sheaf.TextValue("2024\u201101\u201105"), day, "2024\u201101\u201105"},
+		{sheaf.TextValue("20240105"), sheaf.NumberValue(20240105), ""},
+		{sheaf.NumberValue(20240105), sheaf.NumberValue(20240105), ""},
+		{sheaf.TextValue("0012"), sheaf.NumberValue(12), "0012"},
+		{sheaf.TextValue("Inf"), sheaf.TextValue("inf"), ""},
+		{sheaf.TextValue(""), sheaf.TextValue(""), ""},
+		{sheaf.TextValue("on 5 Jan 2024"), sheaf.TextValue("on 5 jan 2024"), ""},
+		{sheaf.WrittenDate(late), sheaf.DateValue(sheaf.Clock(late)), "2024-01-05T23:30:00-08:00"},
+	} {
+		var plain, written []sheaf.Value
+		for _, column := range propertyColumns([]sheaf.Property{{Name: "due", Values: []sheaf.Value{c.value}}}) {
+			if column.Name == sheaf.WrittenColumn("due") {
+				written = column.Values
+			} else {
+				plain = column.Values
+			}
+		}
+		if !slices.Equal(plain, []sheaf.Value{c.want}) {
+			t.Errorf("%q: column has %#v, want %#v", c.value, plain, c.want)
+		}
+		if got := len(written) == 1 && written[0].Text == c.written; got != (c.written != "") || !got && len(written) > 0 {
+			t.Errorf("%q: written as %v, want %q", c.value, written, c.written)
+		}
+	}
+}

@@ -165,7 +165,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 	// The values by their columns: names may differ only in how they are written.
 	properties := map[string]*distinct.List[sheaf.Value]{}
-	// Numbers as they are written, by their columns.
+	// Numbers and dates as they are written, by their columns.
 	written, unusual := map[string]*distinct.List[sheaf.Value]{}, map[string]bool{}
 	for _, p := range of {
 		if len(p.Values) == 0 {
@@ -176,11 +176,11 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 			properties[name] = &distinct.List[sheaf.Value]{}
 		}
 		for _, v := range p.Values {
-			v = chunk.Linked(v)
+			v = chunk.Compared(v)
 			switch v.Kind {
 			case sheaf.KindText:
 				v.Text = fold.Text(v.Text)
-			case sheaf.KindNumber:
+			case sheaf.KindNumber, sheaf.KindDate:
 				other := sheaf.WrittenColumn(fold.Text(p.Name))
 				if written[other] == nil {
 					written[other] = &distinct.List[sheaf.Value]{}
@@ -188,7 +188,7 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 				written[other].Add(sheaf.TextValue(v.String()))
 				unusual[other] = unusual[other] || v.Text != ""
 			}
-			properties[name].Add(v.Plain())
+			properties[name].Add(chunk.Plain(v))
 		}
 	}
 	for name, p := range properties {

@@ -20,7 +20,7 @@ import (
 // [Run], a commit at a time, and are found as they were read until then. Those of a higher
 // version stay, or two programs that are open side by side, of which one was upgraded, would read
 // everything again in turn: what the one with the lower version reads waits for the other.
-const Reading = 7
+const Reading = 8
 
 // readingKey is where the settings keep the Reading with which documents are read, or are
 // being read: those that wait for it are pending.

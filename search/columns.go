@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sheaf"
 	"sheaf/profile"
 	"sheaf/store"
+	"sheaf/text/chunk"
 )
 
 // everything is what a query without words matches: filters decide.
@@ -105,17 +105,7 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// writtenNumber is the number that a document writes as s: decimal, or as 0x1F.
-func writtenNumber(s string) sheaf.Value {
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		whole, _ := strconv.ParseInt(s, 0, 64)
-		n = float64(whole)
-	}
-	return sheaf.WrittenNumber(n, s)
-}
-
-// asWritten counts the numbers of a property as documents write them, where they do not write
+// asWritten counts the numbers and dates of a property as documents write them, where they do not write
 // them in the usual form.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
@@ -127,13 +117,13 @@ func asWritten(facet, written store.Facet) store.Facet {
 	}
 	distinct := facet.Distinct
 	for _, v := range written.Values {
-		number := writtenNumber(v.Value.Text)
-		usual := sheaf.Value{Kind: number.Kind, Number: number.Number}
+		own := chunk.Compared(v.Value)
+		usual := chunk.Plain(own)
 		if counts[usual] -= v.Chunks; counts[usual] <= 0 {
 			delete(counts, usual)
 			distinct--
 		}
-		counts[number] += v.Chunks
+		counts[own] += v.Chunks
 		distinct++
 	}
 	out := store.NewFacet(facet.Column, counts, maxFacetValues)

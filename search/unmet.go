@@ -47,8 +47,15 @@ func (r *run) unmet(ctx context.Context) {
 			continue
 		}
 		req.Filter = r.opt.Scope
-		there, err := faceter.Facets(ctx, req, []string{w.column}, maxFacetValues)
-		if r.short(err); err == nil && len(there) == 1 {
+		columns := []string{w.column}
+		if name, property := strings.CutPrefix(w.column, sheaf.PropertyColumn("")); property {
+			columns = append(columns, sheaf.WrittenColumn(name))
+		}
+		there, err := faceter.Facets(ctx, req, columns, maxFacetValues)
+		if r.short(err); err == nil && len(there) == len(columns) {
+			if len(there) > 1 {
+				there[0] = asWritten(there[0], there[1])
+			}
 			r.result.Unmet = append(r.result.Unmet, w.unmet(there[0], folder))
 		}
 	}

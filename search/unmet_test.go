@@ -39,6 +39,12 @@ func TestUnmet(t *testing.T) {
 	for i, value := range []string{"draft", "draft", "final", "open", "shut", "old", "new", "odd"} {
 		write(sheaf.ID("t:cats.md#"+string(rune('A'+i))), store.Column{Name: "prop.status", Values: append(texts(value), sheaf.NumberValue(float64(i)))})
 	}
+	number := func(name, written string, n float64) {
+		plain := store.Column{Name: "prop." + name, Values: []sheaf.Value{sheaf.NumberValue(n)}}
+		write(sheaf.ID("t:cats.md#"+name), plain, store.Column{Name: "written." + name, Values: texts(written)})
+	}
+	number("cost", "12.50", 12.5)
+	number("hex", "0x1F", 31)
 	s, p := searcher(animals()), load(t, "rrf")
 	s.Backend = st
 	ask := func(text string) *search.Result {
@@ -61,6 +67,8 @@ func TestUnmet(t *testing.T) {
 		{"cat tag:pet", `nothing has tag "pet", or any other`},
 		{"cat path:kats.md", `nothing has path "kats.md"; did you mean "cats.md"?`},
 		{"cat path:pets/", `nothing has path "pets"; there are no folders`},
+		{"cat prop.cost:12.5", `nothing has cost "12.5"; did you mean "12.50"?`},
+		{"prop.hex:0x1F", ""},
 		{"cat -tag:pet", ""},
 		{"cat -status:draft status:draft", ""},
 		{"cat status:>99", ""},

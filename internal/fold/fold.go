@@ -14,12 +14,17 @@ import (
 func Text(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
+			s = signs.Replace(s)
 			// Composed first, too: İ is i in lower case, but I and its dot are two letters.
 			return norm.NFC.String(strings.ToLower(norm.NFC.String(s)))
 		}
 	}
 	return strings.ToLower(s)
 }
+
+// signs replaces signs that only steer line breaks: non-breaking hyphens and spaces, and soft
+// hyphens.
+var signs = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "")
 
 // Spellings are s and the ways in which file systems write it, with letters composed and
 // decomposed, each once and s first.

@@ -12,7 +12,10 @@ import (
 )
 
 func TestText(t *testing.T) {
-	for _, c := range [][2]string{{"Ann B", "ann b"}, {"CAF\u00c9", "caf\u00e9"}, {"CAFE\u0301", "caf\u00e9"}, {"", ""}, {"日本", "日本"}, {"か\u3099", "が"}} {
+	for _, c := range [][2]string{{"Ann B", "ann b"}, {"CAF\u00c9", "caf\u00e9"}, {"CAFE\u0301", "caf\u00e9"}, {"", ""},
+		{"Schiff\u00adfahrt", "schifffahrt"}, {"Ann\u00a0Lee", "ann lee"},
+		{"e\u00ad\u0301", "\u00e9"}, {"2020\u201111", "2020-11"},
+		{"日本", "日本"}, {"か\u3099", "が"}} {
 		if got := fold.Text(c[0]); got != c[1] {
 			t.Errorf("%q is %q, not %q", c[0], got, c[1])
 		}

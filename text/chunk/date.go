@@ -59,17 +59,22 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	default:
 		return time.Time{}, false
 	}
-	if len(v.Text) > maxDateBytes {
+	if len(v.Text) > maxDateBytes || !strings.ContainsAny(v.Text, "0123456789") {
 		return time.Time{}, false
 	}
-	text := strings.Join(strings.Fields(strings.ReplaceAll(v.Text, ",", " ")), " ")
+	plain := plainSigns.Replace(v.Text)
+	text := strings.Join(strings.Fields(strings.ReplaceAll(plain, ",", " ")), " ")
 	for _, layout := range namedLayouts {
 		if t, err := time.Parse(strings.ReplaceAll(layout, ",", ""), text); err == nil && Writable(t) {
 			return t, true
 		}
 	}
-	return parseDate(v.Text)
+	return parseDate(plain)
 }
+
+// plainSigns replaces signs that only steer line breaks: non-breaking hyphens and spaces, and
+// soft hyphens.
+var plainSigns = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "")
 
 // dateInName finds the first date in a file's name, written 2024-05-31,
 // 2024_05_31, 2024.05.31 or 20240531, with no digit beside it.

@@ -49,6 +49,37 @@ func Linked(v sheaf.Value) sheaf.Value {
 	return sheaf.TextValue(name)
 }
 
+// Compared returns the value that filters and facets compare: a link counts as the name of its
+// note, and a text that is a whole date or number counts as that date or number.
+func Compared(v sheaf.Value) sheaf.Value {
+	v = Linked(v)
+	if v.Kind != sheaf.KindText {
+		return v
+	}
+	if t, ok := dateOf(v); ok {
+		date := sheaf.WrittenDate(t)
+		if date.String() != v.Text {
+			date.Text = v.Text
+		}
+		return date
+	}
+	if n, ok := parseNumber(v.Text); ok && strings.ContainsAny(v.Text[:1], "0123456789+-.") {
+		return sheaf.WrittenNumber(n, v.Text)
+	}
+	return v
+}
+
+// Plain returns the value that a column holds for v, see [Compared] and [sheaf.Value.Plain].
+func Plain(v sheaf.Value) sheaf.Value {
+	v = Compared(v)
+	if v.Kind == sheaf.KindDate && v.Text != "" {
+		if t, ok := dateOf(sheaf.TextValue(v.Text)); ok {
+			return sheaf.DateValue(sheaf.Clock(t))
+		}
+	}
+	return v.Plain()
+}
+
 // maxNumberBytes is the length, in bytes, of the longest text that is read as a number.
 const maxNumberBytes = 400
 

@@ -30,6 +30,10 @@ func (p *parser) value(t token) part {
 	case "tag":
 		return p.tag(t)
 	case "ext":
+		if t.text == "*" && t.kind != tokenPhrase {
+			none := sheaf.In{Column: ColumnExtension, Values: []sheaf.Value{sheaf.TextValue("")}}
+			return part{filter: sheaf.Not{Filter: none}, strict: true}
+		}
 		return part{filter: sheaf.In{Column: ColumnExtension, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.TrimLeft(t.text, ".*")))}}, strict: true}
 	case "path":
 		return p.path(t)
@@ -109,6 +113,8 @@ func (p *parser) tag(t token) part {
 	name := fold.Text(strings.Trim(strings.TrimPrefix(t.text, "#"), "/"))
 	stem, star := strings.CutSuffix(name, "*")
 	switch {
+	case t.field == "tag" && t.text == "*" && t.kind != tokenPhrase:
+		return part{filter: sheaf.Exists{Column: sheaf.ColumnTag}, strict: true}
 	case !strings.ContainsFunc(stem, func(r rune) bool { return searchable(r) || r >= 0x80 && !unicode.IsSpace(r) }), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
 		p.note(quoted(t.text) + ` is no tag; it was searched as words`)
 		return part{plain: t.text}
@@ -216,8 +222,7 @@ func (p *parser) property(name string, t token) part {
 		value = linked
 	}
 	from, to, isDate := dates(value, p.o.Now)
-	number, err := strconv.ParseFloat(value, 64)
-	isNumber := err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
+	number, isNumber := parseNumber(value)
 	if op == ">" || op == ">=" || op == "<" || op == "<=" {
 		var any sheaf.Or
 		if isNumber {
@@ -235,6 +240,8 @@ func (p *parser) property(name string, t token) part {
 	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(fold.Text(value))}}}
 	if isNumber {
 		any = append(any, writtenSo(name, value, number))
+	} else if !isDate && strings.ContainsAny(value, "0123456789") { // a date may be written so
+		any = append(any, sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))})
 	}
 	if b, err := strconv.ParseBool(strings.ToLower(value)); err == nil && len(value) > 1 {
 		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.BoolValue(b)}})
@@ -250,15 +257,30 @@ func (p *parser) property(name string, t token) part {
 
 // writtenSo lets numbers of a property through that are written so: 12.10 is not 12.1.
 func writtenSo(name, value string, number float64) sheaf.Filter {
-	written := sheaf.In{Column: sheaf.WrittenColumn(name)}
-	for _, s := range cases(value) {
-		written.Values = append(written.Values, sheaf.TextValue(s))
-	}
+	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
 	if sheaf.WrittenNumber(number, value).Text != "" {
 		return written
 	}
 	usual := sheaf.In{Column: sheaf.PropertyColumn(name), Values: []sheaf.Value{sheaf.NumberValue(number)}}
 	return sheaf.Or{written, sheaf.And{usual, sheaf.Not{Filter: sheaf.Exists{Column: written.Column}}}}
+}
+
+// parseNumber reads a decimal number, or a whole one written as 0x1F or 0o17.
+func parseNumber(s string) (float64, bool) {
+	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0o") {
+		n, err := strconv.ParseInt(s, 0, 64)
+		return float64(n), err == nil
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
+}
+
+func texts(of []string) []sheaf.Value {
+	values := make([]sheaf.Value, len(of))
+	for i, s := range of {
+		values[i] = sheaf.TextValue(s)
+	}
+	return values
 }
 
 // cases are a text as it is, in small letters and in capitals, each once.

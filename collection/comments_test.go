@@ -67,8 +67,8 @@ func TestCommentsOfCallers(t *testing.T) {
 	}
 }
 
-// TestHiddenComments: an index that hides comments has nothing of them, whoever asks; and a
-// change of the setting reads the folder again.
+// TestHiddenComments checks that an index that hides comments shows no caller anything of them, and that
+// a changed setting reads the documents again.
 func TestHiddenComments(t *testing.T) {
 	hide := true
 	f := withComments(t, &hide)

@@ -118,7 +118,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 				return s.unwritten(err)
 			}
 			if s.view.Docs() > 0 && s.hidesComments() != ingest.HidesComments(s.view) {
-				if err := s.refresh(cmd.Context()); err != nil { // nobody has the key yet
+				if err := s.refresh(cmd.Context()); err != nil { // the key is not shown yet
 					return fmt.Errorf("hide comments from the key %s, which exists: %w", key.Name, s.advise(err))
 				}
 			}

@@ -100,7 +100,7 @@ func rowsEnd(text string, start int) int {
 	}
 }
 
-// mixed reports whether text holds capital and small letters and digits, as data does.
+// mixed reports whether text holds capital and small letters and as many digits as data does.
 func mixed(text string) bool {
 	const enough = 4096
 	var upper, lower, digit, marks int
@@ -117,7 +117,8 @@ func mixed(text string) bool {
 			marks++
 		}
 	}
-	return upper > 0 && lower > 0 && digit > 0 && marks*8 < len(text) // else a path of many names
+	path := marks*12 >= len(text) || digit*20 <= len(text) // base64 has one mark in 32, three digits in 20
+	return upper > 0 && lower > 0 && !path
 }
 
 // dataAddress is the first address of data in text at or after byte from; zero without one.

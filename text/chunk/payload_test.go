@@ -57,6 +57,8 @@ func TestDataAsText(t *testing.T) {
 		{"behind frontmatter", "a.md", "---\nstatus: open\n---\n![a](data:image/png;base64," + long + ") End.", "![a]() End."},
 
 		{"words about data", "a.md", "The data: image/png, base64, and more. data:image is a scheme; metadata:a/b,c too.", ""},
+		{"a long path", "a.md", "In modules/BillingService2/" + strings.Repeat("generated/TaxCalculationFactoryForCustomers/", 6), ""},
+		{"an address of sections", "a.md", "https://example.org/" + strings.Repeat("Section17/", 25), ""},
 		{"a long address", "a.md", "https://example.org/" + strings.Repeat("Some/Long/path2/", 30), ""},
 		{"a long name", "a.md", strings.Repeat("averylongname", 40), ""},
 		{"a rule", "a.md", strings.Repeat("=", 400) + "\n" + strings.Repeat("-", 400), ""},

@@ -181,11 +181,11 @@ func TestFiltersThatTheDocumentAllows(t *testing.T) {
 	}{
 		{"", true}, {" ", true}, {"tag:howto", true}, {"-tag:howto path:guides/", true}, {"tag:a OR tag:b ext:md", true}, {"-(tag:a OR tag:b)", true}, {"tag:日本", true},
 		{"after:2024-05 before:7d", true}, {"date:>=2024-02-28", true}, {"on:yesterday", true}, {"prop.rating:>3.5", true}, {"prop.status:be*", true}, {"prop.x:*", true}, {`tag:"two words"`, true},
-		{"path:git.md", true}, {"path:/a/b.md", true}, {"#a/b", true}, {"tag:—", true},
+		{"path:git.md", true}, {"path:/a/b.md", true}, {"#a/b", true}, {"tag:—", true}, {"tag:*", true}, {"-tags:* ext:*", true},
 		{"prop.kg:PERSON::ann", true}, {"prop.a1:x", true}, {"prop.größe:1", true}, {"#größe", true}, {"#1a*", true}, {"ext:md,txt", true}, {"after:2024-02-29", true}, {"after:2000-02-29", true},
 		{"(tag:a tag:b)", true}, {"tag:a OR (tag:b tag:c)", true}, {"-( tag:a -tag:b OR ext:md )", true}, {"prop.date:>2024-01-05", true}, {"+tag:a", true}, {"tag:a\text:md\nprop.x:!", true},
 		{"after:2023-02-29", false}, {"after:1900-02-29", false}, {"#12", false}, {"prop.x:>word", false}, {"tag:a,b", false}, {"()", false}, {"tag:a OR", false}, {"tag:a OR words", false},
-		{"howto", false}, {"tag:", false}, {"path:guides", false}, {"after:2024-13", false}, {"on:2024-02-31", false}, {"tag:a words", false}, {"(tag:a", false}, {"tag:*", false}, {"a*b", false}, {"OR", false},
+		{"howto", false}, {"tag:", false}, {"path:guides", false}, {"after:2024-13", false}, {"on:2024-02-31", false}, {"tag:a words", false}, {"(tag:a", false}, {"tag:**", false}, {"a*b", false}, {"OR", false},
 	} {
 		if pattern.MatchString(c.filter) != c.allows {
 			t.Errorf("%q: the document allows it: %v", c.filter, !c.allows)

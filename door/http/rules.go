@@ -85,7 +85,7 @@ func filterPattern() string {
 		leap   = `(?:[1-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)-02-29`
 		date   = `(?:[1-9][0-9]{3}(?:-(?:` + month + `|` + day + `))?|` + leap + `|[0-9]{1,3}[dwmy]|today|yesterday)`
 		number = `-?[0-9]{1,15}(?:\.[0-9]{1,15})?`
-		clause = `[-+]?(?:tags?:(?:` + tagged + `|` + quoted + `)|` + hash + `|ext:[^` + some + `]+|(?:path|file|folder|in):` + path +
+		clause = `[-+]?(?:tags?:(?:\*|` + tagged + `|` + quoted + `)|` + hash + `|ext:[^` + some + `]+|(?:path|file|folder|in):` + path +
 			`|(?:after|since|before):` + date + `|(?:on|date):(?:[<>]=?|=)?` + date +
 			`|prop\.` + name + `:(?:` + plain + `|` + quoted + `|[<>]=?(?:` + number + `|` + date + `)))`
 	)

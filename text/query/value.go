@@ -110,12 +110,13 @@ func isTag(name string) bool {
 
 // tag reads a tag, or the beginning of tags before a star.
 func (p *parser) tag(t token) part {
-	name := fold.Text(strings.Trim(strings.TrimPrefix(t.text, "#"), "/"))
+	written := strings.Trim(strings.TrimPrefix(t.text, "#"), "/")
+	name := fold.Text(written)
 	stem, star := strings.CutSuffix(name, "*")
 	switch {
 	case t.field == "tag" && t.text == "*" && t.kind != tokenPhrase:
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnTag}, strict: true}
-	case !strings.ContainsFunc(stem, func(r rune) bool { return searchable(r) || r >= 0x80 && !unicode.IsSpace(r) }), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
+	case !strings.ContainsFunc(written, func(r rune) bool { return searchable(r) || r >= 0x80 && !unicode.IsSpace(r) }), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
 		p.note(quoted(t.text) + ` is no tag; it was searched as words`)
 		return part{plain: t.text}
 	case star:

@@ -21,7 +21,7 @@ const maxLegHits = 2000
 
 // retrieve is what by retrieves for a request, or did before.
 func (l *legs) retrieve(ctx context.Context, req store.Request, by store.Backend) (sheaf.Ranking, error) {
-	req.Places, req.Room = store.Places{}, nil // what is remembered is nobody's
+	req.Places, req.Room = store.Places{}, nil // a kept list owns its memory
 	key := keyOf("retrieve", store.ViewerOf(ctx), req)
 	if known, ok := l.cache.get(l.at, key).(sheaf.Ranking); ok {
 		return slices.Clone(known), nil

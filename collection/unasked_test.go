@@ -64,7 +64,7 @@ func TestHiddenIsNotRead(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		ask(r)
 		runtime.ReadMemStats(&after)
-		if n := (after.TotalAlloc - before.TotalAlloc) >> 10; n > 1500 { // of which the block that holds what it says of itself
+		if n := (after.TotalAlloc - before.TotalAlloc) >> 10; n > 1500 { // the server's description of itself is part of it
 			t.Errorf("%s: %d kB were taken", name, n)
 		}
 	}

@@ -336,7 +336,7 @@ func (s *session) searchOurs(ctx context.Context) (*reach, error) {
 // errStrays is that a server holds what no document here has.
 var errStrays = errors.New("chunks of no document")
 
-// errUnreached is that a server keeps what it does not find by meaning.
+// errUnreached means that a search by meaning does not find passages that the server keeps.
 var errUnreached = errors.New("passages that no search by meaning finds")
 
 // onlyStrays reports whether the only fault is that the server holds documents that this folder

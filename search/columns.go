@@ -77,7 +77,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 
 // count counts what the query matches by the columns that were asked for.
 func (r *run) count(ctx context.Context, plan *profile.Plan) error {
-	if len(r.opt.Facets) == 0 || r.result.Facets != nil { // of the search that this one widens
+	if len(r.opt.Facets) == 0 {
 		return nil
 	}
 	faceter, ok := r.searcher.Backend.(store.Faceter)

@@ -74,14 +74,6 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if outcomes, err = r.survivors(outcomes, at); err != nil {
 		return nil, err
 	}
-	if within == nil && !at.first {
-		for i := range outcomes {
-			r.goOn(retrieval, ph, &outcomes[i])
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-	}
 	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
 	all := r.found(outcomes, within != nil, ph.Complete || !at.first)
 	defer all.release()
@@ -251,6 +243,9 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	o.request.Filter = r.query.Filter
 	if b.Vector == nil {
 		o.request.Text.Query = r.query.Words
+		if words, ok := r.query.Words.(sheaf.Bool); ok && len(words.Must)+len(words.Should) == 0 {
+			r.list(&o.request)
+		}
 		return o
 	}
 	o.request.Vector.Vector = r.vector
@@ -260,6 +255,19 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 		o.more = append(o.more, more)
 	}
 	return o
+}
+
+// listed is how many chunks a branch retrieves for a query without words. Such a query lists what its filter
+// lets through in the order of IDs, and a long document would fill a shorter list.
+const listed = 1000
+
+// list lets a request for a list retrieve more, where the store gives so many.
+func (r *run) list(req *store.Request) {
+	longer := *req
+	longer.Limit = max(req.Limit, listed)
+	if s, ok := r.searcher.Backend.(store.Selective); !ok || s.Supports(longer) == nil {
+		*req = longer
+	}
 }
 
 var (
@@ -532,8 +540,8 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 		if before > 0 && row.Len() == 0 && at == (lane{}) {
 			r.note("the stage %s keeps nothing of what was found", step.Text)
 		}
-		if _, ok := step.Stage.(rank.PerDocument); ok {
-			r.crowded, r.spread = r.crowded+before-row.Len(), max(r.spread, row.Len())
+		if _, ok := step.Stage.(rank.PerDocument); ok && at == (lane{}) {
+			r.noteCrowded(row.Len(), before)
 		}
 		r.result.More = r.result.More || row.Len() >= keeps(step.Stage)
 		last := i == len(steps)-1
@@ -548,6 +556,14 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 		}
 	}
 	return ranking, hits, nil
+}
+
+// noteCrowded says when per_document left fewer results than are wanted, though the store may have others.
+func (r *run) noteCrowded(left, found int) {
+	if left < min(found, r.query.Limit) && r.result.More {
+		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
+			"a larger limit retrieves more", left, found)
+	}
 }
 
 // prepare tells env what a stage asks of the query's words.

@@ -266,9 +266,6 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := r.follow(ctx, retrieval); err != nil {
 		return nil, err
 	}
-	if r, err = r.widened(ctx, retrieval, q); err != nil {
-		return nil, err
-	}
 	if r, err = r.byProperty(ctx, retrieval, q); err != nil {
 		return nil, err
 	}
@@ -340,11 +337,7 @@ type run struct {
 	result   *Result
 	failures []error // those that the search survives
 	noted    int     // notes that the snapshots so far have
-	// crowded is how many hits others of their documents left no room for, spread how many
-	// had room.
-	crowded, spread int
-	// vector is the query's; invented are those of what a model made of it. A search that
-	// widens another has them from that.
+	// vector is the query's; invented are those of what a model made of it.
 	vector   []float32
 	invented [][]float32
 	// alternatives are the parts of the query when it asks for any one of them.

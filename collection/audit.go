@@ -513,7 +513,7 @@ func (t *trial) explain() error {
 	}
 	t.degraded(e.Answer)
 	t.told("explain", e.Answer)
-	if err := t.answer("explain", e); err != nil || q.Sort == "random" {
+	if err := t.answer("explain", e); err != nil {
 		return err
 	}
 	q.Explain = true

@@ -133,7 +133,7 @@ func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 	}
 	keysOf := func(column string) []string { return slices.Sorted(maps.Keys(kinds[column])) }
 	a.tenants, a.people, a.sets, a.tags = keysOf("tenant"), keysOf("access"), keysOf("sets"), slices.Sorted(maps.Keys(tags))
-	a.sorts = []string{"date", "-path", "random", "random:7"}
+	a.sorts = []string{"date", "-path"}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
 	}

@@ -149,9 +149,6 @@ func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*An
 	if err != nil {
 		return nil, err
 	}
-	if as.Sort == "random" && k.request.fresh {
-		as.Sort = "" // that of a draw of this kind, whose seed nobody else knows
-	}
 	for _, of := range []struct{ what, believed, is string }{
 		{"query", as.Text, cmp.Or(k.request.label, k.request.Text)}, {"profile", as.Profile, cmp.Or(k.request.Profile, k.result.Profile)},
 		{"filter", as.Filter, k.request.Filter}, {"sort", as.Sort, k.request.Sort},

@@ -6,7 +6,6 @@ import (
 
 	"sheaf"
 	"sheaf/internal/fold"
-	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/query"
 )
@@ -32,18 +31,15 @@ func validFacets(names []string) error {
 	return nil
 }
 
-// order reads the name of a column, with a dash before it for the largest first;
-// or a random order, with its seed or without; nil for "".
+// order reads the name of a column, with a dash before it for the largest first; nil for "".
 func order(name string) (*store.Order, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if random, err := search.ReadRandomOrder(name); random != nil || err != nil {
-		return random, inField("sort", err)
-	}
 	column, descending := strings.CutPrefix(name, "-")
 	if !slices.Contains(orderColumns, column) && !isProperty(column) {
-		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first; or random, or random:7", name, strings.Join(orderColumns, ", "))
+		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first",
+			name, strings.Join(orderColumns, ", "))
 	}
 	return &store.Order{Column: fold.Text(column), Descending: descending}, nil
 }

@@ -162,7 +162,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		return found, err
 	}
-	if r.c.cache == nil || !r.told || p.profile.Scans() || q.fresh {
+	if r.c.cache == nil || !r.told || p.profile.Scans() {
 		if r.c.cache != nil {
 			r.c.cache.count(func(n *CacheCounts) { n.Passed++ })
 		}

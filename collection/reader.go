@@ -99,7 +99,7 @@ type SearchRequest struct {
 	Facets []string
 	// Sort puts everything that matches in the order of a column instead of
 	// ranking it: "date", "path" or "prop.NAME", with a dash before it for the
-	// largest first; or "random", "random:7".
+	// largest first.
 	Sort string
 	// Count asks for the exact number of chunks with words of the query, in the fields of the profile.
 	Count bool
@@ -110,9 +110,6 @@ type SearchRequest struct {
 	// or among the best five of a step.
 	Brief bool
 
-	// fresh says that Sort was drawn for this request, so that nobody asks for it again:
-	// its pages are kept, and its ranking is not remembered.
-	fresh bool
 	// like is the query that Similar made, label what it shows.
 	like  *sheaf.Query
 	label string
@@ -139,12 +136,8 @@ func (q *SearchRequest) normalize(p *profile.Profile) error {
 	if q.Explain {
 		q.Window = min(q.Window, MaxExplained)
 	}
-	by, err := order(q.Sort)
-	if err != nil {
+	if _, err := order(q.Sort); err != nil {
 		return err
-	}
-	if q.Sort == "random" {
-		q.Sort, q.fresh = by.Column, true
 	}
 	return validFacets(q.Facets)
 }

@@ -48,15 +48,8 @@ func withFields(fields []store.FieldWeight, others []profile.Field) []store.Fiel
 	return fields
 }
 
-// ordered finds what the query matches in the order of a column, or one that is drawn;
-// no branch runs.
+// ordered finds what the query matches in the order of a column; no branch runs.
 func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
-	switch seed, random, err := seedOf(r.opt.Order.Column); {
-	case err != nil:
-		return nil, err
-	case random:
-		return r.drawn(ctx, r.matches(plan), seed)
-	}
 	sorter, ok := r.searcher.Backend.(store.Sorter)
 	if !ok {
 		return nil, fmt.Errorf("order by %s: the store cannot do that: %w", r.opt.Order.Column, sheaf.ErrUnsupported)

@@ -87,7 +87,7 @@ type Options struct {
 	// Trace keeps the ranking after every step.
 	Trace bool
 	// Order, when not nil, puts what the query's words and filters match in the
-	// order of a column, or of [RandomOrder], instead of ranking it; the profile says
+	// order of a column instead of ranking it; the profile says
 	// how words are scored, its other steps do not run. A query of nothing matches
 	// everything then.
 	Order *store.Order

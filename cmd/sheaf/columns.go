@@ -14,7 +14,6 @@ import (
 	"sheaf/ingest"
 	"sheaf/internal/fold"
 	"sheaf/internal/suggest"
-	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/query"
 )
@@ -26,7 +25,7 @@ type columnOptions struct {
 }
 
 func addColumnFlags(f *pflag.FlagSet, o *columnOptions) {
-	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts large values first, random draws some")
+	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts large values first")
 	f.StringSliceVar(&o.facets, "facets", nil, "count everything that matches by tags, folder, ext, tree or properties")
 }
 
@@ -50,12 +49,9 @@ func (o *columnOptions) order() (*store.Order, error) {
 	if o.sort == "" {
 		return nil, nil
 	}
-	if random, err := search.ReadRandomOrder(o.sort); random != nil || err != nil {
-		return random, err
-	}
 	name, descending := strings.CutPrefix(o.sort, "-")
-	if name == "" {
-		return nil, sheaf.Invalidf("--sort %s: want the name of a column or a property, as in --sort date or --sort=-date", o.sort)
+	if name == "" || name == "random" || strings.HasPrefix(name, "random:") {
+		return nil, sheaf.Invalidf("--sort %s: want date, path, depth or a property, as in --sort date or --sort=-date", o.sort)
 	}
 	return &store.Order{Column: columnOf(name), Descending: descending}, nil
 }
@@ -74,7 +70,7 @@ func (o *columnOptions) names() []string {
 // unknown are notes about columns that were asked for and that no document has.
 func (o *columnOptions) unknown(view *catalog.View) []string {
 	asked := slices.Clone(o.facets)
-	if random, err := search.ReadRandomOrder(o.sort); o.sort != "" && random == nil && err == nil {
+	if o.sort != "" {
 		asked = append(asked, strings.TrimPrefix(o.sort, "-"))
 	}
 	var notes []string

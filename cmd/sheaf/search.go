@@ -50,7 +50,7 @@ To begin a query with a dash, put -- before it.`,
 	a.addSearchFlags(cmd.Flags(), &o)
 	addColumnFlags(cmd.Flags(), &o.columns)
 	addIndexFlags(cmd.Flags())
-	completeWords(cmd, "sort", "date", "path", "depth", "random")
+	completeWords(cmd, "sort", "date", "path", "depth")
 	completeWords(cmd, "facets", "tags", "folder", "ext", "tree")
 	return cmd
 }

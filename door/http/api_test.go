@@ -400,7 +400,7 @@ func TestNamesThatCannotBe(t *testing.T) {
 func TestPatternsInWords(t *testing.T) {
 	s := start(t, notes, nil)
 	for address, want := range map[string]string{
-		"/v1/search?sort=size":             `sort: "size": must be date, path, prop.NAME`,
+		"/v1/search?sort=size":             `sort: "size": must be date, path or prop.NAME`,
 		"/v1/search?query=x&cursor=../x":   `cursor: "../x": must be the next of an earlier answer`,
 		"/v1/search?query=x&facets=tag,by": `facets: "by": must be tag, folder, tree, ext or prop.NAME`,
 	} {

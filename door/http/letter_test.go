@@ -315,7 +315,7 @@ func TestTracesToTheLetter(t *testing.T) {
 // What is ordered without a query is everything, and counted so.
 func TestCountOfWhatIsOrdered(t *testing.T) {
 	s := start(t, notes, nil)
-	for _, parameters := range []string{"sort=path", "sort=random:7", "sort=-date&filter=ext:md"} {
+	for _, parameters := range []string{"sort=path", "sort=-date&filter=ext:md"} {
 		var a collection.Answer
 		s.get(t, "GET", "/v1/search?count=true&window=1000&limit=100&facets=ext&"+parameters, "", &a)
 		faceted := 0

@@ -2,7 +2,6 @@ package http
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -49,7 +48,7 @@ var patterns = map[string]struct{ expression, asks string }{
 	// a document that a caller may give: see collection.Change
 	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` + part + `)*$`,
 		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, whose parts are not empty, . or .., nor begin or end with white space"},
-	"sort":   {`^(-?(date|path|prop\..+)|-?random(:.*)?)?$`, "must be date, path, prop.NAME, each with a dash before it for the largest first, random, or random:7"},
+	"sort":   {`^(-?(date|path|prop\..+))?$`, "must be date, path or prop.NAME, each with a dash before it for the largest first"},
 	"cursor": {`^([A-Za-z0-9_-]{22})?$`, "must be the next of an earlier answer, as it stood there"},
 	"facet":  {`^(tag|folder|tree|ext|prop\.[^,]+)$`, "must be tag, folder, tree, ext or prop.NAME"},
 	"shown":  {`\S`, "must be more than white space"},
@@ -62,7 +61,7 @@ var patterns = map[string]struct{ expression, asks string }{
 // documented are patterns of fields that stand in the OpenAPI document only: what
 // they are about is told in better words, by what reads the field.
 var documented = map[string]string{
-	"sort": `^(?:-?(?:date|path|prop\.[^\x{0000}-\x{001f}]+)|random(?::0*` + between(0, math.MaxUint64) + `)?)?$`,
+	"sort": `^(?:-?(?:date|path|prop\.[^\x{0000}-\x{001f}]+))?$`,
 }
 
 // filterPattern is the part of the query language that filters are mostly written in:

@@ -31,7 +31,7 @@ type AnswerFields struct {
 	RankedFields
 	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
 	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns by whose values everything that matches the words and filters is counted, without a query all that the filter lets through."`
-	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. random draws some, random:7 the same each time: a seed is a whole number of 64 bits, and a draw has no dash. A query of nothing matches everything then."`
+	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. A query of nothing matches everything then."`
 	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly; without a query none, unless sort is given."`
 }
 

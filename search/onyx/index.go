@@ -345,27 +345,6 @@ func (x *Index) retrieve(ctx context.Context, req store.Request, f Filters) (she
 	return x.store.Retrieve(ctx, req)
 }
 
-// Random is n chunks that the filters let through, chosen and ordered by seed.
-func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sheaf.ID, error) {
-	if n < 1 || n > store.MaxLimit {
-		return nil, sheaf.Invalidf("random chunks: %d are wanted: must be within 1..%d", n, store.MaxLimit)
-	}
-	filter, err := f.Filter(x.now())
-	if err != nil {
-		return nil, err
-	}
-	drawn, err := search.Draw(ctx, x.store, store.Request{Filter: filter, Limit: n, Text: &store.TextRequest{Query: sheaf.Bool{},
-		Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}}, seed)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]sheaf.ID, len(drawn.Hits))
-	for i := range ids {
-		ids[i] = drawn.Hits[i].ID
-	}
-	return ids, nil
-}
-
 // Search answers a query with a profile, onyx-elastic or any other, within
 // filters.
 func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f Filters, embed func(context.Context, string) ([]float32, error), o search.Options) (*search.Result, error) {

@@ -17,7 +17,6 @@ import (
 // is to be closed before the session.
 func (s *session) door() (*collection.Collection, error) {
 	o := s.ingestOptions()
-	o.Progress = s.indexing
 	if err := someFolder(o.Trees); err != nil {
 		return nil, err
 	}

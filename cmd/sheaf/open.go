@@ -107,9 +107,8 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	return a.openAt(cmd.Context(), folder, finder.Own(folder), o)
 }
 
-// answerGarbage is the garbage that a command may make that answers and ends, in
-// percent of what it uses: it ends before collecting any would pay.
-const answerGarbage = 400
+// gcPercent is GOGC of commands that answer queries. They use little memory, so seldom collecting pays.
+const gcPercent = 300
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where location.Location, o openOptions) (*session, error) {
@@ -120,8 +119,8 @@ func (a *app) openAt(ctx context.Context, folder string, where location.Location
 	if o.updates {
 		s.rests = restAfter
 	}
-	if o.refresh && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(answerGarbage)
+	if (o.refresh || o.updates) && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	if err := s.locateStore(ctx, o); err != nil {
 		return nil, err

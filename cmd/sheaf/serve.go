@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -39,9 +37,7 @@ type serveOptions struct {
 	readOnly bool
 	shared   bool
 	running  int
-	front    *front // once it listens
-	pace     *pace  // nil when GOGC says how much garbage there may be
-	spared   int    // processors that Go's scheduler was told of beside the machine's own
+	server   *httpServer // nil before it listens
 }
 
 // defaultAddr is where sheaf serve listens.
@@ -87,35 +83,16 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if o.running < 0 {
 		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for as many as processors", o.running)
 	}
-	if os.Getenv("GOGC") == "" {
-		o.pace = paceGarbage(min(machineMemory()/garbageShare, mostGarbage))
-		defer o.pace.stop()
-	}
-	limits := httpdoor.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
-	o.spare(0)
+	limits := httpdoor.Limits{Running: o.running}
 	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error { return a.serveIndex(cmd, open, &o, limits, loopback) })
-	if o.front != nil {
-		err = errors.Join(err, o.front.close())
+	if o.server != nil {
+		err = errors.Join(err, o.server.close())
 	}
 	return err
 }
 
-// spare tells Go's scheduler of so many processors beside the machine's own, unless
-// GOMAXPROCS says how many there are.
-func (o *serveOptions) spare(n int) {
-	if os.Getenv("GOMAXPROCS") != "" || n == o.spared {
-		return
-	}
-	o.spared = n
-	runtime.SetDefaultGOMAXPROCS() // with which Go follows a container's limit that changes
-	if n > 0 {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
-	}
-}
-
-// serveIndex opens the index and serves it until the command ends, or it is to be opened
-// again: who asks meanwhile is told that it is not there for now. The first time it makes the
-// front.
+// serveIndex opens the index and serves it until the command ends or the index must be opened again.
+// While the index is opened again, the server answers "unavailable". The first call starts the server.
 func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits, loopback bool) error {
 	if o.readOnly {
 		open, o.noWatch = openOptions{asIs: true}, true
@@ -142,7 +119,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		return withHint(sheaf.Invalidf("%s can be reached from other machines, and there are no keys", o.addr),
 			"make one with sheaf key add, or let everybody read everything with --without-keys")
 	}
-	first := o.front == nil
+	first := o.server == nil
 	if tree, _ := s.place(); first && tree != "" {
 		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.where.Root, s.folder, terminal.ShellQuoted(s.folder))
 	}
@@ -151,21 +128,9 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		if err != nil {
 			return err
 		}
-		o.addr, o.front = listener.Addr().String(), listenWith(listener, httpdoor.Away())
+		o.addr, o.server = listener.Addr().String(), startServer(listener, httpdoor.Away())
 	}
 	s.shared = o.shared
-	var telling sync.Mutex
-	s.indexing = func(run ingest.Progress) {
-		telling.Lock()
-		defer telling.Unlock()
-		o.pace.indexing(run)
-		// What indexes has a processor for long: who reads what comes would wait for it.
-		if run.AllBytes > fewBytes {
-			o.spare(1)
-		} else {
-			o.spare(0)
-		}
-	}
 	door, err := s.door()
 	if err != nil {
 		return err
@@ -197,7 +162,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	if o.noWatch && !o.readOnly && s.view.Chunks() == 0 {
 		s.notice("nothing is indexed, and with --no-watch the server looks for no files: sheaf index makes the index, and it is searched at once")
 	}
-	if o.front.exchange(handler); first {
+	if o.server.setHandler(handler); first {
 		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
 		if err := a.flush(); err != nil {
 			return err
@@ -212,11 +177,11 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 	group, ctx := errgroup.WithContext(outer)
 	group.Go(func() error { return s.untilAnew(ctx, door) })
 	group.Go(func() error {
-		err := o.front.until(ctx)
+		err := o.server.wait(ctx)
 		if outer.Err() != nil {
-			return errors.Join(err, o.front.close())
+			return errors.Join(err, o.server.close())
 		}
-		o.front.exchange(httpdoor.Away())
+		o.server.setHandler(httpdoor.Away())
 		return err
 	})
 	group.Go(func() error {

@@ -81,8 +81,6 @@ type session struct {
 	shared bool
 	// sureness is what was learned of how sure answers are.
 	sureness learnedFile
-	// indexing is told how far the runs of a door are; nil is told nothing.
-	indexing func(ingest.Progress)
 	// language and detected are those of a new index, sampled is how much text
 	// told; settled says that it was looked at again when there was enough.
 	language string

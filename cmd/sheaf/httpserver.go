@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	httpdoor "sheaf/door/http"
+)
+
+// Timeouts of the server. They end slow connections.
+const (
+	headTimeout  = 5 * time.Second
+	bodyTimeout  = 30 * time.Second
+	writeTimeout = 60 * time.Second
+	idleTimeout  = 2 * time.Minute
+	// graceTimeout bounds the wait for running requests.
+	graceTimeout = 10 * time.Second
+	maxHead      = 256 << 10
+)
+
+// httpServer is the HTTP server of one address. Its handler may be replaced while connections stay open.
+type httpServer struct {
+	server *http.Server
+	ended  chan error // holds the error that ended the server
+	now    atomic.Pointer[handling]
+}
+
+// handling is a handler with the number of requests that it answers now.
+type handling struct {
+	http.Handler
+	running atomic.Int64
+}
+
+// startServer serves connections of listener with a handler.
+func startServer(listener net.Listener, handler http.Handler) *httpServer {
+	s := &httpServer{ended: make(chan error, 1)}
+	s.now.Store(&handling{Handler: handler})
+	s.server = &http.Server{
+		Handler: s, ReadHeaderTimeout: headTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ConnContext: httpdoor.ConnContext,
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	go func() { s.ended <- s.server.Serve(listener) }()
+	return s
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := s.now.Load()
+	h.running.Add(1)
+	defer h.running.Add(-1)
+	h.ServeHTTP(w, r)
+}
+
+// setHandler replaces the handler and waits until the previous one has answered its requests,
+// graceTimeout at most.
+func (s *httpServer) setHandler(handler http.Handler) {
+	before := s.now.Swap(&handling{Handler: handler})
+	for began := time.Now(); before.running.Load() > 0 && time.Since(began) < graceTimeout; {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// wait returns when ctx ends, or before with the error that ended the server.
+func (s *httpServer) wait(ctx context.Context) error {
+	select {
+	case err := <-s.ended:
+		s.ended <- err
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// close waits for running requests, graceTimeout at most. It may be called again.
+func (s *httpServer) close() error {
+	grace, cancel := context.WithTimeout(context.Background(), graceTimeout)
+	defer cancel()
+	err := s.server.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.server.Close()
+	}
+	s.ended <- <-s.ended
+	return err
+}
+
+// serveUntil serves until ctx ends, waits for running requests, and returns nil.
+func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	s := startServer(listener, handler)
+	return errors.Join(s.wait(ctx), s.close())
+}

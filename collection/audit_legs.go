@@ -35,14 +35,6 @@ func (t *trial) legs() error {
 		func(ctx context.Context) (sheaf.Ranking, error) {
 			return g.Sorted(ctx, words, store.Order{Column: column})
 		},
-		func(ctx context.Context) (sheaf.Ranking, error) {
-			both := store.FuseRequest{Limit: 100, Method: store.FuseRRF, K: 60, Legs: [2]store.FuseLeg{{Text: words.Text, Limit: 100, Weight: 1}, {Text: words.Text, Limit: 100, Weight: 1}}}
-			if len(reqs) > 1 {
-				both.Legs[1] = store.FuseLeg{Vector: reqs[1].Vector, Limit: 100, Weight: 1}
-			}
-			fused, err := g.Fuse(ctx, both)
-			return fused.Hits, err
-		},
 		t.scored(words),
 	}
 	for i := range reqs {

@@ -50,7 +50,6 @@ var (
 	_ store.Selective = (*guard)(nil)
 	_ store.Faceter   = (*guard)(nil)
 	_ store.Sorter    = (*guard)(nil)
-	_ store.Fuser     = (*guard)(nil)
 	_ rank.Facts      = (*guard)(nil)
 	_ rank.Outliner   = (*guard)(nil)
 	_ rank.Linker     = (*guard)(nil)
@@ -94,15 +93,14 @@ func (g *guard) searched() store.Backend {
 	if _, ok := g.store.(store.Counter); ok {
 		return g
 	}
-	return uncounted{g, g, g, g}
+	return uncounted{g, g, g}
 }
 
-// uncounted is a guard that retrieves, explains and joins, no more.
+// uncounted is a guard that retrieves and explains, no more.
 type uncounted struct {
 	store.Backend
 	store.Explainer
 	store.Selective
-	store.Fuser
 }
 
 // bound adds the grant's filter to a request.
@@ -177,20 +175,6 @@ func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 		}
 		return g.store.Retrieve(ctx, g.bound(req))
 	})
-}
-
-// Fuse implements store.Fuser, as far as the store does: both legs are bounded as
-// those of Retrieve are.
-func (g *guard) Fuse(ctx context.Context, req store.FuseRequest) (store.Fused, error) {
-	f, ok := g.store.(store.Fuser)
-	if !ok {
-		return store.Fused{}, fmt.Errorf("%w: the store joins no branches by itself", sheaf.ErrUnsupported)
-	}
-	req.Filter = g.bound(store.Request{Filter: req.Filter}).Filter
-	for i := range req.Legs {
-		req.Legs[i].Text = g.bound(store.Request{Text: req.Legs[i].Text}).Text
-	}
-	return fromStore(ctx, g, func(ctx context.Context) (store.Fused, error) { return f.Fuse(ctx, req) })
 }
 
 // Explain implements store.Explainer, as far as the store does.

@@ -282,7 +282,6 @@ func (ph *phase) plan(v values) (*Phase, error) {
 	}
 	out.Fusion = ph.fuse.kind.fusion(args)
 	out.Complete = args.flag("complete")
-	out.PushDown = PushDown(args.text(pushDownName))
 	out.FusionText = ph.fuse.text(args)
 	if only := out.only(); only != nil && args.flag("direct") {
 		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}

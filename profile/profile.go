@@ -157,24 +157,12 @@ type Phase struct {
 	// Complete says that what one branch found is looked up in the others
 	// before they are fused.
 	Complete bool
-	// PushDown lets a store join the branches by itself.
-	PushDown PushDown
 	// FusionText describes the fusion, as the profile writes it.
 	FusionText string
 	Then       []Step
 	// Limit is how many hits of a first phase go on; 0 for the main one.
 	Limit int
 }
-
-// PushDown says when a store may join branches by itself.
-type PushDown string
-
-// The choices.
-const (
-	PushDownNever  PushDown = "never"
-	PushDownEqual  PushDown = "equal"  // when the answer is the same but for the order of equal scores
-	PushDownAlways PushDown = "always" // whenever it can
-)
 
 // Branch is one retrieval and the stages that follow it.
 type Branch struct {

@@ -281,12 +281,11 @@ var fusionOptions = []option{
 	choice("norm", "max", "how the scores of a branch are normalized, for scores; what it did not find "+ofMissing+"; share: by the score of a hit that has all that was asked for", norms...),
 	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores; geometric and harmonic leave out a branch whose normalized score is not above 0, as about half of the z-scores are", means...),
 	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits each retrieves"),
-	choice(pushDownName, "never", "one request lets the server rank and join two branches, where it can: never; equal: when that is the same but for the order of equal scores; always: a note says what differs", "never", "equal", "always"),
+	choice(pushDownName, "never", "has no effect; profiles of older versions may say it", "never", "equal", "always"),
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
 
-// pushDownName is the option that says who fuses, not what is fused: descriptions of
-// fusions leave it out.
+// pushDownName is an option without effect. Descriptions of fusions leave it out.
 const pushDownName = "push_down"
 
 // whenOption is an option of every stage.

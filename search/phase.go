@@ -53,13 +53,6 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if err != nil || len(outcomes) == 0 {
 		return nil, err
 	}
-	if ranking, ok, err := r.pushDown(ctx, retrieval, ph, outcomes, at); ok || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		ranking, _, err = r.steps(retrieval, ranking, numbering{}, ph.Then, at)
-		return ranking, err
-	}
 	if !r.opt.Trace { // which keeps the rankings
 		for i := range outcomes {
 			outcomes[i].room = r.facts.room(outcomes[i].request.Limit)

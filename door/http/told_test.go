@@ -97,7 +97,6 @@ func TestNotesNameNoStore(t *testing.T) {
 	}), func(o *httpdoor.Options) { o.SignOn = scoped })
 	for _, c := range []struct{ path, body, said string }{
 		{"/v1/explain", `{"query": "undo commit"}`, "cannot explain the scores"},
-		{"/v1/search", `{"query": "undo commit", "profile": "rrf", "parameters": {"push_down": "equal"}}`, "not pushed down"},
 	} {
 		for scopes, told := range map[string]bool{"search": false, "admin": true} {
 			res, body := s.ask(t, "POST", c.path, c.body, "Scopes", scopes)
@@ -157,11 +156,6 @@ type halfGone struct {
 // Explain implements store.Explainer.
 func (h halfGone) Explain(context.Context, store.Request, []sheaf.ID) ([]*sheaf.Explanation, error) {
 	return nil, h.why
-}
-
-// Fuse implements store.Fuser.
-func (h halfGone) Fuse(context.Context, store.FuseRequest) (store.Fused, error) {
-	return store.Fused{}, h.why
 }
 
 // TestFailedBranchIsNotNamed: an answer that lacks a part says which part to everybody, and

@@ -60,10 +60,6 @@ func TestElasticsearch(t *testing.T) {
 		})
 		add(r.Name, object{"filter": clauses, "query": w.root()}, nil)
 	}
-	for _, f := range storetest.Fusions() {
-		body, _, err := s.fused(&f, [2]object{{"match_all": object{}}, {"match_none": object{}}})
-		add("join by "+f.Method.String(), body, err)
-	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)

@@ -56,8 +56,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	return append(out, s.examineMaking(ctx), s.examineIndex(ctx))
 }
 
-// examineLicense says what the license is good for: one that does not cover retrievers
-// is no fault, because branches are joined here then.
+// examineLicense names the license; an expired one is a fault.
 func (s *Store) examineLicense(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "license", Found: notTold}
 	var said struct {
@@ -71,13 +70,9 @@ func (s *Store) examineLicense(ctx context.Context) store.Finding {
 		return out
 	}
 	out.Found = said.License.Type + ", " + said.License.Status
-	switch said.License.Type {
-	case "trial", "enterprise":
-	default:
-		out.Found += "; push_down needs enterprise or trial, sheaf joins the branches"
-	}
 	if said.License.Status == "expired" {
-		out.Err = s.fault(store.ErrForbidden, "its license has expired, and it refuses what that covered: renew it, or go back to the free one with POST /_license/start_basic?acknowledge=true")
+		out.Err = s.fault(store.ErrForbidden, "its license has expired, and it refuses what that covered: "+
+			"renew it, or go back to the free one with POST /_license/start_basic?acknowledge=true")
 	}
 	return out
 }

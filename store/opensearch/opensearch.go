@@ -130,7 +130,6 @@ type Store struct {
 
 var _ interface {
 	store.Backend
-	store.Fuser
 	store.Streamer
 	store.Switcher
 	store.Counter

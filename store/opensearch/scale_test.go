@@ -2,7 +2,6 @@ package opensearch_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -54,26 +53,6 @@ func TestScale(t *testing.T) {
 		found, err := s.Retrieve(t.Context(), store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
 		if err != nil || len(found) != 1 || found[0].Score != c.cos {
 			t.Errorf("%+v: nearest: %v, %v", c, found, err)
-		}
-		_ = s.Close()
-	}
-}
-
-// TestOlderFuses: a server that joins no branches, or not these, leaves that to us. As
-// OpenSearch says it without the plug-in neural-search, and version 2.19.1 with it.
-func TestOlderFuses(t *testing.T) {
-	for _, reason := range []string{"unknown query [hybrid]", "provided parameter for combination technique is not supported. supported parameters are [rank_constant]"} {
-		server := standIn(t, "2.19.1.0", "136407927", func(string) (int, any) {
-			return 400, map[string]any{"error": map[string]any{"type": "parsing_exception", "reason": reason}, "status": 400}
-		})
-		s, err := opensearch.Open(t.Context(), opensearch.Options{URL: server.URL, Index: "notes", Analyzer: storetest.Analyzer(t, "en"),
-			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.Fuse(t.Context(), storetest.Fusions()[0])
-		if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%s: %v", reason, err)
 		}
 		_ = s.Close()
 	}

@@ -142,10 +142,6 @@ func TestStatements(t *testing.T) {
 				_, err := s.Retrieve(t.Context(), r.Request)
 				note(r.Name, err)
 			}
-			for _, f := range storetest.Fusions() {
-				_, err := s.Fuse(t.Context(), f)
-				note("join by "+f.Method.String(), err)
-			}
 			_, err = s.Count(t.Context(), storetest.Words(sheaf.Match{Text: "tea"}))
 			note("count", err)
 			note("delete", s.Delete(t.Context(), []sheaf.ID{"notes:a.md"}))

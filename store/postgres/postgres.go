@@ -97,7 +97,6 @@ var _ interface {
 	store.Backend
 	store.Bulk
 	store.Explainer
-	store.Fuser
 	store.Streamer
 	store.Counter
 	store.Batcher

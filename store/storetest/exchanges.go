@@ -207,7 +207,6 @@ func readable(body []byte) json.RawMessage {
 // deletes; what it reads in the answers has a golden file beside that of x.
 func (e *Exchanges) All(ctx context.Context, s interface {
 	store.Backend
-	store.Fuser
 	store.Counter
 }) {
 	e.t.Helper()
@@ -219,12 +218,6 @@ func (e *Exchanges) All(ctx context.Context, s interface {
 		hits, err := s.Retrieve(ctx, r.Request)
 		e.Result(err)
 		fmt.Fprintf(&found, "%s:%s\n", r.Name, Written(hits))
-	}
-	for _, f := range Fusions() {
-		e.About = fmt.Sprint("join by ", f.Method)
-		fused, err := s.Fuse(ctx, f)
-		e.Result(err)
-		fmt.Fprintf(&found, "%s:%s\n", e.About, Written(fused.Hits))
 	}
 	Golden(e.t, filepath.Join(filepath.Dir(e.path), "found.txt"), found.String(), e.real)
 	e.About = "count"

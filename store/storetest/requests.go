@@ -64,19 +64,6 @@ func Requests() []Named {
 	}
 }
 
-// Fusions are one request for each method that a server may join two legs by.
-func Fusions() []store.FuseRequest {
-	var out []store.FuseRequest
-	for _, method := range []store.FuseMethod{store.FuseRRF, store.FuseMinMax, store.FuseMinMaxOpenSearch} {
-		words := Words(sheaf.Match{Text: "green tea"}).Text
-		words.Fields = words.Fields[1:]
-		out = append(out, store.FuseRequest{Method: method, K: 59, Limit: 10, Filter: sheaf.In{Column: "tag", Values: []sheaf.Value{sheaf.TextValue("a")}}, Legs: [2]store.FuseLeg{
-			{Text: words, Limit: 100, Weight: 1},
-			{Vector: &store.VectorRequest{Field: "body", Vector: []float32{0.6, 0.8, 0}}, Limit: 100, Weight: 3}}})
-	}
-	return out
-}
-
 // Library are two chunks with all that a chunk can have, and their document.
 func Library() store.Batch {
 	number, text := sheaf.NumberValue, sheaf.TextValue

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write golden files anew, with what the 
 // it answered and what the store read in that: how the classes are made, batches, a search for each thing that a
 // request can hold, joined branches, deletion.
 func TestRequests(t *testing.T) {
-	o := weaviate.Options{URL: "http://weaviate", Class: "Golden", Hybrid: true, Analyzer: storetest.Analyzer(t, "en"),
+	o := weaviate.Options{URL: "http://weaviate", Class: "Golden", Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
 	if *update {
 		o.URL = server(t)
@@ -57,7 +57,7 @@ func empty(t *testing.T, url string) {
 // TestHollowAnswers: what Weaviate's answers may lack. It needs no server.
 func TestHollowAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
-		s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "Golden", Hybrid: true, Client: client, Analyzer: storetest.Analyzer(t, "en"),
+		s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "Golden", Client: client, Analyzer: storetest.Analyzer(t, "en"),
 			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
 		if err != nil {
 			t.Fatal(err)

@@ -53,10 +53,6 @@ type Options struct {
 	// K1 and B are BM25's parameters for this class; both 0 are the defaults
 	// of package store.
 	K1, B float64
-	// Hybrid keeps a vector beside the words of each chunk too, that of its
-	// first passage in store.VectorBody, so that the server can join both by
-	// itself; see Store.Fuse.
-	Hybrid bool
 	// Timeout bounds every call that carries no earlier deadline; of a write, the time
 	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
@@ -98,7 +94,6 @@ type Store struct {
 
 var _ interface {
 	store.Backend
-	store.Fuser
 	store.Streamer
 	store.Counter
 	store.Batcher
@@ -188,12 +183,11 @@ type meta struct {
 	Analyzer string  `json:"analyzer"`
 	K1       float64 `json:"k1"`
 	B        float64 `json:"b"`
-	Hybrid   bool    `json:"hybrid,omitempty"`
 }
 
 // chunkClass is the class of chunks as it is made.
 func (s *Store) chunkClass() object {
-	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B, s.o.Hybrid})
+	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B})
 	if err != nil {
 		panic(err) // it holds texts and numbers
 	}
@@ -201,13 +195,9 @@ func (s *Store) chunkClass() object {
 	for _, f := range sheaf.Fields {
 		properties = append(properties, property(textProperty(f), "text", "whitespace", true))
 	}
-	vectors := object{"skip": true}
-	kind := "hnsw"
-	if s.o.Hybrid {
-		vectors, kind = object{"distance": "cosine"}, "flat"
-	}
 	return object{
-		"class": s.o.Class, "description": string(about), "vectorizer": "none", "vectorIndexType": kind, "vectorIndexConfig": vectors,
+		"class": s.o.Class, "description": string(about), "vectorizer": "none",
+		"vectorIndexType": "hnsw", "vectorIndexConfig": object{"skip": true},
 		"invertedIndexConfig": object{"bm25": object{"k1": s.o.K1, "b": s.o.B}, "stopwords": object{"preset": "none"}},
 		"properties":          properties,
 	}
@@ -345,8 +335,6 @@ func (s *Store) compare(description string) error {
 		return s.fault(store.ErrMadeOtherwise, "the class was made with the analyzer %q, and this program asks for %q: fill it again, or fill another class", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:
 		return s.fault(store.ErrMadeOtherwise, "the class was made with k1 %v and b %v, and %v and %v are asked for: name the former, fill it again, or fill another class", m.K1, m.B, s.o.K1, s.o.B)
-	case s.o.Hybrid && !m.Hybrid:
-		return s.fault(store.ErrMadeOtherwise, "the class was made without hybrid=true, and that is asked for: leave it out, fill it again, or fill another class")
 	}
 	return nil
 }

@@ -177,9 +177,6 @@ func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	chunk := object{"class": s.o.Class, "id": objectID(string(c.ID)), "properties": facts}
 	out := make([][]byte, 1)
 	for _, v := range c.Vectors {
-		if s.o.Hybrid && v.Name == store.VectorBody {
-			chunk["vector"] = v.Passages[0]
-		}
 		class := s.passageClass(v.Name)
 		for n, p := range v.Passages {
 			out = append(out, fmt.Appendf(nil, `{"class":%q,"id":%q,"properties":%s,"n":%d,"write":%q},"vector":%s}`,

@@ -447,55 +447,6 @@ scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
 
-# join by reciprocal ranks
-WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 1 AND substring(text for 256) = ANY($1::bytea[]) AND text = ANY($2::bytea[])))),
-counted AS (SELECT chunks FROM total),
-counts AS (SELECT id, chunks, tokens FROM field),
-stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
-	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
-	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
-	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
-near6 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $13::real[]::vector) AS score, passage FROM vector_1 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage),
-scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk),
-text_ranked8 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, 0::float8 AS share FROM (SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($14::bigint) ROWS WITH TIES) r
-	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $14::bigint) hits),
-vector_ranked9 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, 0::float8 AS share FROM (SELECT c.id, r.score, r.passage FROM (SELECT * FROM near6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
-	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint) hits),
-fused10 AS (SELECT coalesce(a.id, b.id) AS id, coalesce($16::float8 / ($18::float8 + a.rank), 0) + coalesce($17::float8 / ($18::float8 + b.rank), 0) AS score, coalesce(a.rank, 0) AS rank_a, coalesce(b.rank, 0) AS rank_b,
-		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
-	FROM text_ranked8 a FULL OUTER JOIN vector_ranked9 b ON a.id = b.id)
-SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM fused10
-	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), nullif(rank_a, 0), id LIMIT $19::bigint;
-
-# join by min-max
-WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 1 AND substring(text for 256) = ANY($1::bytea[]) AND text = ANY($2::bytea[])))),
-counted AS (SELECT chunks FROM total),
-counts AS (SELECT id, chunks, tokens FROM field),
-stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
-	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
-	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
-	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
-near6 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $13::real[]::vector) AS score, passage FROM vector_1 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage),
-scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk),
-text_ranked8 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS share FROM (SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($14::bigint) ROWS WITH TIES) r
-	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $14::bigint) hits),
-vector_ranked9 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS share FROM (SELECT c.id, r.score, r.passage FROM (SELECT * FROM near6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
-	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint) hits),
-fused10 AS (SELECT coalesce(a.id, b.id) AS id, (coalesce($16::float8 * a.share, 0) + coalesce($17::float8 * b.share, 0)) / ($16::float8 + $17::float8) AS score, coalesce(a.rank, 0) AS rank_a, coalesce(b.rank, 0) AS rank_b,
-		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
-	FROM text_ranked8 a FULL OUTER JOIN vector_ranked9 b ON a.id = b.id)
-SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM fused10
-	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), nullif(rank_a, 0), id LIMIT $18::bigint;
-
-# join by min-max of OpenSearch
--- postgres: unsupported: fuse by the min-max of OpenSearch: use minmax
-
 # count
 WITH q0 AS (SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s FROM unnest($1::int[], $2::int[], $3::int[], $4::int[]) AS l(term, field, f, n)
 	JOIN posting p ON p.term = l.term AND p.field = l.field)

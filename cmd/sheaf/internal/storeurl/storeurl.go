@@ -547,9 +547,6 @@ func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorFie
 	if o.K1, o.B, err = t.bm25(); err != nil {
 		return o, err
 	}
-	if o.Hybrid, err = t.flag("hybrid"); err != nil {
-		return o, err
-	}
 	o.Timeout, err = t.timeout()
 	return o, err
 }

@@ -50,6 +50,14 @@ type WeightEmbedder interface {
 	EmbedWeighted(text string, weight func(word string) float64) []float32
 }
 
+// LanguageReader is met by embedders that tell English from other languages.
+type LanguageReader interface {
+	Embedder
+	// IsEnglish reports whether text is in English. known is false when the text does not
+	// show it, such as a name, a misspelt word, or a text in two languages.
+	IsEnglish(text string) (english, known bool)
+}
+
 // Tokenizer is met by embedders of which is known what they count a text's length
 // in.
 type Tokenizer interface {

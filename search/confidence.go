@@ -33,6 +33,9 @@ type Evidence struct {
 	// the part of it in words with a digit.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
+	// Foreign says that the query has unseen words, and is in another language than the
+	// collection. Then only words with a digit count as unseen.
+	Foreign bool `json:"foreign,omitempty"`
 }
 
 // Features are the evidence as numbers for [Calibration].
@@ -72,13 +75,16 @@ const unseenNumber = 1.0 / 4
 // unsure is the largest confidence in a result of a query with an unseen number.
 const unsure = 0.5
 
-// Answerable reports whether a query has an answer, by the evidence of its first result.
+// Answerable reports whether a query has an answer, by the evidence of its first result. A
+// query in another language than the collection may have one: its words say too little.
 func (c *Calibration) Answerable(first *Evidence) bool {
 	features := first.features()
-	if first.Numbers > 0 && first.Numbers >= unseenNumber*(1-first.Unseen+first.Numbers) {
-		return false
-	}
-	return c.Answered.At(features[:]...) >= c.Least
+	return !first.lacksNumber() && (first.Foreign || c.Answered.At(features[:]...) >= c.Least)
+}
+
+// lacksNumber reports whether a number that no chunk holds is a large part of the query.
+func (e *Evidence) lacksNumber() bool {
+	return e.Numbers > 0 && e.Numbers >= unseenNumber*(1-e.Unseen+e.Numbers)
 }
 
 // doubted is the largest confidence in a result of a query that is not answerable.
@@ -152,6 +158,7 @@ type judged struct {
 	compared      bool
 	unseen        float64
 	numbers       float64
+	foreign       bool // see Evidence.Foreign
 }
 
 // judgedDocument is the best hit of a document, nil for none, and its score.
@@ -223,6 +230,9 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 			}
 		}
 	}
+	if j.unseen > 0 && r.vector != nil && r.searcher.foreign != nil && r.searcher.foreign(meaning(r.query)) {
+		j.unseen, j.foreign = j.numbers, true
+	}
 	r.judged = j
 	return nil
 }
@@ -280,7 +290,7 @@ const usualLead = 0.2
 // evidence returns the evidence of a hit of a document.
 func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	j := r.judged
-	e := Evidence{Score: h.Score, Lead: usualLead, Length: length, Unseen: j.unseen, Numbers: j.numbers}
+	e := Evidence{Score: h.Score, Lead: usualLead, Length: length, Unseen: j.unseen, Numbers: j.numbers, Foreign: j.foreign}
 	j.legs(&e, h.Legs)
 	for i := range h.Constituents {
 		j.legs(&e, h.Constituents[i].Legs)
@@ -334,6 +344,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	row := rank.NewRow(ranking)
 	r.judged.compare(r.facts, row)
 	row.Release()
+	answerable := false
 	room := r.opt.Room
 	room.evidence, room.confidence = cleared(room.evidence, len(ranking)), cleared(room.confidence, len(ranking))
 	for i := range r.result.Hits {
@@ -344,9 +355,12 @@ func (r *run) judge(ranking sheaf.Ranking) {
 			continue
 		}
 		if i == 0 {
-			*r.result.Answerable = r.confidence.Answerable(e) || e.Words > 0 && (r.holdsOneWord() || r.holdsAlternative())
+			answerable = r.confidence.Answerable(e) || e.Words > 0 && (r.holdsOneWord() || r.holdsAlternative())
+			if r.result.Answerable = &answerable; answerable && e.Foreign {
+				r.result.Answerable = nil // not known
+			}
 		}
-		room.confidence[i] = r.confidence.Confidence(e, *r.result.Answerable)
+		room.confidence[i] = r.confidence.Confidence(e, answerable)
 		hit.Confidence, hit.Level = &room.confidence[i], LevelOf(room.confidence[i])
 	}
 }

@@ -2,7 +2,10 @@ package search_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,10 +13,12 @@ import (
 
 	"sheaf"
 	"sheaf/eval/calibrate"
+	"sheaf/model/static/builtin"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 	words "sheaf/text/query"
 )
 
@@ -263,6 +268,55 @@ func TestUnseen(t *testing.T) {
 	uncounted := mustSearch(t, searcher(animals()), parsed("cat 4712"), load(t, "sheaf"), search.Options{Evidence: true})
 	if e := uncounted.Hits[0].Evidence; e.Unseen != 0 || e.Numbers != 0 {
 		t.Errorf("of a store that cannot count: %+v", e)
+	}
+}
+
+// TestQueryInAnotherLanguage asks English notes in English and in Russian. Russian words that
+// no note holds do not make a query unanswerable, but a number does.
+func TestQueryInAnotherLanguage(t *testing.T) {
+	root := t.TempDir()
+	notes := []string{"undo a commit", "bake bread", "repair a bicycle", "plant tomatoes", "read a map", "tune a guitar",
+		"brew coffee", "write a letter", "paint a wall", "sail a boat", "train a dog", "build a fire"}
+	for i, note := range notes {
+		text := fmt.Sprintf("# How to %s\n\nSome advice for people who want to %s, step by step.\n", note, note)
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%d.md", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := builtin.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := indexed(t, root, e, chunk.Options{}, "the engine", openEngine)
+	s.SetModel(e, s.Analyzer, 2*len(notes))
+	p := load(t, "sheaf")
+	s = calibrated(s, search.ShippedCalibration(p, e.Model()))
+	yes, no := "answerable", "not answerable"
+	for _, c := range []struct {
+		text, answerable string
+		foreign          bool
+	}{
+		{"how do I bake bread", yes, false},
+		{"the medieval castles of Bohemia", no, false},
+		{"bkae braed", no, false}, // misspelt words are of no language
+		{"как испечь хлеб", "not known", true},
+		{"как починить велосипед", "not known", true},
+		{"квитанция 4712", no, true},
+		{"zzzzqqq", no, false},
+	} {
+		r := mustSearch(t, s, parsed(c.text), p, search.Options{Evidence: true})
+		got := "not known"
+		if r.Answerable != nil {
+			got = map[bool]string{true: yes, false: no}[*r.Answerable]
+		}
+		if got != c.answerable {
+			t.Errorf("%s: %s, want %s", c.text, got, c.answerable)
+		}
+		for _, h := range r.Hits {
+			if e := h.Evidence; e.Foreign != c.foreign || c.foreign && e.Unseen != e.Numbers {
+				t.Errorf("%s: %+v, want foreign %v", c.text, e, c.foreign)
+			}
+		}
 	}
 }
 

@@ -22,6 +22,13 @@ import (
 // Where the store cannot count, all words weigh alike, and searches say so.
 func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) {
 	s.Analyzer, s.model = a, e.Model()
+	if reader, ok := e.(model.LanguageReader); ok && a.Language() != "" {
+		english := a.Language() == "en"
+		s.foreign = func(text string) bool {
+			is, known := reader.IsEnglish(text)
+			return known && is != english
+		}
+	}
 	alike := &atomic.Bool{}
 	s.alike = alike
 	s.Embed = func(ctx context.Context, text string) ([]float32, error) {

@@ -58,6 +58,9 @@ type Searcher struct {
 	// alike says that the model of SetModel could not weigh words by how rare they are;
 	// nil for another.
 	alike *atomic.Bool
+	// foreign reports whether a query is in another language than the collection; nil when
+	// that is not known.
+	foreign func(text string) bool
 	// Rerank gives each of texts a number, larger for a better answer to the
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.

@@ -20,6 +20,7 @@ var (
 	_ model.WindowEmbedder = (*Embedder)(nil)
 	_ model.WeightEmbedder = (*Embedder)(nil)
 	_ model.Tokenizer      = (*Embedder)(nil)
+	_ model.LanguageReader = (*Embedder)(nil)
 )
 
 // NewEmbedder returns an embedder of this name. It reads English with m, and other languages with others, which may
@@ -115,6 +116,17 @@ func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) 
 		return v
 	}
 	return nil
+}
+
+// IsEnglish implements model.LanguageReader.
+func (e *Embedder) IsEnglish(text string) (english, known bool) {
+	if e.others == nil {
+		return false, false
+	}
+	encoder := e.encoders.Get().(*Encoder)
+	defer e.encoders.Put(encoder)
+	encoder.one.reset(text)
+	return encoder.language(&encoder.one)
 }
 
 // Pieces implements model.Tokenizer: the pieces of the English table, in whatever language the text is.

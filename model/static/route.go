@@ -122,6 +122,14 @@ func (e *Encoder) table(text ...*block) int {
 	return othersTable
 }
 
+// language reports whether a text is in English, by the mean and the sum of its pieces'
+// language numbers; known is false when they are too small to tell.
+func (e *Encoder) language(b *block) (english, known bool) {
+	p := e.part(b, othersTable)
+	sure := max(sureText, surePiece*len(p.pieces))
+	return p.english > 0, max(p.english, -p.english) > sure
+}
+
 // wholeWords reports whether all words of a text are pieces of the English table.
 func (e *Encoder) wholeWords(text []*block) bool {
 	v := e.model.vocab
@@ -160,12 +168,13 @@ const (
 	// In doubt, a text is English: short ones are names and titles, long ones code and lists of links. Names and code
 	// of other languages lose little by it.
 	favor, favorPiece, favorFrom = 8, 2, 30
-	favorWords                   = 32 // of texts whose words are all pieces of the English table
-	mostForeign                  = 4  // an English text has at most one byte of so many outside ASCII
-	clearPiece                   = 1  // a clearly English text has more than this a piece,
-	clearText                    = 60 // and this
-	beginning                    = 48 // bytes that show of most other texts that they are not English,
-	doubt                        = 16 // with a sum below minus this
+	favorWords                   = 32     // of texts whose words are all pieces of the English table
+	mostForeign                  = 4      // an English text has at most one byte of so many outside ASCII
+	clearPiece                   = 1      // a clearly English text has more than this a piece,
+	clearText                    = 60     // and this
+	sureText, surePiece          = 32, 10 // a text whose language is known has more than both
+	beginning                    = 48     // bytes that show of most other texts that they are not English,
+	doubt                        = 16     // with a sum below minus this
 )
 
 // add adds the rows of pieces to dst, weight times each.

@@ -101,6 +101,24 @@ func TestGibberish(t *testing.T) {
 	}
 }
 
+// TestIsEnglish checks which short texts show their language.
+func TestIsEnglish(t *testing.T) {
+	e := open(t)
+	for text, want := range map[string]string{
+		"how do I bake bread": "yes", "the configuration of a search engine": "yes",
+		"как испечь хлеб": "no", "ไฟล์ถูกลบ": "no", "Kürbissuppe kochen": "no", "wie kann ich eine Datei löschen": "no",
+		"undoo comit": "not known", "git rebase": "not known", "zzzzqqq": "not known", "4712": "not known", "": "not known",
+	} {
+		got := "not known"
+		if english, known := e.IsEnglish(text); known {
+			got = map[bool]string{true: "yes", false: "no"}[english]
+		}
+		if got != want {
+			t.Errorf("%q is English: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestEnglishIsAsBefore: English has the vectors of the English table, bit for bit.
 func TestEnglishIsAsBefore(t *testing.T) {
 	e := open(t)

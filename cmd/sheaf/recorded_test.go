@@ -3,18 +3,22 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,12 +43,18 @@ func TestRecorded(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("scores are recorded on linux/amd64")
 	}
-	for _, name := range []string{"commands", "explain", "http", "mcp"} {
+	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRecorder(t)
-			ask := map[string]func(question) string{"http": r.request, "mcp": r.tool}[name]
-			r.compare(filepath.Join("testdata", "recorded", name+".txt"), func(q question) string {
+			door, _, _ := strings.Cut(name, "_")
+			ask := map[string]func(question) string{"http": r.request, "mcp": r.tool}[door]
+			r.compare(file, func(q question) string {
 				if ask == nil || strings.HasPrefix(q.line, "sheaf ") {
 					return r.command(q)
 				}
@@ -68,13 +78,16 @@ type recorder struct {
 	env     []string
 	address string // of sheaf serve; empty until the first request
 	keys    map[string]string
+	saved   map[string]string // parts of earlier HTTP answers, for later questions
 	mcp     *client.Client
 }
 
 func newRecorder(t *testing.T) *recorder {
 	work := t.TempDir()
 	notes := filepath.Join(work, "notes")
-	for _, from := range []string{filepath.Join("..", "..", "examples", "notes"), filepath.Join("testdata", "recorded", "extra")} {
+	for _, from := range []string{
+		filepath.Join("..", "..", "examples", "notes"), filepath.Join("testdata", "recorded", "extra"),
+	} {
 		if err := os.CopyFS(notes, os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +102,7 @@ func newRecorder(t *testing.T) *recorder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{t: t, work: work, keys: map[string]string{}}
+	r := &recorder{t: t, work: work, keys: map[string]string{}, saved: map[string]string{}}
 	for _, name := range []string{"PATH", "TMPDIR"} {
 		r.env = append(r.env, name+"="+os.Getenv(name))
 	}
@@ -171,7 +184,8 @@ var masks = []struct {
 	{regexp.MustCompile(`("[a-z_]*(took|_ms|seconds|elapsed|uptime)[a-z_]*": ?)[\d.e-]+`), "${1}TIME"},
 	{regexp.MustCompile(`"generation": ?\d+`), `"generation": NUMBER`},
 	{regexp.MustCompile(`"next": ?"[\w-]{22}"`), `"next": "CURSOR"`},
-	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:(\d\d\.\d+|0[1-9]|[1-5]\d)(Z?)`), "MOMENT$2"}, // dates of notes are whole minutes
+	// Dates of notes are whole minutes.
+	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:(\d\d\.\d+|0[1-9]|[1-5]\d)(Z?)`), "MOMENT$2"},
 	{regexp.MustCompile(`on disk .*`), "on disk SIZES"},
 	{regexp.MustCompile(`("(catalog|codes|columns|ids|positions|postings|ranks|scales|terms)": ?)\d+`), "${1}SIZE"},
 	{regexp.MustCompile(`("source_bytes": ?\d+,\s*"bytes": ?)\d+`), "${1}SIZE"},
@@ -179,6 +193,10 @@ var masks = []struct {
 	{regexp.MustCompile(`[\d.]+ age in years`), "AGE age in years"},
 	{regexp.MustCompile(`(key \w+ )\([a-z0-9]{8}\)`), "${1}(ID)"},
 	{regexp.MustCompile(`notes-[0-9a-f]{16}\b`), "notes-HASH"},
+	{regexp.MustCompile(`(Traceparent: 00-[0-9a-f]{32}-)[0-9a-f]{16}`), "${1}SPAN"},
+	{regexp.MustCompile(`;dur=[\d.]+`), ";dur=TIME"},
+	{regexp.MustCompile(`ETag: W/"[0-9a-f]{16}"`), `ETag: W/"HASH"`}, // of texts for programmers
+	{regexp.MustCompile(`sheaf_\w+\{operation="ready",status="503"\} VALUE\n`), ""},
 }
 
 // mask also replaces the name of the temporary folder, which is in paths.
@@ -264,10 +282,16 @@ func (r *recorder) serve() {
 }
 
 // shownHeaders are the headers of an answer that are recorded.
-var shownHeaders = []string{"Access-Control-Allow-Origin", "Allow", "Cache-Control", "Content-Security-Policy", "Content-Type", "ETag", "Location", "Retry-After", "Vary", "WWW-Authenticate", "X-Content-Type-Options", "X-Request-Id"}
+var shownHeaders = []string{
+	"Accept-Encoding", "Access-Control-Allow-Origin", "Allow", "Cache-Control", "Content-Encoding",
+	"Content-Security-Policy", "Content-Type", "ETag", "Location", "Retry-After", "Vary", "WWW-Authenticate",
+	"X-Content-Type-Options", "X-Request-Id",
+}
 
 // request sends "METHOD PATH" to the server. Lines behind "> " are headers ("Name: value"), then
-// the body. "@NAME" before the method sends the key called NAME.
+// the body. "@NAME" before the method sends the key called NAME. Two headers are not sent:
+// "Show: NAME" records one more header of the answer, "Await: TEXT" asks until the answer has
+// TEXT. fill replaces what is in double braces.
 func (r *recorder) request(q question) string {
 	if r.address == "" {
 		r.serve()
@@ -276,9 +300,10 @@ func (r *recorder) request(q question) string {
 	if name, rest, ok := strings.Cut(line, " "); ok && strings.HasPrefix(name, "@") {
 		line, key = rest, r.keys[name[1:]]
 	}
-	method, path, _ := strings.Cut(line, " ")
+	method, path, _ := strings.Cut(r.fill(line), " ")
 	headers, body := http.Header{}, []string{}
 	for _, line := range q.more {
+		line = r.fill(line)
 		name, value, ok := strings.Cut(line, ": ")
 		if ok && len(body) == 0 && !strings.ContainsAny(name, `{"[ `) {
 			headers.Add(name, value)
@@ -301,24 +326,101 @@ func (r *recorder) request(q question) string {
 		ask.Header.Set("Authorization", "Bearer "+key)
 	}
 	ask.Header.Set("X-Request-Id", "recorded")
-	answer, err := http.DefaultTransport.RoundTrip(ask)
+	shown, await := append(headers.Values("Show"), shownHeaders...), headers.Get("Await")
+	headers.Del("Show")
+	headers.Del("Await")
+	answer, content, err := exchange(ask)
+	for deadline := time.Now().Add(20 * time.Second); err == nil && !strings.Contains(string(content), await); {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s: the answer never has %q", q.line, await)
+		}
+		time.Sleep(10 * time.Millisecond)
+		answer, content, err = exchange(ask)
+	}
 	if err != nil {
 		return err.Error()
 	}
-	defer answer.Body.Close()
-	content, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return err.Error()
-	}
+	r.save(answer.Header, content)
 	var b strings.Builder
 	fmt.Fprintln(&b, answer.Status)
-	for _, name := range shownHeaders {
+	for _, name := range shown {
 		for _, value := range answer.Header.Values(name) {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}
 	}
-	b.WriteString(laidOut(content))
+	switch {
+	case path == "/metrics":
+		b.WriteString(bucket.ReplaceAllString(sample.ReplaceAllString(string(content), "$1 VALUE"), "$1 "))
+	case path == "/openapi.json" && answer.StatusCode == http.StatusOK:
+		b.WriteString(interfaceOf(r.t, content))
+	default:
+		b.WriteString(laidOut(content))
+	}
+	if task := r.saved["task"]; task != "" {
+		return strings.ReplaceAll(b.String(), task, "TASK")
+	}
 	return b.String()
+}
+
+// exchange sends a request, which must have no body to be sent again, and reads the answer.
+func exchange(ask *http.Request) (*http.Response, []byte, error) {
+	answer, err := http.DefaultTransport.RoundTrip(ask)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer answer.Body.Close()
+	content, err := readAnswer(answer)
+	return answer, content, err
+}
+
+// readAnswer reads the body of an answer, which is unzipped when the question asked for gzip.
+func readAnswer(answer *http.Response) ([]byte, error) {
+	if answer.Header.Get("Content-Encoding") != "gzip" || answer.Request.Method == http.MethodHead {
+		return io.ReadAll(answer.Body)
+	}
+	unzipped, err := gzip.NewReader(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(unzipped)
+}
+
+// sample is a line of metrics with its value.
+var sample = regexp.MustCompile(`(?m)^([a-z_]+(?:\{[^}]*\})?) [\d.e+-]+$`)
+
+// bucket joins a line of a histogram's bucket with the next one of the same labels.
+var bucket = regexp.MustCompile(`(le="[\d.]+")\} VALUE\n\w+_bucket\{[^}]*,`)
+
+// save keeps what later questions may send: the ETag, the next cursor and the last task.
+func (r *recorder) save(header http.Header, content []byte) {
+	var answer struct {
+		Next string
+		Task struct{ ID string }
+	}
+	_ = json.Unmarshal(content, &answer) // other answers have none of these
+	for name, value := range map[string]string{"etag": header.Get("ETag"), "next": answer.Next, "task": answer.Task.ID} {
+		if value != "" {
+			r.saved[name] = value
+		}
+	}
+}
+
+// braces are "{{NAME}}", or "{{TEXT x NUMBER}}".
+var braces = regexp.MustCompile(`\{\{(.+?)(?: x (\d+))?\}\}`)
+
+// fill replaces {{etag}}, {{next}} and {{task}} by what an earlier answer gave, and
+// {{TEXT x NUMBER}} by as many repetitions of TEXT.
+func (r *recorder) fill(line string) string {
+	return braces.ReplaceAllStringFunc(line, func(found string) string {
+		m := braces.FindStringSubmatch(found)
+		if times, err := strconv.Atoi(m[2]); err == nil {
+			return strings.Repeat(m[1], times)
+		}
+		if value, ok := r.saved[m[1]]; ok {
+			return value
+		}
+		return found
+	})
 }
 
 // laidOut writes JSON with one value a line; it leaves other text as it is.
@@ -391,4 +493,136 @@ func (r *recorder) assistant(ctx context.Context) *client.Client {
 		r.t.Fatal(err)
 	}
 	return c
+}
+
+// interfaceOf is an OpenAPI document without its prose: a line for each operation, parameter,
+// status and property.
+func interfaceOf(t *testing.T, content []byte) string {
+	type body struct {
+		Content map[string]struct{ Schema any }
+	}
+	type parameter struct {
+		Name, In string
+		Required bool
+		Schema   any
+	}
+	var api struct {
+		OpenAPI string
+		Paths   map[string]map[string]struct {
+			OperationID string
+			Parameters  []parameter
+			RequestBody body
+			Responses   map[string]struct {
+				Ref     string `json:"$ref"`
+				Headers map[string]any
+				body
+			}
+		}
+		Components struct {
+			Schemas   map[string]map[string]any
+			Responses map[string]body
+		}
+	}
+	if err := json.Unmarshal(content, &api); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	media := func(c body) string {
+		var list []string
+		for _, kind := range slices.Sorted(maps.Keys(c.Content)) {
+			list = append(list, kind+" "+typeOf(c.Content[kind].Schema))
+		}
+		return strings.Join(list, ", ")
+	}
+	fmt.Fprintf(&b, "OpenAPI %s\n", api.OpenAPI)
+	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
+		for _, method := range slices.Sorted(maps.Keys(api.Paths[path])) {
+			o := api.Paths[path][method]
+			fmt.Fprintf(&b, "%s %s (%s)\n", strings.ToUpper(method), path, o.OperationID)
+			for _, p := range o.Parameters {
+				fmt.Fprintf(&b, " %s %s%s: %s\n", p.In, p.Name, star(p.Required), typeOf(p.Schema))
+			}
+			if len(o.RequestBody.Content) > 0 {
+				fmt.Fprintf(&b, " body: %s\n", media(o.RequestBody))
+			}
+			for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
+				a := o.Responses[status]
+				headers := strings.Join(slices.Sorted(maps.Keys(a.Headers)), " ")
+				fmt.Fprintf(&b, " %s: %s\n", status, strings.Join(strings.Fields(a.Ref+" "+media(a.body)+" "+headers), " "))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(api.Components.Responses)) {
+		fmt.Fprintf(&b, "response %s: %s\n", name, media(api.Components.Responses[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(api.Components.Schemas)) {
+		schema := api.Components.Schemas[name]
+		rest := maps.Clone(schema)
+		delete(rest, "properties")
+		delete(rest, "required")
+		fmt.Fprintf(&b, "schema %s: %s\n", name, typeOf(rest))
+		writeProperties(&b, schema)
+	}
+	return b.String()
+}
+
+// writeProperties writes a line for each property of a schema, with a star when it is required.
+func writeProperties(b *strings.Builder, schema map[string]any) {
+	properties, _ := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		fmt.Fprintf(b, " %s%s: %s\n", name, star(slices.Contains(required, any(name))), typeOf(properties[name]))
+	}
+}
+
+func star(required bool) string {
+	if required {
+		return "*"
+	}
+	return ""
+}
+
+// typeOf is a schema in a line: its type, then all else but prose. Of a pattern only that there
+// is one.
+func typeOf(schema any) string {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return fmt.Sprint(schema)
+	}
+	text := ""
+	if ref, ok := s["$ref"].(string); ok {
+		text = filepath.Base(ref)
+	} else if kind, ok := s["type"]; ok {
+		text = fmt.Sprint(kind)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		switch value := s[name].(type) {
+		case map[string]any:
+			if name == "properties" {
+				var b strings.Builder
+				writeProperties(&b, s)
+				text += " {" + strings.ReplaceAll(strings.TrimSpace(b.String()), "\n", ";") + "}"
+			} else {
+				text += fmt.Sprintf(" %s(%s)", name, typeOf(value))
+			}
+		case []any:
+			if name == "anyOf" || name == "oneOf" || name == "allOf" {
+				text += " " + name
+				for _, one := range value {
+					text += " (" + typeOf(one) + ")"
+				}
+			} else if name != "type" && name != "examples" && (name != "required" || s["properties"] == nil) {
+				text += fmt.Sprintf(" %s%v", name, value)
+			}
+		default:
+			switch name {
+			case "$ref", "type", "description", "title", "example":
+			case "pattern":
+				text += " pattern"
+			default:
+				text += fmt.Sprintf(" %s=%v", name, value)
+			}
+		}
+	}
+	return strings.TrimSpace(text)
 }

@@ -53,7 +53,7 @@ func TestRecorded(t *testing.T) {
 			t.Parallel()
 			r := newRecorder(t)
 			door, _, _ := strings.Cut(name, "_")
-			ask := map[string]func(question) string{"http": r.request, "mcp": r.tool}[door]
+			ask := map[string]func(question) string{"http": r.request, "mcp": r.tool, "protocol": r.message}[door]
 			r.compare(file, func(q question) string {
 				if ask == nil || strings.HasPrefix(q.line, "sheaf ") {
 					return r.command(q)
@@ -80,6 +80,8 @@ type recorder struct {
 	keys    map[string]string
 	saved   map[string]string // parts of earlier HTTP answers, for later questions
 	mcp     *client.Client
+	sent    io.Writer     // standard input of sheaf mcp; nil until the first message
+	came    *bufio.Reader // its standard output
 }
 
 func newRecorder(t *testing.T) *recorder {
@@ -473,6 +475,48 @@ func (r *recorder) tool(q question) string {
 		fmt.Fprintf(&b, "-- structured --\n%s\n", structured)
 	}
 	return b.String()
+}
+
+// message sends a line to sheaf mcp as it is, and reads a line: the answer to a message with an id.
+func (r *recorder) message(q question) string {
+	if r.sent == nil {
+		r.converse()
+	}
+	if _, err := io.WriteString(r.sent, r.fill(q.line)+"\n"); err != nil {
+		return "error: " + err.Error()
+	}
+	if strings.Contains(q.line, `"method": "notifications/`) {
+		return ""
+	}
+	line, err := r.came.ReadString('\n')
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return laidOut([]byte(line))
+}
+
+// converse starts sheaf mcp, which is ended after a minute.
+func (r *recorder) converse() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	cmd := exec.CommandContext(ctx, "sheaf", "mcp")
+	cmd.Dir, cmd.Env = filepath.Join(r.work, "notes"), r.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+		cancel()
+	})
+	r.sent, r.came = in, bufio.NewReader(out)
 }
 
 // assistant starts sheaf mcp with a client that other people wrote.

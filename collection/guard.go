@@ -52,7 +52,6 @@ var (
 	_ store.Sorter    = (*guard)(nil)
 	_ rank.Facts      = (*guard)(nil)
 	_ rank.Outliner   = (*guard)(nil)
-	_ rank.Linker     = (*guard)(nil)
 )
 
 func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
@@ -495,17 +494,6 @@ func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 		return g.view.LinksAmong(g.visible, doc)
 	}
 	return slices.DeleteFunc(slices.Clone(g.view.Links(doc)), func(id sheaf.ID) bool { return !g.visible(id) })
-}
-
-// LinkNumbers implements rank.Linker. Numbers of hidden documents are those of no candidates.
-func (g *guard) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
-	switch {
-	case !g.visible(from.Doc):
-		return nil, false
-	case g.filter == nil:
-		return g.view.LinkNumbers(from)
-	}
-	return g.view.LinkNumbersAmong(g.visible, from)
 }
 
 // Backlinks implements rank.Facts, as Resolve has it.

@@ -68,7 +68,7 @@ func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) shea
 	seen := map[sheaf.ID]bool{}
 	var rest []int
 	for i := range in {
-		doc := documentOf(in[i].ID, facts)
+		doc := documentOf(facts, in[i].ID)
 		if seen[doc] {
 			rest = append(rest, i)
 			continue
@@ -89,12 +89,4 @@ func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) shea
 		out[k] = in[i]
 	}
 	return out
-}
-
-// documentOf is the document of a chunk; an unknown chunk is its own.
-func documentOf(id sheaf.ID, facts Facts) sheaf.ID {
-	if n := nodeOf(facts, id); n != nil {
-		return n.Doc
-	}
-	return id
 }

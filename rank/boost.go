@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"slices"
 
 	"sheaf"
 )
@@ -26,19 +27,40 @@ type factor struct {
 	why   *sheaf.Explanation
 }
 
-// boosting is what a boost does to any hit by itself: the factor, false for none.
-// Factors must be finite and, to be multiplied, not negative. h is the hit as the row
-// began with it, c its chunk, nil when there is none.
-type boosting struct {
-	stage  string
-	blend  Blend
-	facts  Facts // that know the chunk; nil when it is not asked for
-	factor func(h *sheaf.Hit, c *sheaf.Node) (factor, bool)
+// boost returns in with the factors of of blended into its hits, in order. of returns
+// false for a hit that has no factor. Factors must be finite and, to be multiplied, not
+// negative.
+func boost(stage string, blend Blend, in sheaf.Ranking, of func(h *sheaf.Hit) (factor, bool)) (sheaf.Ranking, error) {
+	if blend > Add {
+		return nil, sheaf.Invalidf("%s: unknown way %d to blend", stage, blend)
+	}
+	if err := in.Valid(stage); err != nil {
+		return nil, err
+	}
+	out := slices.Clone(in)
+	for i := range out {
+		h := &out[i]
+		f, ok := of(h)
+		if !ok {
+			continue
+		}
+		score := blend.apply(h.Score, f.value)
+		if err := gives(stage, h.ID, score); err != nil {
+			return nil, err
+		}
+		if h.Explanation != nil {
+			h.Explanation = blend.explain(stage, h.Explanation, h.Score, score, &f)
+		}
+		h.Score = score
+	}
+	out.Sort()
+	return out, nil
 }
 
-func (b *boosting) valid() error {
-	if b.blend > Add {
-		return sheaf.Invalidf("%s: unknown way %d to blend", b.stage, b.blend)
+// gives returns an error unless the score that a stage gives to a hit is a finite number.
+func gives(stage string, id sheaf.ID, score float64) error {
+	if math.IsNaN(score) || math.IsInf(score, 0) {
+		return sheaf.Invalidf("%s: the score of %q becomes %v: must be a finite number", stage, id, score)
 	}
 	return nil
 }
@@ -106,25 +128,50 @@ func within(stage, name string, v, lo, hi float64) error {
 	return nil
 }
 
-// firstError is the first of errs that is not nil.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
+// sum is what a stage adds to the score of one hit, with one part of an explanation for
+// each value.
+type sum struct {
+	value   float64
+	explain bool // the hit has an explanation
+	parts   []sheaf.Explanation
+}
+
+// add adds a value. part explains it, and is called only when that is needed.
+func (s *sum) add(value float64, part func() sheaf.Explanation) {
+	s.value += value
+	if value != 0 && s.explain {
+		s.parts = append(s.parts, part())
+	}
+}
+
+// addEach returns in with what each adds to its hits, in order; in itself when nothing is
+// added.
+func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
+	if err := in.Valid(stage); err != nil {
+		return nil, err
+	}
+	out := in
+	for i := range in {
+		s := sum{explain: in[i].Explanation != nil}
+		if each(&in[i], &s); s.value == 0 {
+			continue
+		}
+		if &out[0] == &in[0] {
+			out = slices.Clone(in)
+		}
+		h := &out[i]
+		h.Score += s.value
+		if err := gives(stage, h.ID, h.Score); err != nil {
+			return nil, err
+		}
+		if s.explain {
+			parts := append([]sheaf.Explanation{*h.Explanation}, s.parts...)
+			e := combined(stage, h.Score, sheaf.CombineSum, parts...)
+			h.Explanation = &e
 		}
 	}
-	return nil
-}
-
-// addition is what a stage adds to the score of one hit. parts explain it, one each, and
-// are made only for rows whose hits carry explanations.
-type addition struct {
-	value float64
-	parts []sheaf.Explanation
-}
-
-// add adds a value other than 0. It reports whether the caller must append its part.
-func (a *addition) add(r *Row, value float64) (explain bool) {
-	a.value += value
-	return value != 0 && r.why != nil
+	if len(in) > 0 && &out[0] != &in[0] {
+		out.Sort()
+	}
+	return out, nil
 }

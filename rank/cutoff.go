@@ -8,17 +8,14 @@ import (
 type Top struct{ N int }
 
 // Apply implements [Stage].
-func (t Top) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(t, in, env) }
-
-func (t Top) work(r *Row, _ Env) error {
+func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	if t.N < 0 {
-		return sheaf.Invalidf("top: n is %d: must be 0 or more", t.N)
+		return nil, sheaf.Invalidf("top: n is %d: must be 0 or more", t.N)
 	}
-	if err := r.valid("top"); err != nil {
-		return err
+	if err := in.Valid("top"); err != nil {
+		return nil, err
 	}
-	r.cut(t.N)
-	return nil
+	return prefix(in, t.N), nil
 }
 
 // Elbow cuts where scores fall off: before the first hit whose score is less
@@ -36,42 +33,30 @@ type Elbow struct {
 }
 
 // Apply implements [Stage].
-func (e Elbow) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(e, in, env) }
-
-func (e Elbow) work(r *Row, _ Env) error {
-	if err := firstError(within("elbow", "ratio", e.Ratio, 0, 1), r.valid("elbow")); err != nil {
-		return err
+func (e Elbow) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+	if err := firstError(within("elbow", "ratio", e.Ratio, 0, 1), in.Valid("elbow")); err != nil {
+		return nil, err
 	}
 	if e.Max < 0 {
-		return sheaf.Invalidf("elbow: max is %d: must be 0 or more", e.Max)
+		return nil, sheaf.Invalidf("elbow: max is %d: must be 0 or more", e.Max)
 	}
-	keys := r.inOrder()
-	r.cut(min(e.find(len(keys), func(i int) float64 { return keys[i].score }), e.Max))
-	return nil
+	return prefix(in, min(e.Find(in), e.Max)), nil
 }
 
-// Find is the number of hits before the elbow; all of them when there is none.
+// Find returns the number of hits before the elbow; all of them when there is none.
 func (e Elbow) Find(in sheaf.Ranking) int {
-	return e.find(len(in), func(i int) float64 { return in[i].Score })
-}
-
-func (e Elbow) find(n int, score func(i int) float64) int {
-	if n < 2 {
-		return n
-	}
-	for i := range n - 1 {
-		current, next := score(i), score(i+1)
+	for i := 0; i < len(in)-1; i++ {
 		switch {
-		case current <= 0:
+		case in[i].Score <= 0:
 			return i
-		case next <= 0, next/current < e.Ratio:
+		case in[i+1].Score <= 0, in[i+1].Score/in[i].Score < e.Ratio:
 			return i + 1
 		}
 	}
-	return n
+	return len(in)
 }
 
-// prefix is the ranking of the first n hits.
+// prefix returns the first n hits.
 func prefix(in sheaf.Ranking, n int) sheaf.Ranking {
 	n = min(n, len(in))
 	return in[:n:n]

@@ -16,43 +16,31 @@ type PerDocument struct{ Max int }
 
 // Apply implements [Stage].
 func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(p, in, env)
-}
-
-func (p PerDocument) work(r *Row, env Env) error {
+	const stage = "per_document"
 	if p.Max < 1 {
-		return sheaf.Invalidf("per_document: max is %d: must be at least 1", p.Max)
+		return nil, sheaf.Invalidf("per_document: max is %d: must be at least 1", p.Max)
 	}
-	if err := firstError(env.needFacts("per_document"), r.valid("per_document")); err != nil {
-		return err
+	if err := firstError(env.needFacts(stage), in.Valid(stage)); err != nil {
+		return nil, err
 	}
-	r.findDocuments(env.Facts)
-	counts, wholes := r.zeros(), r.unmarked() // wholes: the whole text is among them
-	var byID map[sheaf.ID]int32               // made for the first that is unknown
-	keep := r.keys[:0]
-	for _, k := range r.inOrder() {
-		doc, all := r.docs[k.at], false
-		if doc >= 0 {
-			all = isWhole(r.nodes[k.at], env.Facts)
-		} else {
-			if byID == nil {
-				byID = r.documentsByID()
-			}
-			id, ok := r.hits[k.at].ID, false
-			if doc, ok = byID[id]; !ok {
-				doc = int32(len(counts))
-				byID[id], counts, wholes = doc, append(counts, 0), append(wholes, false)
-			}
+	counts := make(map[sheaf.ID]int, len(in))
+	wholes := map[sheaf.ID]bool{} // documents whose whole text is among the hits
+	out := make(sheaf.Ranking, 0, len(in))
+	for i := range in {
+		doc, whole := in[i].ID, false
+		if n := nodeOf(env.Facts, in[i].ID); n != nil {
+			doc, whole = n.Doc, isWhole(n, env.Facts)
 		}
-		if int(counts[doc]) == p.Max || all && wholes[doc] {
+		if counts[doc] == p.Max || whole && wholes[doc] {
 			continue
 		}
 		counts[doc]++
-		wholes[doc] = wholes[doc] || all
-		keep = append(keep, k)
+		if whole {
+			wholes[doc] = true
+		}
+		out = append(out, in[i])
 	}
-	r.keys = keep
-	return nil
+	return out, nil
 }
 
 // isWhole reports whether a chunk is a document, or the only section of one under

@@ -24,27 +24,17 @@ type FieldBoost struct {
 
 // Apply implements [Stage].
 func (b FieldBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(b, in, env)
-}
-
-func (b FieldBoost) work(row *Row, env Env) error {
-	each, err := b.each(env)
-	if err != nil {
-		return err
-	}
-	return row.boost(&each)
-}
-
-func (b FieldBoost) each(env Env) (boosting, error) {
 	const stage = "field boost"
 	if err := firstError(env.needFacts(stage), positive(stage, "factor", b.Factor)); err != nil {
-		return boosting{}, err
+		return nil, err
 	}
 	property, isProperty := strings.CutPrefix(b.Field, "prop.")
-	if len(b.Values) == 0 || !isProperty && b.Field != sheaf.ColumnTree && b.Field != sheaf.ColumnFolder && b.Field != sheaf.ColumnTag {
-		return boosting{}, sheaf.Invalidf("%s: field is %q with %d values: must be tree, folder, tag or prop.NAME with at least one", stage, b.Field, len(b.Values))
+	known := isProperty || slices.Contains([]string{sheaf.ColumnTree, sheaf.ColumnFolder, sheaf.ColumnTag}, b.Field)
+	if len(b.Values) == 0 || !known {
+		return nil, sheaf.Invalidf("%s: field is %q with %d values: must be tree, folder, tag or prop.NAME with at least one",
+			stage, b.Field, len(b.Values))
 	}
-	return boosting{stage, b.Blend, nil, func(h *sheaf.Hit, _ *sheaf.Node) (factor, bool) {
+	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (factor, bool) {
 		c, _ := env.Facts.Chunk(h.ID)
 		d, ok := env.Facts.Document(c.Doc)
 		if !ok {
@@ -57,7 +47,7 @@ func (b FieldBoost) each(env Env) (boosting, error) {
 			}
 		}
 		return factor{}, false
-	}}, nil
+	})
 }
 
 func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string) bool {
@@ -72,13 +62,17 @@ func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string
 	}
 	for _, p := range d.Properties {
 		if strings.EqualFold(p.Name, property) &&
-			slices.ContainsFunc(p.Values, func(v sheaf.Value) bool {
-				return strings.EqualFold(v.String(), want) || v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
-			}) {
+			slices.ContainsFunc(p.Values, func(v sheaf.Value) bool { return sameValue(v, want) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// sameValue reports whether a value, or the note that it links to, is called want.
+func sameValue(v sheaf.Value, want string) bool {
+	return strings.EqualFold(v.String(), want) ||
+		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
 // belowFold reports whether name is want or lies below it, slashes between

@@ -30,43 +30,52 @@ type FolderBoost struct {
 
 // Apply implements [Stage].
 func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(b, in, env)
+	const stage = "folder boost"
+	err := firstError(env.needFacts(stage), within(stage, "min_share", b.MinShare, 0, 1), capValid(stage, b.Max))
+	if err != nil {
+		return nil, err
+	}
+	type folder struct{ tree, path string }
+	folders, counts := map[sheaf.ID]folder{}, map[folder]int{} // of documents
+	for i := range in {
+		n := nodeOf(env.Facts, in[i].ID)
+		if n == nil {
+			continue
+		}
+		if _, known := folders[n.Doc]; known {
+			continue
+		}
+		if d, ok := env.Facts.Document(n.Doc); ok {
+			f := folder{d.Tree, folderOf(d.Path)}
+			folders[n.Doc] = f
+			counts[f]++
+		}
+	}
+	factors := map[folder]factor{}
+	for f, count := range counts {
+		if count < b.MinDocuments {
+			continue
+		}
+		total := max(env.Facts.FolderSize(f.tree, f.path), count)
+		if float64(count)/float64(total) >= b.MinShare {
+			factors[f] = b.factor(f.path, count, total)
+		}
+	}
+	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (by factor, ok bool) {
+		if n := nodeOf(env.Facts, h.ID); n != nil {
+			if f, known := folders[n.Doc]; known {
+				by, ok = factors[f]
+			}
+		}
+		return by, ok
+	})
 }
 
-func (b FolderBoost) work(r *Row, env Env) error {
-	const stage = "folder boost"
-	if err := firstError(env.needFacts(stage), within(stage, "min_share", b.MinShare, 0, 1), capValid(stage, b.Max), r.valid(stage)); err != nil {
-		return err
-	}
-	type key struct{ tree, folder string }
-	r.findDocuments(env.Facts)
-	folders, known, counts := make([]key, r.documents), make([]bool, r.documents), map[key]int{} // by document
-	for _, k := range r.keys {
-		doc := r.docs[k.at]
-		if doc < 0 || known[doc] {
-			continue
-		}
-		if d, ok := env.Facts.Document(r.nodes[k.at].Doc); ok {
-			folders[doc], known[doc] = key{d.Tree, folderOf(d.Path)}, true
-			counts[folders[doc]]++
-		}
-	}
-	factors := make([]docFactor, len(folders))
-	for doc, k := range folders {
-		count := counts[k]
-		if !known[doc] || count < b.MinDocuments {
-			continue
-		}
-		total := max(env.Facts.FolderSize(k.tree, k.folder), count)
-		share := float64(count) / float64(total)
-		if share < b.MinShare {
-			continue
-		}
-		f := capped(folderFactor(k.folder, count, total), b.Max)
-		factors[doc] = docFactor{f.called(sheaf.KindFolder, map[string]sheaf.Value{"folder": sheaf.TextValue(k.folder),
-			"documents": sheaf.NumberValue(float64(count)), "of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share)}), true}
-	}
-	return r.boostDocuments(stage, b.Blend, factors)
+func (b FolderBoost) factor(folder string, count, total int) factor {
+	return capped(folderFactor(folder, count, total), b.Max).called(sheaf.KindFolder, map[string]sheaf.Value{
+		"folder": sheaf.TextValue(folder), "documents": sheaf.NumberValue(float64(count)),
+		"of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(float64(count) / float64(total)),
+	})
 }
 
 func folderFactor(folder string, count, total int) sheaf.Explanation {

@@ -393,6 +393,51 @@ func TestFuseMemory(t *testing.T) {
 	}
 }
 
+// A sum of shares is, to the last bit, what the legs say one after another.
+func TestSumOfShares(t *testing.T) {
+	for seed := range uint64(1_000) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		_, all := randomShelf(rng)
+		legs, ideals := make([]rank.Leg, 3), []float64{rng.Float64() * 9, 0, rng.Float64()}
+		norm := [...]rank.Norm{rank.NormShare, rank.NormNone}[seed%2]
+		want := map[sheaf.ID]float64{}
+		for j := range legs {
+			legs[j] = rank.Leg{Name: "leg", Hits: randomRanking(rng, all, rng.Float64()-0.3), Weight: rng.Float64()}
+			if seed%5 == 0 && j == 1 {
+				legs[j].Weight = 0
+			}
+			for _, h := range legs[j].Hits {
+				x := h.Score
+				if norm == rank.NormShare && ideals[j] > 0 {
+					x /= ideals[j]
+				}
+				want[h.ID] += legs[j].Weight * x
+			}
+		}
+		got, err := rank.Scores{Norm: norm, Ideals: ideals}.Fuse(legs)
+		if err != nil || len(got) != len(want) || !got.Sorted() {
+			t.Fatalf("seed %d: %s (%v)", seed, written(got), err)
+		}
+		least := 0.0 // of weight 0 alone: behind all others
+		counts := func(h sheaf.Hit) bool {
+			return slices.ContainsFunc(h.Legs, func(l sheaf.Leg) bool { return l.Rank > 0 })
+		}
+		for _, h := range got {
+			if counts(h) {
+				least = min(least, want[h.ID])
+			}
+		}
+		for _, h := range got {
+			if !counts(h) {
+				want[h.ID] = least
+			}
+			if h.Score != want[h.ID] {
+				t.Fatalf("seed %d: %s scores %v, want %v", seed, h.ID, h.Score, want[h.ID])
+			}
+		}
+	}
+}
+
 func BenchmarkFuse(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		legs := make([]rank.Leg, 2)
@@ -414,24 +459,5 @@ func BenchmarkFuse(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// One branch alone, of whose hits few are looked at.
-func BenchmarkFuseOneLeg(b *testing.B) {
-	leg := rank.Leg{Name: "leg", Weight: 1}
-	for i := range 100 {
-		leg.Hits = append(leg.Hits, hit(sheaf.ID(fmt.Sprintf("notes:folder/of/some/length/document-%05d.md#a-section", i)), float64(100-i)))
-		leg.Numbers = append(leg.Numbers, int32(i))
-	}
-	for _, f := range []rank.Fusion{rank.RRF{K: 60}, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}} {
-		b.Run(fmt.Sprintf("%T", f), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := f.FuseTop([]rank.Leg{leg}, 20); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -39,151 +39,105 @@ type GraphBoost struct {
 
 // Apply implements [Stage].
 func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(b, in, env)
-}
-
-func (b GraphBoost) work(r *Row, env Env) error {
 	const stage = "graph boost"
-	if err := firstError(env.needFacts(stage), capValid(stage, b.Max),
+	err := firstError(env.needFacts(stage), capValid(stage, b.Max),
 		within(stage, "backlink", b.Backlink, 0, 1e6), within(stage, "co_citation", b.CoCitation, 0, 1e6),
 		within(stage, "shared_tag", b.SharedTag, 0, 1e6), within(stage, "strength", b.Strength, 0, 1e6),
-		within(stage, "candidates", float64(b.Candidates), 1, 1e6), within(stage, "min_similarity", b.MinSimilarity, -1, 1), r.valid(stage)); err != nil {
-		return err
+		within(stage, "candidates", float64(b.Candidates), 1, 1e6),
+		within(stage, "min_similarity", b.MinSimilarity, -1, 1))
+	if err != nil {
+		return nil, err
 	}
-	r.findDocuments(env.Facts)
-	return r.boostDocuments(stage, b.Blend, b.factors(b.candidates(r, env), r, env.Facts))
+	factors := b.factors(b.candidates(in, env), env.Facts, explained(in))
+	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (f factor, ok bool) {
+		if n := nodeOf(env.Facts, h.ID); n != nil {
+			f, ok = factors[n.Doc]
+		}
+		return f, ok
+	})
 }
 
-// candidate is a document that others may be connected with.
-type candidate struct {
-	best *sheaf.Node // its best hit
-	doc  int32       // its number in the row
-}
-
-// candidates are the first documents, best first.
-func (b GraphBoost) candidates(r *Row, env Env) []candidate {
-	gate, keys := b.MinSimilarity != 0 && env.Similarity != nil, r.inOrder()
+// candidates returns the first documents, best first.
+func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
+	gate := b.MinSimilarity != 0 && env.Similarity != nil
 	if gate {
 		// Without a single similarity there is nothing to judge by.
-		gate = slices.ContainsFunc(keys, func(k rowKey) bool { _, ok := env.Similarity(r.hits[k.at].ID); return ok })
+		gate = slices.ContainsFunc(in, func(h sheaf.Hit) bool { _, ok := env.Similarity(h.ID); return ok })
 	}
-	seen := r.unmarked()
-	out := slices.Grow(r.candidates[:0], min(b.Candidates, r.documents))
-	for _, k := range keys {
-		doc := r.docs[k.at]
-		if doc < 0 || seen[doc] {
+	var docs []sheaf.ID
+	seen := map[sheaf.ID]bool{}
+	for i := 0; i < len(in) && len(docs) < b.Candidates; i++ {
+		n := nodeOf(env.Facts, in[i].ID)
+		if n == nil || seen[n.Doc] {
 			continue
 		}
 		if gate {
-			if s, ok := env.Similarity(r.hits[k.at].ID); !ok || s < b.MinSimilarity {
+			if s, ok := env.Similarity(in[i].ID); !ok || s < b.MinSimilarity {
 				continue
 			}
 		}
-		seen[doc] = true
-		if out = append(out, candidate{r.nodes[k.at], doc}); len(out) == b.Candidates {
-			break
-		}
+		seen[n.Doc] = true
+		docs = append(docs, n.Doc)
 	}
-	r.candidates = out
-	return out
+	return docs
 }
 
-// factors are those of the candidates that are connected, by document.
-func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFactor {
-	n := len(candidates)
+// factors returns those of the documents that are connected.
+func (b GraphBoost) factors(docs []sheaf.ID, facts Facts, explain bool) map[sheaf.ID]factor {
+	n := len(docs)
 	if n < 2 {
 		return nil
 	}
-	r.connections = sized(r.connections, 3*n)
-	links, cited, shared := r.connections[:n], r.connections[n:2*n], r.connections[2*n:]
+	at := make(map[sheaf.ID]int, n)
+	for i, doc := range docs {
+		at[doc] = i
+	}
+	links, cited, shared := make([]int, n), make([]int, n), make([]int, n)
 	if b.CoCitation > 0 {
-		links, cited = backlinks(candidates, facts)
+		links, cited = backlinks(docs, at, facts)
 	} else {
-		forwardLinks(links, candidates, &r.table, facts)
+		links = forwardLinks(docs, at, facts)
 	}
 	if b.SharedTag > 0 {
-		shared = sharedTags(candidates, facts)
+		shared = sharedTags(docs, facts)
 	}
-	factors := r.noFactors()
-	for i, c := range candidates {
-		at := &factors[c.doc]
-		at.factor, at.ok = b.factor(links[i], cited[i], shared[i], r.why != nil)
+	factors := make(map[sheaf.ID]factor, n)
+	for i, doc := range docs {
+		if f, ok := b.factor(links[i], cited[i], shared[i], explain); ok {
+			factors[doc] = f
+		}
 	}
 	return factors
 }
 
-// forwardLinks adds to counts the candidates that link to each. It asks for links, which
-// stand in the document, and not for the documents that link to one, which may be
-// a large part of the collection.
-func forwardLinks(counts []int, candidates []candidate, table *Numbering, facts Facts) {
-	if numberedLinks(counts, candidates, table, facts) {
-		return
-	}
-	clear(counts)
-	places := placesOf(candidates)
-	defer places.Release()
-	for i, c := range candidates {
-		for _, target := range facts.Links(c.best.Doc) {
-			if j, ok := places.Of(target); ok && j != i {
+// forwardLinks counts, for each of docs, the others that link to it. It reads the links
+// in docs; the backlinks of one may come from a large part of the collection.
+func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
+	counts := make([]int, len(docs))
+	for i, doc := range docs {
+		for _, target := range facts.Links(doc) {
+			if j, ok := at[target]; ok && j != i {
 				counts[j]++
 			}
 		}
 	}
+	return counts
 }
 
-// numberedLinks is forwardLinks by the numbers of documents, which spares it the text of
-// hundreds of IDs; false when some have none.
-func numberedLinks(counts []int, candidates []candidate, table *Numbering, facts Facts) bool {
-	linker, ok := facts.(Linker)
-	if !ok {
-		return false
-	}
-	table.Reset(len(candidates))
-	for _, c := range candidates { // all different
-		if c.best.Number == 0 {
-			return false
-		}
-		table.Add(c.best.Number)
-	}
-	for i, c := range candidates {
-		targets, ok := linker.LinkNumbers(c.best)
-		if !ok {
-			return false
-		}
-		for _, target := range targets {
-			if j, ok := table.Of(target); ok && j != i {
-				counts[j]++
-			}
-		}
-	}
-	return true
-}
-
-// placesOf numbers candidates by their IDs.
-func placesOf(candidates []candidate) *Ordinals {
-	places := NewOrdinals(len(candidates))
-	for _, c := range candidates { // all different
-		places.Add(c.best.Doc)
-	}
-	return places
-}
-
-// backlinks counts the candidates that link to each, and those that some document
-// links to together with it.
-func backlinks(candidates []candidate, facts Facts) (links, cited []int) {
-	places := placesOf(candidates)
-	defer places.Release()
-	citedBy := map[sheaf.ID][]int{} // candidates by the documents that link to them
-	linked, together := make([]map[int]bool, len(candidates)), make([]map[int]bool, len(candidates))
-	for i := range candidates {
+// backlinks counts, for each of docs, the others that link to it, and the others that some
+// document links to together with it.
+func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
+	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
+	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))
+	for i := range docs {
 		linked[i], together[i] = map[int]bool{}, map[int]bool{}
 	}
-	for i, c := range candidates {
-		for _, source := range facts.Backlinks(c.best.Doc) {
-			if source == c.best.Doc {
+	for i, doc := range docs {
+		for _, source := range facts.Backlinks(doc) {
+			if source == doc {
 				continue
 			}
-			if j, ok := places.Of(source); ok {
+			if j, ok := at[source]; ok {
 				linked[i][j] = true
 			}
 			for _, j := range citedBy[source] {
@@ -192,19 +146,19 @@ func backlinks(candidates []candidate, facts Facts) (links, cited []int) {
 			citedBy[source] = append(citedBy[source], i)
 		}
 	}
-	for i := range candidates {
+	for i := range docs {
 		links, cited = append(links, len(linked[i])), append(cited, len(together[i]))
 	}
 	return links, cited
 }
 
-// sharedTags counts the candidates that share a tag with each.
-func sharedTags(candidates []candidate, facts Facts) []int {
-	tags := make([]map[string]bool, len(candidates))
-	for i, c := range candidates {
-		tags[i] = documentTags(c.best.Doc, facts)
+// sharedTags counts, for each of docs, the others that share a tag with it.
+func sharedTags(docs []sheaf.ID, facts Facts) []int {
+	tags := make([]map[string]bool, len(docs))
+	for i, doc := range docs {
+		tags[i] = documentTags(doc, facts)
 	}
-	counts := make([]int, len(candidates))
+	counts := make([]int, len(docs))
 	for i := range tags {
 		for j := range tags {
 			if i != j && overlap(tags[i], tags[j]) {
@@ -215,7 +169,7 @@ func sharedTags(candidates []candidate, facts Facts) []int {
 	return counts
 }
 
-// factor is that of a document with so many connections; false for none.
+// factor returns that of a document with so many connections; false for none.
 func (b GraphBoost) factor(links, cited, shared int, explain bool) (factor, bool) {
 	l, c, t := b.Backlink*float64(links), b.CoCitation*float64(cited), b.SharedTag*float64(shared)
 	sum := l + c + t
@@ -226,13 +180,17 @@ func (b GraphBoost) factor(links, cited, shared int, explain bool) (factor, bool
 	if !explain {
 		return factor{value: atMost(1+b.Strength*log, b.Max)}, true
 	}
+	all := combined("one and the connections", 1+sum, sheaf.CombineSum, part("one", 1),
+		counted("linked to by %d others", links, b.Backlink),
+		counted("cited together with %d others", cited, b.CoCitation),
+		counted("sharing tags with %d others", shared, b.SharedTag))
 	why := combined("connections in the ranking", 1+b.Strength*log, sheaf.CombineSum, part("one", 1),
 		combined("growth", b.Strength*log, sheaf.CombineProduct, part("strength", b.Strength),
-			combined("ln", log, sheaf.CombineLog, combined("one and the connections", 1+sum, sheaf.CombineSum, part("one", 1),
-				counted("linked to by %d others", links, b.Backlink), counted("cited together with %d others", cited, b.CoCitation),
-				counted("sharing tags with %d others", shared, b.SharedTag)))))
-	return capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{"backlinks": sheaf.NumberValue(float64(links)),
-		"co_citations": sheaf.NumberValue(float64(cited)), "shared_tags": sheaf.NumberValue(float64(shared)), "connections": sheaf.NumberValue(sum)}), true
+			combined("ln", log, sheaf.CombineLog, all)))
+	return capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{
+		"backlinks": sheaf.NumberValue(float64(links)), "co_citations": sheaf.NumberValue(float64(cited)),
+		"shared_tags": sheaf.NumberValue(float64(shared)), "connections": sheaf.NumberValue(sum),
+	}), true
 }
 
 func counted(format string, n int, weight float64) sheaf.Explanation {

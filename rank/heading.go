@@ -23,23 +23,13 @@ type HeadingBoost struct {
 
 // Apply implements [Stage].
 func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(b, in, env)
-}
-
-func (b HeadingBoost) work(row *Row, env Env) error {
-	each, err := b.each(env)
-	if err != nil {
-		return err
-	}
-	return row.boost(&each)
-}
-
-func (b HeadingBoost) each(env Env) (boosting, error) {
 	const stage = "heading boost"
-	if err := firstError(env.needFacts(stage), within(stage, "max", b.Max, 1, 1e6), within(stage, "decay", b.Decay, 1e-6, 1)); err != nil {
-		return boosting{}, err
+	err := firstError(env.needFacts(stage), within(stage, "max", b.Max, 1, 1e6), within(stage, "decay", b.Decay, 1e-6, 1))
+	if err != nil {
+		return nil, err
 	}
-	return boosting{stage, b.Blend, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
+	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (factor, bool) {
+		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
 			return factor{}, false
 		}
@@ -49,10 +39,10 @@ func (b HeadingBoost) each(env Env) (boosting, error) {
 		if h.Explanation == nil {
 			return factor{value: v}, true
 		}
+		level := combined("decay for the level", decay, sheaf.CombinePower,
+			part("decay", b.Decay), part("levels below the first", steps))
 		why := combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
-			combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max),
-				combined("decay for the level", decay, sheaf.CombinePower, part("decay", b.Decay), part("levels below the first", steps))),
-			part("least", 1))
+			combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max), level), part("least", 1))
 		return factor{v, &why}, true
-	}}, nil
+	})
 }

@@ -42,7 +42,7 @@ func TestMaxLegs(t *testing.T) {
 			}
 		}
 		want.Sort()
-		if got := rank.MaxLegs(nil, rank.Leg{Hits: a}, rank.Leg{Hits: b}).Hits; !reflect.DeepEqual(got, want) {
+		if got := rank.MaxLegs(rank.Leg{Hits: a}, rank.Leg{Hits: b}).Hits; !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: %s, want %s", seed, written(got), written(want))
 		}
 	}

@@ -50,20 +50,20 @@ type Names struct {
 }
 
 // Apply implements [Stage]. Without [Env.Named] only equal names count.
-func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(n, in, env) }
-
-func (n Names) work(r *Row, env Env) error {
+func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "names"
-	if err := firstError(env.needFacts(stage), within(stage, "document", n.Document, 0, 1e6), within(stage, "heading", n.Heading, 0, 1e6),
-		within(stage, "title", n.Title, 0, 1e6), within(stage, "alias", n.Alias, 0, 1e6), within(stage, "equal", n.Equal, 0, 1e6)); err != nil {
-		return err
+	err := firstError(env.needFacts(stage), within(stage, "document", n.Document, 0, 1e6),
+		within(stage, "heading", n.Heading, 0, 1e6), within(stage, "title", n.Title, 0, 1e6),
+		within(stage, "alias", n.Alias, 0, 1e6), within(stage, "equal", n.Equal, 0, 1e6))
+	if err != nil {
+		return nil, err
 	}
 	asked := foldNames(env.Query, env.Typed)
 	documents := map[*sheaf.Outline]nameValue{}
-	return r.add(stage, env.Facts, func(_ *sheaf.Hit, c *sheaf.Node) addition {
-		a := addition{}
+	return addEach(stage, in, func(h *sheaf.Hit, s *sum) {
+		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
-			return a
+			return
 		}
 		if env.Named != nil {
 			document := nameValue{}
@@ -75,20 +75,19 @@ func (n Names) work(r *Row, env Env) error {
 				}
 			}
 			heading := nameValue{c.Title, env.Named(c.Title)}
-			if a.add(r, n.Document*document.value()) {
-				a.parts = append(a.parts, document.explained("name of the document", n.Document))
-			}
-			if a.add(r, n.Heading*heading.value()) {
-				a.parts = append(a.parts, heading.explained("own heading", n.Heading))
-			}
+			s.add(n.Document*document.value(), func() sheaf.Explanation {
+				return document.explained("name of the document", n.Document)
+			})
+			s.add(n.Heading*heading.value(), func() sheaf.Explanation {
+				return heading.explained("own heading", n.Heading)
+			})
 		}
-		n.addEqual(&a, r, env.Facts, c, asked)
-		return a
+		n.addEqual(s, env.Facts, c, asked)
 	})
 }
 
 // addEqual adds the value of the best name of c that equals the query.
-func (n Names) addEqual(a *addition, r *Row, facts Facts, c *sheaf.Node, asked folded) {
+func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked folded) {
 	if len(asked) == 0 || isSection(c) && asked.beginOtherwise(c.Title) {
 		return
 	}
@@ -99,9 +98,7 @@ func (n Names) addEqual(a *addition, r *Row, facts Facts, c *sheaf.Node, asked f
 			best, label = value, kind.String()+" equals the query"
 		}
 	})
-	if a.add(r, best) {
-		a.parts = append(a.parts, part(label, best))
-	}
+	s.add(best, func() sheaf.Explanation { return part(label, best) })
 }
 
 // nameValue is a name and how it matches the query.

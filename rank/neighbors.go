@@ -111,9 +111,7 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 		h := in[i]
 		if joined := members[i]; joined != nil {
-			all := group{id: h.ID, own: &in[i], hits: append([]*sheaf.Hit{&in[i]}, joined...)}
-			room := make([]sheaf.Hit, 0, count(all.hits))
-			h.Constituents = inside(&all, &room)
+			h.Constituents = inside(h.ID, append([]*sheaf.Hit{&in[i]}, joined...))
 		}
 		out = append(out, h)
 	}

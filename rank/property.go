@@ -48,26 +48,15 @@ type PropertyBoost struct {
 
 // Apply implements [Stage].
 func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(b, in, env)
-}
-
-func (b PropertyBoost) work(row *Row, env Env) error {
-	each, err := b.each(env)
-	if err != nil {
-		return err
-	}
-	return row.boost(&each)
-}
-
-func (b PropertyBoost) each(env Env) (boosting, error) {
 	const stage = "property boost"
 	if err := firstError(env.needFacts(stage), capValid(stage, b.Max)); err != nil {
-		return boosting{}, err
+		return nil, err
 	}
 	if b.Name == "" || b.Curve > Plain {
-		return boosting{}, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
+		return nil, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
 	}
-	return boosting{stage, b.Blend, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
+	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (factor, bool) {
+		c := nodeOf(env.Facts, h.ID)
 		if c == nil { // a document that is cut into pieces
 			c = &sheaf.Node{Doc: h.ID}
 		}
@@ -92,7 +81,7 @@ func (b PropertyBoost) each(env Env) (boosting, error) {
 			}
 		}
 		return capped(why, b.Max), true
-	}}, nil
+	})
 }
 
 func (b PropertyBoost) number(c *sheaf.Node, facts Facts) (float64, bool) {

@@ -1,21 +1,19 @@
-// Package rank answers the question "in which order?". It holds the stages of
-// a ranking as pure functions, one file per family: fusing several rankings
-// into one (fuse.go, combine.go), lifting chunks to documents and sections
-// (aggregate.go, tree.go), boosts, cutoffs, normalization, diversity,
-// neighbors, budgets and pins.
+// Package rank orders hits. It holds the stages of a ranking as pure functions, one
+// file per family: fusion of several rankings (fuse.go, rrf.go, scores.go), lifting of
+// chunks to documents and sections (aggregate.go, tree.go), boosts, cutoffs,
+// normalization, diversity, neighbors, budgets and pins.
 //
-// A [Stage] is a value that holds its parameters; Apply gives another ranking
-// and never changes the one it is given, so that every step of a query can be
-// kept and shown. What a stage must know about documents comes through
-// [Facts]. Nothing here performs input or output, reads a clock or depends on
-// the order of a map: equal input gives equal output to the last bit.
+// A [Stage] is a value that holds its parameters. Apply takes a ranking and returns
+// another one. It never changes the ranking it is given, so every step of a query can
+// be kept and shown. A stage asks [Facts] about documents. Nothing here performs input
+// or output, reads a clock or depends on the order of a map: equal input gives equal
+// output to the last bit.
 //
-// A hit that carries an explanation gets one that tells what the stage did to
-// its score, with the old one as a part; a hit without stays without. The
-// parts recombine to the score.
+// A hit with an explanation gets a new one, which says what the stage did to its score
+// and has the old explanation as a part. A hit without one stays without. The parts
+// recombine to the score.
 //
-// The one stage that calls a model, reranking, is not here: it belongs to
-// package search.
+// Reranking calls a model and is in package search.
 package rank
 
 import (
@@ -27,34 +25,26 @@ import (
 // Stage is one step that turns a ranking into another. Stages are values and
 // safe for concurrent use.
 type Stage interface {
-	// Apply returns another ranking, which may share the memory of in, so that
-	// neither may be changed afterwards. A parameter out of range, or a hit whose
-	// score is not a finite number, is sheaf.ErrInvalid. The hits of in are
-	// best first.
+	// Apply returns another ranking. It may share the memory of in, so neither may be
+	// changed afterwards. A parameter out of range, and a hit whose score is not a
+	// finite number, are sheaf.ErrInvalid. The hits of in are best first.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
-}
-
-// Lifter is a stage whose hits stand for others, in memory that serves again; nil makes
-// new. It says what Apply does.
-type Lifter interface {
-	Stage
-	ApplyIn(memory *Memory, in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
 // Env is what a stage may know of the query and of the documents.
 type Env struct {
-	// Facts describe the documents. Stages that need none work without.
+	// Facts describe the documents. Nil is allowed for stages that need none.
 	Facts Facts
-	// Query is what was asked for, in the words of who asked, without marks of a query language.
+	// Query is the text of the query, without marks of a query language.
 	Query string
-	// Typed is all of it as it was typed, which may be a name with such marks in it; "" when that
-	// is Query.
+	// Typed is the query as it was typed, which may be a name with such marks in it. ""
+	// means that it equals Query.
 	Typed string
 	// Now is the time of the query, against which ages are measured.
 	Now time.Time
-	// Similarity tells how near the query's vector a chunk or a document
-	// is, in -1..1; false when no vector branch found it. Nil when the query
-	// has no vector branch.
+	// Similarity returns the cosine, in -1..1, between the query's vector and a chunk or
+	// document; false when no vector branch found it. Nil when the query has no vector
+	// branch.
 	Similarity func(sheaf.ID) (float64, bool)
 	// Named compares a name with the query. Nil when the query has no words, or the
 	// store cannot count them.
@@ -65,49 +55,48 @@ type Env struct {
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
-// Facts are the read-only facts about documents that stages work with. The
-// catalog's snapshots meet it. Answers belong to the Facts and must not be
-// changed; they do not change while a query runs. Safe for concurrent use.
+// needFacts returns an error when a stage that needs facts has none.
+func (e Env) needFacts(stage string) error {
+	if e.Facts == nil {
+		return sheaf.Invalidf("%s: needs facts about documents, and there are none", stage)
+	}
+	return nil
+}
+
+// Facts answer what stages ask about documents. The catalog's snapshots implement it.
+// Answers belong to the Facts and must not be changed; they stay the same while a query
+// runs. Safe for concurrent use.
 type Facts interface {
-	// Chunk describes the chunk called id; false when there is none.
+	// Chunk returns the chunk called id; false when there is none.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// Document describes the document called id, its Chunks in order
-	// included; false when there is none.
+	// Document returns the document called id with its Chunks in order; false when
+	// there is none.
 	Document(id sheaf.ID) (sheaf.Document, bool)
-	// Date is the date of a document; false when it has none.
+	// Date returns the date of a document; false when it has none.
 	Date(doc sheaf.ID) (sheaf.Dated, bool)
-	// FolderSize is the number of documents that lie directly in a folder of
-	// a tree; "" is the tree's top.
+	// FolderSize returns the number of documents directly in a folder of a tree; "" is
+	// the tree's top.
 	FolderSize(tree, folder string) int
-	// Links are the documents that doc links to, without doc itself and
+	// Links returns the documents that doc links to, without doc itself and
 	// without duplicates, in order of ID.
 	Links(doc sheaf.ID) []sheaf.ID
-	// Backlinks are the documents that link to doc, without doc itself and
+	// Backlinks returns the documents that link to doc, without doc itself and
 	// without duplicates, in order of ID.
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 
-// Outliner is Facts that can tell in short what stages ask of hundreds of
-// candidates; it says what Chunk, Document and Date do. Safe for concurrent use.
+// Outliner is Facts with shorter answers to what stages ask about hundreds of
+// candidates. They agree with Chunk, Document and Date. Safe for concurrent use.
 type Outliner interface {
-	// Node is where the chunk called id stands, nil when there is none. It must
-	// not be changed.
+	// Node returns the place of the chunk called id in its document; nil when there is
+	// none. It must not be changed.
 	Node(id sheaf.ID) *sheaf.Node
-	// Outline is the document called id, nil when there is none. It must not
-	// be changed. Nodes that know their outline know its date.
+	// Outline returns the document called id; nil when there is none. It must not be
+	// changed. A node with an outline has its document's date there.
 	Outline(id sheaf.ID) *sheaf.Outline
 }
 
-// Linker is Facts that can tell links in short. Safe for concurrent use.
-type Linker interface {
-	// LinkNumbers are the numbers, as [sheaf.Node] has them, of the documents that Links
-	// says the document of a node links to; it may name some that Facts otherwise hide.
-	// False says that it has none, or that some of those have none. They must not be
-	// changed.
-	LinkNumbers(from *sheaf.Node) ([]uint32, bool)
-}
-
-// nodeOf is where a chunk stands, nil when there is none.
+// nodeOf returns the node of a chunk, nil when there is none.
 func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 	if o, ok := facts.(Outliner); ok {
 		return o.Node(id)
@@ -119,19 +108,15 @@ func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 	return nil
 }
 
-// findNodes sets nodes to where hits stand, nil for those that nobody knows.
-func findNodes(nodes []*sheaf.Node, hits sheaf.Ranking, facts Facts) {
-	o, ok := facts.(Outliner)
-	for i := range hits {
-		if ok {
-			nodes[i] = o.Node(hits[i].ID)
-		} else {
-			nodes[i] = nodeOf(facts, hits[i].ID)
-		}
+// documentOf returns the document of a chunk. An unknown chunk is a document of its own.
+func documentOf(facts Facts, id sheaf.ID) sheaf.ID {
+	if n := nodeOf(facts, id); n != nil {
+		return n.Doc
 	}
+	return id
 }
 
-// aboveOf is the chunk above one that has a parent, nil when nobody knows it.
+// aboveOf returns the parent of a node that has one, nil when it is unknown.
 func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
 	if n.Above != nil {
 		return n.Above
@@ -139,8 +124,7 @@ func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
 	return nodeOf(facts, n.Parent)
 }
 
-// outlineOf is the document of a chunk in short, without its date; nil when there is
-// none.
+// outlineOf returns the document of a node, maybe without its date; nil when there is none.
 func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
 	if n.Outline != nil {
 		return n.Outline
@@ -154,7 +138,7 @@ func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
 	return nil
 }
 
-// dateOf is the date of a chunk's document; false when it has none.
+// dateOf returns the date of a node's document; false when it has none.
 func dateOf(facts Facts, n *sheaf.Node) (sheaf.Dated, bool) {
 	if n.Outline != nil {
 		return n.Outline.Date, n.Outline.Date.Source != 0
@@ -162,11 +146,12 @@ func dateOf(facts Facts, n *sheaf.Node) (sheaf.Dated, bool) {
 	return facts.Date(n.Doc)
 }
 
-// needFacts returns an error when a stage that cannot do without facts has
-// none.
-func (e Env) needFacts(stage string) error {
-	if e.Facts == nil {
-		return sheaf.Invalidf("%s: needs facts about documents, and there are none", stage)
+// firstError returns the first of errs that is not nil.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -43,36 +43,26 @@ type Recency struct {
 
 // Apply implements [Stage].
 func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(r, in, env)
-}
-
-func (r Recency) work(row *Row, env Env) error {
-	each, err := r.each(env)
-	if err != nil {
-		return err
-	}
-	return row.boost(&each)
-}
-
-func (r Recency) each(env Env) (boosting, error) {
 	const stage = "recency"
-	err := firstError(env.needFacts(stage), within(stage, "floor", r.Floor, 0, 1), within(stage, "undated", r.Undated.Hours()/24, 0, 1e5))
+	err := firstError(env.needFacts(stage), within(stage, "floor", r.Floor, 0, 1),
+		within(stage, "undated", r.Undated.Hours()/24, 0, 1e5))
 	switch {
 	case err != nil:
-		return boosting{}, err
+		return nil, err
 	case env.Now.IsZero():
-		return boosting{}, sheaf.Invalidf("recency: the time of the query is not known")
+		return nil, sheaf.Invalidf("recency: the time of the query is not known")
 	case r.Curve > HalfLife:
-		return boosting{}, sheaf.Invalidf("recency: unknown curve %d", r.Curve)
+		return nil, sheaf.Invalidf("recency: unknown curve %d", r.Curve)
 	case r.Curve == Hyperbolic:
 		err = within(stage, "decay", r.Decay, 0, 1000)
 	default:
 		err = positive(stage, "half_life", r.HalfLife.Hours())
 	}
 	if err != nil {
-		return boosting{}, err
+		return nil, err
 	}
-	return boosting{stage, r.Blend, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
+	return boost(stage, r.Blend, in, func(h *sheaf.Hit) (factor, bool) {
+		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
 			return factor{}, false
 		}
@@ -85,7 +75,7 @@ func (r Recency) each(env Env) (boosting, error) {
 			return factor{value: r.Factor(age)}, true
 		}
 		return r.explain(date, dated, max(age, 0)), true
-	}}, nil
+	})
 }
 
 // Factor is the factor of a document of the given age, negative ages counting

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"slices"
 
 	"sheaf"
 )
@@ -34,29 +35,25 @@ func (s Similarity) Of(c float64) float64 {
 type AsSimilarity struct{ To Similarity }
 
 // Apply implements [Stage].
-func (a AsSimilarity) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return alone(a, in, env)
-}
-
-func (a AsSimilarity) work(r *Row, _ Env) error {
+func (a AsSimilarity) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	if a.To > HalfCosine {
-		return sheaf.Invalidf("similarity: unknown form %d", a.To)
+		return nil, sheaf.Invalidf("similarity: unknown form %d", a.To)
 	}
-	if err := r.valid("similarity"); err != nil {
-		return err
+	if err := in.Valid("similarity"); err != nil {
+		return nil, err
 	}
-	for i := range r.keys {
-		k := &r.keys[i]
-		k.score = a.To.Of(k.score)
-		if r.why == nil || r.why[k.at] == nil {
-			continue
+	label := "1 / (1 + arccos of the cosine)"
+	if a.To == HalfCosine {
+		label = "(1 + cosine) / 2"
+	}
+	out := slices.Clone(in)
+	for i := range out {
+		h := &out[i]
+		h.Score = a.To.Of(h.Score)
+		if h.Explanation != nil {
+			h.Explanation = &sheaf.Explanation{Label: label, Value: h.Score, Parts: []sheaf.Explanation{*h.Explanation}}
 		}
-		label := "1 / (1 + arccos of the cosine)"
-		if a.To == HalfCosine {
-			label = "(1 + cosine) / 2"
-		}
-		r.why[k.at] = &sheaf.Explanation{Label: label, Value: k.score, Parts: []sheaf.Explanation{*r.why[k.at]}}
 	}
-	r.loose = true
-	return nil
+	out.Sort()
+	return out, nil
 }

@@ -581,3 +581,13 @@ func TestGraphBoostLooksAtSome(t *testing.T) {
 		nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 3 * test.a, "t:b.md": 2, "t:c.md": test.c})
 	}
 }
+
+// A score that becomes 0 is 0, also where it was -0.
+func TestBoostKeepsTheSignOfZero(t *testing.T) {
+	l := newShelf()
+	id := l.add("t:a.md").ID
+	out := apply(t, rank.HeadingBoost{Max: 1, Decay: 1, Blend: rank.Add}, sheaf.Ranking{hit(id, math.Copysign(0, -1))}, rank.Env{Facts: l})
+	if got := out[0].Score; got != 0 || math.Signbit(got) {
+		t.Errorf("-0 + (1 - 1) is %v, want 0", got)
+	}
+}

@@ -3,7 +3,6 @@ package rank
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"sheaf"
 )
@@ -57,11 +56,6 @@ const (
 
 // Apply implements [Stage].
 func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return t.ApplyIn(nil, in, env)
-}
-
-// ApplyIn implements [Lifter].
-func (t Tree) ApplyIn(memory *Memory, in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	switch {
 	case !(t.Threshold > 0 && t.Threshold <= 1):
 		return nil, sheaf.Invalidf("tree: threshold is %v: must be above 0 and at most 1", t.Threshold)
@@ -70,236 +64,147 @@ func (t Tree) ApplyIn(memory *Memory, in sheaf.Ranking, env Env) (sheaf.Ranking,
 	case t.Nested > NestedBoth:
 		return nil, sheaf.Invalidf("tree: unknown rule %d for nested hits", t.Nested)
 	}
-	if err := t.Scoring.valid("tree"); err != nil {
+	if err := firstError(t.Scoring.valid("tree"), env.needFacts("tree"), in.Valid("tree")); err != nil {
 		return nil, err
 	}
-	if err := env.needFacts("tree"); err != nil {
-		return nil, err
-	}
-	if err := in.Valid("tree"); err != nil {
-		return nil, err
-	}
-	// Most parents are shared; what is above them is little.
-	l := lifts.Get().(*lift)
-	defer l.release()
-	l.facts, l.index = env.Facts, NewOrdinals(2*len(in))
+	l := &lift{facts: env.Facts, in: in, byID: make(map[sheaf.ID]*treeNode, 2*len(in))}
 	for i := range in {
-		if n, ok := l.node(in[i].ID, nil, math.MaxInt); ok && l.nodes[n].own == 0 {
-			l.held = append(l.held, heldHit{hit: &in[i]})
-			l.nodes[n].own, l.nodes[n].first = len(l.held), i
+		if n := l.node(in[i].ID, nil, math.MaxInt); n != nil && !n.hit {
+			n.hit, n.inside = true, []int{i}
 			l.match(n)
 		}
 	}
 	for depth := len(l.parents) - 1; depth >= 0; depth-- {
 		for k := 0; k < len(l.parents[depth]); k++ { // lifting adds parents to shallower depths only
-			l.lift(l.parents[depth][k], t.Threshold, t.MinMatches)
+			l.lift(l.parents[depth][k], t)
 		}
 	}
 	if t.Nested == NestedOuter {
 		l.swallow()
 	}
-	work := answerings.Get().(*answering)
-	defer work.release()
-	return work.answers(memory, l.groups(), t.Scoring, "section"), nil
+	return answers(l.groups(), t.Scoring, "section"), nil
 }
 
 // lift is the part of a heading tree above some hits.
 type lift struct {
 	facts Facts
-	nodes []treeNode
-	// index numbers IDs; by these, made are the nodes from 1, 0 for one that is not made.
-	index *Ordinals
-	made  []int32
+	in    sheaf.Ranking
+	nodes []*treeNode // in the order in which they were met
+	byID  map[sheaf.ID]*treeNode
 	// parents are the nodes with matching children, by depth.
-	parents [][]int
-	// held are the hits, in lists: those inside a node one after another.
-	held []heldHit
-	// out and room are memory alone, of what groups gives.
-	out   []group
-	room  []*sheaf.Hit
-	order []int
+	parents [][]*treeNode
 }
 
-// heldHit is a hit in a list; next is the one after it, from 1, 0 for none.
-type heldHit struct {
-	hit  *sheaf.Hit
-	next int
-}
-
-// lifts are those that are done with, whose memory serves again.
-var lifts = sync.Pool{New: func() any { return new(lift) }}
-
-func (l *lift) release() {
-	l.index.Release()
-	if cap(l.nodes) > maxKeptHits {
-		return
-	}
-	clear(l.nodes) // so that no text is kept
-	clear(l.held)
-	clear(l.out)
-	clear(l.room)
-	for depth := range l.parents {
-		l.parents[depth] = l.parents[depth][:0]
-	}
-	*l = lift{nodes: l.nodes[:0], made: l.made[:0], parents: l.parents[:0], held: l.held[:0], out: l.out[:0], room: l.room[:0], order: l.order[:0]}
-	lifts.Put(l)
-}
-
+// treeNode is a section or document.
 type treeNode struct {
-	id sheaf.ID
-	// parent is an index into nodes, -1 for a root.
-	parent, depth int
-	// siblings is the number of children of the parent.
-	siblings int
-	// own is the node's own hit, from 1 in held, 0 for none; first the best rank inside it.
-	own, first int
-	// inside are the first and last of the hits that were moved to it, 0 for none.
-	inside, insideTail int
-	// children are how many match: the first and last of them, each with the one after it
-	// in next, 0 for none and 1 for the first of nodes.
-	children, head, tail, next int
-	// matched: it is a hit or was lifted to. lifted: it took the place of
-	// its children. gone: another took its place.
-	matched, lifted, gone bool
+	id       sheaf.ID
+	parent   *treeNode // nil for a root
+	depth    int
+	siblings int // children of the parent
+	// inside are the places in the ranking of the hits in the node, its own included.
+	inside []int
+	// children are those that match.
+	children []*treeNode
+	// hit: it is a hit. matched: it is a hit or was lifted to. lifted: it took the place
+	// of other nodes. gone: another node took its place.
+	hit, matched, lifted, gone bool
 }
 
-// node finds or makes the node called id, which c is when it is not nil, and those
-// above it. Its depth must be less than below: depths fall on the way up, so the way ends.
-func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) (int, bool) {
-	at, added := l.index.Add(id)
-	if added {
-		l.made = append(l.made, 0)
-	} else if n := int(l.made[at]) - 1; n >= 0 {
-		return n, l.nodes[n].depth < below
-	}
-	if c == nil {
-		c = nodeOf(l.facts, id)
-	}
-	if c == nil || c.Depth < 0 || c.Depth >= below {
-		return 0, false
-	}
-	parent := -1
-	if c.Parent != "" {
-		if p, ok := l.node(c.Parent, c.Above, c.Depth); ok {
-			parent = p
+// node finds or makes the node called id, and those above it. c is its place in its
+// document; nil looks it up. It returns nil when the node is unknown or not above depth
+// below: depths fall on the way up, so the way ends.
+func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
+	n := l.byID[id]
+	if n == nil {
+		if c == nil {
+			c = nodeOf(l.facts, id)
 		}
+		if c == nil || c.Depth < 0 || c.Depth >= below {
+			return nil
+		}
+		n = &treeNode{id: id, depth: c.Depth, siblings: max(c.SiblingCount, 1)}
+		if c.Parent != "" {
+			n.parent = l.node(c.Parent, c.Above, c.Depth)
+		}
+		l.byID[id], l.nodes = n, append(l.nodes, n)
 	}
-	l.nodes = append(l.nodes, treeNode{id: id, parent: parent, depth: c.Depth, siblings: max(c.SiblingCount, 1), first: -1})
-	l.made[at] = int32(len(l.nodes))
-	return len(l.nodes) - 1, true
+	if n.depth >= below {
+		return nil
+	}
+	return n
 }
 
-// match records that node n matches.
-func (l *lift) match(n int) {
-	l.nodes[n].matched = true
-	p := l.nodes[n].parent
-	if p < 0 {
+// match marks that a node matches.
+func (l *lift) match(n *treeNode) {
+	n.matched = true
+	p := n.parent
+	if p == nil {
 		return
 	}
-	depth := l.nodes[p].depth
-	for len(l.parents) <= depth {
-		if len(l.parents) < cap(l.parents) { // with the memory of another time
-			l.parents = l.parents[:len(l.parents)+1]
-		} else {
-			l.parents = append(l.parents, nil)
-		}
+	for len(l.parents) <= p.depth {
+		l.parents = append(l.parents, nil)
 	}
-	above := &l.nodes[p]
-	if above.children == 0 {
-		l.parents[depth] = append(l.parents[depth], p)
-		above.head = n + 1
-	} else {
-		l.nodes[above.tail-1].next = n + 1
+	if p.children == nil {
+		l.parents[p.depth] = append(l.parents[p.depth], p)
 	}
-	above.tail = n + 1
-	above.children++
+	p.children = append(p.children, n)
 }
 
-// lift lets node p take the place of its matching children when they are
-// enough.
-func (l *lift) lift(p int, threshold float64, minMatches int) {
-	above := &l.nodes[p]
-	share := float64(above.children) / float64(l.nodes[above.head-1].siblings)
-	if share < threshold || above.children < minMatches {
+// lift lets a node take the place of its matching children when they are enough.
+func (l *lift) lift(p *treeNode, t Tree) {
+	share := float64(len(p.children)) / float64(p.children[0].siblings)
+	if share < t.Threshold || len(p.children) < t.MinMatches {
 		return
 	}
-	for c := above.head; c > 0; c = l.nodes[c-1].next {
-		l.absorb(p, c-1)
+	for _, c := range p.children {
+		p.absorb(c)
 	}
-	l.nodes[p].lifted = true
-	if !l.nodes[p].matched {
+	if !p.matched {
 		l.match(p)
 	}
 }
 
-// absorb moves everything inside node c, and its own hit, to node p.
-func (l *lift) absorb(p, c int) {
-	child, outer := &l.nodes[c], &l.nodes[p]
-	if child.own != 0 {
-		l.append(outer, child.own, child.own)
-	}
-	if child.inside != 0 {
-		l.append(outer, child.inside, child.insideTail)
-	}
-	if outer.first < 0 || child.first < outer.first {
-		outer.first = child.first
-	}
-	child.gone, child.inside, child.insideTail = true, 0, 0
+// absorb moves all hits in a node below to n.
+func (n *treeNode) absorb(below *treeNode) {
+	n.lifted, below.gone = true, true
+	n.inside, below.inside = append(n.inside, below.inside...), nil
 }
 
-// append puts a list of hits behind those inside a node.
-func (l *lift) append(outer *treeNode, head, tail int) {
-	if outer.inside == 0 {
-		outer.inside = head
-	} else {
-		l.held[outer.insideTail-1].next = head
-	}
-	outer.insideTail = tail
-}
-
-// swallow moves every answer that lies inside another into the outermost one.
+// swallow moves every answer inside another into the outermost one.
 func (l *lift) swallow() {
-	for n := range l.nodes {
-		if !l.nodes[n].matched || l.nodes[n].gone {
+	for _, n := range l.nodes {
+		if !n.matched || n.gone {
 			continue
 		}
-		outermost := -1
-		for p := l.nodes[n].parent; p >= 0; p = l.nodes[p].parent {
-			if l.nodes[p].matched && !l.nodes[p].gone {
+		var outermost *treeNode
+		for p := n.parent; p != nil; p = p.parent {
+			if p.matched && !p.gone {
 				outermost = p
 			}
 		}
-		if outermost >= 0 {
-			l.absorb(outermost, n)
-			l.nodes[outermost].lifted = true
+		if outermost != nil {
+			outermost.absorb(n)
 		}
 	}
 }
 
-// groups are the answers that are left, in the memory of l.
+// groups returns the answers that are left.
 func (l *lift) groups() []group {
-	l.room = slices.Grow(l.room, len(l.held)) // each hit is in one of them
-	for n := range l.nodes {
-		node := &l.nodes[n]
-		if !node.matched || node.gone {
+	var out []group
+	for _, n := range l.nodes {
+		if !n.matched || n.gone {
 			continue
 		}
-		from := len(l.room)
-		var own *sheaf.Hit
-		if node.own != 0 {
-			own = l.held[node.own-1].hit
-			l.room = append(l.room, own)
+		slices.Sort(n.inside)
+		g := group{id: n.id, first: n.inside[0], lifted: n.lifted}
+		for _, at := range n.inside {
+			if h := &l.in[at]; h.ID == n.id { // before others of its score
+				g.hits = slices.Insert(g.hits, 0, h)
+			} else {
+				g.hits = append(g.hits, h)
+			}
 		}
-		l.order = l.order[:0]
-		for at := node.inside; at != 0; at = l.held[at-1].next {
-			l.order = append(l.order, at)
-		}
-		slices.Sort(l.order) // as they were found, whatever was lifted first
-		for _, at := range l.order {
-			l.room = append(l.room, l.held[at-1].hit)
-		}
-		l.out = append(l.out, group{id: node.id, own: own, first: node.first, whole: !node.lifted, hits: l.room[from:len(l.room):len(l.room)]})
+		out = append(out, g)
 	}
-	slices.SortStableFunc(l.out, func(a, b group) int { return a.first - b.first })
-	return l.out
+	return out
 }

@@ -162,7 +162,7 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 	}
 	each(t, "onyx_vespa_global_phase.json", func(t *testing.T, _ vector, in in, want want) {
 		body := signal(in.Docs, func(d onyxDoc) float64 { return d.BodyVector })
-		title := rank.MaxLegs(nil, rank.Leg{Hits: body}, rank.Leg{Hits: signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector })}).Hits
+		title := rank.MaxLegs(rank.Leg{Hits: body}, rank.Leg{Hits: signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector })}).Hits
 		a, r := in.Alpha, in.Ratio
 		out, err := rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
 			{Name: "title vector", Hits: withReasons(title), Weight: a * r}, {Name: "content vector", Hits: withReasons(body), Weight: a * (1 - r)},

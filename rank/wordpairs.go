@@ -33,38 +33,34 @@ type WordPairs struct {
 }
 
 // Apply implements [Stage]. Without [Env.Pairs] the ranking stays as it is.
-func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(w, in, env) }
-
-func (w WordPairs) work(r *Row, env Env) error {
+func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "word pairs"
-	if err := firstError(within(stage, "strength", w.Strength, 0, 1e6), within(stage, "hits", float64(w.Hits), 1, 1e6), r.valid(stage)); err != nil {
-		return err
+	err := firstError(within(stage, "strength", w.Strength, 0, 1e6), within(stage, "hits", float64(w.Hits), 1, 1e6),
+		in.Valid(stage))
+	if err != nil || env.Pairs == nil || w.Strength == 0 {
+		return in, err
 	}
-	if env.Pairs == nil || w.Strength == 0 {
-		return nil
-	}
-	keys := r.inOrder()
-	keys = keys[:min(len(keys), w.Hits)]
-	ids, place := make([]sheaf.ID, len(keys)), make(map[sheaf.ID]int, len(keys))
-	for i, k := range keys {
-		ids[i] = r.hits[k.at].ID
+	ids := make([]sheaf.ID, min(len(in), w.Hits))
+	place := make(map[sheaf.ID]int, len(ids))
+	for i := range ids {
+		ids[i] = in[i].ID
 		place[ids[i]] = i
 	}
 	pairs, err := env.Pairs(ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	total := 0.0
 	for i := range pairs {
 		total += pairs[i].Worth
 	}
 	if total == 0 {
-		return nil
+		return in, nil
 	}
-	return r.add(stage, nil, func(h *sheaf.Hit, _ *sheaf.Node) (a addition) {
+	return addEach(stage, in, func(h *sheaf.Hit, s *sum) {
 		at, ok := place[h.ID]
 		if !ok {
-			return a
+			return
 		}
 		held := 0.0
 		for i := range pairs {
@@ -72,17 +68,17 @@ func (w WordPairs) work(r *Row, env Env) error {
 				held += pairs[i].Worth
 			}
 		}
-		if a.add(r, w.Strength*held/total) {
+		value := w.Strength * held / total
+		s.add(value, func() sheaf.Explanation {
 			var parts []sheaf.Explanation
 			for i := range pairs {
 				if pairs[i].In[at] {
 					parts = append(parts, part(quoted(pairs[i].Text), pairs[i].Worth))
 				}
 			}
-			a.parts = []sheaf.Explanation{combined("words side by side", a.value, sheaf.CombineProduct, part("strength", w.Strength),
-				combined("share of the query's pairs", held/total, sheaf.CombineQuotient,
-					combined("pairs in the hit", held, sheaf.CombineSum, parts...), part("all pairs", total)))}
-		}
-		return a
+			share := combined("share of the query's pairs", held/total, sheaf.CombineQuotient,
+				combined("pairs in the hit", held, sheaf.CombineSum, parts...), part("all pairs", total))
+			return combined("words side by side", value, sheaf.CombineProduct, part("strength", w.Strength), share)
+		})
 	})
 }

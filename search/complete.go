@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/rank"
 	"sheaf/store"
 )
 
@@ -18,17 +17,13 @@ type found struct {
 	by  [][]bool // by branch and place in ids
 	// state is that of the places of ids, 0 when they have none.
 	state uint64
-	// numbers tell ids by their places in the store; byID where there are none.
-	byID *rank.Ordinals
 }
 
 // foundRoom is memory of what was found; what lies in it ends with the search.
 type foundRoom struct {
 	ids, missing   []sheaf.ID
 	by             []bool
-	numbers        []int32
 	places, absent []uint32 // places of ids, and of missing
-	table          rank.Numbering
 }
 
 // forget lets go of all text, and of what is too large to keep.
@@ -39,12 +34,6 @@ func (r *foundRoom) forget() {
 	}
 	clear(r.ids[:cap(r.ids)])
 	clear(r.missing[:cap(r.missing)])
-}
-
-func (f *found) release() {
-	if f.byID != nil {
-		f.byID.Release()
-	}
 }
 
 // everyHit is what the branches found, in the order in which it first appears. It ends
@@ -66,29 +55,29 @@ func everyHit(outcomes []outcome, room *foundRoom) found {
 		}
 	}
 	all := found{foundRoom: room, state: state, by: make([][]bool, len(outcomes))}
-	if state == 0 {
-		all.byID = rank.NewOrdinals(n)
-	} else {
-		room.table.Reset(n)
-	}
+	byID, byPlace := map[sheaf.ID]int{}, map[uint32]int{}
 	room.ids, room.places = slices.Grow(room.ids[:0], n), slices.Grow(room.places[:0], n)
-	room.by, room.numbers = cleared(room.by, n*len(outcomes)), slices.Grow(room.numbers[:0], n*len(outcomes))
-	by, numbers := room.by, room.numbers[:n*len(outcomes)]
+	room.by = cleared(room.by, n*len(outcomes))
+	by := room.by
 	for i := range outcomes {
 		o := &outcomes[i]
 		all.by[i], by = by[:n:n], by[n:]
-		o.numbers, numbers = numbers[:len(o.ranking):n], numbers[n:] // there may be all in the end
 		for k := range o.ranking {
-			var at int
-			var added bool
+			at, known := 0, false
 			if state == 0 {
-				at, added = all.byID.Add(o.ranking[k].ID)
-			} else if at, added = room.table.Add(o.places.Of[k]); added {
-				room.places = append(room.places, o.places.Of[k])
+				at, known = byID[o.ranking[k].ID]
+			} else {
+				at, known = byPlace[o.places.Of[k]]
 			}
-			o.numbers[k] = int32(at)
-			if added {
+			if !known {
+				at = len(room.ids)
 				room.ids = append(room.ids, o.ranking[k].ID)
+				if state == 0 {
+					byID[o.ranking[k].ID] = at
+				} else {
+					byPlace[o.places.Of[k]] = at
+					room.places = append(room.places, o.places.Of[k])
+				}
 			}
 			all.by[i][at] = true
 		}
@@ -111,22 +100,6 @@ func cleared[T any](list []T, n int) []T {
 	clear(list)
 	return list
 }
-
-// number is that of a hit, which the store has at a place; without one, state is 0. False
-// says that the hit is none of those found.
-func (f *found) number(id sheaf.ID, state uint64, place uint32) (int, bool) {
-	switch {
-	case f.state == 0:
-		return f.byID.Of(id)
-	case f.state == state:
-		return f.table.Of(place)
-	}
-	at := slices.Index(f.ids, id) // the store has changed meanwhile
-	return at, at >= 0
-}
-
-// split is the first n of list, and the rest.
-func split(list []int32, n int) (first, rest []int32) { return list[:n:n], list[n:] }
 
 // lacks are the IDs that a branch did not find, and their places.
 func (f *found) lacks(branch int) ([]sheaf.ID, store.Places) {
@@ -167,7 +140,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) erro
 			looks[i].answer, looks[i].joined = r.facts.room(len(ids)), r.facts.room(len(outcomes[i].ranking)+len(ids)).Hits
 		}
 	}
-	store.Together(ctx, n, func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i], all) })
+	store.Together(ctx, n, func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i]) })
 	for i, err := range faults {
 		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
 			return ctx.Err()
@@ -194,7 +167,7 @@ type lookup struct {
 }
 
 // lookUp adds the hits that a branch lacks of all.
-func (r *run) lookUp(ctx context.Context, o *outcome, look *lookup, all *found) error {
+func (r *run) lookUp(ctx context.Context, o *outcome, look *lookup) error {
 	req := o.request
 	req.Within, req.Places, req.Room = look.ids, look.places, look.answer
 	if len(req.Within) == 0 || req.Text != nil && len(o.ranking) < req.Limit && len(o.more) == 0 {
@@ -202,12 +175,10 @@ func (r *run) lookUp(ctx context.Context, o *outcome, look *lookup, all *found) 
 	}
 	req.Limit = len(req.Within)
 	found, err := r.searcher.Backend.Retrieve(ctx, req)
-	places := placesOf(req.Room, found)
 	for _, more := range o.more {
 		if err == nil {
 			more.Within, more.Places, more.Limit = req.Within, req.Places, req.Limit
 			found, err = larger(ctx, r.searcher.Backend, found, more)
-			places = store.Places{}
 		}
 	}
 	if err != nil {
@@ -218,8 +189,10 @@ func (r *run) lookUp(ctx context.Context, o *outcome, look *lookup, all *found) 
 	}
 	if len(found) > 0 { // what the branch retrieved is the store's
 		o.ranking = append(append(slices.Grow(look.joined, len(o.ranking)+len(found)), o.ranking...), found...)
-		o.number(all, places)
-		o.places = store.Places{} // they are numbered
+		if had := len(o.ranking) - len(found); had > 0 && !o.ranking[had-1:had+1].Sorted() {
+			o.ranking.Sort() // both parts are in the order that every store answers in
+		}
+		o.places = store.Places{}
 	}
 	return nil
 }
@@ -230,34 +203,4 @@ func placesOf(room *store.Room, answered sheaf.Ranking) store.Places {
 		return store.Places{}
 	}
 	return room.Places
-}
-
-// number numbers the hits that were added to those of a branch, whose places are given
-// when they are known, and puts all in order.
-func (o *outcome) number(all *found, places store.Places) {
-	had := len(o.numbers)
-	for k := had; k < len(o.ranking); k++ {
-		place := uint32(0)
-		if places.State != 0 {
-			place = places.Of[k-had]
-		}
-		at, ok := all.number(o.ranking[k].ID, places.State, place)
-		if !ok { // the store was asked for others
-			o.numbers = nil
-			break
-		}
-		o.numbers = append(o.numbers, int32(at))
-	}
-	// Both parts are in the order that every store answers in.
-	if had == 0 || had == len(o.ranking) || o.ranking[had-1:had+1].Sorted() {
-		return
-	}
-	numbers := make(map[sheaf.ID]int32, len(o.numbers))
-	for k, at := range o.numbers {
-		numbers[o.ranking[k].ID] = at
-	}
-	o.ranking.Sort()
-	for k := range o.numbers {
-		o.numbers[k] = numbers[o.ranking[k].ID]
-	}
 }

@@ -252,14 +252,20 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 	return false
 }
 
-// compare remembers the best score of each document in a row, the first time.
-func (j *judged) compare(facts *memo, row *rank.Row) {
+// compare remembers the best score of each document in a ranking, the first time.
+func (j *judged) compare(facts *memo, ranking sheaf.Ranking) {
 	if j.compared {
 		return
 	}
-	j.scores = slices.Grow(j.scores[:0], row.Len())
+	j.scores = slices.Grow(j.scores[:0], len(ranking))
 	facts.judged = j.scores // which the next search uses again
-	row.EachDocument(facts, func(best *sheaf.Node, score float64) { j.scores = append(j.scores, judgedDocument{best, score}) })
+	seen := make(map[sheaf.ID]bool, len(ranking))
+	for i := range ranking {
+		if n := facts.Node(ranking[i].ID); n != nil && !seen[n.Doc] {
+			seen[n.Doc] = true
+			j.scores = append(j.scores, judgedDocument{n, ranking[i].Score})
+		}
+	}
 	j.first, j.second = judgedDocument{}, judgedDocument{}
 	j.compared = true
 	if len(j.scores) > 0 {
@@ -341,9 +347,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		_, content := r.tokens(meaning(r.query))
 		length = len(content)
 	}
-	row := rank.NewRow(ranking)
-	r.judged.compare(r.facts, row)
-	row.Release()
+	r.judged.compare(r.facts, ranking)
 	answerable := false
 	room := r.opt.Room
 	room.evidence, room.confidence = cleared(room.evidence, len(ranking)), cleared(room.confidence, len(ranking))

@@ -18,13 +18,11 @@ import (
 type memo struct {
 	rank.Facts
 	*tables
-	short    rank.Outliner  // the same facts, when they can tell in short
-	shared   sharer         // the same facts, when they need not copy documents
-	linker   rank.Linker    // the same facts, when they can tell links in short
-	placer   placer         // the same facts, when they know where a store has its chunks
-	carder   carder         // the same facts, when they can tell in short what is shown
-	met      *rank.Ordinals // of the hits of a first phase; nil when there is none
-	metNodes []*sheaf.Node  // theirs
+	short  rank.Outliner            // the same facts, when they can tell in short
+	shared sharer                   // the same facts, when they need not copy documents
+	placer placer                   // the same facts, when they know where a store has its chunks
+	carder carder                   // the same facts, when they can tell in short what is shown
+	met    map[sheaf.ID]*sheaf.Node // the hits of a first phase; nil when there is none
 }
 
 // sharer is facts that share the documents that they keep.
@@ -63,8 +61,6 @@ type tables struct {
 	brief     table[sheaf.Outline] // from short
 	rooms     []*store.Room        // for rankings that end with the search
 	taken     int                  // so many of rooms
-	fused     []*rank.Memory       // for rankings that end with the search
-	lent      int                  // so many of fused
 	found     foundRoom
 	// judged are the documents of the search by which its answers are judged.
 	judged []judgedDocument
@@ -100,15 +96,12 @@ func (m *memo) release() {
 			room.Scores = nil
 		}
 	}
-	for _, m := range t.fused[:t.lent] {
-		m.Clear()
-	}
 	t.found.forget()
 	clear(t.judged[:cap(t.judged)])
 	if cap(t.judged) > maxKeptSlots {
 		t.judged = nil
 	}
-	t.taken, t.lent = 0, 0
+	t.taken = 0
 	clear(t.run.similar[:cap(t.run.similar)])
 	t.run, t.memo = run{similar: t.run.similar[:0]}, memo{}
 	t.working.forget()
@@ -130,15 +123,6 @@ func (m *memo) room(n int) *store.Room {
 	}
 	room.Places.State = 0
 	return room
-}
-
-// memory is for one ranking that nothing holds when m is released.
-func (m *memo) memory() *rank.Memory {
-	if m.lent == len(m.fused) {
-		m.fused = append(m.fused, &rank.Memory{})
-	}
-	m.lent++
-	return m.fused[m.lent-1]
 }
 
 // table keeps what was found of IDs, each in a slot that another may take when it is full. Stages ask
@@ -192,17 +176,15 @@ type known[T any] struct {
 
 var (
 	_ rank.Outliner = (*memo)(nil)
-	_ rank.Linker   = (*memo)(nil)
 )
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
 	shared, _ := facts.(sharer)
-	linker, _ := facts.(rank.Linker)
 	placer, _ := facts.(placer)
 	carder, _ := facts.(carder)
 	t := tablesPool.Get().(*tables)
-	t.memo = memo{Facts: facts, tables: t, short: short, shared: shared, linker: linker, placer: placer, carder: carder}
+	t.memo = memo{Facts: facts, tables: t, short: short, shared: shared, placer: placer, carder: carder}
 	return &t.memo
 }
 
@@ -337,8 +319,8 @@ func (m *memo) Node(id sheaf.ID) *sheaf.Node {
 		return slot.value
 	}
 	var n *sheaf.Node
-	if at, ok := m.placeOf(id); ok {
-		n = m.metNodes[at]
+	if met, ok := m.met[id]; ok {
+		n = met
 	} else if m.short != nil {
 		n = m.short.Node(id)
 	} else if c := m.chunk(id); c != nil {
@@ -364,14 +346,6 @@ func (m *memo) nodeAt(id sheaf.ID, state uint64, place uint32) *sheaf.Node {
 	return n
 }
 
-// placeOf is where a hit of the first phase stands in metNodes; false for any other.
-func (m *memo) placeOf(id sheaf.ID) (int, bool) {
-	if m.met == nil {
-		return 0, false
-	}
-	return m.met.Of(id)
-}
-
 // meet looks at the hits of a first phase, and reports whether all are known. Their
 // IDs come again from the branches that they bound, in other memory.
 func (m *memo) meet(outcomes []outcome) bool {
@@ -379,44 +353,22 @@ func (m *memo) meet(outcomes []outcome) bool {
 	for i := range outcomes {
 		n += len(outcomes[i].ranking)
 	}
-	met, all, numbers := rank.NewOrdinals(n), true, make([]int32, n)
-	m.metNodes = make([]*sheaf.Node, 0, n)
+	met, all := make(map[sheaf.ID]*sheaf.Node, n), true
 	find := m.Node
 	if m.short != nil { // most are asked for once
 		find = m.short.Node
 	}
 	for i := range outcomes {
-		outcomes[i].numbers, numbers = split(numbers, len(outcomes[i].ranking))
 		for k := range outcomes[i].ranking {
 			id := outcomes[i].ranking[k].ID
-			at, added := met.Add(id)
-			outcomes[i].numbers[k] = int32(at)
-			if added {
-				node := find(id)
-				m.metNodes = append(m.metNodes, node)
-				all = all && node != nil
+			if _, known := met[id]; !known {
+				met[id] = find(id)
+				all = all && met[id] != nil
 			}
 		}
 	}
 	m.met = met
 	return all
-}
-
-// number gives the hits of branches that are bounded by those of a first phase the
-// numbers that they have there.
-func (m *memo) number(outcomes []outcome) {
-	for i := range outcomes {
-		o := &outcomes[i]
-		o.numbers = make([]int32, len(o.ranking))
-		for k := range o.ranking {
-			at, ok := m.placeOf(o.ranking[k].ID)
-			if !ok {
-				o.numbers = nil
-				break
-			}
-			o.numbers[k] = int32(at)
-		}
-	}
 }
 
 // expect makes room for n candidates.
@@ -426,10 +378,7 @@ func (m *memo) expect(n int) {
 
 // forget ends the use of what meet noted; m can be asked further.
 func (m *memo) forget() {
-	if m.met != nil {
-		m.met.Release()
-		m.met, m.metNodes = nil, nil
-	}
+	m.met = nil
 }
 
 // Outline implements rank.Outliner.
@@ -446,14 +395,6 @@ func (m *memo) Outline(id sheaf.ID) *sheaf.Outline {
 		*slot = seen[sheaf.Outline]{id, o}
 	}
 	return slot.value
-}
-
-// LinkNumbers implements rank.Linker.
-func (m *memo) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
-	if m.linker == nil {
-		return nil, false
-	}
-	return m.linker.LinkNumbers(from)
 }
 
 // outline makes the outline of a document.

@@ -25,7 +25,6 @@ type outcome struct {
 	// more are requests whose hits count with the larger of their scores.
 	more    []store.Request
 	ranking sheaf.Ranking
-	numbering
 	// places are those of the ranking in the store, where it told them. room is memory for
 	// what is retrieved; nil takes new.
 	places store.Places
@@ -35,15 +34,6 @@ type outcome struct {
 	full bool
 	err  error
 	took time.Duration
-}
-
-// numbering tells which hits of the branches of a phase are the same.
-type numbering struct {
-	// numbers are as rank.Leg has them; nil when nobody looked.
-	numbers []int32
-	// lifted says that they are those of documents that hits were lifted to, which are
-	// others than those of the chunks that were found.
-	lifted bool
 }
 
 // phase runs the branches, their stages, the fusion and the stages after it.
@@ -69,7 +59,6 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	}
 	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
 	all := r.found(outcomes, within != nil, ph.Complete || !at.first)
-	defer all.release()
 	if !at.first {
 		r.result.Total = len(all.ids)
 	}
@@ -101,9 +90,6 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		if err != nil {
 			return nil, err
 		}
-		if outcomes[i].lifted != outcomes[0].lifted { // it numbers others
-			leg.Numbers = nil
-		}
 		legs = append(legs, leg)
 		names = append(names, leg.Name)
 	}
@@ -112,7 +98,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if err != nil {
 		return nil, err
 	}
-	ranking, err := fusion.FuseIn(r.memory(), legs, r.wanted(ph, at))
+	ranking, err := fusion.Fuse(legs)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +110,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 			return nil, err
 		}
 	}
-	ranking, _, err = r.steps(retrieval, ranking, numbering{}, ph.Then, at)
-	return ranking, err
+	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
 // countAhead counts the words of the query while the branches retrieve, where that is
@@ -138,31 +123,6 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = r.worth(ctx) })
 	return wg.Wait
-}
-
-// memory is for one ranking of the search; nil where rankings are kept.
-func (r *run) memory() *rank.Memory {
-	if r.opt.Trace {
-		return nil
-	}
-	return r.facts.memory()
-}
-
-// wanted is how many hits of a fusion anything looks at.
-func (r *run) wanted(ph *profile.Phase, at lane) int {
-	switch {
-	case r.opt.Trace || r.confidence != nil || r.opt.Evidence:
-	case len(ph.Then) == 0 && at.first:
-		return ph.Limit
-	case len(ph.Then) > 0:
-		switch first := ph.Then[0].Stage.(type) {
-		case rank.Top:
-			return max(first.N, 0)
-		case rank.Elbow:
-			return max(first.Max, 2) // a lone hit stays that others would show to be one too many
-		}
-	}
-	return math.MaxInt
 }
 
 // keeps is how many hits a stage keeps at most.
@@ -187,7 +147,7 @@ func keeps(stage rank.Stage) int {
 // drops reports whether a stage may drop hits, or lift them to others.
 func drops(stage rank.Stage) bool {
 	switch stage.(type) {
-	case rank.PerDocument, rank.Lifter:
+	case rank.PerDocument, rank.Aggregate, rank.Tree:
 		return true
 	}
 	return keeps(stage) < math.MaxInt
@@ -372,13 +332,12 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 // through, which are known, none is asked for again.
 func (r *run) found(outcomes []outcome, bounded, all bool) found {
 	if bounded && !all {
-		r.facts.number(outcomes)
 		return found{}
 	}
 	if !all {
 		if !r.facts.meet(outcomes) {
 			for i := range outcomes {
-				outcomes[i].ranking, outcomes[i].numbers = r.known(outcomes[i].ranking), nil
+				outcomes[i].ranking = r.known(outcomes[i].ranking)
 			}
 		}
 		return found{}
@@ -389,7 +348,6 @@ func (r *run) found(outcomes []outcome, bounded, all bool) found {
 	if bounded || r.allKnown(&every) {
 		return every
 	}
-	every.release()
 	for i := range outcomes {
 		outcomes[i].ranking, outcomes[i].places = r.known(outcomes[i].ranking), store.Places{}
 	}
@@ -463,19 +421,9 @@ func (r *run) similarityOf(id sheaf.ID) (float64, bool) {
 
 // byMeaning tells of each of hits whether a vector branch found it.
 func (r *run) byMeaning(hits sheaf.Ranking) []bool {
-	found, numbers := room(&r.facts.byMeaning, len(hits))[:len(hits)], rank.NewOrdinals(len(hits))
-	defer numbers.Release()
+	found := room(&r.facts.byMeaning, len(hits))[:len(hits)]
 	for i := range hits {
-		numbers.Add(hits[i].ID)
-	}
-	left := numbers.Len()
-	for _, ranking := range slices.Backward(r.similar) { // that of the last phase has most of them
-		for i := 0; i < len(ranking) && left > 0; i++ {
-			if at, asked := numbers.Of(ranking[i].ID); asked && !found[at] {
-				found[at] = true
-				left--
-			}
-		}
+		_, found[i] = r.similarityOf(hits[i].ID)
 	}
 	return found
 }
@@ -483,72 +431,53 @@ func (r *run) byMeaning(hits sheaf.Ranking) []bool {
 // leg applies the stages of a branch.
 func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
+	at.branch = o.branch.Name
 	var err error
-	if o.ranking, o.numbering, err = r.steps(ctx, o.ranking, o.numbering, o.branch.Then, lane{o.branch.Name, at.first}); err != nil {
+	if o.ranking, err = r.steps(ctx, o.ranking, o.branch.Then, at); err != nil {
 		return rank.Leg{}, err
 	}
-	leg := rank.Leg{Name: o.branch.Name, Hits: o.ranking, Weight: o.branch.Weight, Numbers: o.numbers}
+	leg := rank.Leg{Name: o.branch.Name, Hits: o.ranking, Weight: o.branch.Weight}
 	for j := range outcomes[:i] {
 		if outcomes[j].branch.Name == o.branch.AtLeast {
 			start := clock()
-			other := rank.Leg{Hits: outcomes[j].ranking, Numbers: outcomes[j].numbers}
-			if o.lifted != outcomes[j].lifted {
-				other.Numbers = nil
-			}
-			leg = rank.MaxLegs(r.memory(), leg, other)
-			o.ranking, o.numbers = leg.Hits, leg.Numbers
-			r.took(lane{o.branch.Name, at.first}.step("at_least"), start)
-			r.trace(lane{o.branch.Name, at.first}, "at_least: "+o.branch.AtLeast, o.ranking)
+			leg = rank.MaxLegs(leg, rank.Leg{Hits: outcomes[j].ranking})
+			o.ranking = leg.Hits
+			r.took(at.step("at_least"), start)
+			r.trace(at, "at_least: "+o.branch.AtLeast, o.ranking)
 		}
 	}
 	return leg, nil
 }
 
-// steps applies stages one after another. The numbers of hits, when there are some, are
-// lost where a stage makes others of them, but for documents that they are lifted to.
-func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, steps []profile.Step, at lane) (sheaf.Ranking, numbering, error) {
-	if len(steps) == 0 {
-		return ranking, hits, nil
-	}
+// steps applies stages one after another.
+func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
 	r.facts.expect(len(ranking))
-	row := rank.NewRow(ranking)
 	start := clock()
 	for i := range steps {
 		step := &steps[i]
 		if at == (lane{}) && r.judged != nil && drops(step.Stage) {
-			r.judged.compare(r.facts, row)
+			r.judged.compare(r.facts, ranking)
 		}
+		before := len(ranking)
 		err := r.prepare(ctx, step.Stage, &env)
-		before := row.Len()
 		if err == nil {
-			row, hits, err = r.step(ctx, row, hits, step.Stage, env)
+			ranking, err = r.step(ctx, ranking, step.Stage, env)
 		}
 		if err != nil {
-			if row != nil {
-				row.Release()
-			}
-			return nil, numbering{}, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
+			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
-		if before > 0 && row.Len() == 0 && at == (lane{}) {
+		if before > 0 && len(ranking) == 0 && at == (lane{}) {
 			r.note("the stage %s keeps nothing of what was found", step.Text)
 		}
 		if _, ok := step.Stage.(rank.PerDocument); ok && at == (lane{}) {
-			r.noteCrowded(row.Len(), before)
+			r.noteCrowded(len(ranking), before)
 		}
-		r.result.More = r.result.More || row.Len() >= keeps(step.Stage)
-		last := i == len(steps)-1
-		if r.opt.Trace || last {
-			hits.numbers = row.Arrange(hits.numbers)
-			ranking = row.RankingIn(r.memory())
-		}
+		r.result.More = r.result.More || len(ranking) >= keeps(step.Stage)
 		start = r.took(at.step(step.Name), start)
 		r.trace(at, step.Text, ranking)
-		if r.opt.Trace && !last {
-			row = rank.NewRow(ranking)
-		}
 	}
-	return ranking, hits, nil
+	return ranking, nil
 }
 
 // noteCrowded says when per_document left fewer results than are wanted, though the store may have others.
@@ -586,37 +515,16 @@ func (r *run) flat(hits sheaf.Ranking) bool {
 	return under
 }
 
-// step applies one stage; those that ask for the hits themselves end the row and begin
-// another with other numbers, though it may use the same memory. After an error there may
-// be none.
-func (r *run) step(ctx context.Context, row *rank.Row, hits numbering, stage rank.Stage, env rank.Env) (*rank.Row, numbering, error) {
-	model, reranks := stage.(profile.Rerank)
-	if reranks && model.N == 0 {
-		return row, hits, nil
-	}
-	if applied, err := row.Apply(stage, env); applied || err != nil {
-		return row, hits, err
-	}
-	hits = numbering{}
-	var ranking sheaf.Ranking
-	var err error
-	lifter, lifts := stage.(rank.Lifter)
-	switch {
-	case reranks:
-		ranking, err = r.rerank(ctx, row.Ranking(), model)
-	case lifts:
-		lifted, memory := row.RankingIn(r.memory()), r.memory()
-		if _, tree := stage.(rank.Tree); tree && r.flat(lifted) {
-			r.note("stage tree lifts nothing: the headings above what was found are not in this index (its documents were cut into sections or windows: index them again with the chunker tree)")
+// step applies one stage.
+func (r *run) step(ctx context.Context, ranking sheaf.Ranking, stage rank.Stage, env rank.Env) (sheaf.Ranking, error) {
+	if model, ok := stage.(profile.Rerank); ok {
+		if model.N == 0 {
+			return ranking, nil
 		}
-		ranking, err = lifter.ApplyIn(memory, lifted, env)
-		hits.numbers = memory.Documents()
-		hits.lifted = hits.numbers != nil
-	default:
-		ranking, err = stage.Apply(row.Ranking(), env)
+		return r.rerank(ctx, ranking, model)
 	}
-	if err != nil {
-		return nil, numbering{}, err
+	if _, ok := stage.(rank.Tree); ok && r.flat(ranking) {
+		r.note("stage tree lifts nothing: the headings above what was found are not in this index (its documents were cut into sections or windows: index them again with the chunker tree)")
 	}
-	return rank.NewRow(ranking), hits, nil
+	return stage.Apply(ranking, env)
 }

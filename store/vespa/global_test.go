@@ -124,7 +124,7 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 	}
 	always := func(signals) bool { return true }
 	content := leg(func(d signals) float64 { return d.ContentVector }, always)
-	title := rank.MaxLegs(nil, rank.Leg{Hits: content}, rank.Leg{Hits: leg(func(d signals) float64 { return d.TitleVector }, always)}).Hits
+	title := rank.MaxLegs(rank.Leg{Hits: content}, rank.Leg{Hits: leg(func(d signals) float64 { return d.TitleVector }, always)}).Hits
 	out, err := rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
 		{Name: "content vector", Hits: content, Weight: alpha * (1 - ratio)}, {Name: "title vector", Hits: title, Weight: alpha * ratio},
 		// A branch by words finds what holds one of them.

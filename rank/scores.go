@@ -1,0 +1,232 @@
+package rank
+
+import (
+	"math"
+
+	"sheaf"
+)
+
+// Mean says how the normalized scores x of a hit in its legs, with weights w,
+// become one score. W is the sum of the weights of all legs.
+type Mean uint8
+
+// The ways to combine legs.
+const (
+	// MeanSum is the sum of w x.
+	MeanSum Mean = iota
+	// MeanArithmetic is the sum of w x, divided by W.
+	MeanArithmetic
+	// MeanGeometric is exp(sum of w ln x / sum of w) over the legs where x is
+	// above 0; 0 when there is none. A missing leg is so left out, as
+	// OpenSearch does.
+	MeanGeometric
+	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above
+	// 0; 0 when there is none.
+	MeanHarmonic
+	// MeanRSS is the square root of the sum of (w x) squared. Squares and root
+	// keep the sign, so that a lower score never gives more.
+	MeanRSS
+)
+
+// Scores fuses by scores: those of each leg are normalized, then combined.
+// With Norm NormMinMax and MeanArithmetic it is the weighted sum
+// w minmax(vector) + (1-w) minmax(text); with NormLinear and MeanSum the
+// global phase of Vespa; with the OpenSearch norms and a mean, OpenSearch's
+// normalization processor.
+//
+// Example, NormMinMax, MeanArithmetic, weights 1 and 1, legs (A 3, B 2, C 1)
+// and (B 10, D 4): A has (1 + 0)/2, B (0.5 + 1)/2 = 0.75, C 0, D 0.
+type Scores struct {
+	Norm Norm
+	Mean Mean
+	// Ideals are, for NormShare and by leg, what a hit would score that has
+	// all that was asked for: of words, the sum of the idf of the query's
+	// terms. 0, or no number for a leg, says that its scores are shares as
+	// they are, as cosines.
+	Ideals []float64
+}
+
+// Fuse implements [Fusion].
+func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
+	total, err := totalWeight("fuse", legs)
+	if err != nil {
+		return nil, err
+	}
+	u, err := unite("fuse", legs)
+	if err != nil {
+		return nil, err
+	}
+	scales := f.scales(u)
+	values := make([]float64, len(legs))
+	for i := range u.hits {
+		f.normalize(u, scales, i, values)
+		u.hits[i].Score = f.combine(legs, values, total)
+	}
+	if f.Norm != NormLinear {
+		u.lower()
+	}
+	return u.ranking(func(i int) *sheaf.Explanation {
+		f.normalize(u, scales, i, values)
+		return f.explain(u, scales, values, i, total)
+	}), nil
+}
+
+// lower puts hits that only legs of weight 0 found behind all others, also where the
+// others score less than a hit that was not found.
+func (u *union) lower() {
+	least := math.Inf(1)
+	for i := range u.hits {
+		if u.counts(i) {
+			least = min(least, u.hits[i].Score)
+		}
+	}
+	for i := range u.hits {
+		if !u.counts(i) {
+			u.hits[i].Score = min(u.hits[i].Score, least)
+		}
+	}
+}
+
+// scales measures the scores of every leg.
+func (f Scores) scales(u *union) []scale {
+	scales := make([]scale, len(u.legs))
+	scores := make([]float64, 0, len(u.hits))
+	for j := range u.legs {
+		scores = scores[:0]
+		for i := range u.hits {
+			if leg := u.hits[i].Legs[j]; leg.Rank > 0 || f.Norm == NormLinear && u.legs[j].Weight > 0 {
+				scores = append(scores, leg.Score)
+			}
+		}
+		scales[j] = newScale(f.Norm, u.legs[j].Name, scores)
+		if j < len(f.Ideals) {
+			scales[j].ideal = f.Ideals[j]
+		}
+	}
+	return scales
+}
+
+// normalize sets values to those of hit i in every leg.
+func (f Scores) normalize(u *union, scales []scale, i int, values []float64) {
+	for j, leg := range u.hits[i].Legs {
+		if leg.Rank > 0 {
+			values[j] = scales[j].value(leg.Score)
+		} else {
+			values[j] = scales[j].missing()
+		}
+	}
+}
+
+func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
+	var sum, weights float64
+	for j, x := range values {
+		w := legs[j].Weight
+		switch f.Mean {
+		case MeanSum, MeanArithmetic:
+			sum += w * x
+		case MeanRSS:
+			sum += sheaf.SignedSquare(w * x)
+		case MeanGeometric:
+			if x > 0 {
+				sum += w * math.Log(x)
+				weights += w
+			}
+		case MeanHarmonic:
+			if x > 0 {
+				sum += w / x
+				weights += w
+			}
+		}
+	}
+	switch f.Mean {
+	case MeanArithmetic:
+		return sum / total
+	case MeanRSS:
+		return sheaf.SignedRoot(sum)
+	case MeanGeometric:
+		if weights == 0 {
+			return 0
+		}
+		return math.Exp(sum / weights)
+	case MeanHarmonic:
+		if weights == 0 {
+			return 0
+		}
+		return weights / sum
+	}
+	return sum
+}
+
+// explain writes out the arithmetic of combine.
+func (f Scores) explain(u *union, scales []scale, values []float64, i int, total float64) *sheaf.Explanation {
+	if f.Norm != NormLinear && !u.counts(i) {
+		e := part(onlyWeightZero, u.hits[i].Score)
+		return &e
+	}
+	var parts []sheaf.Explanation
+	var weights float64
+	for j, leg := range u.hits[i].Legs {
+		w, name := u.legs[j].Weight, u.legs[j].Name
+		if w == 0 {
+			continue
+		}
+		if f.Mean == MeanGeometric || f.Mean == MeanHarmonic {
+			if values[j] <= 0 {
+				continue
+			}
+			weights += w
+		}
+		x := part("not found by "+name, values[j])
+		if leg.Rank > 0 {
+			raw := part("score in "+name, leg.Score)
+			if s := u.source(i, j); s.Explanation != nil {
+				raw = *s.Explanation
+			}
+			x = scales[j].explain(leg.Score, raw)
+		}
+		parts = append(parts, f.term(name, w, x))
+	}
+	return f.whole(u.hits[i].Score, parts, weights, total)
+}
+
+// term is what one leg adds. For the geometric mean it is a pair, finished by
+// whole, which knows the sum of the weights.
+func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
+	weight := part("weight of "+name, w)
+	switch f.Mean {
+	case MeanGeometric:
+		return combined(name, 0, sheaf.CombinePower, x, weight)
+	case MeanHarmonic:
+		return combined(name, w/x.Value, sheaf.CombineQuotient, weight, x)
+	}
+	return combined(name, w*x.Value, sheaf.CombineProduct, weight, x)
+}
+
+func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total float64) *sheaf.Explanation {
+	if len(parts) == 0 {
+		e := part("in no leg that counts", score)
+		return &e
+	}
+	var e sheaf.Explanation
+	switch f.Mean {
+	case MeanArithmetic:
+		e = combined("weighted mean of the legs", score, sheaf.CombineQuotient,
+			combined("weighted sum", score*total, sheaf.CombineSum, parts...), part("sum of the weights", total))
+	case MeanGeometric:
+		for i := range parts {
+			x, w := parts[i].Parts[0].Value, parts[i].Parts[1]
+			share := combined("share of the weights", w.Value/weights, sheaf.CombineQuotient, w, part("sum of the weights", weights))
+			parts[i].Parts[1] = share
+			parts[i].Value = math.Pow(x, share.Value)
+		}
+		e = combined("geometric mean of the legs", score, sheaf.CombineProduct, parts...)
+	case MeanHarmonic:
+		e = combined("harmonic mean of the legs", score, sheaf.CombineQuotient,
+			part("sum of the weights", weights), combined("sum of weight / score", weights/score, sheaf.CombineSum, parts...))
+	case MeanRSS:
+		e = combined("root of the sum of squares of the legs", score, sheaf.CombineRSS, parts...)
+	default:
+		e = combined("weighted sum of the legs", score, sheaf.CombineSum, parts...)
+	}
+	return &e
+}

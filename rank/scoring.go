@@ -1,0 +1,136 @@
+package rank
+
+import (
+	"fmt"
+
+	"sheaf"
+)
+
+// Method says how the scores of several hits become the score of the answer
+// that stands for them. With s1 >= s2 >= ... the scores, n of them:
+type Method uint8
+
+// The methods of aggregation.
+const (
+	// MaxP is s1: one strong passage is enough. (Dai and Callan: Deeper Text
+	// Understanding for IR with Contextual Neural Language Modeling, 2019.)
+	MaxP Method = iota
+	// TopMSum is s1 + ... + sM: strength and spread.
+	TopMSum
+	// TopMAvg is TopMSum divided by the number of scores in it.
+	TopMAvg
+	// RRFPerDoc is the sum of 1/(K + i) for i = 1..n. It depends on how many
+	// hits there are and on nothing else.
+	RRFPerDoc
+	// DecayedSum is s1 + Decay s2 + Decay^2 s3 + ..., M terms at most.
+	DecayedSum
+	// RSS is the square root of the sum of the squares of all scores. Squares
+	// and root keep the sign, so that a lower score never gives more.
+	RSS
+)
+
+// Scoring is a [Method] with its parameters.
+type Scoring struct {
+	Method Method
+	// M is the number of scores that count, for TopMSum, TopMAvg and
+	// DecayedSum; 0 counts none.
+	M int
+	// Decay, 0..1, is for DecayedSum.
+	Decay float64
+	// K, 1..1000, is for RRFPerDoc.
+	K int
+}
+
+// valid checks the parameters that the method uses.
+func (s Scoring) valid(stage string) error {
+	switch {
+	case s.Method > RSS:
+		return sheaf.Invalidf("%s: unknown method %d", stage, s.Method)
+	case s.M < 0:
+		return sheaf.Invalidf("%s: m is %d: must be 0 or more", stage, s.M)
+	case s.Method == DecayedSum && !(s.Decay >= 0 && s.Decay <= 1):
+		return sheaf.Invalidf("%s: decay is %v: must be within 0..1", stage, s.Decay)
+	case s.Method == RRFPerDoc && (s.K < MinRRFK || s.K > MaxRRFK):
+		return sheaf.Invalidf("%s: k is %d: must be within 1..1000", stage, s.K)
+	}
+	return nil
+}
+
+// Score is the score of scores, which must be in descending order; 0 when there
+// are none.
+//
+// Example, scores 0.8, 0.6, 0.5, 0.4: MaxP 0.8; TopMSum with M 3 1.9;
+// DecayedSum with M 3 and Decay 0.95 0.8 + 0.57 + 0.45125 = 1.82125.
+func (s Scoring) Score(scores []float64) float64 {
+	if len(scores) == 0 {
+		return 0
+	}
+	top := scores[:min(max(s.M, 0), len(scores))]
+	var sum float64
+	switch s.Method {
+	case TopMSum, TopMAvg:
+		for _, x := range top {
+			sum += x
+		}
+		if s.Method == TopMAvg && len(top) > 0 {
+			sum /= float64(len(top))
+		}
+	case DecayedSum:
+		w := 1.0
+		for _, x := range top {
+			sum += w * x
+			w *= s.Decay
+		}
+	case RRFPerDoc:
+		for i := range scores {
+			sum += 1 / float64(s.K+i+1)
+		}
+	case RSS:
+		for _, x := range scores {
+			sum += sheaf.SignedSquare(x)
+		}
+		sum = sheaf.SignedRoot(sum)
+	default:
+		sum = scores[0]
+	}
+	return sum
+}
+
+// explain writes out Score for hits, best first, that scored score.
+func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
+	what = fmt.Sprintf("%s from %d matches", what, len(hits))
+	if best := s.M; best < len(hits) && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {
+		what = fmt.Sprintf("%s, the best %d", what, best)
+		hits = hits[:best]
+	}
+	parts := make([]sheaf.Explanation, 0, len(hits))
+	w := 1.0
+	for i, h := range hits {
+		p := reason(h)
+		p = combined(string(h.ID), h.Score, sheaf.CombineSum, p)
+		switch s.Method {
+		case DecayedSum:
+			p = combined("decayed", w*h.Score, sheaf.CombineProduct, part(fmt.Sprintf("decay for place %d", i+1), w), p)
+			w *= s.Decay
+		case RRFPerDoc:
+			k := float64(s.K + i + 1)
+			p = combined("reciprocal place", 1/k, sheaf.CombineQuotient, part("one", 1),
+				sheaf.Explanation{Label: fmt.Sprintf("k + place %d", i+1), Value: k, Parts: []sheaf.Explanation{p}})
+		}
+		parts = append(parts, p)
+	}
+	e := combined(what, score, sheaf.CombineSum, parts...)
+	switch {
+	case len(parts) == 0:
+		e.Combine = sheaf.CombineNone
+	case s.Method == MaxP:
+		e.Combine = sheaf.CombineMax
+	case s.Method == RSS:
+		e.Combine = sheaf.CombineRSS
+	case s.Method == TopMAvg:
+		n := float64(len(parts))
+		e.Value = score * n
+		e = combined("mean, "+what, score, sheaf.CombineQuotient, e, part("number of scores", n))
+	}
+	return &e
+}

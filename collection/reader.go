@@ -479,7 +479,6 @@ func (r *Reader) page(ctx context.Context, k *kept, found foundHits, from, limit
 	to, stale := min(from+limit, hits), 0
 	a.Results = slices.Grow(a.Results, max(to-from, 0))
 	s := showing{Reader: r, ctx: ctx, ranking: k, left: max(to-from, 0), answerRoom: room}
-	defer s.release()
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)
 		if !ok {

@@ -1,17 +1,16 @@
 package collection
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 	"unsafe"
 
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/search"
+	"sheaf/search/snippet"
 	"sheaf/text/chunk"
 )
 
@@ -22,24 +21,16 @@ type showing struct {
 	ranking *kept
 	left    int // how many results may still come
 	// words finds those of the query; it is not made for what was shown before.
-	words *search.Highlighter
+	words *snippet.Highlighter
 	*answerRoom
 }
 
 // highlighter finds the words of the query.
-func (s *showing) highlighter() *search.Highlighter {
+func (s *showing) highlighter() *snippet.Highlighter {
 	if s.words == nil {
-		s.words = search.NewHighlighter(s.c.o.Analyzer, s.ranking.query.Words, s.rarity(s.ctx, &s.guessed))
+		s.words = snippet.New(s.c.o.Analyzer, s.ranking.query.Words, s.rarity(s.ctx, &s.guessed))
 	}
 	return s.words
-}
-
-// release ends the use of what finds words; what was shown stays.
-func (s *showing) release() {
-	if s.words != nil {
-		s.words.Release()
-		s.words = nil
-	}
 }
 
 // maxShownWords is how many words of a text Words tells, and wordsTime how long it may ask the
@@ -50,7 +41,7 @@ const (
 )
 
 // Words are the words of a text that answer a query, as snippets mark them, each in parts of
-// which every second one matches; see [search.Highlighter.Words]. There are none for a query that cannot be read.
+// which every second one matches; see [snippet.Highlighter.Words]. There are none for a query that cannot be read.
 func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if len(query) > MaxQueryBytes {
 		return nil
@@ -62,8 +53,7 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 		return nil
 	}
 	var guessed bool
-	h := search.NewHighlighter(r.c.o.Analyzer, parsed.Words, r.rarity(asking, &guessed))
-	defer h.Release()
+	h := snippet.New(r.c.o.Analyzer, parsed.Words, r.rarity(asking, &guessed))
 	looking, looked := context.WithTimeout(ctx, wordsTime)
 	defer looked()
 	return h.Words(looking, text, maxShownWords)
@@ -194,15 +184,14 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	current.Span, current.Body = now.Span, now.Body
 	own := 0
 	s.spans, own = appendSnippetSpans(s.spans[:0], doc, &current, content, s.c.o.Passages)
-	snippet, at, written := bestSnippet(s.written, s.highlighter(), content, s.spans, own)
-	s.written = written
-	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
-	if len(snippet.Matches) == 0 {
+	best := s.highlighter().Best(content, s.spans, own, snippet.Width)
+	out.Snippet, out.Line = best.Text, catalog.Line(content, best.At)
+	if len(best.Matches) == 0 {
 		return
 	}
-	out.Block = BlockOf(hit.Doc, content, at)
+	out.Block = BlockOf(hit.Doc, content, best.At)
 	from := len(s.matches)
-	for _, m := range snippet.Matches {
+	for _, m := range best.Matches {
 		s.matches = append(s.matches, spanOf(m))
 	}
 	out.Matches = s.matches[from:len(s.matches):len(s.matches)]
@@ -278,134 +267,4 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 		}
 	}
 	return nil
-}
-
-// BestSnippet is the snippet of the span that shows most of the query: all words of a
-// phrase before single words, then the words that tell most. Of equal spans the first
-// counts. Spans behind the first own are read only when these show no word of the query.
-// at is the place in content of the rarest word shown.
-func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span, own int) (snippet search.Snippet, at int) {
-	snippet, at, _ = bestSnippet(nil, h, content, spans, own)
-	snippet.Matches = slices.Clone(snippet.Matches)
-	return snippet, at
-}
-
-// bestSnippet is BestSnippet whose text is a part of what was written, which it is appended
-// to, and whose matches are there until h is used again.
-func bestSnippet(written []byte, h *search.Highlighter, content []byte, spans []sheaf.Span, own int) (snippet search.Snippet, at int, _ []byte) {
-	at = spans[0].Start
-	from := len(written)
-	best, last, worth := 0, 0, -1.0
-	for i, span := range spans {
-		if i >= own && len(snippet.Matches) > 0 {
-			break
-		}
-		if span.End > len(content) || span.Start > span.End {
-			continue
-		}
-		s := h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth) // which does not keep it
-		last = i
-		w := worthOf(&s)
-		if w <= worth*(1+1e-9) {
-			continue
-		}
-		written = append(written[:from], s.Text...)
-		if !strings.HasSuffix(s.Text, "…") && goesOn(content, span.End) {
-			written = append(written, "…"...)
-		}
-		best, worth, snippet, at = i, w, s, span.Start+s.At
-		snippet.Text = stringOf(written[from:])
-		if s.Phrase && h.Full(&s) {
-			break
-		}
-	}
-	if best != last && len(snippet.Matches) > 0 { // their memory was used again
-		span := spans[best]
-		snippet.Matches = h.Cut(stringOf(content[span.Start:span.End]), search.SnippetWidth).Matches
-	}
-	return underHeading(h, snippet, content, at, written, from)
-}
-
-// Bounds of the heading row that is shown before a row of a table.
-const (
-	headingReach   = 64 << 10 // how far above the row it may stand
-	headingColumns = 100
-)
-
-// underHeading puts the heading row of a table before a snippet from a row below it, whose
-// cells say little without. The snippet is what was written from a byte on.
-func underHeading(h *search.Highlighter, snippet search.Snippet, content []byte, at int, written []byte, from int) (search.Snippet, int, []byte) {
-	row := headingRow(content, at)
-	if row.Len() == 0 {
-		return snippet, at, written
-	}
-	heading := search.Plain(stringOf(content[row.Start:row.End]), headingColumns)
-	if heading == "" || strings.Contains(snippet.Text, heading) {
-		return snippet, at, written
-	}
-	text, before := snippet.Text, heading+" … "
-	text = strings.TrimPrefix(text, "…")
-	cut := len(snippet.Text) - len(text)
-	text = before + text
-	matches := slices.Clone(snippet.Matches)
-	for i := range matches {
-		matches[i].Start += len(before) - cut
-		matches[i].End += len(before) - cut
-	}
-	snippet.Matches = matches
-	written = append(written[:from], text...)
-	snippet.Text = stringOf(written[from:])
-	return snippet, at, written
-}
-
-// headingRow is the heading row of the table that has the byte at in a row below it; empty
-// when none has.
-func headingRow(content []byte, at int) sheaf.Span {
-	line := func(at int) sheaf.Span { // that holds a byte
-		from := bytes.LastIndexByte(content[:at], '\n') + 1
-		end := bytes.IndexByte(content[at:], '\n')
-		if end < 0 {
-			end = len(content) - at
-		}
-		return sheaf.Span{Start: from, End: at + end}
-	}
-	here := line(at)
-	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
-		text := bytes.TrimSpace(content[row.Start:row.End])
-		if bytes.IndexByte(text, '|') < 0 {
-			return sheaf.Span{}
-		}
-		above := line(row.Start - 1)
-		if row != here && chunk.DelimiterRow(stringOf(text)) {
-			if bytes.IndexByte(content[above.Start:above.End], '|') < 0 {
-				return sheaf.Span{}
-			}
-			return above
-		}
-		row = above
-	}
-	return sheaf.Span{}
-}
-
-// worthOf is what a snippet shows of the query: more is better. A snippet with text is
-// worth more than none, and a whole phrase more than any words.
-func worthOf(s *search.Snippet) float64 {
-	const text, phrase = 1e-6, 1e6
-	w := s.Worth
-	if s.Text != "" {
-		w += text
-	}
-	if len(s.Matches) > 0 && s.Phrase {
-		w += phrase
-	}
-	return w
-}
-
-// goesOn reports whether content goes on with the same paragraph behind end: passages end
-// between any two words.
-func goesOn(content []byte, end int) bool {
-	line, _, _ := bytes.Cut(content[end:], []byte("\n"))
-	before, newLine := bytes.CutSuffix(bytes.TrimRight(content[:end], " \t\r"), []byte("\n"))
-	blank := newLine && bytes.HasSuffix(bytes.TrimRight(before, " \t\r"), []byte("\n"))
-	return len(bytes.TrimSpace(line)) > 0 && !blank && !(newLine && line[0] == '#')
 }

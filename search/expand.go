@@ -17,6 +17,7 @@ import (
 	"sheaf"
 	"sheaf/model"
 	"sheaf/profile"
+	"sheaf/search/snippet"
 )
 
 // Chat asks a language model: system says what to do, user is data. It returns
@@ -247,7 +248,7 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 // written there, as a part of what is joined by marks, or within what is written
 // without spaces.
 func standsIn(query, plain string) bool {
-	spaceless := strings.ContainsFunc(plain, func(r rune) bool { return r >= 0xE00 && unicode.In(r, spacelessScripts...) })
+	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {
 		if spaceless && strings.Contains(letters(word), plain) {
 			return true
@@ -264,9 +265,6 @@ func standsIn(query, plain string) bool {
 	}
 	return false
 }
-
-// spacelessScripts put no spaces between words, or particles behind them.
-var spacelessScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
 
 // withoutFence is a text without the Markdown fence that many models put around
 // JSON.

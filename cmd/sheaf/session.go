@@ -29,6 +29,7 @@ import (
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/search/scan"
+	"sheaf/search/snippet"
 	"sheaf/store"
 	"sheaf/text/analysis"
 	"sheaf/text/chunk"
@@ -383,7 +384,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		out.Query = o.label
 	}
 	out.Answerable = result.Answerable
-	h := search.NewHighlighter(s.analyzer, q.Words, s.rarity(ctx))
+	h := snippet.New(s.analyzer, q.Words, s.rarity(ctx))
 	gone := 0
 	for i := range result.Hits {
 		r, there, err := s.result(h, &result.Hits[i])
@@ -406,7 +407,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 
 // result fills in what is shown of a hit: its file, line and snippet. there is
 // false when the file has gone since it was indexed; damage is an error.
-func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, there bool, err error) {
+func (s *session) result(h *snippet.Highlighter, hit *search.Hit) (r resultJSON, there bool, err error) {
 	tree := hit.Doc.Tree()
 	r = resultJSON{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
@@ -434,12 +435,12 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		return r, true, nil
 	}
 	spans, own := collection.SnippetSpans(&doc, hit, content, s.passages())
-	snippet, at := collection.BestSnippet(h, content, spans, own)
-	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
-	if len(snippet.Matches) > 0 {
-		r.Block = collection.BlockOf(doc.ID, content, at)
+	best := h.Best(content, spans, own, snippet.Width)
+	r.Snippet, r.Line = best.Text, catalog.Line(content, best.At)
+	if len(best.Matches) > 0 {
+		r.Block = collection.BlockOf(doc.ID, content, best.At)
 	}
-	for _, m := range snippet.Matches {
+	for _, m := range best.Matches {
 		r.Matches = append(r.Matches, spanOf(m))
 	}
 	return r, true, nil

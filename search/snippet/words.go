@@ -1,4 +1,4 @@
-package search
+package snippet
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"sheaf"
 )
 
-// longestShown is the most bytes of a word that Words tells.
+// longestShown is the most bytes of a word that Words returns.
 const longestShown = 256
 
-// Words are the words of text that snippets would mark, as they stand there, in the order in which
-// they are met, each once, at most most of them and those that are met before ctx ends; longer
-// ones than 256 bytes are left out. Each is cut into parts of which every second one matches:
-// name is that of "get" and "Name". In scripts without spaces between words, and in Hangul, a word is what matches.
+// Words are the words of text that snippets would mark, as the text has them, in its order, each once: at most
+// most of them, and those that are met before ctx ends. Words of more than 256 bytes are left out. Each is cut
+// into parts of which every second one matches: "get", "Name" when the query is name. In scripts without
+// spaces between words, and in Hangul, a word is what matches.
 func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]string {
-	if len(h.weight) == 0 {
+	if len(h.terms) == 0 {
 		return nil
 	}
 	var list [][]string
@@ -69,8 +69,8 @@ func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]stri
 	return list[:min(len(list), most)]
 }
 
-// wholeWord widens a range of text by the letters, digits and marks beside it, where it begins with one,
-// until it is too long.
+// wholeWord widens a range of text by the letters, digits and marks beside it, where it begins with one, until
+// it is too long.
 func wholeWord(text string, at sheaf.Span) sheaf.Span {
 	if r, _ := utf8.DecodeRuneInString(text[at.Start:]); !ofWord(r) {
 		return at
@@ -94,5 +94,11 @@ func wholeWord(text string, at sheaf.Span) sheaf.Span {
 
 // ofWord reports whether a character is of a word between spaces.
 func ofWord(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) && !unicode.In(r, spacelessScripts...)
+	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) && !Spaceless(r)
+}
+
+// Spaceless reports whether the script of a character puts no spaces between words, or particles behind them.
+func Spaceless(r rune) bool {
+	return r >= 0xE00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
+		unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

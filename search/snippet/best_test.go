@@ -1,4 +1,4 @@
-package collection
+package snippet_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/search"
+	"sheaf/search/snippet"
 	"sheaf/text/analysis"
 )
 
@@ -26,12 +26,11 @@ func TestSnippetOfPartGoesOn(t *testing.T) {
 		{"One harbor.", "One harbor.", "One harbor."},
 		{"One harbor.\n\nTwo.\n", "One harbor.", "One harbor."},
 	} {
-		h := search.NewHighlighter(a, sheaf.Match{Text: "harbor"}, nil)
-		got, _ := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1)
+		h := snippet.New(a, sheaf.Match{Text: "harbor"}, nil)
+		got := h.Best([]byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1, snippet.Width)
 		if got.Text != c.want {
 			t.Errorf("%q of %q is shown as %q, want %q", c.part, c.content, got.Text, c.want)
 		}
-		h.Release()
 	}
 }
 
@@ -62,8 +61,8 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "A [lock] is no longer [strictly] required."},
 		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
 	} {
-		h := search.NewHighlighter(a, c.query, nil)
-		got, at := BestSnippet(h, []byte(content), c.spans, len(c.spans))
+		h := snippet.New(a, c.query, nil)
+		got := h.Best([]byte(content), c.spans, len(c.spans), snippet.Width)
 		shown, end := "", 0
 		for _, m := range got.Matches {
 			shown += got.Text[end:m.Start] + "[" + got.Text[m.Start:m.End] + "]"
@@ -72,10 +71,9 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		if shown += got.Text[end:]; shown != c.want {
 			t.Errorf("%s: shown is %q, want %q", c.what, shown, c.want)
 		}
-		if len(got.Matches) > 0 && !strings.HasPrefix(content[at:], got.Text[got.Matches[0].Start:got.Matches[0].End]) {
-			t.Errorf("%s: the place %d is not that of its first match", c.what, at)
+		if len(got.Matches) > 0 && !strings.HasPrefix(content[got.At:], got.Text[got.Matches[0].Start:got.Matches[0].End]) {
+			t.Errorf("%s: the place %d is not that of its first match", c.what, got.At)
 		}
-		h.Release()
 	}
 }
 
@@ -89,11 +87,10 @@ func TestSnippetOfOwnText(t *testing.T) {
 	const content = "The harbor.\n\n## Below\n\nThe harbor and the lighthouse.\n"
 	own, all := sheaf.Span{End: len("The harbor.\n\n")}, sheaf.Span{End: len(content)}
 	for query, want := range map[string]string{"harbor lighthouse": "The harbor.", "lighthouse": "The harbor. Below The harbor and the lighthouse."} {
-		h := search.NewHighlighter(a, sheaf.Match{Text: query}, nil)
-		if got, _ := BestSnippet(h, []byte(content), []sheaf.Span{own, all}, 1); got.Text != want {
+		h := snippet.New(a, sheaf.Match{Text: query}, nil)
+		if got := h.Best([]byte(content), []sheaf.Span{own, all}, 1, snippet.Width); got.Text != want {
 			t.Errorf("%q is shown as %q, want %q", query, got.Text, want)
 		}
-		h.Release()
 	}
 }
 
@@ -116,8 +113,8 @@ func TestHeadingRowOfTable(t *testing.T) {
 		{"no table", strings.ReplaceAll(rows, "|", ",") + "zebra here\n", "zebra", ""},
 		{"below a table", "| name | region |\n|---|---|\n" + rows + "\nThe zebra | here.\n", "zebra", ""},
 	} {
-		h := search.NewHighlighter(a, sheaf.Match{Text: c.query}, nil)
-		got, at := BestSnippet(h, []byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1)
+		h := snippet.New(a, sheaf.Match{Text: c.query}, nil)
+		got := h.Best([]byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
 		if c.want == "" && strings.Contains(got.Text, "region") || !strings.HasPrefix(got.Text, c.want) {
 			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		}
@@ -126,9 +123,8 @@ func TestHeadingRowOfTable(t *testing.T) {
 				t.Errorf("%s: %q is marked in %q", c.name, got.Text[m.Start:m.End], got.Text)
 			}
 		}
-		if len(got.Matches) == 0 || !strings.HasPrefix(c.content[at:], "zebra") {
-			t.Errorf("%s: the matches are %v, the place is %d", c.name, got.Matches, at)
+		if len(got.Matches) == 0 || !strings.HasPrefix(c.content[got.At:], "zebra") {
+			t.Errorf("%s: the matches are %v, the place is %d", c.name, got.Matches, got.At)
 		}
-		h.Release()
 	}
 }

@@ -1,4 +1,4 @@
-package search
+package snippet
 
 import (
 	"html"
@@ -19,39 +19,51 @@ import (
 type cleaner struct {
 	text    string
 	pos     int
-	width   int
 	matches []match
+	line    line
+	marked  marked
+	open    open
+}
 
-	out     []byte
-	columns int
-	space   bool // a space is due before the next character
+// line is what was written.
+type line struct {
+	text           []byte
+	columns, width int
+	space          bool // a space is due before the next character
+}
+
+// marked are the matches in what was written.
+type marked struct {
 	ranges  []sheaf.Span
 	weights []float64 // what each term of matches counts
 	terms   uint64    // those of ranges
 	most    float64   // what the rarest of them counts
-	rarest  int       // where the first range of that term begins in text
+	rarest  int       // where the first range of that term begins in the text
+}
 
+// open is what has begun and not ended.
+type open struct {
 	fence  fence
 	code   int          // the end of the last code span
-	labels []sheaf.Span // of links by reference whose texts have begun: "][label]"
-	signs  []int        // where highlights and comments that have begun end
+	labels []sheaf.Span // of links by reference: "][label]"
+	signs  []int        // where highlights and comments end
 }
 
 func (c *cleaner) run() {
 	begin := lineBegin(c.text, c.pos)
-	c.fence = fenceAt(c.text, begin)
+	c.open.fence = fenceAt(c.text, begin)
 	if begin == c.pos {
 		c.lineStart()
-	} else if c.fence.next(firstLine(c.text[begin:])); c.fence.mark == "" {
-		c.code = codeSpanEnd(c.text, c.pos)
+	} else if c.open.fence.next(firstLine(c.text[begin:])); c.open.fence.mark == "" {
+		c.open.code = codeSpanEnd(c.text, c.pos)
 	}
-	for c.pos < len(c.text) && c.columns < c.width {
+	for c.pos < len(c.text) && c.line.columns < c.line.width {
 		if c.matchAhead() || c.plain() {
 			continue
 		}
-		if c.fence.mark == "" && c.pos >= c.code {
+		if c.open.fence.mark == "" && c.pos >= c.open.code {
 			if c.text[c.pos] == '`' {
-				c.code = c.pos + codeSpan(c.text[c.pos:])
+				c.open.code = c.pos + codeSpan(c.text[c.pos:])
 			} else if c.mark() {
 				continue
 			}
@@ -61,12 +73,12 @@ func (c *cleaner) run() {
 		switch {
 		case r == '\n' || r == '\r':
 			c.pos += lineEnd(c.text[c.pos-size:]) - size
-			c.space = true
-			if c.pos >= c.code {
+			c.line.space = true
+			if c.pos >= c.open.code {
 				c.lineStart()
 			}
 		case unicode.IsSpace(r) || unicode.IsControl(r):
-			c.space = true
+			c.line.space = true
 		default:
 			c.put(r)
 		}
@@ -92,7 +104,7 @@ func (c *cleaner) plain() bool {
 		return false
 	}
 	c.separate()
-	n, most, words := 1, min(len(rest), c.width-c.columns), len(c.signs) == 0
+	n, most, words := 1, min(len(rest), c.line.width-c.line.columns), len(c.open.signs) == 0
 	for n < most {
 		if plainBytes[rest[n]] {
 			n++
@@ -102,25 +114,25 @@ func (c *cleaner) plain() bool {
 			break
 		}
 	}
-	c.out = append(c.out, rest[:n]...)
-	c.columns += n
+	c.line.text = append(c.line.text, rest[:n]...)
+	c.line.columns += n
 	c.pos += n
 	return true
 }
 
 // separate writes the space that is due.
 func (c *cleaner) separate() {
-	if c.space && len(c.out) > 0 {
-		c.out = append(c.out, ' ')
-		c.columns++
+	if c.line.space && len(c.line.text) > 0 {
+		c.line.text = append(c.line.text, ' ')
+		c.line.columns++
 	}
-	c.space = false
+	c.line.space = false
 }
 
 func (c *cleaner) put(r rune) {
 	c.separate()
-	c.out = utf8.AppendRune(c.out, r)
-	c.columns += runeColumns(r)
+	c.line.text = utf8.AppendRune(c.line.text, r)
+	c.line.columns += runeColumns(r)
 }
 
 // matchAhead copies the match that begins here, whole.
@@ -132,9 +144,9 @@ func (c *cleaner) matchAhead() bool {
 		return false
 	}
 	m := c.matches[0]
-	c.terms |= 1 << m.term
-	if w := c.weights[m.term]; len(c.ranges) == 0 || w > c.most*(1+1e-9) {
-		c.most, c.rarest = w, c.pos
+	c.marked.terms |= 1 << m.term
+	if w := c.marked.weights[m.term]; len(c.marked.ranges) == 0 || w > c.marked.most*(1+1e-9) {
+		c.marked.most, c.marked.rarest = w, c.pos
 	}
 	start := -1
 	for c.pos < m.end {
@@ -142,18 +154,19 @@ func (c *cleaner) matchAhead() bool {
 		c.pos += size
 		if r == '\n' || r == '\r' { // of a word that a hyphen cuts
 			c.pos += len(c.text[c.pos:m.end]) - len(strings.TrimLeft(c.text[c.pos:m.end], " \t\n>"))
-			c.space = true
+			c.line.space = true
 			continue
 		}
 		c.put(r)
 		if start < 0 {
-			start = len(c.out) - utf8.RuneLen(r)
+			start = len(c.line.text) - utf8.RuneLen(r)
 		}
 	}
-	if n := len(c.ranges); n > 0 && c.ranges[n-1].End == start && m.start < m.end && !wordBefore(c.text, m.start) {
-		c.ranges[n-1].End = len(c.out)
+	n := len(c.marked.ranges)
+	if n > 0 && c.marked.ranges[n-1].End == start && m.start < m.end && !wordBefore(c.text, m.start) {
+		c.marked.ranges[n-1].End = len(c.line.text)
 	} else {
-		c.ranges = append(c.ranges, sheaf.Span{Start: start, End: len(c.out)})
+		c.marked.ranges = append(c.marked.ranges, sheaf.Span{Start: start, End: len(c.line.text)})
 	}
 	return true
 }
@@ -187,7 +200,7 @@ func (c *cleaner) skip(n int) bool {
 
 // lineStart drops the marks that a line begins with.
 func (c *cleaner) lineStart() {
-	if marks, code := c.fence.next(firstLine(c.text[c.pos:])); code {
+	if marks, code := c.open.fence.next(firstLine(c.text[c.pos:])); code {
 		c.skip(marks)
 		return
 	}
@@ -221,7 +234,7 @@ func (c *cleaner) task() {
 	}{{"[ ] ", '☐'}, {"[x] ", '☑'}, {"[X] ", '☑'}} {
 		if strings.HasPrefix(rest, box.written) && c.skip(len(box.written)-1) {
 			c.put(box.stands)
-			c.space = true
+			c.line.space = true
 			return
 		}
 	}
@@ -251,7 +264,8 @@ func lineMark(line string) int {
 		return len(line)
 	case line != "" && strings.Trim(line, "-=*_|: +") == "" && len(line) >= 3:
 		return len(line)
-	case strings.HasPrefix(line, "> "), strings.HasPrefix(line, "- "), strings.HasPrefix(line, "* "), strings.HasPrefix(line, "+ "):
+	case strings.HasPrefix(line, "> "), strings.HasPrefix(line, "- "), strings.HasPrefix(line, "* "),
+		strings.HasPrefix(line, "+ "):
 		return 2
 	case strings.HasPrefix(line, ">"), strings.HasPrefix(line, "|"):
 		return 1
@@ -289,7 +303,8 @@ func footnoteMark(text string, i int) int {
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {
 		return 0
 	}
-	if number := strings.Trim(text[i+len("[^"):i+n-1], "0123456789") == ""; !number && (i == 0 || strings.IndexByte(" \t\r\n(/`", text[i-1]) >= 0) {
+	number := strings.Trim(text[i+len("[^"):i+n-1], "0123456789") == ""
+	if !number && (i == 0 || strings.IndexByte(" \t\r\n(/`", text[i-1]) >= 0) {
 		return 0
 	}
 	return n
@@ -366,7 +381,8 @@ func blockName(text string, i int) int {
 	for wordByte(text, end) || end < len(text) && text[end] == '-' {
 		end++
 	}
-	if strings.Trim(text[i+1:end], "0123456789") == "" || strings.TrimRight(firstLine(text[end:min(len(text), end+linkReach)]), " \t\r\n") != "" {
+	rest := firstLine(text[end:min(len(text), end+linkReach)])
+	if strings.Trim(text[i+1:end], "0123456789") == "" || strings.TrimRight(rest, " \t\r\n") != "" {
 		return 0
 	}
 	return end - i
@@ -375,9 +391,9 @@ func blockName(text string, i int) int {
 // mark drops a mark inside a line.
 func (c *cleaner) mark() bool {
 	rest := c.text[c.pos:]
-	if n := len(c.signs); n > 0 && c.pos >= c.signs[n-1] {
-		here := c.pos == c.signs[n-1]
-		if c.signs = c.signs[:n-1]; here && c.skip(2) {
+	if n := len(c.open.signs); n > 0 && c.pos >= c.open.signs[n-1] {
+		here := c.pos == c.open.signs[n-1]
+		if c.open.signs = c.open.signs[:n-1]; here && c.skip(2) {
 			return true
 		}
 	}
@@ -394,7 +410,7 @@ func (c *cleaner) mark() bool {
 			return true
 		}
 		if c.skip(2) {
-			c.signs = append(c.signs, end)
+			c.open.signs = append(c.open.signs, end)
 			return true
 		}
 	case '^':
@@ -409,7 +425,7 @@ func (c *cleaner) mark() bool {
 		}
 	case '[':
 		if label := linkLabel(c.text, c.pos); label.End > 0 && c.skip(1) {
-			c.labels = append(c.labels, label)
+			c.open.labels = append(c.open.labels, label)
 			return true
 		}
 		if c.skip(footnoteMark(c.text, c.pos)) {
@@ -422,12 +438,12 @@ func (c *cleaner) mark() bool {
 			return c.skip(1)
 		}
 	case ']':
-		if n := len(c.labels); n > 0 {
-			switch label := c.labels[n-1]; label.Start - c.pos {
+		if n := len(c.open.labels); n > 0 {
+			switch label := c.open.labels[n-1]; label.Start - c.pos {
 			case 1: // this one ends a picture in the link
 				return false
 			case 0:
-				c.labels = c.labels[:n-1]
+				c.open.labels = c.open.labels[:n-1]
 				return c.skip(label.End - label.Start)
 			}
 		}
@@ -442,12 +458,12 @@ func (c *cleaner) mark() bool {
 		}
 	case '|':
 		if c.skip(1) {
-			c.space = true
+			c.line.space = true
 			return true
 		}
 	case '<':
 		if n := markupLength(rest); n > 0 && c.skip(n) {
-			c.space = c.space || !strings.HasPrefix(rest, "<!--") && !withinLines[tagName(rest)]
+			c.line.space = c.line.space || !strings.HasPrefix(rest, "<!--") && !withinLines[tagName(rest)]
 			return true
 		}
 	case '{':
@@ -456,7 +472,7 @@ func (c *cleaner) mark() bool {
 		if n, stands := reference(rest); n > 0 && c.skip(n) {
 			for _, r := range stands {
 				if unicode.IsSpace(r) || unicode.IsControl(r) {
-					c.space = true
+					c.line.space = true
 				} else {
 					c.put(r)
 				}
@@ -506,7 +522,8 @@ func (c *cleaner) picture(rest string) bool {
 // of a heading, such as {#id}; 0 when none does.
 func headingAttributes(text string, i int) int {
 	list := strings.TrimRight(firstLine(text[i:min(len(text), i+linkReach)]), " \t\r\n#")
-	if rest, _, ok := attributes.Cut(list); !ok || rest != "" || !strings.HasPrefix(strings.TrimLeft(text[lineBegin(text, i):i], " >\t"), "#") {
+	line := strings.TrimLeft(text[lineBegin(text, i):i], " >\t")
+	if rest, _, ok := attributes.Cut(list); !ok || rest != "" || !strings.HasPrefix(line, "#") {
 		return 0
 	}
 	return len(list)
@@ -658,17 +675,21 @@ const markupReach = 1024
 
 // htmlTags are the tags that readers do not see. Others stay: they may be type
 // parameters or placeholders, such as <T> and <file>.
-var htmlTags = map[string]bool{
-	"a": true, "b": true, "blockquote": true, "br": true, "center": true, "code": true, "dd": true, "details": true, "div": true, "dl": true,
-	"dt": true, "em": true, "figcaption": true, "figure": true, "font": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true,
-	"h6": true, "hr": true, "i": true, "iframe": true, "img": true, "kbd": true, "li": true, "ol": true, "p": true, "picture": true,
-	"pre": true, "section": true, "small": true, "source": true, "span": true, "strong": true, "sub": true, "summary": true, "sup": true,
-	"table": true, "tbody": true, "td": true, "th": true, "thead": true, "tr": true, "u": true, "ul": true, "video": true,
-}
+var htmlTags = setOf("a b blockquote br center code dd details div dl dt em figcaption figure font h1 h2 h3 h4 " +
+	"h5 h6 hr i iframe img kbd li ol p picture pre section small source span strong sub summary sup table tbody td " +
+	"th thead tr u ul video")
 
 // withinLines are those of htmlTags that stand within a line, where others end it.
-var withinLines = map[string]bool{"a": true, "b": true, "code": true, "em": true, "font": true, "i": true, "kbd": true, "small": true, "span": true,
-	"strong": true, "sub": true, "sup": true, "u": true}
+var withinLines = setOf("a b code em font i kbd small span strong sub sup u")
+
+// setOf is the set of the words of a list.
+func setOf(list string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		set[word] = true
+	}
+	return set
+}
 
 // markupLength is the length of the HTML tag or comment that text begins with,
 // 0 when there is none.

@@ -1,4 +1,4 @@
-package search_test
+package snippet_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package search_test
+package snippet_test
 
 import (
 	"fmt"
@@ -10,27 +10,26 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
-	"sheaf/index/catalog"
-	"sheaf/search"
+	"sheaf/search/snippet"
 	"sheaf/text/analysis"
 )
 
-func highlighter(t testing.TB, q sheaf.TextQuery) *search.Highlighter {
+func highlighter(t testing.TB, q sheaf.TextQuery) *snippet.Highlighter {
 	t.Helper()
 	return highlighterFor(t, q, nil)
 }
 
-func highlighterFor(t testing.TB, q sheaf.TextQuery, rarity func(string) float64) *search.Highlighter {
+func highlighterFor(t testing.TB, q sheaf.TextQuery, rarity func(string) float64) *snippet.Highlighter {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return search.NewHighlighter(a, q, rarity)
+	return snippet.New(a, q, rarity)
 }
 
 // marked writes a snippet with its matches in brackets.
-func marked(s search.Snippet) string {
+func marked(s snippet.Snippet) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range s.Matches {
@@ -138,7 +137,7 @@ func TestSnippet(t *testing.T) {
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := highlighter(t, c.query).Snippet(c.text, search.SnippetWidth)
+			s := highlighter(t, c.query).Snippet(c.text, snippet.Width)
 			if got := marked(s); got != c.want {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
@@ -152,9 +151,6 @@ func TestSnippetSaysWhereItIs(t *testing.T) {
 	if want := strings.Index(text, "answer"); s.At != want {
 		t.Errorf("at %d, want %d", s.At, want)
 	}
-	if line := catalog.Line([]byte(text), s.At); line != 5 {
-		t.Errorf("line %d, want 5", line)
-	}
 }
 
 func TestRareWordsTellMore(t *testing.T) {
@@ -165,7 +161,7 @@ func TestRareWordsTellMore(t *testing.T) {
 	rarity := func(word string) float64 {
 		return map[string]float64{"how": 0.1, "do": 0.1, "borrow": 5, "value": 2}[word]
 	}
-	h := search.NewHighlighter(a, sheaf.Match{Text: "how do borrow value"}, rarity)
+	h := snippet.New(a, sheaf.Match{Text: "how do borrow value"}, rarity)
 	text := "How we do it: how do others do a value. " + strings.Repeat("Nothing stands here. ", 30) + "You borrow."
 	if got := marked(h.Snippet(text, 60)); got != "…You <borrow>." {
 		t.Errorf("got %q", got)
@@ -205,8 +201,8 @@ func TestSnippetHolds(t *testing.T) {
 	})
 }
 
-// TestSnippetsStay: what was cut stays while others are cut, of texts with more different words
-// than are remembered, and when others have the memory.
+// TestSnippetsStay: a snippet stays what it is while others are cut, of texts with more different words than a
+// highlighter remembers.
 func TestSnippetsStay(t *testing.T) {
 	q := sheaf.Match{Text: "red fox"}
 	var texts []string
@@ -215,20 +211,12 @@ func TestSnippetsStay(t *testing.T) {
 		texts = append(texts, fmt.Sprintf("%d ", i)+words)
 	}
 	h := highlighter(t, q)
-	var cut []search.Snippet
+	var cut []snippet.Snippet
 	for _, text := range texts {
-		cut = append(cut, h.Snippet(text, search.SnippetWidth))
-	}
-	h.Release()
-	for range 3 {
-		other := highlighter(t, sheaf.Match{Text: "nobody reads on"})
-		for range 50 {
-			other.Snippet("Nobody reads on. And nobody reads this. Read on.", search.SnippetWidth)
-		}
-		other.Release()
+		cut = append(cut, h.Snippet(text, snippet.Width))
 	}
 	for i, text := range texts {
-		if got, want := marked(cut[i]), marked(highlighter(t, q).Snippet(text, search.SnippetWidth)); got != want {
+		if got, want := marked(cut[i]), marked(highlighter(t, q).Snippet(text, snippet.Width)); got != want {
 			t.Fatalf("snippet %d is %q, want %q", i, got, want)
 		}
 	}
@@ -237,9 +225,14 @@ func TestSnippetsStay(t *testing.T) {
 func TestSnippetOfLongTextIsBounded(t *testing.T) {
 	text := strings.Repeat("All work and no play makes a dull text. ", 1<<18) + "Here stands the Zebra at last." + strings.Repeat(" More of it.", 1000)
 	h := highlighter(t, sheaf.Match{Text: "zebras zebra"})
-	start := processor()
-	s := h.Snippet(text, search.SnippetWidth)
-	if took := processor().Sub(start); took > time.Second {
+	var s snippet.Snippet
+	took := time.Hour // the shortest of some: other work on the machine does not count
+	for range 5 {
+		start := time.Now()
+		s = h.Snippet(text, snippet.Width)
+		took = min(took, time.Since(start))
+	}
+	if took > 250*time.Millisecond {
 		t.Errorf("took %v for %d bytes", took, len(text))
 	}
 	if !strings.Contains(marked(s), "<Zebra>") {
@@ -259,7 +252,7 @@ func BenchmarkSnippet(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			h := highlighter(b, sheaf.Match{Text: "lazy fox wonders"})
 			for b.Loop() {
-				h.Snippet(c.text, search.SnippetWidth)
+				h.Snippet(c.text, snippet.Width)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package search
+package snippet
 
 import "strings"
 
@@ -126,9 +126,9 @@ func (f *fence) open(line string) {
 }
 
 // fenceAt is the block that text is in at i, the beginning of a line, as far as
-// the snippetScanBytes before it tell.
+// the scanBytes before it tell.
 func fenceAt(text string, i int) (f fence) {
-	text = text[max(0, i-snippetScanBytes):i]
+	text = text[max(0, i-scanBytes):i]
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return f
 	}

@@ -1,4 +1,4 @@
-package search_test
+package snippet_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/search"
+	"sheaf/search/snippet"
 )
 
 // TestPlaceOfTheWordAskedFor names the kind of fault: the place or the snippet shown
@@ -40,7 +40,7 @@ func TestPlaceOfTheWordAskedFor(t *testing.T) {
 		{"behind what is read first", "order 77777", lines("Order %d was shipped to the customer in time.\n", 6000) + "Order 77777 was not.\n", "77777"},
 	} {
 		h := highlighterFor(t, sheaf.Match{Text: c.query}, rare)
-		s := h.Snippet(c.text, search.SnippetWidth)
+		s := h.Snippet(c.text, snippet.Width)
 		if !strings.Contains(s.Text, c.word) {
 			t.Errorf("%s: the snippet %q does not show %q", c.name, s.Text, c.word)
 		}

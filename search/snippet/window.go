@@ -1,21 +1,17 @@
-package search
+package snippet
 
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-	"unsafe"
 )
 
-// bestWindow returns the first and the last match of the best window. Each
-// term counts its weight, less when the text is full of it; a term met again
-// counts a little; neighbors in the text count more.
-func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
-	weight, counts := h.weights, h.counts
-	clear(counts)
+// bestWindow returns the first and the last match of the best window. Each term counts its weight; a term met
+// again counts a little; neighbors in the text count more.
+func bestWindow(matches []match, weight []float64, width int) (first, last int) {
+	counts := make([]int, len(weight))
 	const again, adjacent, adjacentColumns = 0.1, 0.3, 2
 	near := func(i int) float64 {
 		a, b := matches[i-1], matches[i]
@@ -58,20 +54,6 @@ func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
 		}
 	}
 	return first, last
-}
-
-// weigh sets what each term counts in a text with these matches: less, the more
-// often the text has the term.
-func (h *Highlighter) weigh(matches []match) {
-	h.weights = append(h.weights[:0], h.weight...)
-	h.counts = slices.Grow(h.counts[:0], len(h.weight))[:len(h.weight)]
-	clear(h.counts)
-	for _, m := range matches {
-		h.counts[m.term]++
-	}
-	for i, n := range h.counts {
-		h.weights[i] /= 1 + math.Log(float64(max(n, 1)))
-	}
 }
 
 // snippetStart steps back from at, by at most lead columns, to the beginning
@@ -117,47 +99,47 @@ func skipSpace(text string) int {
 	return 0
 }
 
-// clip cleans text from start on until width columns are full, and carries
-// the matches over.
-func (h *Highlighter) clip(text string, start int, matches []match, width int) Snippet {
-	c := cleaner{text: text, pos: start, width: width, matches: matches, weights: h.weights, out: h.out[:0], ranges: h.spans[:0]}
+// clip cleans text from start on until width columns are full, and carries the matches over.
+func (h *Highlighter) clip(text string, start int, matches []match, weights []float64, width int) Snippet {
+	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width}, marked: marked{weights: weights}}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
-		c.out = append(c.out, "…"...)
+		c.line.text = append(c.line.text, ellipsis...)
 	}
 	c.run()
-	s := Snippet{At: start}
-	if len(c.ranges) > 0 {
-		s.Matches = c.ranges
-	}
-	end := len(c.out)
+	s := Snippet{At: start, Matches: c.marked.ranges}
+	out := c.line.text
+	end := len(out)
 	if c.pos < len(text) {
-		end = wordEnd(c.out)
+		end = wordEnd(out)
 		if n := len(s.Matches); n > 0 {
 			end = max(end, s.Matches[n-1].End)
 		}
 	}
-	kept := bytes.TrimRight(c.out[:end], " ")
-	if rest := text[c.pos:min(len(text), c.pos+4*width)]; len(kept) < len(c.out) && c.pos < len(text) || strings.TrimSpace(rest) != "" {
-		kept = append(kept, "…"...)
+	kept := bytes.TrimRight(out[:end], " ")
+	rest := text[c.pos:min(len(text), c.pos+4*width)]
+	if len(kept) < len(out) && c.pos < len(text) || strings.TrimSpace(rest) != "" {
+		kept = append(kept, ellipsis...)
 	}
-	s.Text = unsafe.String(unsafe.SliceData(kept), len(kept))
-	h.out, h.spans = kept, c.ranges
+	s.Text = string(kept)
 	if len(s.Matches) > 0 {
-		s.At = c.rarest
-		for i, w := range h.weight {
-			if c.terms>>i&1 != 0 {
-				s.Worth += w
+		s.At = c.marked.rarest
+		for i, t := range h.terms {
+			if c.marked.terms>>i&1 != 0 {
+				s.worth += t.weight
 			}
 		}
 	}
 	return s
 }
 
+// ellipsis stands where a snippet leaves text out.
+const ellipsis = "…"
+
 // Plain is the beginning of a Markdown text as a reader sees it, about width columns wide.
 func Plain(text string, width int) string {
 	h := &Highlighter{}
-	return h.clip(text, skipSpace(text), nil, width).Text
+	return h.clip(text, skipSpace(text), nil, nil, width).Text
 }
 
 // wordEnd is the end of the last whole word of out: its last space, unless

@@ -1,0 +1,123 @@
+package snippet
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"sheaf"
+	"sheaf/text/chunk"
+)
+
+// Best is the snippet of the span that shows most of the query: all words of a phrase before single words, then
+// the words that tell most. Of equal spans the first counts. Best reads spans behind the first own only when
+// these show no word of the query. Snippet.At is a place in content.
+func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) Snippet {
+	best, worth := Snippet{At: spans[0].Start}, -1.0
+	for i, span := range spans {
+		if i >= own && len(best.Matches) > 0 {
+			break
+		}
+		if span.End > len(content) || span.Start > span.End {
+			continue
+		}
+		s := h.Snippet(stringOf(content[span.Start:span.End]), width)
+		w := s.shows()
+		if w <= worth*(1+1e-9) {
+			continue
+		}
+		if !strings.HasSuffix(s.Text, ellipsis) && goesOn(content, span.End) {
+			s.Text += ellipsis
+		}
+		s.At += span.Start
+		best, worth = s, w
+		if s.phrase && s.worth >= h.full*(1-1e-9) { // every word of the query that tells much
+			break
+		}
+	}
+	return best.underHeading(content)
+}
+
+// shows is what a snippet shows of the query: more is better. A snippet with text is worth more than none, and a
+// whole phrase more than any words.
+func (s *Snippet) shows() float64 {
+	const text, phrase = 1e-6, 1e6
+	w := s.worth
+	if s.Text != "" {
+		w += text
+	}
+	if len(s.Matches) > 0 && s.phrase {
+		w += phrase
+	}
+	return w
+}
+
+// stringOf is a text without a copy; it lasts as long as the bytes stay.
+func stringOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
+
+// goesOn reports whether content goes on with the same paragraph behind end: passages end between any two words.
+func goesOn(content []byte, end int) bool {
+	line, _, _ := bytes.Cut(content[end:], []byte("\n"))
+	before, newLine := bytes.CutSuffix(bytes.TrimRight(content[:end], " \t\r"), []byte("\n"))
+	blank := newLine && bytes.HasSuffix(bytes.TrimRight(before, " \t\r"), []byte("\n"))
+	return len(bytes.TrimSpace(line)) > 0 && !blank && !(newLine && line[0] == '#')
+}
+
+// Bounds of the heading row that is shown before a row of a table.
+const (
+	headingReach   = 64 << 10 // how far above the row it may be
+	headingColumns = 100
+)
+
+// underHeading puts the heading row of a table before a snippet from a row below it, whose cells say little
+// without.
+func (s Snippet) underHeading(content []byte) Snippet {
+	row := headingRow(content, s.At)
+	if row.Len() == 0 {
+		return s
+	}
+	heading := Plain(stringOf(content[row.Start:row.End]), headingColumns)
+	if heading == "" || strings.Contains(s.Text, heading) {
+		return s
+	}
+	text, before := strings.TrimPrefix(s.Text, ellipsis), heading+" … "
+	moved := len(before) - (len(s.Text) - len(text))
+	s.Text = before + text
+	s.Matches = slices.Clone(s.Matches)
+	for i := range s.Matches {
+		s.Matches[i].Start += moved
+		s.Matches[i].End += moved
+	}
+	return s
+}
+
+// headingRow is the heading row of the table that has the byte at in a row below it; empty when there is none.
+func headingRow(content []byte, at int) sheaf.Span {
+	here := lineWith(content, at)
+	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
+		text := bytes.TrimSpace(content[row.Start:row.End])
+		if bytes.IndexByte(text, '|') < 0 {
+			return sheaf.Span{}
+		}
+		above := lineWith(content, row.Start-1)
+		if row != here && chunk.DelimiterRow(stringOf(text)) {
+			if bytes.IndexByte(content[above.Start:above.End], '|') < 0 {
+				return sheaf.Span{}
+			}
+			return above
+		}
+		row = above
+	}
+	return sheaf.Span{}
+}
+
+// lineWith is the line that has a byte of content, without its end.
+func lineWith(content []byte, at int) sheaf.Span {
+	from := bytes.LastIndexByte(content[:at], '\n') + 1
+	end := bytes.IndexByte(content[at:], '\n')
+	if end < 0 {
+		end = len(content) - at
+	}
+	return sheaf.Span{Start: from, End: at + end}
+}

@@ -1,0 +1,363 @@
+// Package snippet chooses the part of a text that shows best why it was found, and marks the words of the
+// query in it. Its main type is [Highlighter].
+package snippet
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sheaf"
+	"sheaf/internal/edits"
+	"sheaf/text/analysis"
+)
+
+// Highlighter finds the words of one query in texts. It is not safe for concurrent use.
+type Highlighter struct {
+	analyzer *analysis.Analyzer
+	terms    []term
+	numbers  map[string]int // from a term that counts to its place in terms
+	expanded []expanded
+	// phrases are those of several words: for each word, a bit for each of its terms.
+	phrases [][]uint64
+	// typed are the words as typed, to look for them far ahead.
+	typed []typedWord
+	// full is what all words of the query tell together.
+	full   float64
+	screen screen
+	// known remembers what words of texts match.
+	known map[string][]wordMatch
+	room  analysis.Room // for the terms of a word
+}
+
+// term is a term of the query.
+type term struct {
+	weight float64 // the parts of one word share what the word tells, and the whole of it tells all
+	told   float64 // what its word tells
+	phrase bool
+}
+
+// typedWord is a word of the query and what it tells.
+type typedWord struct {
+	text string
+	told float64
+}
+
+// expanded is a word of the query that is compared with terms, as in the dictionary of an index.
+type expanded struct {
+	text string
+	how  how
+	// distance is how many typing errors a fuzzy word allows.
+	distance int
+	term     int
+}
+
+type how uint8
+
+const (
+	fuzzy  how = iota // a term or form is spelled like it
+	prefix            // a term or form begins with it
+	begin             // a term begins with it; only the first character is marked
+)
+
+// matches reports whether a term of a text, or a form of one, matches.
+func (e *expanded) matches(t analysis.Term) bool {
+	switch e.how {
+	case fuzzy:
+		return edits.Distance([]rune(t.Text), []rune(e.text), e.distance) <= e.distance
+	case begin:
+		return !t.Form && strings.HasPrefix(t.Text, e.text)
+	}
+	return strings.HasPrefix(t.Text, e.text)
+}
+
+// screen excludes most words of a text by their first letters and their length.
+type screen struct {
+	// off lets every word through: a fuzzy query needs that.
+	off bool
+	// shortest is the length of the shortest term with this first byte; 0 when there is none.
+	shortest [256]uint8
+	// sieve looks at more letters; nil when a beginning of a term matches too.
+	sieve *analysis.Sieve
+}
+
+// wordMatch is a range inside a word of the text and the term that it matches.
+type wordMatch struct{ start, end, term int }
+
+// Bounds of what a highlighter remembers.
+const (
+	mostKnown    = 4096
+	longestKnown = 64
+)
+
+// New takes the words that query asks for. It leaves out those that query excludes, and function words when
+// there are others; phrases keep theirs. a is the analyzer that the texts were indexed with. rarity, such as
+// an idf, says how much a word tells: words that tell less than a fifth of the best one are not shown. nil
+// takes all words alike.
+func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
+	h := &Highlighter{analyzer: a, numbers: map[string]int{}, known: map[string][]wordMatch{}}
+	r := reader{h, rarity, true}
+	r.collect(query)
+	if len(h.terms) == 0 {
+		r.stop = false
+		r.collect(query)
+	}
+	h.dropCommon()
+	h.measure()
+	return h
+}
+
+// dropCommon forgets terms that tell little beside others.
+func (h *Highlighter) dropCommon() {
+	best := 0.0
+	for _, t := range h.terms {
+		best = max(best, t.told)
+	}
+	const least = 0.2
+	common := func(t term) bool { return t.told < least*best && !t.phrase }
+	for text, i := range h.numbers {
+		if common(h.terms[i]) {
+			delete(h.numbers, text)
+		}
+	}
+	for _, t := range h.terms {
+		if !common(t) {
+			h.full += t.weight
+		}
+	}
+}
+
+// measure makes the screen.
+func (h *Highlighter) measure() {
+	s := &h.screen
+	note := func(text string) {
+		length := uint8(min(max(len(text), 1), math.MaxUint8))
+		for c := range s.shortest {
+			if (text == "" || text[0] == byte(c)) && (s.shortest[c] == 0 || length < s.shortest[c]) {
+				s.shortest[c] = length
+			}
+		}
+	}
+	terms := make([]string, 0, len(h.numbers))
+	for text := range h.numbers {
+		note(text)
+		terms = append(terms, text)
+	}
+	beginnings := false
+	for _, e := range h.expanded {
+		if e.how == fuzzy {
+			s.off = true
+			continue
+		}
+		note(e.text)
+		beginnings = true
+	}
+	if !beginnings {
+		s.sieve = h.analyzer.Sieve(terms)
+	}
+}
+
+// reader reads a query.
+type reader struct {
+	*Highlighter
+	rarity func(word string) float64
+	stop   bool // function words are left out
+}
+
+func (r *reader) collect(query sheaf.TextQuery) {
+	switch q := query.(type) {
+	case sheaf.Match:
+		r.addWords(q.Text, false)
+	case sheaf.Phrase:
+		r.addWords(q.Text, true)
+		if words := r.termsOf(q.Text); len(words) > 1 {
+			r.phrases = append(r.phrases, words)
+		}
+	case sheaf.Prefix:
+		r.addExpanded(prefix, r.analyzer.PrefixPieces(q.Text), 0)
+	case sheaf.Fuzzy:
+		r.addExpanded(fuzzy, r.analyzer.FuzzyPieces(q.Text), q.Distance)
+	case sheaf.Boost:
+		r.collect(q.Query)
+	case sheaf.Bool:
+		for _, part := range slices.Concat(q.Must, q.Should) {
+			r.collect(part)
+		}
+	}
+}
+
+func (r *reader) addWords(text string, phrase bool) {
+	find := r.analyzer.QueryTokens
+	if phrase {
+		find = r.analyzer.PhraseTokens
+	}
+	r.analyzer.Words(text, func(start, end int) bool {
+		raw := text[start:end]
+		if r.stop && !phrase && r.analyzer.Stops(raw) {
+			return true
+		}
+		tokens := find(raw)
+		told := 1.0
+		if r.rarity != nil {
+			told = r.rarity(raw)
+		}
+		for _, t := range tokens {
+			share := 1 / float64(len(tokens))
+			if t.Start == 0 && t.End == len(raw) { // where the whole of a name stands, no part of it is a match
+				share = 1
+			}
+			r.addTerm(t, term{told * share, told, phrase})
+		}
+		if len(tokens) > 0 {
+			r.addTyped(raw, told)
+		}
+		return true
+	})
+}
+
+func (r *reader) addTyped(word string, told float64) {
+	if len(r.typed) < jumpWords {
+		r.typed = append(r.typed, typedWord{word, told})
+	}
+}
+
+func (r *reader) addTerm(t analysis.Token, as term) {
+	if i, ok := r.numbers[t.Term]; ok {
+		r.terms[i].phrase = r.terms[i].phrase || as.phrase
+		return
+	}
+	if len(r.terms) == mostTerms {
+		return
+	}
+	r.numbers[t.Term] = len(r.terms)
+	if t.Prefix {
+		r.expanded = append(r.expanded, expanded{text: t.Term, how: begin, term: len(r.terms)})
+	}
+	r.terms = append(r.terms, as)
+}
+
+// addExpanded takes the parts of a prefix or fuzzy query, as the index reads them: whole words as phrases,
+// the others to be compared.
+func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
+	for _, p := range pieces {
+		if p.Exact {
+			r.addWords(p.Text, true)
+			continue
+		}
+		if len(r.terms) == mostTerms {
+			return
+		}
+		r.expanded = append(r.expanded, expanded{p.Text, how, distance, len(r.terms)})
+		r.terms = append(r.terms, term{1, 1, true})
+		r.addTyped(p.Text, 1)
+	}
+}
+
+// termsOf are the words of a phrase, a bit for each of their terms.
+func (r *reader) termsOf(phrase string) (words []uint64) {
+	r.analyzer.Words(phrase, func(start, end int) bool {
+		var word uint64
+		for _, t := range r.analyzer.PhraseTokens(phrase[start:end]) {
+			if i, ok := r.numbers[t.Term]; ok {
+				word |= 1 << i
+			}
+		}
+		if word != 0 {
+			words = append(words, word)
+		}
+		return true
+	})
+	return words
+}
+
+// holdsPhrase reports whether every word of one of the query's phrases is among matches; true for a query
+// without phrases.
+func (h *Highlighter) holdsPhrase(matches []match) bool {
+	if len(h.phrases) == 0 {
+		return true
+	}
+	var found uint64
+	for _, m := range matches {
+		found |= 1 << m.term
+	}
+	return slices.ContainsFunc(h.phrases, func(words []uint64) bool {
+		return !slices.ContainsFunc(words, func(word uint64) bool { return word&found == 0 })
+	})
+}
+
+// words yields the words of a text that may match.
+func (h *Highlighter) words(text string, yield func(start, end int) bool) {
+	if h.screen.sieve != nil && !h.screen.off {
+		h.screen.sieve.Words(text, yield)
+		return
+	}
+	h.analyzer.Words(text, yield)
+}
+
+// word returns what a word of the text matches, in order of place.
+func (h *Highlighter) word(raw string) []wordMatch {
+	if raw == "" {
+		return nil
+	}
+	if first := h.analyzer.Initial(raw); !h.screen.off && first != 0 {
+		if shortest := h.screen.shortest[first]; shortest == 0 || len(raw) < int(shortest) {
+			return nil
+		}
+	}
+	found, ok := h.known[raw]
+	if !ok {
+		found = h.match(raw)
+		if len(h.known) == mostKnown {
+			clear(h.known)
+		}
+		if len(raw) <= longestKnown {
+			h.known[strings.Clone(raw)] = found
+		}
+	}
+	return found
+}
+
+// firstCharacter is the length of the first character of a run in a script without spaces, with its marks:
+// those of Unicode, and the vowel am of Thai and Lao, which holds one.
+func firstCharacter(run string) int {
+	n := norm.NFKC.NextBoundaryInString(run, true)
+	for n < len(run) {
+		r, size := utf8.DecodeRuneInString(run[n:])
+		if !unicode.IsMark(r) && r != '\u0E33' && r != '\u0EB3' {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// match returns what a word of the text matches, in order of place.
+func (h *Highlighter) match(raw string) (found []wordMatch) {
+	for _, t := range h.analyzer.Known(raw, &h.room) {
+		if i, ok := h.numbers[t.Text]; ok && !t.Form { // first: of one range the first counts
+			found = append(found, wordMatch{t.Start, t.End, i})
+		}
+		for i := range h.expanded {
+			e := &h.expanded[i]
+			if !e.matches(t) {
+				continue
+			}
+			end := t.End
+			if e.how == begin {
+				end = t.Start + firstCharacter(raw[t.Start:])
+			}
+			found = append(found, wordMatch{t.Start, end, e.term})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b wordMatch) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		return b.end - a.end
+	})
+	return found
+}

@@ -1,0 +1,219 @@
+package snippet
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/text/chunk"
+)
+
+// Bounds of the work that one snippet takes, however long the text.
+const (
+	// scanBytes of the text are analyzed from its beginning.
+	scanBytes = 256 << 10
+	// jumpBytes are analyzed around the first place further on that seems to hold a word, when the beginning
+	// holds none.
+	jumpBytes = 64 << 10
+	// jumpWords is how many words of the query are looked for then.
+	jumpWords = 4
+	// mostMatches is how many matches are weighed.
+	mostMatches = 20_000
+	// mostTerms is how many terms of a query are told apart.
+	mostTerms = 64
+	// leastWidth is the width of the narrowest snippet.
+	leastWidth = 20
+)
+
+// Width is the usual width of a snippet in columns: Chinese, Japanese and Korean characters take two.
+const Width = 200
+
+// Snippet is the part of a text that shows best why it was found.
+type Snippet struct {
+	// Text is one line, lightly cleaned of Markdown, with "…" where it was cut.
+	Text string
+	// Matches are the ranges of Text that match words of the query, in order, not overlapping.
+	Matches []sheaf.Span
+	// At is the offset, in the given text, of the rarest match in the snippet, or of the snippet's beginning
+	// when the snippet has no match.
+	At int
+	// worth is what the words in Matches tell together, each word once.
+	worth float64
+	// phrase says that there are matches, and among them all words of one of the query's phrases when it has any.
+	phrase bool
+}
+
+// match is a range of the text that matches a term of the query.
+type match struct {
+	start, end, term int
+	// gap is the number of columns from the end of the match before it to its own end; more than fit into any
+	// snippet when the two are far apart.
+	gap int
+}
+
+// Snippet chooses the part of text, about width columns wide, that holds most of the query's words, rare ones
+// before frequent ones and close together before far apart; the earliest of equal parts. Without any match it
+// is the beginning of the text. Frontmatter and headings are the caller's to leave out. The work is bounded,
+// however long the text.
+func (h *Highlighter) Snippet(text string, width int) Snippet {
+	left := chunk.WithoutPayloads(text)
+	s := h.cut(left.Text, max(width, leastWidth))
+	s.At = left.At(s.At)
+	return s
+}
+
+func (h *Highlighter) cut(text string, width int) Snippet {
+	matches := h.find(text, width)
+	if len(matches) == 0 {
+		return h.clip(text, skipSpace(text), nil, nil, width)
+	}
+	weights := h.weigh(matches)
+	start, shown := skipSpace(text), matches
+	if columns(text, 0, len(text), width) > width {
+		first, last := bestWindow(matches, weights, width)
+		used := 0
+		for _, m := range matches[first+1 : last+1] {
+			used += m.gap
+		}
+		start, shown = snippetStart(text, matches[first].start, max((width-used)/3, 10)), matches[first:last+1]
+		matches = matches[first:]
+	}
+	s := h.clip(text, start, matches, weights, width)
+	s.phrase = h.holdsPhrase(shown)
+	return s
+}
+
+// weigh returns what each term counts in a text with these matches: less, the more often the text has the term.
+func (h *Highlighter) weigh(matches []match) []float64 {
+	weights, counts := make([]float64, len(h.terms)), make([]int, len(h.terms))
+	for _, m := range matches {
+		counts[m.term]++
+	}
+	for i, n := range counts {
+		weights[i] = h.terms[i].weight / (1 + math.Log(float64(max(n, 1))))
+	}
+	return weights
+}
+
+// find returns the matches of the beginning of text. When the beginning lacks a word that tells more than
+// those it has, find returns the matches around the first place behind that seems to hold the word.
+func (h *Highlighter) find(text string, width int) []match {
+	if len(h.terms) == 0 {
+		return nil
+	}
+	matches := h.scan(text, 0, min(len(text), scanBytes), width, false)
+	if len(matches) == 0 && strings.IndexByte(text, '<') >= 0 { // a comment or a tag may have the word
+		matches = h.scan(text, 0, min(len(text), scanBytes), width, true)
+	}
+	if len(text) > scanBytes {
+		if at := h.ahead(text, matches); at >= 0 {
+			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+jumpBytes)), width, false)
+		}
+	}
+	var shown []match
+	for _, m := range matches {
+		if !inTarget(text, m.start) {
+			shown = append(shown, m)
+		}
+	}
+	if len(shown) == 0 || len(shown) == len(matches) {
+		return matches
+	}
+	for i := 1; i < len(shown); i++ {
+		shown[i].gap = columns(text, shown[i-1].end, shown[i].end, width)
+	}
+	return shown
+}
+
+// ahead is the first place behind the beginning of text that seems to hold the rarest word, of those that
+// tell more than matches do; -1 without such a place.
+func (h *Highlighter) ahead(text string, matches []match) int {
+	most := 0.0
+	for _, m := range matches {
+		most = max(most, h.terms[m.term].weight)
+	}
+	at := -1
+	rest := text[scanBytes:]
+	for _, word := range h.typed {
+		if word.told <= most {
+			continue
+		}
+		behind := rest
+		for _, form := range []string{word.text, strings.ToLower(word.text), strings.ToUpper(word.text), title(word.text)} {
+			if i := strings.Index(behind, form); i >= 0 {
+				at, behind, most = scanBytes+i, behind[:i], word.told
+			}
+		}
+	}
+	return at
+}
+
+func title(word string) string {
+	_, size := utf8.DecodeRuneInString(word)
+	return strings.ToUpper(word[:size]) + strings.ToLower(word[size:])
+}
+
+func runeStart(text string, i int) int {
+	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
+		i--
+	}
+	return max(i, 0)
+}
+
+// scan returns the matches of a part of text; those in comments and tags of HTML only when all is set.
+func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches []match) {
+	tags := !all && strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
+	h.words(text[from:to], func(start, end int) bool {
+		start, end = start+from, end+from
+		for _, w := range h.word(text[start:end]) {
+			if tags && hidden(text, start+w.start) {
+				continue
+			}
+			m := match{start: start + w.start, end: start + w.end, term: w.term}
+			if n := len(matches); n > 0 {
+				before := &matches[n-1]
+				if m.start < before.end {
+					// Overlapping terms, such as the pairs of a Chinese
+					// word or the parts of an identifier: one range for
+					// each place, the longest.
+					if m.term == before.term || m.end <= before.end {
+						continue
+					}
+				}
+				m.gap = columns(text, before.end, m.end, width)
+			}
+			matches = append(matches, m)
+		}
+		return len(matches) < mostMatches
+	})
+	return matches
+}
+
+// columns measures text[from:to], at most to the first number above limit.
+func columns(text string, from, to, limit int) int {
+	if to-from > 4*limit {
+		return limit + 1
+	}
+	n := 0
+	for i := max(from, 0); i < to; {
+		if text[i] < utf8.RuneSelf {
+			n++
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		n += runeColumns(r)
+		i += size
+	}
+	return n
+}
+
+func runeColumns(r rune) int {
+	if r >= 0x1100 && (r <= 0x115F || r >= 0x2E80 && r <= 0xA4CF || r >= 0xAC00 && r <= 0xD7A3 ||
+		r >= 0xF900 && r <= 0xFAFF || r >= 0xFE30 && r <= 0xFE6F || r >= 0xFF00 && r <= 0xFF60 ||
+		r >= 0x1F300 && r <= 0x1FAFF || r >= 0x20000 && r <= 0x3FFFD) {
+		return 2
+	}
+	return 1
+}

@@ -194,7 +194,11 @@ var masks = []struct {
 	{regexp.MustCompile(`("documents": ?)\d+(,\s*"firsts")`), "${1}SIZE$2"},
 	{regexp.MustCompile(`[\d.]+ age in years`), "AGE age in years"},
 	{regexp.MustCompile(`(key \w+ )\([a-z0-9]{8}\)`), "${1}(ID)"},
-	{regexp.MustCompile(`notes-[0-9a-f]{16}\b`), "notes-HASH"},
+	{regexp.MustCompile(`((?:notes|own)[-_])[0-9a-f]{16}`), "${1}HASH"},
+	{regexp.MustCompile(`\b\d+\.seg:`), "NUMBER.seg:"},
+	{regexp.MustCompile(`(?m)^[a-z0-9]{8}(  ann   )`), "ID      $1"},
+	{regexp.MustCompile(`("filter":"","id":)"[a-z0-9]{8}"`), `${1}"ID"`},
+	{regexp.MustCompile(`revoked 20\d\d-\d\d-\d\d \d\d:\d\d`), "revoked MOMENT"},
 	{regexp.MustCompile(`(Traceparent: 00-[0-9a-f]{32}-)[0-9a-f]{16}`), "${1}SPAN"},
 	{regexp.MustCompile(`;dur=[\d.]+`), ";dur=TIME"},
 	{regexp.MustCompile(`ETag: W/"[0-9a-f]{16}"`), `ETag: W/"HASH"`}, // of texts for programmers

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,9 @@ var defaultDigest = sync.OnceValue(func() string {
 	}
 	return own.digest
 })
+
+// Equal reports whether two profiles are the same, read from the same file.
+func (p *Profile) Equal(q *Profile) bool { return reflect.DeepEqual(p, q) }
 
 // isText reports whether a profile is a built-in one as it stands.
 func (p *Profile) isText(text []byte) bool {

@@ -185,14 +185,13 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if n, err = resolve(n, find, nil); err != nil {
 		return nil, err
 	}
-	p, err := decode(n)
+	p, err := decode(func(d *decoder) *Profile { return d.profile(n) })
 	if err != nil {
 		return nil, err
 	}
 	if err := p.try(); err != nil {
 		return nil, err
 	}
-	p.plans = &plans{}
 	p.digest, p.unchanged = p.compute(), p.isText(text)
 	return p, nil
 }
@@ -200,9 +199,12 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 // try finds out whether the profile can work. It tries some limits, because numbers may depend
 // on the limit.
 func (p *Profile) try() error {
-	most, err := p.maxLimit()
+	standard, most, err := p.limit(nil)
 	if err != nil {
 		return err
+	}
+	if standard > most {
+		return p.limits.node.errorf("limits.default is %d, above limits.max, which is %d", standard, most)
 	}
 	for _, limit := range []int{1, 10, 100} {
 		if _, err := p.Plan(min(limit, most), nil); err != nil {

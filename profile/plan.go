@@ -21,22 +21,6 @@ const MaxLimit = 10_000
 // out of its range, or numbers of the profile that become invalid by them are
 // sheaf.ErrInvalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
-	if p.plans == nil {
-		return p.plan(limit, set)
-	}
-	key := planKey(limit, set)
-	if plan := p.plans.get(key); plan != nil {
-		return plan, nil
-	}
-	plan, err := p.plan(limit, set)
-	if err == nil {
-		p.plans.put(key, plan)
-	}
-	return plan, err
-}
-
-// plan makes the plan of Plan.
-func (p *Profile) plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
 	}
@@ -44,8 +28,10 @@ func (p *Profile) plan(limit int, set map[string]string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkLimit(limit, v); err != nil {
+	if _, most, err := p.limit(set); err != nil {
 		return nil, err
+	} else if limit > most {
+		return nil, sheaf.Invalidf("limit is %d: profile %s allows 1..%d", limit, p.Name, most)
 	}
 	plan := &Plan{Profile: p, Limit: limit, Values: map[string]string{}}
 	for name, x := range v.numbers {
@@ -76,6 +62,64 @@ func (p *Profile) plan(limit int, set map[string]string) (*Plan, error) {
 	plan.Main = *main
 	return plan, nil
 }
+
+// planSources binds the expansion of the query and the scan of files.
+func (p *Profile) planSources(plan *Plan, v values) error {
+	if p.expand != nil {
+		args, err := compute(p.expand.settings, v)
+		if err != nil {
+			return err
+		}
+		if args.number(whenOption.name) != 0 {
+			plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"),
+				AllWords: args.flag("all_words"), Timeout: seconds(args.number("timeout"))}
+		}
+	}
+	if p.scan != nil {
+		args, err := compute(p.scan.settings, v)
+		if err != nil {
+			return err
+		}
+		plan.Scan = &Scan{Files: args.integer("files"), ChunkChars: args.integer("chunk_chars"),
+			MaxVectors: args.integer("max_vectors"), ListValues: args.integer("list_values"),
+			FrontmatterDepth: args.integer("frontmatter_depth"),
+			MemoryBytes:      int64(args.number("memory_mb") * (1 << 20))}
+	}
+	return nil
+}
+
+// limit returns how many results a query with these parameters wants when it does not
+// say, 0 when the profile leaves that open, and how many it may want.
+func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
+	if p.limits == nil {
+		return 0, MaxLimit, nil
+	}
+	v, err := p.values(1, set)
+	if err != nil {
+		return 0, 0, err
+	}
+	args, err := compute(p.limits.settings, v)
+	return args.integer("default"), args.integer("max"), err
+}
+
+// MostWanted returns how many results a query with these parameters may want.
+func (p *Profile) MostWanted(set map[string]string) (int, error) {
+	_, most, err := p.limit(set)
+	return most, err
+}
+
+// DefaultLimit returns how many results a query with these parameters wants when it
+// does not say; 0 when the profile leaves that open, or a parameter is wrong.
+func (p *Profile) DefaultLimit(set map[string]string) int {
+	standard, most, err := p.limit(set)
+	if err != nil {
+		return 0
+	}
+	return min(standard, most)
+}
+
+// Scans reports whether the profile finds candidates in files and so needs no index.
+func (p *Profile) Scans() bool { return p.scan != nil }
 
 // given adds to what is wrong with a profile's numbers what a query set.
 func given(err error, set map[string]string) error {
@@ -372,7 +416,7 @@ func (s *step) text(args arguments) string {
 			continue
 		}
 		value := set.String()
-		if arg := args[set.option.name]; set.number != nil {
+		if arg := args[i]; set.number != nil {
 			value = plain(arg.number)
 		} else if set.option.kind == typeChoice {
 			value = arg.text

@@ -39,8 +39,7 @@ type Profile struct {
 
 	root      string // the name of the profile at the end of those that it extends
 	digest    string
-	unchanged bool   // it is a built-in one as it stands
-	plans     *plans // nil keeps none
+	unchanged bool // it is a built-in one as it stands
 }
 
 // Parameter is a number or a word of a profile that a query may set.

@@ -66,7 +66,7 @@ func (p *Profile) Reference() (string, error) {
 		}
 		b.WriteString("\n")
 	}
-	most, err := p.maxLimit()
+	_, most, err := p.limit(nil)
 	if err != nil {
 		return "", err
 	}
@@ -132,3 +132,72 @@ func writeOptions(b *strings.Builder, options []option) {
 
 // cell makes a text fit a cell of a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+
+// Option describes a setting.
+type Option struct {
+	// Default is "" when the setting must be given.
+	Name, About, Default string
+	// Allowed says what it takes; Flag says that it is true or false.
+	Allowed string
+	Flag    bool
+	// Number says that it is a number within Min..Max, or an expression for one;
+	// Integer asks for a whole one.
+	Number, Integer bool
+	Min, Max        float64
+	// OneOf are the words that it may be; without any, and when it is nothing of
+	// the above, it is a text.
+	OneOf []string
+}
+
+func describe(options []*option) (out []Option) {
+	for _, o := range options {
+		out = append(out, Option{Name: o.name, About: o.about, Default: o.standard, Allowed: o.written(),
+			Flag: o.kind == typeBool, Number: o.isNumber(), Integer: o.kind == typeInteger,
+			Min: o.min, Max: o.max, OneOf: o.choices})
+	}
+	return out
+}
+
+// written says what the option takes outside a profile, where it is one text.
+func (o *option) written() string {
+	if o.kind == typeTexts {
+		return o.allowed() + " with commas between them"
+	}
+	return o.allowed()
+}
+
+// StageOptions returns the settings of a stage; none when there is no such stage.
+func StageOptions(name string) []Option {
+	k := stageNamed(name)
+	if k == nil {
+		return nil
+	}
+	return describe(k.allOptions())
+}
+
+// FusionOptions returns the settings of a fusion of rankings that come from elsewhere.
+func FusionOptions() []Option { return describe(pointers(runFusion.options)) }
+
+// StageHelp describes a kind of stage and its settings, a line each. The error for an
+// unknown name offers the stages that rankings of other systems can go through.
+func StageHelp(name string) (string, error) {
+	k := stageNamed(name)
+	if k == nil {
+		return "", unknownStage(name, runStages)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s.\n", k.name, k.about)
+	width := 0
+	for i := range k.options {
+		width = max(width, len(k.options[i].name))
+	}
+	for i := range k.options {
+		o := &k.options[i]
+		standard := "must be given"
+		if o.standard != "" {
+			standard = "default " + o.standard
+		}
+		fmt.Fprintf(&b, "  --%-*s  %s (%s; %s)\n", width, o.name, o.about, o.written(), standard)
+	}
+	return b.String(), nil
+}

@@ -24,20 +24,9 @@ type kind struct {
 	fusion func(a arguments) rank.Fusion
 }
 
-func (k *kind) optionNames() []string {
-	names := make([]string, len(k.options))
-	for i := range k.options {
-		names[i] = k.options[i].name
-	}
-	return names
-}
-
 // allOptions are the options of the kind and those of every stage.
 func (k *kind) allOptions() []*option {
-	options := make([]*option, 0, len(k.options)+1)
-	for i := range k.options {
-		options = append(options, &k.options[i])
-	}
+	options := pointers(k.options)
 	if k.stage != nil {
 		options = append(options, &whenOption)
 	}
@@ -176,7 +165,7 @@ var stages = []kind{
 			{name: "values", kind: typeTexts, about: "the values"},
 			number("factor", "1.5", 0.001, 1000, "the factor"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.FieldBoost{Field: a.text("field"), Values: a["values"].texts, Factor: a.number("factor"), Blend: blendOf(a)}
+			return rank.FieldBoost{Field: a.text("field"), Values: a.texts("values"), Factor: a.number("factor"), Blend: blendOf(a)}
 		}},
 	{name: "top", about: "keeps the first hits", short: "n", keeps: true,
 		options: []option{integer("n", limitName, 1, 1_000_000, "how many")},
@@ -244,7 +233,7 @@ var stages = []kind{
 			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),
 			number("timeout", "5", 0.001, 600, "seconds that the model may take")},
 		stage: func(a arguments) rank.Stage {
-			return Rerank{N: a.integer("n"), Weight: a.number("weight"), Timeout: time.Duration(a.number("timeout") * float64(time.Second))}
+			return Rerank{N: a.integer("n"), Weight: a.number("weight"), Timeout: seconds(a.number("timeout"))}
 		}},
 	{name: "reading_order", about: "puts hits of one document that score alike into the order in which they stand there", short: "within",
 		options: []option{number("within", "0.01", 0, 1e12, "how far below the first of them a score counts as alike")},
@@ -253,14 +242,15 @@ var stages = []kind{
 		options: []option{{name: "ids", kind: typeTexts, about: "the ids, in the order wanted"}},
 		stage: func(a arguments) rank.Stage {
 			var ids []sheaf.ID
-			for _, id := range a["ids"].texts {
+			for _, id := range a.texts("ids") {
 				ids = append(ids, sheaf.ID(id))
 			}
 			return rank.Pin{IDs: ids}
 		}},
 }
 
-func days(n float64) time.Duration { return time.Duration(n * float64(24*time.Hour)) }
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+func days(n float64) time.Duration    { return time.Duration(n * float64(24*time.Hour)) }
 
 var (
 	scales = []string{"minmax", "tanh", "sigmoid", "percentile", "max", "zscore", "l2"}
@@ -326,4 +316,28 @@ var (
 	}
 	fieldWeight = number("fields", "1", 0, 1_000_000, "the weight of a field; 0 leaves it out")
 	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase go on")
+)
+
+// What comes before the branches: how many results may be wanted, the expansion
+// of the query, and candidates that are found in files.
+var (
+	limitOptions = kind{name: "limits", about: "says how many results a query may want",
+		options: []option{
+			integer("default", "10", 1, MaxLimit, "how many are wanted when nobody says"),
+			integer("max", "10000", 1, MaxLimit, "the most that may be wanted")}}
+	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a candidate, and of words only those of the query score. Without a model the query stands for itself", short: "variants",
+		options: []option{
+			integer("variants", "3", 0, 10, "how many other ways to put it"),
+			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
+			flag("passage", "has the model invent an answer (HyDE); when vectors are searched, the answer and the variants are embedded beside the query"),
+			flag("all_words", "all words of the query score, whichever of them the model finds to matter"),
+			number("when", "1", -1e12, 1e12, "0 asks no model")}}
+	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for in paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long as the query", short: "files",
+		options: []option{
+			integer("files", "500", 1, 10_000, "how many files are candidates"),
+			integer("chunk_chars", "6000", 100, 100_000, "the most characters of a section"),
+			number("memory_mb", "100", 1, 1000, "megabytes for sections that are remembered (35 %) and for the index (65 %)"),
+			integer("max_vectors", "1000", 1, 100_000, "how many sections get vectors, when vectors are searched"),
+			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list hundreds would be found by everything"),
+			integer("frontmatter_depth", "1", 1, 10, "how deep values in frontmatter are searched: 1 leaves out what lies in a list or map within a property")}}
 )

@@ -226,7 +226,13 @@ func (n *node) cutAtComma(i int) error {
 	return nil
 }
 
-// unknown is the error for a name that is none of allowed.
+// saying returns a node at n's place with another text.
+func (n *node) saying(text string) *node {
+	at := *n
+	at.text = text
+	return &at
+}
+
 // unknownStage is an error about a stage that is not among those allowed.
 func (n *node) unknownStage(allowed []string) error {
 	if gone := GoneStage(n.text); gone != "" {

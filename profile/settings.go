@@ -1,0 +1,257 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// optionType is the type of an option's value.
+type optionType uint8
+
+const (
+	typeNumber  optionType = iota // a finite number or an expression
+	typeInteger                   // a whole number or an expression
+	typeChoice                    // one of some words, or $PARAMETER
+	typeBool                      // true or false
+	typeText                      // any text
+	typeTexts                     // a list of texts, or a single one
+)
+
+// option is one setting of a stage, a fusion or a branch: everything that the
+// decoder, the JSON Schema and the reference know of it.
+type option struct {
+	name  string
+	about string
+	kind  optionType
+	// standard is the default, as a profile would write it; "" when the option must be
+	// given.
+	standard string
+	min, max float64 // of numbers
+	choices  []string
+}
+
+// allowed says what values an option takes, for people.
+func (o *option) allowed() string {
+	switch o.kind {
+	case typeNumber:
+		return fmt.Sprintf("a number within %s..%s", plain(o.min), plain(o.max))
+	case typeInteger:
+		return fmt.Sprintf("a whole number within %s..%s", plain(o.min), plain(o.max))
+	case typeChoice:
+		return "one of " + strings.Join(o.choices, ", ")
+	case typeBool:
+		return "true or false"
+	case typeTexts:
+		return "a list of words"
+	}
+	return "a text"
+}
+
+func (o *option) isNumber() bool { return o.kind == typeNumber || o.kind == typeInteger }
+
+// plain writes a number without an exponent where that is readable, and without
+// the last digits of what was computed: 1 - 0.82 is 0.18.
+func plain(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 12, 64)
+}
+
+// setting is the value that a profile gives to an option, not yet computed.
+type setting struct {
+	option *option
+	node   *node  // where it was written; nil for a default
+	where  string // names the option for people, as "elbow.ratio"
+	number *expression
+	text   string // a choice ("$name" for a parameter's), a truth value or a text
+	texts  []string
+}
+
+// setting reads what mapping n gives to an option, or takes its default.
+func (d *decoder) setting(o *option, n *node, where string) setting {
+	if value := n.get(o.name); value != nil {
+		return d.value(o, value, where)
+	}
+	s := setting{option: o, where: where, text: o.standard}
+	if o.isNumber() {
+		e, err := parseExpression(o.standard)
+		if err != nil {
+			panic(fmt.Sprintf("profile: default of %s: %v", where, err)) // the table is wrong
+		}
+		s.number = e
+	}
+	return s
+}
+
+// value reads n as the value of an option.
+func (d *decoder) value(o *option, n *node, where string) setting {
+	s := setting{option: o, node: n, where: where, text: n.text}
+	if o.kind == typeTexts {
+		items := []node{*n}
+		if n.kind == nodeList {
+			items = n.items
+		}
+		for i := range items {
+			check(items[i].want(nodeScalar, where))
+			s.texts = append(s.texts, items[i].text)
+		}
+		return s
+	}
+	if n.kind != nodeScalar {
+		n.fail("%s must be %s, and is %s", where, o.allowed(), n.kind)
+	}
+	switch o.kind {
+	case typeNumber, typeInteger:
+		s.number = d.expression(&s)
+	case typeBool:
+		if n.text != "true" && n.text != "false" {
+			n.fail("%s is %q: must be true or false", where, n.text)
+		}
+	case typeChoice:
+		if name, ok := strings.CutPrefix(n.text, "$"); ok {
+			d.choiceParameter(&s, name)
+		} else if !slices.Contains(o.choices, n.text) {
+			check(n.unknown("value of "+where, o.choices))
+		}
+	}
+	return s
+}
+
+// expression reads the number of a setting.
+func (d *decoder) expression(s *setting) *expression {
+	e, err := parseExpression(s.text)
+	if err != nil {
+		s.node.fail("%s is %q: must be %s or an expression: %v", s.where, s.text, s.option.allowed(), err)
+	}
+	known := append([]string{limitName}, d.named(false)...)
+	for _, name := range e.names() {
+		if slices.Contains(known, name) {
+			continue
+		}
+		if gone := goneParameter(name, Default, known); gone != "" {
+			s.node.fail("%s is %q: %s", s.where, s.text, gone)
+		}
+		check(s.node.saying(name).unknown("name in the expression of "+s.where, known))
+	}
+	return e
+}
+
+// named returns the names of the parameters that are words, or numbers.
+func (d *decoder) named(words bool) (names []string) {
+	for i := range d.params {
+		if words == (len(d.params[i].OneOf) > 0) {
+			names = append(names, d.params[i].Name)
+		}
+	}
+	return names
+}
+
+// choiceParameter checks that a choice may come from the parameter called name.
+func (d *decoder) choiceParameter(s *setting, name string) {
+	i := slices.IndexFunc(d.params, func(p Parameter) bool { return p.Name == name })
+	if i < 0 {
+		check(s.node.saying(name).unknown("parameter in "+s.where, d.named(true)))
+	}
+	if len(d.params[i].OneOf) == 0 {
+		s.node.fail("%s takes its value from parameter %s, which is a number: must be %s",
+			s.where, name, s.option.allowed())
+	}
+	for _, word := range d.params[i].OneOf {
+		if !slices.Contains(s.option.choices, word) {
+			s.node.fail("%s takes its value from parameter %s, which may be %q: must be %s",
+				s.where, name, word, s.option.allowed())
+		}
+	}
+}
+
+// is reports whether a setting is written as a number, and this one.
+func (s *setting) is(number float64) bool {
+	n, err := strconv.ParseFloat(s.node.text, 64)
+	return err == nil && n == number
+}
+
+// values are the parameters of a query and its limit.
+type values struct {
+	numbers map[string]float64
+	choices map[string]string
+}
+
+// arguments are the settings of one stage, computed.
+type arguments []argument
+
+type argument struct {
+	name   string
+	number float64
+	text   string
+	texts  []string
+}
+
+// get returns the argument called name; the zero value when there is none.
+func (a arguments) get(name string) argument {
+	for i := range a {
+		if a[i].name == name {
+			return a[i]
+		}
+	}
+	return argument{}
+}
+
+func (a arguments) number(name string) float64 { return a.get(name).number }
+func (a arguments) integer(name string) int    { return int(a.number(name)) }
+func (a arguments) text(name string) string    { return a.get(name).text }
+func (a arguments) texts(name string) []string { return a.get(name).texts }
+func (a arguments) flag(name string) bool      { return a.text(name) == "true" }
+
+// compute gives every setting its value and checks it.
+func compute(settings []setting, v values) (arguments, error) {
+	out := make(arguments, len(settings))
+	for i := range settings {
+		arg, err := settings[i].compute(v)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = arg
+	}
+	return out, nil
+}
+
+func (s *setting) compute(v values) (argument, error) {
+	o := s.option
+	arg := argument{name: o.name, text: s.text, texts: s.texts}
+	if name, ok := strings.CutPrefix(s.text, "$"); ok && o.kind == typeChoice {
+		arg.text = v.choices[name]
+	}
+	if s.number == nil {
+		return arg, nil
+	}
+	x := s.number.value(v.numbers)
+	arg.number = x
+	if x >= o.min && x <= o.max && (o.kind != typeInteger || x == math.Trunc(x)) {
+		return arg, nil
+	}
+	written := s.number.source
+	if written != plain(x) {
+		written += ", which is " + plain(x)
+	}
+	return arg, s.errorf("%s is %s: must be %s", s.where, written, o.allowed())
+}
+
+func (s *setting) errorf(format string, args ...any) error {
+	n := s.node
+	if n == nil {
+		n = &node{file: "default", line: 1, col: 1}
+	}
+	return n.errorf(format, args...)
+}
+
+// String writes the setting as a profile would.
+func (s *setting) String() string {
+	if s.option.kind == typeTexts {
+		return "[" + strings.Join(s.texts, ", ") + "]"
+	}
+	return s.text
+}

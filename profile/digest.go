@@ -14,16 +14,13 @@ import (
 	"sheaf"
 )
 
-// Digest tells what a profile computes: those that say the same have the same, whatever
-// they are called, in whichever file they stand, in whichever order, however a number is
-// written and however their parameters are described. It is finer than how they rank: the
-// names of branches, which answers show, count, and so do parameters that nothing uses
-// and expressions that are written another way. What was measured of one, such as how sure its answers are, holds for the
-// others too.
+// Digest identifies what a profile computes. Profiles with one digest rank alike, so a
+// measurement of one holds for the others. It ignores names of profiles, files, the order of
+// parameters and fields, and how a number is written. It includes the names of branches,
+// which answers show, unused parameters, and how an expression is written.
 func (p *Profile) Digest() string { return p.digest }
 
-// IsDefault reports whether a profile computes what the built-in profile [Default]
-// does.
+// IsDefault reports whether a profile computes the same as the built-in profile [Default].
 func (p *Profile) IsDefault() bool {
 	if p.unchanged {
 		return p.Name == Default
@@ -31,7 +28,7 @@ func (p *Profile) IsDefault() bool {
 	return p.digest == defaultDigest()
 }
 
-// IsBuiltin reports whether a profile is a built-in one as it stands.
+// IsBuiltin reports whether a profile is a built-in one, unchanged.
 func (p *Profile) IsBuiltin() bool { return p.unchanged }
 
 var defaultDigest = sync.OnceValue(func() string {
@@ -45,13 +42,13 @@ var defaultDigest = sync.OnceValue(func() string {
 // Equal reports whether two profiles are the same, read from the same file.
 func (p *Profile) Equal(q *Profile) bool { return reflect.DeepEqual(p, q) }
 
-// isText reports whether a profile is a built-in one as it stands.
+// isText reports whether text is that of the built-in profile of p's name.
 func (p *Profile) isText(text []byte) bool {
 	own, err := builtin.ReadFile("builtin/" + p.Name + ".yaml")
 	return err == nil && p.Extends == "" && bytes.Equal(own, text)
 }
 
-// compute is Digest, worked out.
+// compute makes the digest.
 func (p *Profile) compute() string {
 	var b strings.Builder
 	var params []string
@@ -130,8 +127,7 @@ func (s *setting) digest(b *strings.Builder) {
 	fmt.Fprintf(b, " %s=%q%q", name, s.text, s.texts)
 }
 
-// plainNumber is a number as it is written shortest; other texts, expressions among
-// them, stay.
+// plainNumber returns the shortest form of a number, and any other text as it is.
 func plainNumber(text string) string {
 	e, err := parseExpression(text)
 	if err != nil || e.op != 'n' {

@@ -91,7 +91,8 @@ func (p *expressionParser) next() {
 // isExponent reports whether s[i] is the e of a number or the sign after it.
 func isExponent(s string, i int) bool {
 	if s[i] == 'e' || s[i] == 'E' {
-		return i > 0 && i+1 < len(s) && (isDigit(s[i+1]) || i+2 < len(s) && (s[i+1] == '-' || s[i+1] == '+') && isDigit(s[i+2]))
+		return i > 0 && i+1 < len(s) && (isDigit(s[i+1]) || i+2 < len(s) && (s[i+1] == '-' || s[i+1] == '+') &&
+			isDigit(s[i+2]))
 	}
 	return (s[i] == '-' || s[i] == '+') && i > 0 && (s[i-1] == 'e' || s[i-1] == 'E')
 }
@@ -121,7 +122,8 @@ func (p *expressionParser) product(depth int) (*expression, error) {
 		op, touches := p.token, !p.apart
 		p.next()
 		right := &expression{op: 'v', name: limitName}
-		if (op == "x" || op == "×") && (p.token == "" || strings.Contains("+,)/", p.token) || touches && strings.Contains("-x×*", p.token)) {
+		if (op == "x" || op == "×") && (p.token == "" || strings.Contains("+,)/", p.token) || touches &&
+			strings.Contains("-x×*", p.token)) {
 			left = &expression{op: '*', args: []*expression{left, right}}
 			continue
 		}

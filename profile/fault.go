@@ -16,14 +16,14 @@ type FileError struct {
 	Line, Column int // from 1; 0 for the file as a whole
 	// Text says what is wrong, and names no folder.
 	Text string
-	// within is Text with the folders that it is about; "" where it is about none.
+	// within is Text with the folders that it concerns; "" where it concerns none.
 	within string
 }
 
 // Error names the file as it was read, and folders.
 func (e *FileError) Error() string { return e.say(e.File, cmp.Or(e.within, e.Text)) }
 
-// say is that something is wrong with the file called so.
+// say writes the error with another name of the file.
 func (e *FileError) say(file, text string) string {
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
@@ -34,8 +34,8 @@ func (e *FileError) say(file, text string) string {
 // Unwrap is sheaf.ErrInvalid.
 func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
 
-// WithoutFolders is an error of this package as it is told to whoever may be on another
-// machine: it names files without their folders.
+// WithoutFolders returns an error of this package that names files without their folders,
+// for readers on another machine.
 func WithoutFolders(err error) error {
 	var file *FileError
 	var access *fs.PathError

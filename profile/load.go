@@ -21,9 +21,8 @@ var builtin embed.FS
 // Default is the name of the profile that is used when none is named.
 const Default = "sheaf"
 
-// Source finds the text of the profile called name, and the file it is in. A
-// profile that does not exist is sheaf.ErrNotFound. Where one is asked for, nil is that of
-// the built-in profiles.
+// Source returns the text of the profile called name, and its file. A profile that does
+// not exist is sheaf.ErrNotFound. A nil Source has the built-in profiles.
 type Source func(name string) (file string, text []byte, err error)
 
 // maxExtends is the most profiles that may extend one another in a row.
@@ -40,8 +39,8 @@ func Builtin(name string) (file string, text []byte, err error) {
 	return "", nil, newMissing(name, builtinNames(), nil)
 }
 
-// In is the [Source] of the folders dirs, first ones first, and of the
-// built-in profiles behind them. Profile NAME is the file NAME.yaml.
+// In returns the [Source] of the folders dirs, in their order, and of the built-in
+// profiles after them. Profile NAME is the file NAME.yaml.
 func In(dirs ...string) Source {
 	return func(name string) (string, []byte, error) {
 		if validName.MatchString(name) {
@@ -61,9 +60,9 @@ func In(dirs ...string) Source {
 	}
 }
 
-// beside is the [Source] of the profiles that lie beside file, and of find behind
-// them. The file itself is not among them, so that one may be called like the
-// built-in profile that it changes.
+// beside returns the [Source] of the profiles in the folder of file, and of find after
+// them. It leaves out the file itself, which may have the name of the built-in profile
+// that it changes.
 func beside(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
@@ -82,10 +81,10 @@ func beside(file string, find Source) Source {
 	}
 }
 
-// missing says that no profile has a name.
+// missing is the error for a name that no profile has.
 type missing struct {
 	name string
-	// names are those of the profiles that there are; looked are the folders.
+	// names are the profiles that exist, looked the folders that were searched.
 	names, looked []string
 }
 
@@ -94,8 +93,7 @@ func newMissing(name string, names, looked []string) *missing {
 	return &missing{name, slices.Compact(names), looked}
 }
 
-// Error does not name the folders: it goes to whoever named the profile, who may
-// be on another machine.
+// Error does not name the folders, because the reader may be on another machine.
 func (m *missing) Error() string {
 	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.near(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
 }
@@ -109,7 +107,7 @@ func (m *missing) near() string {
 	return ""
 }
 
-// where says to whoever wrote a profile that extends it where it was looked for.
+// where says to the author of a profile that extends the missing one which places were searched.
 func (m *missing) where(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {
@@ -231,7 +229,8 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 		return nil, err
 	}
 	own := n.get("name")
-	if own != nil && own.text == extends.text && !slices.Contains(above, own.text) && slices.Contains(builtinNames(), own.text) {
+	if own != nil && own.text == extends.text && !slices.Contains(above, own.text) &&
+		slices.Contains(builtinNames(), own.text) {
 		find = Builtin // what it changes under its own name
 	} else if own != nil {
 		above = append(above, own.text)
@@ -245,12 +244,14 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 	file, text, err := find(extends.text)
 	if m := (*missing)(nil); errors.As(err, &m) {
 		if plain := strings.TrimSuffix(strings.TrimSuffix(extends.text, ".yaml"), ".yml"); isFile(extends.text) {
-			return nil, extends.errorf("extends %q: a profile extends another by its name, not by its file: write %q, and put both into one folder", extends.text, filepath.Base(plain))
+			return nil, extends.errorf("extends %q: a profile extends another by its name, not by its file: write %q, and put "+
+				"both into one folder", extends.text, filepath.Base(plain))
 		}
 		say := func(looked []string) string {
 			return fmt.Sprintf("extends %q: no profile has this name: %s", extends.text, m.where(looked))
 		}
-		return nil, &FileError{File: extends.file, Line: extends.line, Column: extends.col, Text: say(nil), within: say(m.looked)}
+		return nil, &FileError{File: extends.file, Line: extends.line, Column: extends.col, Text: say(nil),
+			within: say(m.looked)}
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
 		return nil, extends.errorf("extends %v", err)

@@ -172,7 +172,8 @@ func (p *Plan) Most() int {
 // the rest would be missing without a word.
 func (p *Plan) CheckLimit(limit int) error {
 	if most := p.Most(); limit > most {
-		return sheaf.Invalidf("limit is %d: profile %s finds %d hits at most: ask for at most %d, or raise what its branches retrieve and its cutoffs keep", limit, p.Profile.Name, most, most)
+		return sheaf.Invalidf("limit is %d: profile %s finds %d hits at most: ask for at most %d, or raise what its "+
+			"branches retrieve and its cutoffs keep", limit, p.Profile.Name, most, most)
 	}
 	return nil
 }
@@ -222,7 +223,8 @@ func (p *Profile) values(limit int, set map[string]string) (values, error) {
 			if len(names) == 0 {
 				names = []string{"none"}
 			}
-			return v, wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint, strings.Join(names, ", "))
+			return v, wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint,
+				strings.Join(names, ", "))
 		}
 	}
 	for i := range p.Parameters {
@@ -243,7 +245,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 			text = param.Default
 		}
 		if !slices.Contains(param.OneOf, text) {
-			return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+			return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text,
+				o.allowed())
 		}
 		v.choices[param.Name] = text
 		return nil
@@ -265,7 +268,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 		}
 	}
 	if err != nil || !(x >= param.Min && x <= param.Max) || param.Integer && x != float64(int64(x)) {
-		return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+		return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text,
+			o.allowed())
 	}
 	v.numbers[param.Name] = x
 	return param.reaches(p, x, v, false)
@@ -288,7 +292,8 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) e
 	if written {
 		return param.node.errorf("the default of parameter %s is %s: must be at least %s", param.Name, plain(x), bound)
 	}
-	return &ParameterError{Name: param.Name, Err: together{sheaf.Invalidf("parameter %s of profile %s is %s: must be at least %s", param.Name, p.Name, plain(x), bound)}}
+	return &ParameterError{Name: param.Name, Err: together{sheaf.Invalidf("parameter %s of profile %s is %s: must be at "+
+		"least %s", param.Name, p.Name, plain(x), bound)}}
 }
 
 // only is the branch of a weight above 0 when there is just one, else nil.
@@ -352,12 +357,14 @@ func (b *branch) plan(v values) (*Branch, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Branch{Name: b.name, Retrieve: b.retrieve, Limit: args.integer("limit"), Weight: args.number("weight"), AtLeast: args.text("at_least")}
+	out := &Branch{Name: b.name, Retrieve: b.retrieve, Limit: args.integer("limit"), Weight: args.number("weight"),
+		AtLeast: args.text("at_least")}
 	if b.retrieve == RetrieveVector {
 		out.Vector = &VectorBranch{Field: args.text("field"), Candidates: args.integer("candidates")}
 	} else {
-		out.Text = &TextBranch{Combine: args.text("combine"), TieBreaker: args.number("tie_breaker"), Statistics: args.text("statistics"),
-			K1: args.number("k1"), B: args.number("b")}
+		out.Text = &TextBranch{Combine: args.text("combine"), TieBreaker: args.number("tie_breaker"),
+			Statistics: args.text("statistics"),
+			K1:         args.number("k1"), B: args.number("b")}
 		for i := range b.fields {
 			w, err := b.fields[i].weight.compute(v)
 			if err != nil {

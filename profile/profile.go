@@ -1,12 +1,11 @@
-// Package profile answers the question "which stages, with which numbers?". A
+// Package profile says which stages a query runs, and with which numbers. A
 // [Profile] is a ranking system written down as data: parameters that a query
 // may override, branches that retrieve, a fusion, and final stages. The
-// built-in profiles are in the folder builtin, one file each; anybody can
-// write another.
+// built-in profiles are in the folder builtin, one file each; users write more.
 //
 // The language is YAML and strict: an unknown key, a wrong type or a number
-// out of range is an error with file, line and column. Where a number stands,
-// an expression may: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
+// out of range is an error with file, line and column. An expression may replace
+// a number: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
 //
 // [Parse] reads a profile, [Profile.Plan] binds it to a query's limit and
 // parameters, and package search runs the plan.
@@ -20,12 +19,12 @@ import (
 
 // Profile is a ranking system, checked.
 type Profile struct {
-	// Name is what it is called; About what it is for, one or two sentences.
+	// About says what the profile is for, in one or two sentences.
 	Name  string
 	About string
-	// File is where it was read.
+	// File names the file in errors.
 	File string
-	// Extends is the profile that it changes, "" for none.
+	// Extends names the profile that this one changes, "" for none.
 	Extends string
 	// Parameters are what a query may override, in the order in which they
 	// are declared.
@@ -37,9 +36,9 @@ type Profile struct {
 	candidates *phase
 	main       phase
 
-	root      string // the name of the profile at the end of those that it extends
+	root      string // the last profile in the chain that this one extends
 	digest    string
-	unchanged bool // it is a built-in one as it stands
+	unchanged bool // a built-in profile as it is in the binary
 }
 
 // Parameter is a number or a word of a profile that a query may set.
@@ -103,8 +102,7 @@ const (
 	RetrieveVector Retrieve = "vector" // by meaning, the nearest passage
 )
 
-// Plan is a profile bound to a query: every number is known and checked. It is
-// shared and must not be changed.
+// Plan is a profile bound to a query: every number is known and checked.
 type Plan struct {
 	Profile *Profile
 	// Limit is the number of results that the query wants.

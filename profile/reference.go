@@ -1,6 +1,7 @@
 package profile
 
 import (
+	_ "embed" // the beginning of the page
 	"fmt"
 	"strings"
 )
@@ -79,44 +80,8 @@ func (p *Profile) Reference() (string, error) {
 	return b.String(), nil
 }
 
-const referenceHead = `# Profiles
-
-A profile is a ranking system written down: what to retrieve, how to join it,
-what to do with the result. This page is made from the program's own tables
-(` + "`go test ./profile -update`" + `).
-
-    name: mine
-    about: Words and meaning, half and half, at most two sections of a document.
-    parameters:
-      meaning: {default: 0.5, min: 0, max: 1, about: How much meaning counts.}
-    branches:
-      - {name: words, retrieve: text, fields: {title: 2, body: 1}, limit: 4x, weight: 1 - meaning}
-      - {name: meaning, retrieve: vector, limit: 4x, weight: meaning}
-    fuse: {method: rrf, k: 60}
-    then:
-      - per_document: 2
-      - top: limit
-
-- ` + "`name`" + ` (small letters, digits, - and _) and ` + "`about`" + ` say what it is.
-- ` + "`parameters`" + ` are what a query may override: a number with ` + "`default`, `min`, `max`" + ` and,
-  for whole numbers, ` + "`integer: true`" + `; or a word with ` + "`default` and `one_of`" + `.
-  ` + "`at_least`" + ` asks that a number is not less than an expression over the parameters before it.
-- ` + "`branches`" + ` each retrieve a ranking of chunks; ` + "`then`" + ` in a branch lists the stages of that branch.
-  A branch of weight 0 does not run. Without an embedding model, vector branches are left out, and the result says so.
-- ` + "`fuse`" + ` joins the branches. A single branch needs none.
-- ` + "`then`" + ` lists the stages after it, in order. A stage is a name, or a name with its settings.
-- ` + "`candidates`" + ` is a first phase: branches, ` + "`fuse`, `then`" + ` and a ` + "`limit`" + ` of its own; its hits bound what the branches find.
-  Or ` + "`candidates: {scan: {...}}`" + `: the candidates are found in the files themselves, without an index, and the branches search those.
-- ` + "`expand`" + ` has a chat model put the query in other words; ` + "`limits`" + ` says how many results may be wanted.
-- ` + "`extends`" + ` names a profile that this one changes, one in the same folder first; a profile that is called like a built-in one may change that. Parameters are joined by name, and a single value is a new default;
-  ` + "`branches`" + ` written as a mapping changes branches by name; every other key replaces that of the extended profile.
-
-Where a number stands, an expression may: numbers, ` + "`limit`" + ` (how many results are wanted), the names of number parameters,
-` + "`+ - x * /`" + `, parentheses, ` + "`max() min() ceil() floor()`" + ` and ` + "`if(condition, then, else)`" + `, where everything but 0 is true.
-` + "`4x`" + ` is short for ` + "`4 x limit`" + `, so ` + "`10 / 4x`" + ` is ` + "`10 / 4 x limit`" + `. Within braces an expression with commas stands in quotation marks. Where a word of some stands, ` + "`$name`" + ` takes it from the parameter of that name.
-
-Everything is checked when a profile is loaded, and again when a query sets parameters.
-`
+//go:embed reference.md
+var referenceHead string
 
 func writeOptions(b *strings.Builder, options []option) {
 	b.WriteString("| setting | default | allowed | meaning |\n|---|---|---|---|\n")

@@ -26,7 +26,8 @@ func Schema() ([]byte, error) {
 	phase := func(more object) object {
 		props := object{
 			"branches": object{"description": "what is retrieved; with extends, a mapping changes branches by name",
-				"anyOf": []any{object{"type": "array", "minItems": 1, "maxItems": 16, "items": object{"$ref": "#/$defs/branch"}}, object{"type": "object"}}},
+				"anyOf": []any{object{"type": "array", "minItems": 1, "maxItems": 16, "items": object{"$ref": "#/$defs/branch"}},
+					object{"type": "object"}}},
 			"fuse": fusion.schema(),
 			"then": object{"type": "array", "maxItems": 64, "items": object{"$ref": "#/$defs/stage"}},
 		}
@@ -37,19 +38,25 @@ func Schema() ([]byte, error) {
 	top := phase(object{
 		"name": name, "about": object{"type": "string"}, "extends": name,
 		"parameters": object{"type": "object", "propertyNames": name, "additionalProperties": object{"anyOf": []any{
-			object{"type": []string{"number", "string"}}, object{"type": "object", "additionalProperties": false, "required": []string{"default"},
-				"properties": object{"default": object{"type": []string{"number", "string"}}, "min": object{"type": "number"}, "max": object{"type": "number"},
-					"at_least": object{"type": []string{"number", "string"}, "description": "what the value must not be less than, as a number or an expression"},
-					"integer":  object{"type": "boolean"}, "one_of": object{"type": "array", "items": object{"type": "string"}}, "about": object{"type": "string"}}}}}},
+			object{"type": []string{"number", "string"}}, object{"type": "object", "additionalProperties": false,
+				"required": []string{"default"},
+				"properties": object{"default": object{"type": []string{"number", "string"}}, "min": object{"type": "number"},
+					"max": object{"type": "number"},
+					"at_least": object{"type": []string{"number", "string"}, "description": "what the value must not be less than, " +
+						"as a number or an expression"},
+					"integer": object{"type": "boolean"}, "one_of": object{"type": "array", "items": object{"type": "string"}},
+					"about": object{"type": "string"}}}}}},
 		"limits": limitOptions.schema(), "expand": expand.schema(),
 		"candidates": object{"anyOf": []any{phase(object{"limit": phaseLimit.schema()}),
-			object{"type": "object", "additionalProperties": false, "required": []string{scan.name}, "properties": object{scan.name: scan.schema()}}}},
+			object{"type": "object", "additionalProperties": false, "required": []string{scan.name},
+				"properties": object{scan.name: scan.schema()}}}},
 	})
 	top["required"] = []string{"name"}
 	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	top["title"] = "Sheaf ranking profile"
 	top["$defs"] = object{"stage": object{"anyOf": steps}, "branch": object{"anyOf": []any{
-		branchSchema(RetrieveText, textOptions, object{"fields": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": fields}}),
+		branchSchema(RetrieveText, textOptions, object{"fields": object{"type": "object", "additionalProperties": false,
+			"minProperties": 1, "properties": fields}}),
 		branchSchema(RetrieveVector, vectorOptions, nil)}}}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -63,7 +70,8 @@ func Schema() ([]byte, error) {
 type object map[string]any
 
 func branchSchema(how Retrieve, options []option, more object) object {
-	props := object{"name": object{"type": "string", "pattern": validName.String()}, "then": object{"type": "array", "items": object{"$ref": "#/$defs/stage"}}}
+	props := object{"name": object{"type": "string", "pattern": validName.String()},
+		"then": object{"type": "array", "items": object{"$ref": "#/$defs/stage"}}}
 	for i := range branchOptions {
 		props[branchOptions[i].name] = branchOptions[i].schema()
 	}

@@ -53,10 +53,12 @@ func (p *Plan) drawSources(b *strings.Builder) {
 		if e.Passage {
 			passage = " and an invented answer"
 		}
-		fmt.Fprintf(b, "  ? a chat model puts the query in up to %d other ways%s, within %s\n", e.Variants, passage, e.Timeout)
+		fmt.Fprintf(b, "  ? a chat model puts the query in up to %d other ways%s, within %s\n", e.Variants, passage,
+			e.Timeout)
 	}
 	if s := p.Scan; s != nil {
-		fmt.Fprintf(b, "  ? files are scanned; the best %d are cut into sections of %d characters, within %d MB\n", s.Files, s.ChunkChars, s.MemoryBytes>>20)
+		fmt.Fprintf(b, "  ? files are scanned; the best %d are cut into sections of %d characters, within %d MB\n",
+			s.Files, s.ChunkChars, s.MemoryBytes>>20)
 	}
 }
 
@@ -124,7 +126,8 @@ func (br *Branch) describe() string {
 	if t.TieBreaker > 0 {
 		how += " + " + plain(t.TieBreaker) + " x the others"
 	}
-	return fmt.Sprintf("words in %s (%s, %s statistics, k1 %s, b %s)", strings.Join(fields, ", "), how, t.Statistics, plain(t.K1), plain(t.B))
+	return fmt.Sprintf("words in %s (%s, %s statistics, k1 %s, b %s)", strings.Join(fields, ", "), how, t.Statistics,
+		plain(t.K1), plain(t.B))
 }
 
 // Diff says how profile b differs from profile a for a query that wants limit
@@ -201,7 +204,8 @@ func New(name string, p *Profile) ([]byte, error) {
 
 // quoteYAML quotes a text where YAML would read something else in it.
 func quoteYAML(s string) string {
-	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" || strings.HasPrefix(s, "- ") {
+	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" ||
+		strings.HasPrefix(s, "- ") {
 		return fmt.Sprintf("%q", s)
 	}
 	return s

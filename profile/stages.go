@@ -66,7 +66,8 @@ var (
 	blendOption = choice("blend", "multiply", "how the factor meets the score: multiplied, or factor - 1 added", blends...)
 	capOption   = number("max", "1.15", 0, 1000, "the largest factor, at least 1; 0 is no cap")
 	scoring     = []option{
-		choice("method", "max_p", "how scores become one: the best; the sum or mean of the best m; the sum of 1/(k + place); the best m with decay; the root of the sum of squares", methods...),
+		choice("method", "max_p", "how scores become one: the best; the sum or mean of the best m; the sum of 1/(k + "+
+			"place); the best m with decay; the root of the sum of squares", methods...),
 		integer("m", "3", 1, 1000, "how many scores count, for top_m_sum, top_m_avg and decayed_sum"),
 		number("decay", "0.95", 0, 1, "what each score weighs against the one before it, for decayed_sum"),
 		integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf_per_doc"),
@@ -74,7 +75,8 @@ var (
 )
 
 func scoringOf(a arguments) rank.Scoring {
-	return rank.Scoring{Method: pick(methods, a.text("method"), rank.MaxP, rank.TopMSum, rank.TopMAvg, rank.RRFPerDoc, rank.DecayedSum, rank.RSS),
+	return rank.Scoring{Method: pick(methods, a.text("method"), rank.MaxP, rank.TopMSum, rank.TopMAvg, rank.RRFPerDoc,
+		rank.DecayedSum, rank.RSS),
 		M: a.integer("m"), Decay: a.number("decay"), K: a.integer("k")}
 }
 
@@ -85,13 +87,16 @@ var stages = []kind{
 	{name: "aggregate", about: "lifts chunks to their documents or to the sections above them", short: "method",
 		options: append([]option{choice("to", "document", "what chunks are lifted to", "document", "parent")}, scoring...),
 		stage: func(a arguments) rank.Stage {
-			return rank.Aggregate{To: pick([]string{"document", "parent"}, a.text("to"), rank.ToDocument, rank.ToParent), Scoring: scoringOf(a)}
+			return rank.Aggregate{To: pick([]string{"document", "parent"}, a.text("to"), rank.ToDocument, rank.ToParent),
+				Scoring: scoringOf(a)}
 		}},
-	{name: "tree", about: "lets a section stand for its children where enough of them were found, up the heading tree", short: "threshold",
+	{name: "tree", about: "lets a section stand for its children where enough of them were found, up the heading tree",
+		short: "threshold",
 		options: append([]option{
 			number("threshold", "0.5", 0.001, 1, "the least share of a section's children that must match"),
 			integer("min_matches", "1", 1, 1000, "the least number of children that must match"),
-			choice("nested", "outer", "an answer inside another: outer keeps the outer one, scored over everything inside; both keeps both", "outer", "both"),
+			choice("nested", "outer", "an answer inside another: outer keeps the outer one, scored over everything inside; "+
+				"both keeps both", "outer", "both"),
 		}, scoring...),
 		stage: func(a arguments) rank.Stage {
 			return rank.Tree{Threshold: a.number("threshold"), MinMatches: a.integer("min_matches"),
@@ -109,7 +114,8 @@ var stages = []kind{
 			integer("min_documents", "2", 1, 1000, "the least number of documents found in a folder"),
 			number("min_share", "0.4", 0, 1, "the least share of a folder's documents found"), capOption, blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.FolderBoost{MinDocuments: a.integer("min_documents"), MinShare: a.number("min_share"), Max: a.number("max"), Blend: blendOf(a)}
+			return rank.FolderBoost{MinDocuments: a.integer("min_documents"), MinShare: a.number("min_share"),
+				Max: a.number("max"), Blend: blendOf(a)}
 		}},
 	{name: "graph_boost", about: "raises hits whose documents are linked with other documents found",
 		options: []option{
@@ -118,12 +124,17 @@ var stages = []kind{
 			number("co_citation", "0.5", 0, 1000, "what being linked to together with another one counts"),
 			number("shared_tag", "0.3", 0, 1000, "what sharing a tag with another one counts"),
 			number("strength", "0.1", 0, 1000, "how much the connections count: 1 + strength x ln(1 + sum)"), capOption,
-			number(minSimilarity, "0", -1, 1, "the least similarity to the query of a document looked at, when vectors are searched; 0 asks for none"), blendOption},
+			number(minSimilarity, "0", -1, 1, "the least similarity to the query of a document looked at, when vectors are "+
+				"searched; 0 asks for none"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"), CoCitation: a.number("co_citation"),
-				SharedTag: a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"), MinSimilarity: a.number(minSimilarity), Blend: blendOf(a)}
+			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"),
+				CoCitation: a.number("co_citation"),
+				SharedTag:  a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"),
+				MinSimilarity: a.number(minSimilarity), Blend: blendOf(a)}
 		}},
-	{name: "names", about: "adds to hits whose document or own heading the query names: weight x the share of the query in the name x the share of the name in the query; and to names that equal the query. Outside a search only equal names count",
+	{name: "names", about: "adds to hits whose document or own heading the query names: weight x the share of the query " +
+		"in the name x the share of the name in the query; and to names that equal the query. Outside a search only equal " +
+		"names count",
 		options: []option{
 			number("document", "0.3", 0, 1000, "the weight of the best name of the document: title, alias or file name"),
 			number("heading", "0.3", 0, 1000, "the weight of the hit's own heading"),
@@ -131,9 +142,12 @@ var stages = []kind{
 			number("alias", "0.9", 0, 1000, "what an alias or a file name adds that equals the query"),
 			number("equal", "0.4", 0, 1000, "what a section's heading adds that equals the query")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Names{Document: a.number("document"), Heading: a.number("heading"), Title: a.number("title"), Alias: a.number("alias"), Equal: a.number("equal")}
+			return rank.Names{Document: a.number("document"), Heading: a.number("heading"), Title: a.number("title"),
+				Alias: a.number("alias"), Equal: a.number("equal")}
 		}},
-	{name: "word_pairs", about: "adds to hits in which words stand side by side as in the query: strength x the share of the query's pairs, by idf", short: "strength",
+	{name: "word_pairs", about: "adds to hits in which words stand side by side as in the query: strength x the share " +
+		"of " +
+		"the query's pairs, by idf", short: "strength",
 		options: []option{
 			number("strength", "0.3", 0, 1000, "what a hit gets that has all pairs"),
 			integer("hits", "1000", 1, 1000, "how many hits are looked at, best first")},
@@ -142,22 +156,27 @@ var stages = []kind{
 		}},
 	{name: "recency", about: "lowers old documents",
 		options: []option{
-			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or a half for every half_life", "hyperbolic", "half_life"),
+			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or a half for every half_life", "hyperbolic",
+				"half_life"),
 			number("decay", "0.5", 0, 1000, "how fast the hyperbolic curve falls"),
 			number("half_life_days", "365", 0.001, 100_000, "the half life in days"),
 			number("floor", "0.75", 0, 1, "the least factor"),
 			number("undated_days", "91.3194444444444", 0, 100_000, "the age in days of documents without a date"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.Recency{Curve: pick([]string{"hyperbolic", "half_life"}, a.text("curve"), rank.Hyperbolic, rank.HalfLife), Decay: a.number("decay"),
-				HalfLife: days(a.number("half_life_days")), Floor: a.number("floor"), Undated: days(a.number("undated_days")), Blend: blendOf(a)}
+			return rank.Recency{Curve: pick([]string{"hyperbolic", "half_life"}, a.text("curve"), rank.Hyperbolic,
+				rank.HalfLife), Decay: a.number("decay"),
+				HalfLife: days(a.number("half_life_days")), Floor: a.number("floor"), Undated: days(a.number("undated_days")),
+				Blend: blendOf(a)}
 		}},
 	{name: "property_boost", about: "raises or lowers documents by a number among their properties", short: "name",
 		options: []option{
 			{name: "name", kind: typeText, about: "the property"},
-			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself; plain leaves negative ones out", "feedback", "plain"),
+			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself; plain leaves negative ones "+
+				"out", "feedback", "plain"),
 			number("max", "0", 0, 1000, "the largest factor, at least 1; 0 is no cap"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.PropertyBoost{Name: a.text("name"), Curve: pick([]string{"feedback", "plain"}, a.text("curve"), rank.Feedback, rank.Plain), Max: a.number("max"), Blend: blendOf(a)}
+			return rank.PropertyBoost{Name: a.text("name"), Curve: pick([]string{"feedback", "plain"}, a.text("curve"),
+				rank.Feedback, rank.Plain), Max: a.number("max"), Blend: blendOf(a)}
 		}},
 	{name: "field_boost", about: "raises hits of which a field has one of some values",
 		options: []option{
@@ -165,7 +184,8 @@ var stages = []kind{
 			{name: "values", kind: typeTexts, about: "the values"},
 			number("factor", "1.5", 0.001, 1000, "the factor"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.FieldBoost{Field: a.text("field"), Values: a.texts("values"), Factor: a.number("factor"), Blend: blendOf(a)}
+			return rank.FieldBoost{Field: a.text("field"), Values: a.texts("values"), Factor: a.number("factor"),
+				Blend: blendOf(a)}
 		}},
 	{name: "top", about: "keeps the first hits", short: "n", keeps: true,
 		options: []option{integer("n", limitName, 1, 1_000_000, "how many")},
@@ -183,7 +203,8 @@ var stages = []kind{
 			number("absolute", "0.01", -1e12, 1e12, "the score that a hit must reach"),
 			flag("diverse", "considers the best hit of every document before the second of any")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Adaptive{Floor: a.integer("floor"), Ceiling: a.integer("ceiling"), Relative: a.number("relative"), Absolute: a.number("absolute"), Diverse: a.flag("diverse")}
+			return rank.Adaptive{Floor: a.integer("floor"), Ceiling: a.integer("ceiling"), Relative: a.number("relative"),
+				Absolute: a.number("absolute"), Diverse: a.flag("diverse")}
 		}},
 	{name: "normalize", about: "maps scores to a scale, in the same order", short: "scale", pairs: true,
 		options: []option{
@@ -193,15 +214,19 @@ var stages = []kind{
 			number("spread", "2.5", 1e-6, 1e6, "how wide tanh and sigmoid are"),
 			number("middle", "0", -1e6, 1e6, "the score that sigmoid maps to 0.5")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Normalize{Scale: pick(scales, a.text("scale"), rank.ScaleMinMax, rank.ScaleTanh, rank.ScaleSigmoid, rank.ScalePercentile, rank.ScaleMax, rank.ScaleZScore, rank.ScaleL2),
+			return rank.Normalize{Scale: pick(scales, a.text("scale"), rank.ScaleMinMax, rank.ScaleTanh, rank.ScaleSigmoid,
+				rank.ScalePercentile, rank.ScaleMax, rank.ScaleZScore, rank.ScaleL2),
 				Low: a.number("low"), High: a.number("high"), Spread: a.number("spread"), Middle: a.number("middle")}
 		}},
 	{name: similarityName, about: "turns the cosines of a vector branch into another measure", short: "to",
 		options: []option{choice("to", "closeness", "1/(1 + arccos c), or (1 + c)/2", "closeness", "half_cosine")},
 		stage: func(a arguments) rank.Stage {
-			return rank.AsSimilarity{To: pick([]string{"closeness", "half_cosine"}, a.text("to"), rank.Closeness, rank.HalfCosine)}
+			return rank.AsSimilarity{To: pick([]string{"closeness", "half_cosine"}, a.text("to"), rank.Closeness,
+				rank.HalfCosine)}
 		}},
-	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of the same title, the better one", short: "max", keeps: true,
+	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of the " +
+		"same " +
+		"title, the better one", short: "max", keeps: true,
 		options: []option{integer("max", "3", 1, 1_000_000, "how many of one document")},
 		stage:   func(a arguments) rank.Stage { return rank.PerDocument{Max: a.integer("max")} }},
 	{name: "mmr", about: "orders by what each hit adds to those above it",
@@ -225,9 +250,12 @@ var stages = []kind{
 			integer("overhead", "0", 0, 1e6, "tokens for the title and place of every hit"),
 			flag("skip", "goes on after a hit that does not fit")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"), Overhead: a.integer("overhead"), Skip: a.flag("skip")}
+			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"),
+				Overhead: a.integer("overhead"), Skip: a.flag("skip")}
 		}},
-	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes nothing, and the result says so", short: "n",
+	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes nothing, " +
+		"and " +
+		"the result says so", short: "n",
 		options: []option{
 			integer("n", "20", 0, 1000, "how many hits the model reads; the others are left out; 0 asks no model"),
 			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),
@@ -235,7 +263,8 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return Rerank{N: a.integer("n"), Weight: a.number("weight"), Timeout: seconds(a.number("timeout"))}
 		}},
-	{name: "reading_order", about: "puts hits of one document that score alike into the order in which they stand there", short: "within",
+	{name: "reading_order", about: "puts hits of one document that score alike into the order in which they stand " +
+		"there", short: "within",
 		options: []option{number("within", "0.01", 0, 1e12, "how far below the first of them a score counts as alike")},
 		stage:   func(a arguments) rank.Stage { return rank.ReadingOrder{Within: a.number("within")} }},
 	{name: "pin", about: "puts some hits first", short: "ids",
@@ -259,18 +288,23 @@ var (
 )
 
 // ofMissing says what a hit gets that a leg did not find, as rank.Norm has it.
-const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and gives 0 otherwise"
+const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
+	"gives 0 otherwise"
 
 // fusions are the kinds of fusion. "method" names one; the other options are
 // those of all of them, each with its own defaults.
 var fusionOptions = []option{
-	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),
+	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: "+
+		"scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),
 	integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf: the smaller, the more the first ranks count"),
 	flag("repeats", "rrf counts every occurrence of an id in a branch, not the best only"),
 	flag("unit", "rrf gives 1 to what is first in every branch"),
-	choice("norm", "max", "how the scores of a branch are normalized, for scores; what it did not find "+ofMissing+"; share: by the score of a hit that has all that was asked for", norms...),
-	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores; geometric and harmonic leave out a branch whose normalized score is not above 0, as about half of the z-scores are", means...),
-	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits each retrieves"),
+	choice("norm", "max", "how the scores of a branch are normalized, for scores; what it did not find "+
+		ofMissing+"; share: by the score of a hit that has all that was asked for", norms...),
+	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores; geometric and harmonic "+
+		"leave out a branch whose normalized score is not above 0, as about half of the z-scores are", means...),
+	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits "+
+		"each retrieves"),
 	choice(pushDownName, "never", "has no effect; profiles of older versions may say it", "never", "equal", "always"),
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
@@ -290,8 +324,10 @@ var fusion = kind{name: "fuse", about: "joins the branches into one ranking", sh
 			return rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}
 		}
 		return rank.Scores{
-			Norm: pick(norms, a.text("norm"), rank.NormNone, rank.NormMinMax, rank.NormLinear, rank.NormZScore, rank.NormMax, rank.NormL2, rank.NormMinMaxOpenSearch, rank.NormZScoreOpenSearch, rank.NormShare),
-			Mean: pick(means, a.text("mean"), rank.MeanSum, rank.MeanArithmetic, rank.MeanGeometric, rank.MeanHarmonic, rank.MeanRSS),
+			Norm: pick(norms, a.text("norm"), rank.NormNone, rank.NormMinMax, rank.NormLinear, rank.NormZScore, rank.NormMax,
+				rank.NormL2, rank.NormMinMaxOpenSearch, rank.NormZScoreOpenSearch, rank.NormShare),
+			Mean: pick(means, a.text("mean"), rank.MeanSum, rank.MeanArithmetic, rank.MeanGeometric, rank.MeanHarmonic,
+				rank.MeanRSS),
 		}
 	}}
 
@@ -301,10 +337,13 @@ var (
 		choice("retrieve", "", "by words or by meaning", string(RetrieveText), string(RetrieveVector)),
 		integer("limit", "100", 1, 100_000, "how many hits to retrieve"),
 		number("weight", "1", 0, 1000, "how much the branch counts in the fusion; 0 leaves it out"),
-		{name: "at_least", kind: typeText, standard: "", about: "a branch before this one: a hit counts with the larger of its two scores"},
+		{name: "at_least", kind: typeText, standard: "", about: "a branch before this one: a hit counts with the larger of " +
+			"its two scores"},
 	}
 	textOptions = []option{
-		choice("combine", "sum", "how the scores of fields become one: their sum; the best and tie_breaker times the others; bm25f: one BM25 over all fields; text: bm25f, and on a store without it the best and 0.2 times the others", "sum", "best", "bm25f", "text"),
+		choice("combine", "sum", "how the scores of fields become one: their sum; the best and tie_breaker times the "+
+			"others; bm25f: one BM25 over all fields; text: bm25f, and on a store without it the best and 0.2 times the "+
+			"others", "sum", "best", "bm25f", "text"),
 		number("tie_breaker", "0", 0, 1, "what the fields that are not the best count"),
 		choice("statistics", "corpus", "over which chunks rarity and length are counted", "corpus", "candidates"),
 		number("k1", "1.2", 0, 1000, "how soon repeated words stop counting more"),
@@ -325,19 +364,27 @@ var (
 		options: []option{
 			integer("default", "10", 1, MaxLimit, "how many are wanted when nobody says"),
 			integer("max", "10000", 1, MaxLimit, "the most that may be wanted")}}
-	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a candidate, and of words only those of the query score. Without a model the query stands for itself", short: "variants",
+	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a " +
+		"candidate, and of words only those of the query score. Without a model the query stands for itself",
+		short: "variants",
 		options: []option{
 			integer("variants", "3", 0, 10, "how many other ways to put it"),
 			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
-			flag("passage", "has the model invent an answer (HyDE); when vectors are searched, the answer and the variants are embedded beside the query"),
+			flag("passage", "has the model invent an answer (HyDE); when vectors are searched, the answer and the variants are "+
+				"embedded beside the query"),
 			flag("all_words", "all words of the query score, whichever of them the model finds to matter"),
 			number("when", "1", -1e12, 1e12, "0 asks no model")}}
-	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for in paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long as the query", short: "files",
+	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for " +
+		"in " +
+		"paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long " +
+		"as the query", short: "files",
 		options: []option{
 			integer("files", "500", 1, 10_000, "how many files are candidates"),
 			integer("chunk_chars", "6000", 100, 100_000, "the most characters of a section"),
 			number("memory_mb", "100", 1, 1000, "megabytes for sections that are remembered (35 %) and for the index (65 %)"),
 			integer("max_vectors", "1000", 1, 100_000, "how many sections get vectors, when vectors are searched"),
-			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list hundreds would be found by everything"),
-			integer("frontmatter_depth", "1", 1, 10, "how deep values in frontmatter are searched: 1 leaves out what lies in a list or map within a property")}}
+			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list "+
+				"hundreds would be found by everything"),
+			integer("frontmatter_depth", "1", 1, 10, "how deep values in frontmatter are searched: 1 leaves out what lies in a "+
+				"list or map within a property")}}
 )

@@ -31,8 +31,8 @@ type node struct {
 	text      string // of a scalar
 	pairs     []pair // of a mapping
 	items     []node // of a list
-	setting   string // that it is the value of, outside of a profile
-	root      string // of a profile: the name of the one at the end of those that it extends
+	setting   string // outside a profile: the setting whose value it is
+	root      string // of a profile: the last one in the chain that it extends
 }
 
 type nodeKind uint8
@@ -53,8 +53,8 @@ type pair struct {
 	value node
 }
 
-// errorf is an error that wraps sheaf.ErrInvalid and begins with the place, which has
-// no line outside files.
+// errorf returns an error that wraps sheaf.ErrInvalid and begins with the place. Outside
+// files the place has no line.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
@@ -168,12 +168,12 @@ func (n *node) addPair(from *ast.MappingValueNode, depth int) error {
 	return nil
 }
 
-// null is no value at n's place.
+// null returns an empty value at n's place.
 func (n *node) null() node {
 	return node{file: n.file, line: n.line, col: n.col, setting: n.setting}
 }
 
-// get is the value of a key of a mapping; nil when it has none.
+// get returns the value of a key of a mapping; nil when it has none.
 func (n *node) get(key string) *node {
 	for i := range n.pairs {
 		if n.pairs[i].key.text == key {
@@ -212,15 +212,17 @@ func (n *node) onlyKeys(what string, allowed ...string) error {
 	return nil
 }
 
-// cutAtComma is the error for an expression before key i of which YAML made keys of a mapping
-// in braces, since it holds commas; nil when there is none. i is -1 where there are no keys.
+// cutAtComma returns the error for an expression whose commas YAML took for those of a
+// mapping in braces, so that key i is the rest of it; nil when there is none. i is -1 where
+// there are no keys.
 func (n *node) cutAtComma(i int) error {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
 		return nil
 	}
 	for _, p := range slices.Backward(n.pairs[:i]) {
 		if v := &p.value; v.kind == nodeScalar && strings.Count(v.text, "(") > strings.Count(v.text, ")") {
-			return v.errorf("%q ends at the comma: an expression with commas stands in quotation marks here, as %s: \"%s, ...)\"", v.text, p.key.text, v.text)
+			return v.errorf("%q ends at the comma: an expression with commas stands in quotation marks here, as %s: \"%s, "+
+				"...)\"", v.text, p.key.text, v.text)
 		}
 	}
 	return nil
@@ -233,7 +235,7 @@ func (n *node) saying(text string) *node {
 	return &at
 }
 
-// unknownStage is an error about a stage that is not among those allowed.
+// unknownStage returns the error for a stage that is not among those allowed.
 func (n *node) unknownStage(allowed []string) error {
 	if gone := GoneStage(n.text); gone != "" {
 		return n.errorf("%s (stages: %s)", gone, strings.Join(allowed, ", "))

@@ -81,7 +81,8 @@ func (b FolderBoost) factor(folder string, count, total int) factor {
 func folderFactor(folder string, count, total int) sheaf.Explanation {
 	n, share := float64(count), float64(count)/float64(total)
 	steps := math.Log2(n+1) - 1
-	return combined(fmt.Sprintf("folder %q: %d of %d documents found", folder, count, total), 1+steps*math.Sqrt(share), sheaf.CombineSum,
+	return combined(fmt.Sprintf("folder %q: %d of %d documents found", folder, count, total), 1+steps*math.Sqrt(share),
+		sheaf.CombineSum,
 		part("one", 1),
 		combined("growth", steps*math.Sqrt(share), sheaf.CombineProduct,
 			combined("log2(count + 1) - 1", steps, sheaf.CombineDifference,

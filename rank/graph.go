@@ -194,7 +194,8 @@ func (b GraphBoost) factor(links, cited, shared int, explain bool) (factor, bool
 }
 
 func counted(format string, n int, weight float64) sheaf.Explanation {
-	return combined(fmt.Sprintf(format, n), weight*float64(n), sheaf.CombineProduct, part("weight", weight), part("count", float64(n)))
+	return combined(fmt.Sprintf(format, n), weight*float64(n), sheaf.CombineProduct, part("weight", weight),
+		part("count", float64(n)))
 }
 
 func documentTags(doc sheaf.ID, facts Facts) map[string]bool {

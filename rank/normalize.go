@@ -62,7 +62,8 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	for i := range in {
 		scores[i] = in[i].Score
 	}
-	norms := [...]Norm{ScaleMinMax: NormMinMax, ScaleTanh: NormZScore, ScaleMax: NormMax, ScaleZScore: NormZScore, ScaleL2: NormL2}
+	norms := [...]Norm{ScaleMinMax: NormMinMax, ScaleTanh: NormZScore, ScaleMax: NormMax, ScaleZScore: NormZScore,
+		ScaleL2: NormL2}
 	measured := newScale(norms[n.Scale], "scores", scores)
 	out := make(sheaf.Ranking, len(in))
 	copy(out, in)
@@ -117,7 +118,8 @@ func (n Normalize) explain(s *scale, h *sheaf.Hit, v float64) sheaf.Explanation 
 	x := *h.Explanation
 	lo, hi := part("lowest", n.Low), part("highest", n.High)
 	clip := func(e sheaf.Explanation) sheaf.Explanation {
-		return combined("clipped", v, sheaf.CombineMax, combined("at most", min(e.Value, n.High), sheaf.CombineMin, e, hi), lo)
+		return combined("clipped", v, sheaf.CombineMax, combined("at most", min(e.Value, n.High), sheaf.CombineMin, e, hi),
+			lo)
 	}
 	switch {
 	case n.Scale == ScaleMinMax && s.lo != s.hi:
@@ -135,7 +137,8 @@ func (n Normalize) explain(s *scale, h *sheaf.Hit, v float64) sheaf.Explanation 
 		return clip(combined("tanh", 1/(1+math.Exp(-twice.Value)), sheaf.CombineLogistic, twice))
 	case n.Scale == ScaleSigmoid:
 		arg := combined("(score - middle) / spread", (h.Score-n.Middle)/n.Spread, sheaf.CombineQuotient,
-			combined("score - middle", h.Score-n.Middle, sheaf.CombineDifference, x, part("middle", n.Middle)), part("spread", n.Spread))
+			combined("score - middle", h.Score-n.Middle, sheaf.CombineDifference, x, part("middle", n.Middle)),
+			part("spread", n.Spread))
 		return clip(combined("sigmoid", 1/(1+math.Exp(-arg.Value)), sheaf.CombineLogistic, arg))
 	case n.Scale >= ScaleMax:
 		return s.explain(h.Score, x)

@@ -67,7 +67,8 @@ func readingOrder(hits sheaf.Ranking, facts Facts) {
 			h := ordered[i].hit
 			if moved := scores[i] - h.Score; moved != 0 {
 				if h.Explanation != nil {
-					e := combined("in the order of its document", scores[i], sheaf.CombineSum, *h.Explanation, part("to stand there", moved))
+					e := combined("in the order of its document", scores[i], sheaf.CombineSum, *h.Explanation,
+						part("to stand there", moved))
 					h.Explanation = &e
 				}
 				h.Score = scores[i]

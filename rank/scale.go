@@ -168,7 +168,8 @@ func (s *scale) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	case s.norm == NormNone, s.norm == NormShare && s.ideal <= 0:
 		return from
 	case s.norm == NormShare:
-		return combined(s.name+" / all that was asked for", v, sheaf.CombineQuotient, from, part("what the query is worth in "+s.name, s.ideal))
+		return combined(s.name+" / all that was asked for", v, sheaf.CombineQuotient, from,
+			part("what the query is worth in "+s.name, s.ideal))
 	case s.norm == NormMax && s.hi > 0:
 		return combined(s.name+" / highest", v, sheaf.CombineQuotient, from, hi)
 	case s.norm == NormL2 && s.length != 0:

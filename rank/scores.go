@@ -215,7 +215,8 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 	case MeanGeometric:
 		for i := range parts {
 			x, w := parts[i].Parts[0].Value, parts[i].Parts[1]
-			share := combined("share of the weights", w.Value/weights, sheaf.CombineQuotient, w, part("sum of the weights", weights))
+			share := combined("share of the weights", w.Value/weights, sheaf.CombineQuotient, w,
+				part("sum of the weights", weights))
 			parts[i].Parts[1] = share
 			parts[i].Value = math.Pow(x, share.Value)
 		}

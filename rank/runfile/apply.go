@@ -105,7 +105,8 @@ func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	for _, q := range r.Queries {
 		for _, h := range r.Rankings[q] {
 			if cosines && math.Abs(h.Score) > 1+cosineError {
-				return nil, sheaf.Invalidf("query %s: the score of %q is %v: similarity wants cosines, within -1 and 1", q, h.ID, h.Score)
+				return nil, sheaf.Invalidf("query %s: the score of %q is %v: similarity wants cosines, within -1 and 1", q, h.ID,
+					h.Score)
 			}
 		}
 		ranking, err := s.Apply(Placed(r.Rankings[q]), rank.Env{Facts: Facts{}, Query: q})

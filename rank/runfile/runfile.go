@@ -82,7 +82,8 @@ func Read(file string, r io.Reader) (*Run, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)):
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) ||
+		errors.As(err, new(flate.CorruptInputError)):
 		return nil, sheaf.Invalidf("%s: %w", file, err)
 	case err != nil:
 		return nil, fmt.Errorf("read run %s: %w", file, err)
@@ -354,7 +355,8 @@ func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {
 		for i, h := range r.Rankings[q] {
-			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", Word(q), Word(string(h.ID)), i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), Word(name))
+			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", Word(q), Word(string(h.ID)), i+1, strconv.FormatFloat(h.Score, 'g', -1,
+				64), Word(name))
 		}
 	}
 	return out.Flush()

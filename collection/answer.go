@@ -29,8 +29,6 @@ type Answer struct {
 	Timings []search.Timing `json:"-"`
 	// Failures are why it is degraded, for the log: callers may be told less.
 	Failures []string `json:"-"`
-
-	room *answerRoom // which it lies in
 }
 
 // Total is a number of results and whether there may be more.

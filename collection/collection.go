@@ -92,8 +92,8 @@ type Options struct {
 	Documents, Tasks string
 	// Judged is the folder that saved judgements are written to; "" for none.
 	Judged string
-	// CacheBytes is about how much memory remembered answers may take; 0 is
-	// DefaultCacheBytes, less remembers nothing.
+	// CacheBytes bounds the memory of remembered answers; 0 is DefaultCacheBytes. With less than 0 repeated
+	// questions are searched for again, and only cursors find answers.
 	CacheBytes int64
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -104,15 +104,13 @@ type Options struct {
 // Collection is an open collection. It is safe for concurrent use.
 type Collection struct {
 	o        Options
-	rankings *rankings
+	answers  *answers
 	profiles profileCache
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
 	closed   atomic.Bool
 	reading  sync.RWMutex // held to read by every Reader
 	given    given
-	words    wordCounts
-	cache    *cache // nil remembers nothing
 	recall   recallMeter
 	agreed   atomic.Uint64 // generation that was made as Options says
 	anew     chan struct{} // closed when another process made the index anew otherwise
@@ -148,10 +146,7 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), anew: make(chan struct{}), damaged: make(chan struct{}), fresh: view.Docs() == 0}
-	if o.CacheBytes >= 0 {
-		c.cache = newCache(cmp.Or(o.CacheBytes, DefaultCacheBytes))
-	}
+	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), anew: make(chan struct{}), damaged: make(chan struct{}), fresh: view.Docs() == 0}
 	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
 		return nil, fmt.Errorf("open collection %q: %w", o.Name, err)
 	}
@@ -173,7 +168,7 @@ func (c *Collection) Close() error {
 		}
 	}
 	c.recall.close()
-	c.rankings.clear()
+	c.answers.clear()
 	return nil
 }
 
@@ -193,10 +188,6 @@ func (c *Collection) Name() string { return c.o.Name }
 
 // Profile is the name of the ranking profile when a request names none.
 func (c *Collection) Profile() string { return c.o.Profile }
-
-// ErrExpired says that a cursor is no longer good, or never was: search again. It
-// wraps sheaf.ErrNotFound.
-var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longer: search again without it", sheaf.ErrNotFound)
 
 // For is the collection at this moment as a caller with grant may see it. Close
 // the Reader when done. A grant that has ended is [ErrForbidden]. When another process made the index anew in another way, or makes it
@@ -236,7 +227,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		return nil, err
 	}
 	at, told := stampOf(view, st)
-	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, st, at, c, &grant)}, nil
+	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, st, c, &grant)}, nil
 }
 
 // good is nil while a grant has not ended. Of one that never does the clock is not asked.
@@ -325,13 +316,8 @@ func stampOf(view *catalog.View, st store.Backend) (s stamp, told bool) {
 // that an answer is good for one.
 func (c *Collection) now() time.Time { return c.o.Now().Truncate(time.Minute) }
 
-// Cache says how searches were answered and what is remembered of them.
-func (c *Collection) Cache() CacheCounts {
-	if c.cache == nil {
-		return CacheCounts{}
-	}
-	return c.cache.state()
-}
+// Cache says where answers came from and how much of them is remembered.
+func (c *Collection) Cache() CacheCounts { return c.answers.state() }
 
 // watchState is how the watching goes.
 type watchState struct {
@@ -617,16 +603,3 @@ func (c *Collection) canRun(p *profile.Profile) error {
 	}
 	return s.Check(plan)
 }
-
-// What a caller may be told besides the categories of the root package.
-var (
-	// ErrPrecondition says that a document is another version than the caller
-	// believes, or there when it must not be.
-	ErrPrecondition = errors.New("a condition does not hold")
-	// ErrConflict says that a request conflicts with itself, or with what there is.
-	ErrConflict = errors.New("conflict")
-	// ErrTaken says that another process of this index takes documents, until it ends.
-	ErrTaken = fmt.Errorf("%w: documents are given to another process of this index", sheaf.ErrUnavailable)
-	// ErrForbidden says that the caller may not do what they ask for.
-	ErrForbidden = errors.New("not allowed")
-)

@@ -54,17 +54,18 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count, Order: by})
+	options := search.Options{
+		Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count, Order: by,
+	}
+	result, err := r.searcher(ctx).Search(ctx, parsed, p.profile, options)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.newRanked(result)
+	a, err := r.newAnswer(randomKey(), &q, parsed, result)
 	if err != nil {
 		return nil, err
 	}
-	k := r.paged(q, parsed, found)
-	k.facets = shownFacets(q.Facets, result.Facets)
-	answer, err := r.page(ctx, k, foundHits{}, 0, q.Limit, result.Took)
+	answer, err := r.page(ctx, a, 0, q.Limit, result.Took)
 	if err != nil {
 		return nil, err
 	}
@@ -111,20 +112,6 @@ func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 	return step
 }
 
-// lab is the searcher that remembers what branches retrieved.
-func (r *Reader) lab(ctx context.Context) *search.Searcher {
-	g := newGuard(r.view, r.guard.store, r.at, r.c, &r.grant)
-	s := r.searcher(ctx)
-	if r.c.cache != nil {
-		g.legs = &legs{r.c.cache, r.at}
-		if s.Scanner != nil && g.filter == nil {
-			s.Scanner = scans{s.Scanner, g.legs}
-		}
-	}
-	s.Backend, s.Facts = g.searched(), g
-	return s
-}
-
 // Absence says why a chunk is not among the results, or where it is.
 type Absence struct {
 	ID      sheaf.ID `json:"id" doc:"The chunk that was asked about."`
@@ -147,7 +134,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if _, ok := search.Part(r.guard, id); !ok && !p.profile.Scans() {
 		return nil, notFound(id)
 	}
-	a, err := r.lab(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
+	a, err := r.searcher(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
 	switch {
 	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // in the words of the others
 		return nil, notFound(id)
@@ -185,7 +172,7 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
 		return nil, answers, inNamed("change", err)
 	}
-	before, after, moves, err := r.lab(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
+	before, after, moves, err := r.searcher(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
 	if err != nil {
 		return nil, answers, err
 	}

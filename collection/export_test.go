@@ -5,7 +5,6 @@ import (
 
 	"sheaf/collection/access"
 	"sheaf/rank"
-	"sheaf/search"
 )
 
 // AuditLeaking is Audit of a collection whose check is made weaker.
@@ -33,18 +32,6 @@ func VectorLooks(c *Collection) func(context.Context) error {
 
 // RereadProfiles has a collection look at the files of its profiles again.
 func RereadProfiles(c *Collection) { c.profiles.reread() }
-
-// RoomOf is what an answer lies in, as others will have it once the answer is released.
-func RoomOf(a *Answer) any { return a.room }
-
-// KeptFor is what is kept of the ranking that a cursor is of, and the bytes that it counts.
-func KeptFor(r *Reader, cursor string) (*search.Result, int64, error) {
-	k, _, _, err := r.c.rankings.find(cursor, r.owner())
-	if err != nil {
-		return nil, 0, err
-	}
-	return k.result, k.bytes, nil
-}
 
 // FactsOf is what rankings of a reader know of documents.
 func FactsOf(r *Reader) rank.Facts { return r.guard }

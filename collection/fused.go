@@ -57,14 +57,17 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		return nil, err
 	}
 	q := query.Parse(text, query.Options{Now: r.c.now(), Limit: limit})
-	found, hits, steps, err := r.rank(ctx, &SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}, q, loadedProfile{profile: p})
+	request := SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}
+	a, steps, err := r.answer(ctx, &request, q, loadedProfile{profile: p})
 	if err != nil {
 		return nil, err
 	}
-	defer hits.release()
-	result := found.result
+	result := a.result
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
-	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings, Timings: slices.Clone(steps)}
+	out := &Fused{
+		Results: []FusedResult{}, Degraded: result.Degraded, Timings: steps,
+		Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings,
+	}
 	if vector < 0 || words < 0 { // one leg answers alone, and that is no fault
 		out.Warnings = append(out.Warnings, r.toldOf(result, slices.Concat(result.Notes, result.Unmet))...)
 	}
@@ -74,10 +77,9 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		}
 		return h.Legs[leg].Rank
 	}
-	var room search.Hit
 	stale := 0
-	for i := range found.len() {
-		h := found.hit(i, hits.hits, &room)
+	for i := range result.Hits {
+		h := &result.Hits[i]
 		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
 		f.Chunk, _ = search.Part(r.guard, h.ID)
 		f.Document, _ = r.guard.Document(h.Doc)

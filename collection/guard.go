@@ -25,21 +25,18 @@ import (
 // everything gets statistics over what they see, because an idf over the whole
 // collection would tell whether hidden documents hold a word.
 type guard struct {
-	view    *catalog.View
-	store   store.Backend
-	at      stamp // that of both
-	distant bool  // the store is on another machine
-	shared  bool  // statistics may be those of all documents where the store counts no others
-	words   *wordCounts
-	filter  sheaf.Filter // nil lets everything through
-	owner   cacheKey     // names what the caller sees; zero for everything
-	hides   bool         // comments are not shown
-	viewer  store.Viewer
-	legs    *legs // what was retrieved before; nil asks the store
-	mu      sync.Mutex
-	chunks  *int // that the caller sees, once they were counted
-	seen    map[sheaf.ID]bool
-	folders map[sheaf.ID]int
+	view      *catalog.View
+	store     store.Backend
+	distant   bool         // the store is on another machine
+	shared    bool         // statistics may be those of all documents where the store counts no others
+	filter    sheaf.Filter // nil lets everything through
+	visibleTo answerKey    // names what the caller sees; zero for everything
+	hides     bool         // comments are not shown
+	viewer    store.Viewer
+	mu        sync.Mutex
+	chunks    *int // that the caller sees, once they were counted
+	seen      map[sheaf.ID]bool
+	folders   map[sheaf.ID]int
 }
 
 var (
@@ -54,11 +51,11 @@ var (
 	_ rank.Outliner   = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, words: &c.words, store: st, at: at, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
+func newGuard(view *catalog.View, st store.Backend, c *Collection, grant *access.Grant) *guard {
+	g := &guard{view: view, store: st, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
-		g.owner = keyOf("seen", grant.Fingerprint(), g.filter)
+		g.visibleTo = keyOf("seen", grant.Fingerprint(), g.filter)
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[sheaf.ID]int{}
 	}
 	return g
@@ -169,9 +166,6 @@ func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (
 // Retrieve implements store.Backend.
 func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) {
-		if g.legs != nil {
-			return g.legs.retrieve(ctx, g.bound(req), g.store)
-		}
 		return g.store.Retrieve(ctx, g.bound(req))
 	})
 }
@@ -183,9 +177,6 @@ func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
 	}
 	return fromStore(ctx, g, func(ctx context.Context) ([]*sheaf.Explanation, error) {
-		if g.legs != nil {
-			return g.legs.explain(ctx, g.bound(req), ids, e)
-		}
 		return e.Explain(ctx, g.bound(req), ids)
 	})
 }
@@ -216,30 +207,23 @@ func (g *guard) Count(ctx context.Context, req store.Request) (int, error) {
 }
 
 // Batches reports whether the store answers several requests in one round trip.
-func (g *guard) Batches() bool { return g.legs == nil && store.Batches(g.store) }
+func (g *guard) Batches() bool { return store.Batches(g.store) }
 
-// RetrieveAll implements store.Batcher; what is remembered is asked for one by one.
+// RetrieveAll implements store.Batcher.
 func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
-	if g.legs != nil {
-		return store.RetrieveAll(ctx, retriever{g}, reqs)
-	}
 	bound := g.boundAll(reqs)
 	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) { return store.RetrieveAll(ctx, g.store, bound) })
 }
 
-// Scores implements store.Scorer, as far as the store does; what is remembered is
-// asked for by Retrieve.
+// Scores implements store.Scorer, as far as the store does.
 func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
 	scorer, ok := g.store.(store.Scorer)
-	if !ok || g.legs != nil {
+	if !ok {
 		return nil, fmt.Errorf("scores of given chunks: %w by this store", sheaf.ErrUnsupported)
 	}
 	bound := g.boundAll(reqs)
 	return fromStore(ctx, g, func(ctx context.Context) ([][]float64, error) { return scorer.Scores(ctx, bound, ids) })
 }
-
-// retriever is a guard that takes one request at a time.
-type retriever struct{ store.Backend }
 
 // CountAll implements store.Batcher, as far as the store counts.
 func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
@@ -247,65 +231,9 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	if !ok {
 		return nil, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
 	}
-	out := make([]int, len(reqs))
-	keys := make([]countKey, len(reqs))
-	var asked []int
-	var bound []store.Request
-	for i := range reqs {
-		if keys[i] = g.countKey(&reqs[i]); keys[i] != (countKey{}) {
-			var known bool
-			if out[i], known = g.words.get(g.at, keys[i]); known {
-				continue
-			}
-		}
-		asked, bound = append(asked, i), append(bound, g.bound(reqs[i]))
-	}
-	if len(asked) == 0 {
-		return out, nil
-	}
-	counts, err := fromStore(ctx, g, func(ctx context.Context) ([]int, error) { return store.CountAll(ctx, counter, bound) })
-	if err != nil {
-		return nil, err
-	}
-	for k, i := range asked {
-		out[i] = counts[k]
-		if keys[i] != (countKey{}) {
-			g.words.put(g.at, keys[i], counts[k])
-		}
-	}
-	return out, nil
+	bound := g.boundAll(reqs)
+	return fromStore(ctx, g, func(ctx context.Context) ([]int, error) { return store.CountAll(ctx, counter, bound) })
 }
-
-// countKey is what a request counts, if that is all chunks that the caller sees or those of
-// them with a word, as every search does with each of its own; zero for other requests.
-func (g *guard) countKey(req *store.Request) countKey {
-	if req.Filter != nil || req.Within != nil || req.Text == nil || req.Text.Combine != store.CombineBM25F || len(req.Text.Fields) != len(sheaf.Fields) {
-		return countKey{}
-	}
-	for i, f := range req.Text.Fields {
-		if f.Name != sheaf.Fields[i] {
-			return countKey{}
-		}
-	}
-	switch q := req.Text.Query.(type) {
-	case sheaf.Match:
-		if q == (sheaf.Match{Text: q.Text}) {
-			return g.wordKey(q.Text)
-		}
-	case sheaf.Phrase:
-		if q == (sheaf.Phrase{Text: q.Text}) {
-			return countOf(g.owner, "phrase ", q.Text)
-		}
-	case sheaf.Bool:
-		if len(q.Must)+len(q.Should)+len(q.MustNot) == 0 {
-			return countOf(g.owner, "all", "")
-		}
-	}
-	return countKey{}
-}
-
-// wordKey is what counting the chunks with a word counts.
-func (g *guard) wordKey(word string) countKey { return countOf(g.owner, "word ", word) }
 
 // Matches implements store.Matcher, as far as the store does.
 func (g *guard) Matches() bool { return store.Matches(g.store) }
@@ -401,11 +329,6 @@ func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 		return nil
 	}
 	return g.view.SharedDocument(id)
-}
-
-// Card is what is shown of a chunk, as that of the catalog's view.
-func (g *guard) Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool {
-	return g.sees(id) && g.view.Card(id, card, lists) && g.visible(card.Doc)
 }
 
 // Node implements rank.Outliner.

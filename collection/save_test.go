@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,67 +217,10 @@ func TestMeasureRecall(t *testing.T) {
 	}
 }
 
-// counting counts what a store retrieves and explains.
-type counting struct {
-	countable
-	retrieved *atomic.Int64
-}
-
 type countable interface {
 	store.Backend
 	store.Counter
 	store.Explainer
-}
-
-func (c counting) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	c.retrieved.Add(1)
-	return c.countable.Retrieve(ctx, req)
-}
-
-func (c counting) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	c.retrieved.Add(1)
-	return c.countable.Explain(ctx, req, ids)
-}
-
-// TestLegs: numbers that come after retrieving do not make the store retrieve
-// again, and give what they give without a memory; another caller's legs and those
-// of an older index are not used.
-func TestLegs(t *testing.T) {
-	var retrieved atomic.Int64
-	f := collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = counting{o.Backend.(countable), &retrieved} })
-	explain := func(grant access.Grant, k string) (*collection.Explanation, int64) {
-		t.Helper()
-		r := reader(t, f, grant)
-
-		before := retrieved.Load()
-		e, err := r.Explain(context.Background(), collection.SearchRequest{Text: "undo a commit", Profile: "rrf", Parameters: map[string]string{"rrf_k": k}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e, retrieved.Load() - before
-	}
-	all := access.Unrestricted()
-	if _, n := explain(all, "60"); n != 4 {
-		t.Fatalf("the first explanation asked %d times, want 2 to retrieve and 2 to explain", n)
-	}
-	again, n := explain(all, "10")
-	if n != 0 {
-		t.Errorf("another k retrieved %d times", n)
-	}
-	other := collectiontest.Open(t, notes, nil)
-	fresh := reader(t, other, all)
-	want, err := fresh.Explain(context.Background(), collection.SearchRequest{Text: "undo a commit", Profile: "rrf", Parameters: map[string]string{"rrf_k": "10"}})
-	if err != nil || !reflect.DeepEqual(again.Steps, want.Steps) || !reflect.DeepEqual(again.Results[0].Explanation, want.Results[0].Explanation) {
-		t.Errorf("%v: with a memory %+v, without %+v", err, again.Steps, want.Steps)
-	}
-	if e, n := explain(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, "60"); n != 4 || len(e.Results) >= len(again.Results) {
-		t.Errorf("another caller: retrieved %d times, %d results", n, len(e.Results))
-	}
-	f.Write(t, "new.md", "# Undo\n\nUndo a commit again.\n")
-	f.Index(t)
-	if e, n := explain(all, "60"); n != 4 || len(e.Results) <= len(again.Results) {
-		t.Errorf("after a change: retrieved %d times, %d results", n, len(e.Results))
-	}
 }
 
 // A judgement of a chunk that its maker may not see is refused as one of no chunk.

@@ -34,9 +34,6 @@ type documents interface {
 	// there is none.
 	SharedDocument(id sheaf.ID) *sheaf.Document
 	Date(doc sheaf.ID) (sheaf.Dated, bool)
-	// Card writes what is shown of a chunk, without its lists; false when Chunk and
-	// SharedDocument tell more, or nothing.
-	Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool
 	text(doc sheaf.ID) ([]byte, error)
 }
 
@@ -46,26 +43,18 @@ type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }
 
-// newRanked is the ranking that a search gave. Of what was scanned it keeps the
-// documents of the results.
-func (r *Reader) newRanked(result *search.Result) (*ranked, error) {
-	found := &ranked{result: result, at: r.at}
-	scanned := result.Scanned
-	if scanned == nil {
-		return found, nil
+// documentsOf returns the documents of results that a scan of files found; nil when the catalog has them.
+func documentsOf(result *search.Result) (documents, error) {
+	if result.Scanned == nil || len(result.Hits) == 0 {
+		return nil, nil
 	}
 	docs := make([]sheaf.ID, len(result.Hits))
 	for i := range result.Hits {
 		docs[i] = result.Hits[i].Doc
 	}
-	result.Scanned = nil
-	if len(docs) == 0 {
-		return found, nil
-	}
-	view, err := scanned.Catalog(docs...)
+	view, err := result.Scanned.Catalog(docs...)
 	if err != nil {
 		return nil, err
 	}
-	found.documents = scannedFiles{view}
-	return found, nil
+	return scannedFiles{view}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-	"unsafe"
 
 	"sheaf"
 	"sheaf/index/catalog"
@@ -14,21 +13,23 @@ import (
 	"sheaf/text/chunk"
 )
 
-// showing is how the results of one page are shown.
+// showing shows results of one page.
 type showing struct {
 	*Reader
-	ctx     context.Context
-	ranking *kept
-	left    int // how many results may still come
-	// words finds those of the query; it is not made for what was shown before.
+	ctx    context.Context
+	answer *answer
+	// words marks the words of the query; nil until a snippet is cut.
 	words *snippet.Highlighter
-	*answerRoom
+	// guessed says that the store did not count a word, so that snippets may be other ones next time.
+	guessed bool
+	texts   map[sheaf.ID]textOf // read once a page, so that it says the same of all parts of a document
+	made    map[int]*Result     // may be shown again, by place
 }
 
-// highlighter finds the words of the query.
+// highlighter returns what marks the words of the query.
 func (s *showing) highlighter() *snippet.Highlighter {
 	if s.words == nil {
-		s.words = snippet.New(s.c.o.Analyzer, s.ranking.query.Words, s.rarity(s.ctx, &s.guessed))
+		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, s.rarity(s.ctx, &s.guessed))
 	}
 	return s.words
 }
@@ -59,116 +60,83 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show is a hit of a ranking as it is shown; false when the caller may not see it
-// any more, or its document is gone. What was shown before of the same state of the index is shown again
-// while the file is the same.
-func (s *showing) show(i int) (Result, bool) {
-	r, k := s.Reader, s.ranking
-	hit := k.hit(i, s.found.hits, &s.hit)
-	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
-	known := k.documents
-	if known == nil {
-		known = r.guard
-	}
-	if !same && (!r.guard.visible(hit.Doc) || hit.Doc != "" && s.document(known, hit) == nil) {
-		return Result{}, false
-	}
-	if k.request.Plain {
-		return s.result(known, hit), true
+// show returns a result; false when the caller may not see it any more, or its document is gone. A result that was
+// shown of the same state of the index is shown again while its file is the same.
+func (s *showing) show(i int) (*Result, bool) {
+	a := s.answer
+	hit := &a.result.Hits[i]
+	same := s.told && a.at == s.at && a.documents == nil && !a.request.Plain
+	var docs documents = s.guard
+	if a.documents != nil {
+		docs = a.documents
 	}
 	if same {
-		if before, ok := k.shown.of(i); ok && r.view.Unchanged(hit.Doc) {
-			shown := s.result(known, hit)
-			shown.Snippet, shown.Line, shown.Matches, shown.Block = before.text, before.line, before.matches, before.block
-			return shown, true
+		if before := a.shownBefore(i); before != nil && s.view.Unchanged(hit.Doc) {
+			return before, true
 		}
 	}
-	doc := s.document(known, hit) // which tells the date too
-	shown := s.result(known, hit)
-	s.cutSnippet(known, doc, hit, &shown)
+	if !s.guard.visible(hit.Doc) {
+		return nil, false
+	}
+	doc := docs.SharedDocument(hit.Doc)
+	if doc == nil && !same && hit.Doc != "" {
+		return nil, false
+	}
+	shown := s.result(docs, hit)
+	if a.request.Plain {
+		return shown, true
+	}
+	s.cutSnippet(docs, doc, hit, shown)
 	if same && !shown.Stale && !s.guessed {
-		s.made = append(s.made, shownSnippet{i, shown.Snippet, shown.Line, shown.Matches, shown.Block})
+		s.made[i] = shown
 	}
 	return shown, true
 }
 
-// document is that of a hit, with the chunk that was found if not with all; nil when it is
-// gone. It is there until another is asked for.
-func (s *showing) document(known documents, hit *search.Hit) *sheaf.Document {
-	p := &s.single
-	if !known.Card(hit.ID, &p.card, nil) || p.card.Doc != hit.Doc {
-		return known.SharedDocument(hit.Doc)
-	}
-	p.chunk[0] = sheaf.Chunk{ID: hit.ID, Doc: hit.Doc, Span: p.card.Span, Body: p.card.Body}
-	p.document = sheaf.Document{ID: hit.Doc, Frontmatter: p.card.Frontmatter, FrontmatterText: p.card.FrontmatterText, Chunks: p.chunk[:]}
-	return &p.document
-}
-
-// date is that of a document, which stands on a card that was just read.
-func (s *showing) date(docs documents, doc sheaf.ID) (sheaf.Dated, bool) {
-	if p := &s.single; p.document.ID == doc && p.card.Doc == doc {
-		return p.card.Date, true
-	}
-	return docs.Date(doc)
-}
-
 // textOf is the text of a document, or why there is none.
 type textOf struct {
-	doc     sheaf.ID
 	content []byte
 	err     error
 }
 
-// text is that of a document. It is read once an answer, which says the same of all its
-// parts then.
 func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
-	for i := range s.texts {
-		if t := &s.texts[i]; t.doc == doc {
-			return t.content, t.err
-		}
+	t, ok := s.texts[doc]
+	if !ok {
+		t.content, t.err = docs.text(doc)
+		s.texts[doc] = t
 	}
-	content, err := docs.text(doc)
-	s.texts = append(s.texts, textOf{doc, content, err})
-	return content, err
+	return t.content, t.err
 }
 
-// result is what is shown of a hit, whose document docs knows, without its snippet.
-func (s *showing) result(docs documents, hit *search.Hit) Result {
-	out := Result{
-		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
-		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
-		Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path, &s.written), Scanned: s.ranking.documents != nil,
+// result returns what is shown of a hit, without its snippet.
+func (s *showing) result(docs documents, hit *search.Hit) *Result {
+	out := &Result{
+		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb,
+		Hierarchy: orEmpty(hit.Hierarchy), Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score),
+		Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags),
+		Legs: make([]Leg, len(hit.Legs)), Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
+		Scanned: s.answer.documents != nil,
 	}
-	if from, names := len(s.legs), s.ranking.result.Legs; len(hit.Legs) > 0 {
-		if n := s.left * len(hit.Legs); from == 0 {
-			s.legs, s.ranks = slices.Grow(s.legs, n), slices.Grow(s.ranks, n)
+	for i, leg := range hit.Legs {
+		out.Legs[i].Score = Finite(leg.Score)
+		if names := s.answer.result.Legs; i < len(names) {
+			out.Legs[i].Branch = names[i]
 		}
-		for i := range hit.Legs {
-			leg := &hit.Legs[i]
-			l := Leg{Score: Finite(leg.Score)}
-			if i < len(names) {
-				l.Branch = names[i]
-			}
-			if leg.Rank > 0 {
-				s.ranks = append(s.ranks, leg.Rank)
-				l.Rank = &s.ranks[len(s.ranks)-1]
-			}
-			s.legs = append(s.legs, l)
+		if leg.Rank > 0 {
+			out.Legs[i].Rank = &leg.Rank
 		}
-		out.Legs = s.legs[from:len(s.legs):len(s.legs)]
 	}
 	for _, c := range hit.Constituents {
 		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
 	}
-	if d, ok := s.date(docs, hit.Doc); ok && !d.Time.IsZero() {
-		s.dates = append(s.dates, d.Time)
-		out.Date = &s.dates[len(s.dates)-1]
+	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
+		out.Date = &d.Time
 	}
 	return out
 }
 
-// cutSnippet gives a result its snippet, if the text is what was indexed. A later page may
-// show a chunk that is no more in its document, or whose document, nil then, is gone.
+// cutSnippet gives a result its snippet if the text is what was indexed. A later page may show a chunk that its
+// document has no longer, or whose document is gone: doc is nil then.
 func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
 	if doc == nil {
 		out.Stale = true
@@ -182,19 +150,16 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
-	own := 0
-	s.spans, own = appendSnippetSpans(s.spans[:0], doc, &current, content, s.c.o.Passages)
-	best := s.highlighter().Best(content, s.spans, own, snippet.Width)
+	spans, own := SnippetSpans(doc, &current, content, s.c.o.Passages)
+	best := s.highlighter().Best(content, spans, own, snippet.Width)
 	out.Snippet, out.Line = best.Text, catalog.Line(content, best.At)
 	if len(best.Matches) == 0 {
 		return
 	}
 	out.Block = BlockOf(hit.Doc, content, best.At)
-	from := len(s.matches)
 	for _, m := range best.Matches {
-		s.matches = append(s.matches, spanOf(m))
+		out.Matches = append(out.Matches, spanOf(m))
 	}
-	out.Matches = s.matches[from:len(s.matches):len(s.matches)]
 }
 
 // BlockOf is the address of the named block of a document of Markdown that byte at of its
@@ -203,39 +168,30 @@ func BlockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown {
 		return ""
 	}
-	name := chunk.BlockAt(stringOf(content), at)
+	name := chunk.BlockAt(string(content), at)
 	if name == "" {
 		return ""
 	}
 	return doc + "#^" + sheaf.ID(name)
 }
 
-// file is the absolute path of a document's file, for callers from whom nothing
-// is kept; "" for others and for documents without one.
-// It is a part of what was written, which it is appended to.
-func (r *Reader) file(tree, docPath string, written *[]byte) string {
+// file is the absolute path of a document's file, for callers from whom nothing is kept; "" for others and for
+// documents without a file.
+func (r *Reader) file(tree, docPath string) string {
 	root := r.view.Settings().Root(tree)
 	if root == "" || r.guard.filter != nil {
 		return ""
 	}
-	from := len(*written)
-	*written = append(append(append(*written, root...), filepath.Separator), filepath.FromSlash(docPath)...)
-	return filepath.Clean(stringOf((*written)[from:]))
+	return filepath.Join(root, filepath.FromSlash(docPath))
 }
-
-// stringOf is b as a string that shares its memory.
-func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // SnippetSpans are the parts of the file that a snippet of hit may come from, the likeliest
 // first. The first own of them are its own text: the passage that meaning found, cut as cut
 // says, its body, the best chunk that it stands for. The last is all of it, with the text
 // under its sub-headings. Frontmatter is shown only where it is text.
-func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) (spans []sheaf.Span, own int) {
-	return appendSnippetSpans(nil, doc, hit, content, cut)
-}
-
-// appendSnippetSpans appends SnippetSpans to spans, which is empty.
-func appendSnippetSpans(spans []sheaf.Span, doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) (_ []sheaf.Span, own int) {
+func SnippetSpans(
+	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
+) (spans []sheaf.Span, own int) {
 	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
 		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
 			spans = append(spans, cut.Span(doc, c, content, hit.Passage))

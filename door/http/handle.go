@@ -52,9 +52,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			problem("internal", "the server failed; its log says why").write(w, id)
 		}
 		a.metrics.request(name, status, time.Since(began), c.timings)
-		if c.found != nil {
-			c.found.Release()
-		}
 		connectionOf(req).wrote()
 	}()
 	fail := func(err error, r *route) {
@@ -374,7 +371,7 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 		buffer.Write(r.body)
 	} else {
 		h.Set("Content-Type", "application/json")
-		if err := encode(buffer, out); err != nil {
+		if err := json.NewEncoder(buffer).Encode(out); err != nil {
 			return err
 		}
 	}
@@ -402,17 +399,6 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 	w.WriteHeader(c.status)
 	_, _ = w.Write(buffer.Bytes())
 	return nil
-}
-
-// encode writes an answer as JSON into a buffer that is empty.
-func encode(buffer *bytes.Buffer, out any) error {
-	a, ok := out.(*collection.Answer)
-	if !ok {
-		return json.NewEncoder(buffer).Encode(out)
-	}
-	b, err := a.AppendJSON(buffer.AvailableBuffer())
-	*buffer = *bytes.NewBuffer(b)
-	return err
 }
 
 // serverTiming is the header of that name: every step, then the whole.

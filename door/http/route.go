@@ -28,9 +28,6 @@ type call struct {
 	request *http.Request
 	body    []byte
 	timings []search.Timing
-	// found is the answer of a search, nil for others; its memory is used again when the
-	// request has been counted.
-	found *collection.Answer
 }
 
 // collection is the one that a request names.

@@ -95,7 +95,7 @@ func (c *call) search(ctx context.Context, w Where, cursor string, q collection.
 
 // finds notes what an answer says beside what is sent of it.
 func (c *call) finds(a *collection.Answer) {
-	c.found, c.timings = a, a.Timings
+	c.timings = a.Timings
 	c.degraded(a.Failures)
 }
 

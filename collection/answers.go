@@ -1,0 +1,417 @@
+package collection
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"sheaf"
+	"sheaf/search"
+)
+
+// DefaultCacheBytes bounds the answers that a collection remembers when Options say nothing.
+const DefaultCacheBytes = 32 << 20
+
+// answerAge is how long an answer that nobody uses is remembered.
+const answerAge = 10 * time.Minute
+
+// stamp is a state of the index: the generation of the catalog and the version of the store, 0 for a store that
+// tells none. The same question has the same answer at the same stamp.
+type stamp struct{ generation, version uint64 }
+
+// answerKey names a question, everything that its answer depends on included.
+type answerKey [sha256.Size]byte
+
+// answer is the ranking of one question. All its pages are cut from it, so that a change of the index neither
+// repeats nor loses a result between them.
+type answer struct {
+	key     answerKey
+	request SearchRequest
+	query   sheaf.Query
+	result  *search.Result
+	// documents has the documents of results that a scan of files found; nil: the catalog has them.
+	documents documents
+	at        stamp
+	visible   answerKey // names what its caller sees
+
+	mu    sync.Mutex
+	shown []*Result // by place; nil: not shown yet
+}
+
+// answers remembers answers for repeated questions and for cursors. The bytes are bounded; the least recently used
+// answer goes first. It is safe for concurrent use.
+type answers struct {
+	limit int64
+	off   bool // repeated questions are computed again; cursors still work
+
+	mu      sync.Mutex
+	byKey   map[cursorKey]*list.Element
+	order   list.List // of *storedAnswer, the last used first
+	bytes   int64
+	flights map[answerKey]*flight
+	counts  CacheCounts
+}
+
+// storedAnswer is an answer in the cache.
+type storedAnswer struct {
+	*answer
+	bytes int64
+	used  time.Time
+}
+
+// flight is an answer that one request computes and others wait for.
+type flight struct {
+	done   chan struct{}
+	answer *answer // nil: each request computes its own
+}
+
+// CacheCounts says where answers came from and how much is remembered.
+type CacheCounts struct {
+	// Found were in the cache, Shared came from another request that asked the same at the same time, Missed
+	// were searched for, Passed were searched for and cannot be remembered.
+	Found, Shared, Missed, Passed uint64
+	// Entries are remembered now and take about Bytes.
+	Entries int
+	Bytes   int64
+}
+
+// newAnswers returns an empty cache. A limit of 0 is DefaultCacheBytes; a smaller one remembers answers for cursors
+// only.
+func newAnswers(limit int64) *answers {
+	bound := cmp.Or(max(limit, 0), DefaultCacheBytes)
+	return &answers{limit: bound, off: limit < 0, byKey: map[cursorKey]*list.Element{}, flights: map[answerKey]*flight{}}
+}
+
+// origin says where an answer came from.
+type origin uint8
+
+const (
+	computed origin = iota
+	found
+	shared
+)
+
+// get returns the answer of a question: from the cache, from another request that computes it now, or from compute,
+// which says whether others may have its answer. When the other request fails, compute is called.
+func (s *answers) get(
+	ctx context.Context, key answerKey, compute func() (a *answer, share bool, err error),
+) (*answer, origin, error) {
+	s.mu.Lock()
+	if a := s.lookUp(key.cursor()); a != nil && a.key == key {
+		s.counts.Found++
+		s.mu.Unlock()
+		return a, found, nil
+	}
+	f := s.flights[key]
+	if f == nil {
+		f = &flight{done: make(chan struct{})}
+		s.flights[key] = f
+		s.counts.Missed++
+		s.mu.Unlock()
+		a, err := s.computeFor(f, key, compute)
+		return a, computed, err
+	}
+	s.mu.Unlock()
+	EndTurn(ctx) // the request that computes the answer may need it
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		return nil, shared, ctx.Err()
+	}
+	if f.answer != nil {
+		s.count(func(n *CacheCounts) { n.Shared++ })
+		return f.answer, shared, nil
+	}
+	s.count(func(n *CacheCounts) { n.Missed++ })
+	a, _, err := compute()
+	return a, computed, err
+}
+
+// computeFor computes the answer for all requests that wait for f. It ends f also when compute panics.
+func (s *answers) computeFor(f *flight, key answerKey, compute func() (*answer, bool, error)) (*answer, error) {
+	defer func() {
+		s.mu.Lock()
+		delete(s.flights, key)
+		s.mu.Unlock()
+		close(f.done)
+	}()
+	a, share, err := compute()
+	if err == nil && share {
+		f.answer = a
+	}
+	return a, err
+}
+
+// lookUp returns an answer and marks it as used; nil when there is none. The caller holds mu.
+func (s *answers) lookUp(key cursorKey) *answer {
+	e := s.byKey[key]
+	if e == nil {
+		return nil
+	}
+	stored := e.Value.(*storedAnswer)
+	if time.Since(stored.used) > answerAge {
+		s.remove(e)
+		return nil
+	}
+	stored.used = time.Now()
+	s.order.MoveToFront(e)
+	return stored.answer
+}
+
+// put remembers an answer, or counts its bytes again when more of its results were shown. An answer larger than the
+// limit is remembered for its cursor only, and only until the next one comes.
+func (s *answers) put(a *answer, forCursor bool) {
+	bytes := a.bytes()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := a.key.cursor()
+	e := s.byKey[key]
+	switch {
+	case e != nil && e.Value.(*storedAnswer).answer == a:
+		s.order.MoveToFront(e)
+	case bytes > s.limit && !forCursor:
+		return
+	default:
+		if e != nil {
+			s.remove(e)
+		}
+		e = s.order.PushFront(&storedAnswer{answer: a})
+		s.byKey[key] = e
+	}
+	stored := e.Value.(*storedAnswer)
+	s.bytes += bytes - stored.bytes
+	stored.bytes, stored.used = bytes, time.Now()
+	for last := s.order.Back(); last != e; last = s.order.Back() {
+		if s.bytes <= s.limit && time.Since(last.Value.(*storedAnswer).used) <= answerAge {
+			break
+		}
+		s.remove(last)
+	}
+}
+
+// grow counts the bytes of an answer again if it is remembered.
+func (s *answers) grow(a *answer) {
+	s.mu.Lock()
+	e := s.byKey[a.key.cursor()]
+	known := e != nil && e.Value.(*storedAnswer).answer == a
+	s.mu.Unlock()
+	if known {
+		s.put(a, true)
+	}
+}
+
+func (s *answers) remove(e *list.Element) {
+	stored := e.Value.(*storedAnswer)
+	delete(s.byKey, stored.key.cursor())
+	s.order.Remove(e)
+	s.bytes -= stored.bytes
+}
+
+func (s *answers) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.byKey)
+	s.order.Init()
+	s.bytes = 0
+}
+
+func (s *answers) count(change func(*CacheCounts)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.counts)
+}
+
+func (s *answers) state() CacheCounts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.counts
+	n.Entries, n.Bytes = s.order.Len(), s.bytes
+	return n
+}
+
+// randomKey is the key of an answer that only a cursor finds.
+func randomKey() (key answerKey) {
+	_, _ = rand.Read(key[:]) // it never fails: see crypto/rand
+	return key
+}
+
+// shownBefore returns a result that was shown; nil when it was not.
+func (a *answer) shownBefore(i int) *Result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.shown == nil {
+		return nil
+	}
+	return a.shown[i]
+}
+
+// keepShown keeps results by their places.
+func (a *answer) keepShown(results map[int]*Result) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.shown == nil {
+		a.shown = make([]*Result, len(a.result.Hits))
+	}
+	for i, r := range results {
+		a.shown[i] = r
+	}
+}
+
+// ownHit returns a hit that shares no memory with the catalog, and lacks what confidence was computed from.
+func ownHit(h search.Hit) search.Hit {
+	h.ID, h.Doc = sheaf.ID(strings.Clone(string(h.ID))), sheaf.ID(strings.Clone(string(h.Doc)))
+	h.Path, h.Title, h.Breadcrumb = strings.Clone(h.Path), strings.Clone(h.Title), strings.Clone(h.Breadcrumb)
+	h.Hierarchy, h.Tags = ownTexts(h.Hierarchy), ownTexts(h.Tags)
+	h.Constituents, h.Legs, h.Evidence = slices.Clone(h.Constituents), slices.Clone(h.Legs), nil
+	for i := range h.Constituents {
+		c := &h.Constituents[i]
+		c.ID, c.Title = sheaf.ID(strings.Clone(string(c.ID))), strings.Clone(c.Title)
+	}
+	if h.Confidence != nil {
+		h.Confidence = new(*h.Confidence)
+	}
+	return h
+}
+
+func ownTexts(list []string) []string {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i] = strings.Clone(list[i])
+	}
+	return list
+}
+
+// bytes is about what an answer takes.
+func (a *answer) bytes() int64 {
+	const fixed = 4 << 10 // the request, the result and its parameters
+	n := int64(fixed)
+	for i := range a.result.Hits {
+		h := &a.result.Hits[i]
+		n += int64(unsafe.Sizeof(*h)) + textBytes(string(h.ID), string(h.Doc), h.Path, h.Title, h.Breadcrumb)
+		n += listBytes(h.Hierarchy) + listBytes(h.Tags) + int64(len(h.Legs))*int64(unsafe.Sizeof(sheaf.Leg{}))
+		n += explanationBytes(h.Explanation)
+		for _, c := range h.Constituents {
+			n += int64(unsafe.Sizeof(c)) + textBytes(string(c.ID), c.Title)
+		}
+	}
+	for _, facet := range a.result.Facets {
+		for _, v := range facet.Values {
+			n += int64(unsafe.Sizeof(v)) + textBytes(v.Value.Text)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n += int64(len(a.shown)) * int64(unsafe.Sizeof(uintptr(0)))
+	for _, r := range a.shown {
+		if r != nil { // it shares most texts with its hit
+			n += int64(unsafe.Sizeof(*r)) + textBytes(r.Snippet, r.File, string(r.Block))
+			n += int64(len(r.Matches))*int64(unsafe.Sizeof(Span{})) + int64(len(r.Legs))*int64(unsafe.Sizeof(Leg{})+8)
+			n += int64(len(r.Constituents)) * int64(unsafe.Sizeof(Constituent{}))
+		}
+	}
+	return n
+}
+
+// textBytes is about what texts take on the heap, each in a piece of its own.
+func textBytes(texts ...string) int64 {
+	n := 0
+	for _, text := range texts {
+		n += (len(text) + 15) &^ 15
+	}
+	return int64(n)
+}
+
+func listBytes(list []string) int64 { return textBytes(list...) + 16*int64(len(list)) }
+
+// explanationBytes is about what an explanation takes.
+func explanationBytes(e *sheaf.Explanation) int64 {
+	if e == nil {
+		return 0
+	}
+	const detail = 100
+	n := int64(unsafe.Sizeof(*e)) + textBytes(e.Label) + detail*int64(len(e.Details))
+	for i := range e.Parts {
+		n += explanationBytes(&e.Parts[i])
+	}
+	return n
+}
+
+// keyOf hashes values: trees of plain values, filters and queries among them. Different values have different keys.
+func keyOf(parts ...any) answerKey {
+	b := make([]byte, 0, 1<<10)
+	for _, p := range parts {
+		b = appendPlain(b, reflect.ValueOf(&p).Elem())
+	}
+	return sha256.Sum256(b)
+}
+
+// appendPlain writes a value so that no other value of its type is written alike: lists with their length, and what
+// stands behind an interface with its type.
+func appendPlain(b []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			return append(b, 1)
+		}
+		return append(b, 0)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return binary.AppendVarint(b, v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return binary.AppendUvarint(b, v.Uint())
+	case reflect.Float32, reflect.Float64:
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Float()))
+	case reflect.String:
+		return append(binary.AppendUvarint(b, uint64(v.Len())), v.String()...)
+	case reflect.Slice:
+		if v.IsNil() { // no bound, where an empty list lets nothing through
+			return append(b, 0)
+		}
+		return appendElements(binary.AppendUvarint(b, uint64(v.Len())+1), v)
+	case reflect.Array:
+		return appendElements(b, v)
+	case reflect.Map:
+		keys := v.MapKeys() // texts
+		slices.SortFunc(keys, func(x, y reflect.Value) int { return cmp.Compare(x.String(), y.String()) })
+		b = binary.AppendUvarint(b, uint64(len(keys)))
+		for _, key := range keys {
+			b = appendPlain(appendPlain(b, key), v.MapIndex(key))
+		}
+		return b
+	case reflect.Struct:
+		for i := range v.NumField() {
+			b = appendPlain(b, v.Field(i))
+		}
+		return b
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return append(b, 0)
+		}
+		b = append(b, 1)
+		if v.Kind() == reflect.Interface {
+			b = appendPlain(b, reflect.ValueOf(v.Elem().Type().String()))
+		}
+		return appendPlain(b, v.Elem())
+	case reflect.Func:
+		if v.IsNil() {
+			return append(b, 0)
+		}
+	}
+	panic("a key of the cache holds a " + v.Type().String())
+}
+
+func appendElements(b []byte, v reflect.Value) []byte {
+	for i := range v.Len() {
+		b = appendPlain(b, v.Index(i))
+	}
+	return b
+}

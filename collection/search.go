@@ -1,0 +1,291 @@
+package collection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/store"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Search answers a query with its first page.
+func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
+	parsed, p, err := r.prepare(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	a, steps, err := r.answer(ctx, &q, parsed, p)
+	if err != nil {
+		return nil, err
+	}
+	return r.page(ctx, a, 0, q.Limit, steps)
+}
+
+// question is all that a ranking depends on beside the state of the index.
+type question struct {
+	request    SearchRequest
+	query      sheaf.Query
+	profile    uint64 // its edition
+	minute     int64  // by which ages are measured, in Unix seconds; 0 when the profile looks at none
+	confidence *search.Calibration
+	// What the caller may see.
+	fingerprint string
+	filter      sheaf.Filter
+	viewer      store.Viewer
+}
+
+// answer returns the answer to a request: a remembered one, that of another request that asks the same now, or a new
+// one. The timings are those of this call.
+func (r *Reader) answer(
+	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
+) (_ *answer, took []search.Timing, err error) {
+	defer func() { r.c.seen(err) }()
+	by, err := order(q.Sort)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := p.profile.Plan(q.Window, q.Parameters)
+	if err != nil {
+		return nil, nil, inParameters(err)
+	}
+	now, start, confidence := r.c.now(), time.Now(), r.confidence(p.profile)
+	compute := func(key answerKey) (*answer, error) {
+		if err := TakeTurn(ctx); err != nil {
+			return nil, err
+		}
+		ctx := ctx
+		if !r.guard.distant && crowded(ctx) {
+			ctx = store.Alone(ctx)
+		}
+		ctx = r.guard.forViewer(ctx)
+		s := r.searcher(ctx)
+		s.Now, s.Confidence = func() time.Time { return now }, confidence
+		options := search.Options{
+			Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Count: q.Count, Order: by,
+		}
+		result, err := s.Search(ctx, parsed, p.profile, options)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Err(); err != nil {
+			return nil, fmt.Errorf("read index: %w", err)
+		}
+		took = result.Took
+		return r.newAnswer(key, q, parsed, result)
+	}
+	cache := r.c.answers
+	if cache.off || !r.told || p.profile.Scans() {
+		cache.count(func(n *CacheCounts) { n.Passed++ })
+		a, err := compute(randomKey())
+		return a, took, err
+	}
+	what := question{
+		request: *q, query: parsed, profile: p.edition,
+		fingerprint: r.grant.Fingerprint(), filter: r.guard.filter, viewer: r.guard.viewer,
+	}
+	what.request.Limit = 0 // pages of any length are cut from one answer
+	if plan.Dated() {
+		what.minute = now.Unix()
+	}
+	if confidence != nil {
+		what.confidence = confidence(p.profile)
+	}
+	key := keyOf(what, r.at)
+	a, from, err := cache.get(ctx, key, func() (*answer, bool, error) {
+		a, err := compute(key)
+		if err != nil {
+			return nil, false, err
+		}
+		whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
+		// Another process may have written to a store that cannot be held still.
+		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
+			cache.put(a, false)
+		} else {
+			a.key = randomKey()
+		}
+		return a, whole, nil
+	})
+	switch from {
+	case found:
+		took = []search.Timing{{Step: "cache", Duration: time.Since(start)}}
+	case shared:
+		took = []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}
+	}
+	return a, took, err
+}
+
+// newAnswer returns the answer that a search gave. It drops what only the request itself needs, and the text of a
+// query like a document, which may be long.
+func (r *Reader) newAnswer(
+	key answerKey, q *SearchRequest, parsed sheaf.Query, result *search.Result,
+) (*answer, error) {
+	docs, err := documentsOf(result)
+	if err != nil {
+		return nil, err
+	}
+	request, own := *q, *result
+	request.like, parsed.Text = nil, ""
+	own.Scanned, own.Took, own.Trace, own.Expansion = nil, nil, nil, nil
+	own.Hits = make([]search.Hit, len(result.Hits))
+	for i := range own.Hits {
+		own.Hits[i] = ownHit(result.Hits[i])
+	}
+	return &answer{
+		key: key, request: request, query: parsed, result: &own, documents: docs, at: r.at, visible: r.guard.visibleTo,
+	}, nil
+}
+
+// confidence reads the calibration of a profile once for a request; nil when the collection has none.
+func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *search.Calibration {
+	if r.c.o.Confidence == nil {
+		return nil
+	}
+	read := sync.OnceValue(func() *search.Calibration { return r.c.o.Confidence(p) })
+	return func(*profile.Profile) *search.Calibration { return read() }
+}
+
+// page returns results of an answer from one on. steps are the timings of the search, none for further pages.
+func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []search.Timing) (*Answer, error) {
+	result, start := a.result, time.Now()
+	n := len(result.Hits)
+	to := min(from+limit, n)
+	out := &Answer{
+		Query: cmp.Or(a.request.label, a.request.Text), Profile: result.Profile, Parameters: result.Parameters,
+		Results: make([]Result, 0, max(to-from, 0)), Total: Total{Value: n, Relation: "eq"}, Matches: result.Matches,
+		Facets: shownFacets(a.request.Facets, result.Facets), Generation: a.at.generation, Answerable: result.Answerable,
+		Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)),
+		Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))),
+	}
+	if result.Degraded {
+		out.Failures = result.Warnings
+	}
+	out.Warnings = append(out.Warnings, r.outdated()...)
+	if out.Parameters == nil {
+		out.Parameters = map[string]string{}
+	}
+	if n >= a.request.Window || result.More || result.Degraded {
+		out.Total.Relation = "gte"
+	}
+	s := showing{Reader: r, ctx: ctx, answer: a, texts: map[sheaf.ID]textOf{}, made: map[int]*Result{}}
+	stale := 0
+	for i := from; i < to; i++ {
+		shown, ok := s.show(i)
+		if !ok {
+			continue // it was taken away since the first page
+		}
+		if shown.Stale {
+			stale++
+		}
+		out.Results = append(out.Results, *shown)
+	}
+	if len(s.made) > 0 {
+		a.keepShown(s.made)
+		r.c.answers.grow(a)
+	}
+	if err := r.Err(); err != nil { // of what is shown of the results
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	if stale > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf(
+			"%d of the results changed since they were indexed, or cannot be read: they have no snippet", stale))
+	}
+	if to < n {
+		r.c.answers.put(a, true)
+		out.Next = r.cursorOf(a, to, limit)
+	}
+	out.Timings = append(slices.Clone(steps), search.Timing{Step: "show", Duration: time.Since(start)})
+	return out, nil
+}
+
+func (r *Reader) searcher(ctx context.Context) *search.Searcher {
+	o := &r.c.o
+	s := &search.Searcher{
+		Backend: r.guard.searched(), Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,
+		Embed: o.Embed, Analyzer: o.Analyzer, Confidence: o.Confidence, Now: r.c.now,
+		Text: search.TextOf(r.guard, r.guard.text),
+	}
+	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
+		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+			return elsewhere(ctx, func() ([]float32, error) {
+				vector, err := embed(ctx, text)
+				return vector, fromBehind(err)
+			})
+		}
+	}
+	if reranker := r.c.o.Rerank; reranker != nil {
+		s.Rerank = func(ctx context.Context, query string, texts []string) ([]float64, error) {
+			return elsewhere(ctx, func() ([]float64, error) { return reranker.Rerank(ctx, query, texts) })
+		}
+	}
+	if r.c.o.Scanner != nil {
+		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}
+	}
+	if r.c.o.Model != nil {
+		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.guard.Chunks(ctx))
+	}
+	return s
+}
+
+func everyField(words sheaf.TextQuery) *store.TextRequest {
+	fields := make([]store.FieldWeight, len(sheaf.Fields))
+	for i, f := range sheaf.Fields {
+		fields[i] = store.FieldWeight{Name: f, Weight: 1}
+	}
+	// With BM25F, which has one frequency for all fields, stores can count a
+	// word without looking at what it matches.
+	return &store.TextRequest{
+		Query: words, Fields: fields, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
+	}
+}
+
+// frequency is the number of chunks with a word, among those that the caller
+// sees.
+func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
+	return r.guard.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
+}
+
+// rarity tells snippets how rare a word is, by its idf among what the caller
+// sees. guessed becomes true when that failed this time.
+func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) float64 {
+	size := float64(r.guard.Chunks(ctx))
+	return func(word string) float64 {
+		n, err := r.frequency(ctx, word)
+		if err != nil {
+			*guessed = *guessed || !errors.Is(err, sheaf.ErrUnsupported)
+			return 1
+		}
+		df := float64(n)
+		return math.Log(1 + (max(size, df)-df+0.5)/(df+0.5))
+	}
+}
+
+// outdated says, when the last look for changed files failed, or looked at nothing of a folder,
+// that what is shown is older, and during the first one that there will be more; callers from whom something is
+// kept, or who lack the scope admin, are not told why.
+func (r *Reader) outdated() []string {
+	w := r.c.watching.Load()
+	switch {
+	case r.c.filling():
+		return []string{"the folder is indexed for the first time: what is not indexed yet is not found"}
+	case w == nil || w.Stale == nil:
+		return nil
+	case r.guard.filter != nil, !tells(&r.grant):
+		return []string{"the index could not be updated; results come from the last indexing run"}
+	}
+	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.Stale)}
+}
+
+// Finite replaces numbers that JSON cannot write by 0.
+func Finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}

@@ -336,17 +336,10 @@ func TestReadmeSession(t *testing.T) {
 	if len(lines) == 0 {
 		t.Fatal("README.md has no session with curl")
 	}
-	folder := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, "guides"), 0o755); err != nil {
+	folder := filepath.Join(t.TempDir(), "notes")
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join("..", "..", "examples", "notes"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "guides", "git.md"), []byte("# Git\n\n## Undo a commit\n\nUse reset to undo a commit.\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(folder, filepath.Join(filepath.Dir(folder), "notes")); err != nil {
-		t.Fatal(err)
-	}
-	folder = filepath.Join(filepath.Dir(folder), "notes")
 	address := serving(t, folder, filepath.Join(t.TempDir(), "index"))
 	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
 	for _, line := range lines {
@@ -355,7 +348,7 @@ func TestReadmeSession(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v\n%s", command, err, out)
 		}
-		if !strings.Contains(string(out), "git.md") && !strings.Contains(string(out), "task") {
+		if !strings.Contains(string(out), "git/undo.md") && !strings.Contains(string(out), "api:git.md") {
 			t.Errorf("%s: %s", command, out)
 		}
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 )
 
 func (a *app) aclCommand() *cobra.Command {
@@ -104,20 +105,20 @@ func (s *session) tellAudits(audits []*collection.Audit) error {
 	} else {
 		for i, what := range []string{"the index as it is", "random access lists"} {
 			out := audits[i]
-			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what, terminal.Plural(out.Checks, "check", "checks"),
-				terminal.Plural(out.Documents, "document", "documents"), terminal.Count(out.Hidden/max(1, out.Checks)), terminal.Plural(len(out.Leaks), "leak", "leaks"))
+			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what, wording.Plural(out.Checks, "check", "checks"),
+				wording.Plural(out.Documents, "document", "documents"), wording.Count(out.Hidden/max(1, out.Checks)), wording.Plural(len(out.Leaks), "leak", "leaks"))
 			if out.Incomplete > 0 {
-				fmt.Fprintf(s.stdout, "  %s not complete: %s\n", terminal.Plural(out.Incomplete, "check was", "checks were"), terminal.Clean(out.Fault))
+				fmt.Fprintf(s.stdout, "  %s not complete: %s\n", wording.Plural(out.Incomplete, "check was", "checks were"), wording.Clean(out.Fault))
 			} else if out.Fault != "" {
-				fmt.Fprintf(s.stdout, "  it ended early: %s\n", terminal.Clean(out.Fault))
+				fmt.Fprintf(s.stdout, "  it ended early: %s\n", wording.Clean(out.Fault))
 			}
 		}
 		for _, l := range leaks {
-			fmt.Fprintf(s.stdout, "  %s, query %q, caller %+v: %s: %s\n", l.Door, l.Query, l.Grant, terminal.Clean(string(l.Doc)), terminal.Clean(l.What))
+			fmt.Fprintf(s.stdout, "  %s, query %q, caller %+v: %s: %s\n", l.Door, l.Query, l.Grant, wording.Clean(string(l.Doc)), wording.Clean(l.What))
 		}
 	}
 	if len(leaks) > 0 {
-		return withHint(fmt.Errorf("%s", terminal.Plural(len(leaks), "leak was found", "leaks were found")), "repeat with --seed %d", audits[0].Seed)
+		return withHint(fmt.Errorf("%s", wording.Plural(len(leaks), "leak was found", "leaks were found")), "repeat with --seed %d", audits[0].Seed)
 	}
 	return nil
 }

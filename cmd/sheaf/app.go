@@ -23,6 +23,7 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/internal/suggest"
+	"sheaf/internal/wording"
 )
 
 // app is one run: its streams, the flags that every command has, and, once a
@@ -120,7 +121,7 @@ func trust() *config.Trust {
 
 // notice tells the person something that is no error, on the error stream.
 func (a *app) notice(format string, args ...any) {
-	text := terminal.Clean(fmt.Sprintf(format, args...))
+	text := wording.Clean(fmt.Sprintf(format, args...))
 	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
 }
 
@@ -156,10 +157,10 @@ func (a *app) reportError(err error) {
 	}
 	text := strings.TrimSuffix(err.Error(), "\n")
 	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Fault, "sheaf:")+" "+terminal.Clean(line))
+		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Fault, "sheaf:")+" "+wording.Clean(line))
 	}
 	if errors.As(err, &fault) {
-		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "hint:")+" "+terminal.Clean(fault.hint))
+		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "hint:")+" "+wording.Clean(fault.hint))
 	}
 }
 
@@ -235,7 +236,7 @@ func realFolder(dir string) (string, error) {
 	case err != nil:
 		return "", nearFile(fileFault("folder", err), dir)
 	case !st.IsDir():
-		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, terminal.ShellQuoted(filepath.Dir(dir)))
+		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, wording.ShellQuoted(filepath.Dir(dir)))
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 )
 
 // printExplanation writes how a score came about, for people: a number a line with
@@ -32,7 +33,7 @@ type arithmetic struct {
 const arithmeticWidth = 110
 
 func (a *arithmetic) print(e sheaf.Explanation, indent int) {
-	line := strings.Repeat(" ", indent) + a.out.Paint(terminal.Number, number(e.Value)) + " " + terminal.Clean(e.Label)
+	line := strings.Repeat(" ", indent) + a.out.Paint(terminal.Number, number(e.Value)) + " " + wording.Clean(e.Label)
 	if !combines(e) {
 		fmt.Fprintln(a.w, line)
 		for _, p := range e.Parts { // what only informs
@@ -84,7 +85,7 @@ var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineD
 func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	parts := make([]string, len(e.Parts))
 	for i, p := range e.Parts {
-		parts[i] = number(p.Value) + " " + terminal.Clean(p.Label)
+		parts[i] = number(p.Value) + " " + wording.Clean(p.Label)
 		switch {
 		case !all:
 		case combines(p):

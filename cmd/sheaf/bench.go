@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval/benchmark"
 	"sheaf/internal/suggest"
+	"sheaf/internal/wording"
 )
 
 type benchOptions struct {
@@ -191,7 +191,7 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 	for _, want := range o.peers {
 		i := slices.Index(names, want)
 		if i < 0 {
-			err := fmt.Errorf("%w: no engine %q in %s", sheaf.ErrNotFound, want, terminal.Clean(folder))
+			err := fmt.Errorf("%w: no engine %q in %s", sheaf.ErrNotFound, want, wording.Clean(folder))
 			if near := suggest.Nearest(want, names); near != "" {
 				return nil, withHint(err, "did you mean %q?", near)
 			}

@@ -12,6 +12,7 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/wording"
 	"sheaf/store"
 )
 
@@ -149,7 +150,7 @@ func (s *session) check(ctx context.Context) error {
 	default:
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
-	return withHint(err, "repair it: sheaf check --repair --in %s", terminal.ShellQuoted(s.where.Root))
+	return withHint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(s.where.Root))
 }
 
 type checkJSON struct {
@@ -176,11 +177,11 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 		return a.printJSON(out)
 	}
 	for _, m := range out.Faults {
-		fmt.Fprintln(a.stdout, terminal.Clean(m))
+		fmt.Fprintln(a.stdout, wording.Clean(m))
 	}
 	if out.Index != "" {
-		fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, terminal.Plural(out.Documents, "document", "documents"),
-			terminal.Plural(out.Chunks, "chunk", "chunks"), terminal.Plural(len(out.Faults), "fault", "faults"))
+		fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, wording.Plural(out.Documents, "document", "documents"),
+			wording.Plural(out.Chunks, "chunk", "chunks"), wording.Plural(len(out.Faults), "fault", "faults"))
 	}
 	if out.Stopped != "" {
 		fmt.Fprintln(a.stdout, out.Stopped)
@@ -225,7 +226,7 @@ func (s *session) agreement(ctx context.Context) ([]error, error) {
 	}
 	var faults []error
 	if reached.unreached > 0 {
-		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", errUnreached, s.target, terminal.Plural(reached.unreached, "passage", "passages")))
+		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", errUnreached, s.target, wording.Plural(reached.unreached, "passage", "passages")))
 	}
 	if len(reached.missing) > 0 {
 		faults = append(faults, fewer(s.view.Chunks(), reached.found))
@@ -238,7 +239,7 @@ func (s *session) agreement(ctx context.Context) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	extra := terminal.Plural(stats.Chunks-reached.found, "chunk", "chunks")
+	extra := wording.Plural(stats.Chunks-reached.found, "chunk", "chunks")
 	switch {
 	case len(lost.ours) > 0:
 		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has, of %s: a run was stopped and its files are gone since, or they came from another machine", errStrays, s.target, extra, lost.names(lost.ours)))
@@ -246,14 +247,14 @@ func (s *session) agreement(ctx context.Context) ([]error, error) {
 		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have", s.target, extra))
 	}
 	if len(lost.others) > 0 {
-		s.foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", s.target, terminal.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), s.otherPlace())
+		s.foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", s.target, wording.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), s.otherPlace())
 	}
 	return faults, nil
 }
 
 // fewer is the fault of an index that does not find all chunks.
 func fewer(known, found int) error {
-	return fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(known), terminal.Count(found))
+	return fmt.Errorf("the catalog knows %s chunks, %s can be found", wording.Count(known), wording.Count(found))
 }
 
 // strays lists the documents of the server that the catalog does not know and no file brings back.
@@ -368,5 +369,5 @@ func (s *session) stoppedRun(found int, waiting []sheaf.ID) string {
 		return ""
 	}
 	return fmt.Sprintf("the last run was stopped before its end, or is not over: %s recorded, %s can be found; nothing is lost, and the next sheaf index or search goes on",
-		terminal.Plural(s.view.Chunks(), "chunk is", "chunks are"), terminal.Count(found))
+		wording.Plural(s.view.Chunks(), "chunk is", "chunks are"), wording.Count(found))
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/text/chunk"
 )
 
@@ -326,7 +327,7 @@ func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, e
 		if err := chunk.Verify(&doc, content); err != nil {
 			r.broken = append(r.broken, err.Error())
 			if !r.json {
-				fmt.Fprintln(r.stdout, terminal.Clean(err.Error()))
+				fmt.Fprintln(r.stdout, wording.Clean(err.Error()))
 			}
 		}
 		return nil, nil
@@ -371,8 +372,8 @@ func (r *chunksRun) printCut(ctx context.Context) error {
 // printChunk writes a chunk for people: its range, indented by depth, and its
 // identifier.
 func (r *chunksRun) printChunk(c *sheaf.Chunk) {
-	fmt.Fprintf(r.stdout, "%s%s  %s\n", strings.Repeat("  ", c.Depth), terminal.Clean(string(c.ID)),
-		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End, terminal.Bytes(int64(c.Body.Len())))))
+	fmt.Fprintf(r.stdout, "%s%s  %s\n", strings.Repeat("  ", c.Depth), wording.Clean(string(c.ID)),
+		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End, wording.Bytes(int64(c.Body.Len())))))
 }
 
 // printVerified writes what --verify found.
@@ -380,7 +381,7 @@ func (r *chunksRun) printVerified() error {
 	if r.json {
 		return r.printJSON(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks, "broken": orEmpty(r.broken), "skipped": orEmpty(r.skipped)})
 	}
-	fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", terminal.Plural(r.files, "file", "files"), terminal.Plural(r.chunks, "chunk", "chunks"), terminal.Count(len(r.broken)))
+	fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", wording.Plural(r.files, "file", "files"), wording.Plural(r.chunks, "chunk", "chunks"), wording.Count(len(r.broken)))
 	return nil
 }
 
@@ -393,7 +394,7 @@ func (r *chunksRun) end() error {
 			return err
 		}
 		if n := len(r.broken); n > 0 {
-			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker", terminal.Plural(n, "file is", "files are"))
+			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker", wording.Plural(n, "file is", "files are"))
 		}
 	}
 	for i, k := range r.skipped {

@@ -14,6 +14,7 @@ import (
 	"sheaf/ingest"
 	"sheaf/internal/fold"
 	"sheaf/internal/suggest"
+	"sheaf/internal/wording"
 	"sheaf/store"
 	"sheaf/text/query"
 )
@@ -128,16 +129,16 @@ func facetsJSON(facets []store.Facet) []facetJSON {
 func (a *app) printFacets(facets []facetJSON) {
 	const most = 10
 	for _, f := range facets {
-		fmt.Fprintf(a.stdout, "\n%s\n", a.out.Paint(terminal.Dim, terminal.Clean(f.Column)))
+		fmt.Fprintf(a.stdout, "\n%s\n", a.out.Paint(terminal.Dim, wording.Clean(f.Column)))
 		for _, v := range f.Values[:min(len(f.Values), most)] {
-			name := terminal.Clean(v.Value.String())
+			name := wording.Clean(v.Value.String())
 			if name == "" {
 				name = `""`
 			}
 			fmt.Fprintf(a.stdout, "%7d  %s\n", v.Chunks, name)
 		}
 		if more := f.Distinct - min(len(f.Values), most); more > 0 {
-			fmt.Fprintf(a.stdout, "         and %s\n", terminal.Plural(more, "other", "others"))
+			fmt.Fprintf(a.stdout, "         and %s\n", wording.Plural(more, "other", "others"))
 		}
 	}
 }

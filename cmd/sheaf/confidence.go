@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/eval"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/confidence"
@@ -24,6 +24,7 @@ import (
 	"sheaf/eval/report"
 	"sheaf/eval/self"
 	"sheaf/index/vfs"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/search"
 )
@@ -291,7 +292,7 @@ func (a *app) printQualities(names []string, all []confidence.Quality) {
 	rows := [][]string{{"data set", "queries", "first right", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable", "refused: right"}}
 	first, five, brier := 0.0, 0.0, 0.0
 	for i, q := range all {
-		rows = append(rows, []string{filepath.Base(strings.TrimSuffix(names[i], "/queries.yaml")), terminal.Count(q.Questions), share(q.Right, q.Questions), fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
+		rows = append(rows, []string{filepath.Base(strings.TrimSuffix(names[i], "/queries.yaml")), wording.Count(q.Questions), share(q.Right, q.Questions), fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
 			fmt.Sprintf("%.3f", q.Brier), share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries),
 			fmt.Sprintf("%d of %d", q.RefusedRight, q.Refused)})
 		first, five, brier = first+q.First/float64(len(all)), five+q.FirstFive/float64(len(all)), brier+q.Brier/float64(len(all))
@@ -311,7 +312,7 @@ func share(part, whole int) string {
 func (a *app) printConfidence(r *confidence.Report) {
 	q := r.Learned
 	fmt.Fprintf(a.stdout, "profile %s: %s with an answer, %s without one; the first result was right %d times\n", r.Profile,
-		terminal.Plural(q.Questions, "question", "questions"), terminal.Count(q.Unanswerable.Queries), q.Right)
+		wording.Plural(q.Questions, "question", "questions"), wording.Count(q.Unanswerable.Queries), q.Right)
 	rows := [][]string{{"", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable"}}
 	line := func(name string, q confidence.Quality) {
 		rows = append(rows, []string{name, fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive), fmt.Sprintf("%.3f", q.Brier),
@@ -333,7 +334,7 @@ func (a *app) printConfidence(r *confidence.Report) {
 	rows = [][]string{{"confidence", "first results", "mean", "right"}}
 	for _, b := range q.Bins {
 		if b.Count > 0 {
-			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.To), terminal.Count(b.Count), fmt.Sprintf("%.2f", b.Mean), fmt.Sprintf("%.2f", b.Right)})
+			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.To), wording.Count(b.Count), fmt.Sprintf("%.2f", b.Mean), fmt.Sprintf("%.2f", b.Right)})
 		}
 	}
 	a.printTable(rows)

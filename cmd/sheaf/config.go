@@ -13,6 +13,7 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -90,7 +91,7 @@ func (a *app) configShowCommand() *cobra.Command {
 			var rows [][]string
 			for i := range config.Keys() {
 				k := &config.Keys()[i]
-				row := []string{k.Name, terminal.Clean(k.Format(&c.Values))}
+				row := []string{k.Name, wording.Clean(k.Format(&c.Values))}
 				if origin {
 					row = append(row, a.out.Paint(terminal.Dim, c.Origin(k.Name).String()))
 				}
@@ -392,7 +393,7 @@ func (a *app) reportTrust(path string, found []string, approved bool) error {
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n", verb, path)
 	for _, line := range found {
-		fmt.Fprintln(a.stdout, "  "+terminal.Clean(line))
+		fmt.Fprintln(a.stdout, "  "+wording.Clean(line))
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(a.stdout, "  nothing in it needs approval")

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/text/chunk"
 )
 

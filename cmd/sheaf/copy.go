@@ -9,7 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 	"sheaf/store"
 )
 
@@ -112,9 +112,9 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 	if a.json {
 		return a.printJSON(out)
 	}
-	fmt.Fprintf(a.stdout, "%s holds %s, %s and %s; %s were looked for and found\n", terminal.Clean(out.Store),
-		terminal.Plural(out.Documents, "document", "documents"), terminal.Plural(out.Chunks, "chunk", "chunks"),
-		terminal.Plural(out.Vectors, "vector", "vectors"), terminal.Count(out.Verified))
+	fmt.Fprintf(a.stdout, "%s holds %s, %s and %s; %s were looked for and found\n", wording.Clean(out.Store),
+		wording.Plural(out.Documents, "document", "documents"), wording.Plural(out.Chunks, "chunk", "chunks"),
+		wording.Plural(out.Vectors, "vector", "vectors"), wording.Count(out.Verified))
 	return nil
 }
 

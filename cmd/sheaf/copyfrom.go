@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/wording"
 	"sheaf/store"
 	"sheaf/store/transfer"
 )
@@ -128,9 +129,9 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 // copy brought.
 func copyBegins(from string, before, total int) string {
 	if before == 0 {
-		return fmt.Sprintf("copying %s from %s", terminal.Plural(total, "chunk", "chunks"), from)
+		return fmt.Sprintf("copying %s from %s", wording.Plural(total, "chunk", "chunks"), from)
 	}
-	return fmt.Sprintf("going on after %s of %s from %s", terminal.Count(before), terminal.Plural(total, "chunk", "chunks"), from)
+	return fmt.Sprintf("going on after %s of %s from %s", wording.Count(before), wording.Plural(total, "chunk", "chunks"), from)
 }
 
 func writeState(file string, state copyState) error {
@@ -160,7 +161,7 @@ func (s *session) copyState(from string) (copyState, error) {
 	view := c.View()
 	defer view.Close()
 	if view.Docs() > 0 {
-		return state, withHint(sheaf.Invalidf("%s holds %s already", s.storeName(), terminal.Plural(view.Docs(), "document", "documents")),
+		return state, withHint(sheaf.Invalidf("%s holds %s already", s.storeName(), wording.Plural(view.Docs(), "document", "documents")),
 			"copy into another store, or let sheaf copy --to read the files, which brings what changed")
 	}
 	return copyState{From: from}, nil

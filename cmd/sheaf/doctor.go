@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/wording"
 	"sheaf/store"
 )
 
@@ -49,7 +50,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 	rows := make([][]string, len(findings))
 	for i, f := range findings {
 		list[i] = findingJSON{Check: f.Check, Found: f.Found}
-		rows[i] = []string{"ok", terminal.Clean(f.Check), terminal.Clean(f.Found)}
+		rows[i] = []string{"ok", wording.Clean(f.Check), wording.Clean(f.Found)}
 		if f.Err != nil {
 			list[i].Fault = f.Err.Error()
 			rows[i][0] = a.out.Paint(terminal.Fault, "FAULT")
@@ -145,7 +146,7 @@ func (s *session) examineCatalog(ctx context.Context) store.Finding {
 		out.Err = s.advise(err)
 		return out
 	}
-	out.Found = fmt.Sprintf("%s, %s in %s", terminal.Plural(s.view.Docs(), "document", "documents"), terminal.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
+	out.Found = fmt.Sprintf("%s, %s in %s", wording.Plural(s.view.Docs(), "document", "documents"), wording.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
 	out.Found = strings.Join(append([]string{out.Found}, s.otherSettings()...), "; ")
 	if outdated := s.outdatedText(); outdated != "" {
 		out.Found += "; " + outdated

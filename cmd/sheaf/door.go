@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/search"

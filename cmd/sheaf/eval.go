@@ -25,6 +25,7 @@ import (
 	"sheaf/eval/metric"
 	"sheaf/eval/report"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -194,7 +195,7 @@ func expandDatasets(args []string, o evalOptions) ([]string, error) {
 			}
 		}
 		if n == len(out) {
-			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg), "name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries of the notes themselves: sheaf eval self %s", terminal.ShellQuoted(arg))
+			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg), "name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries of the notes themselves: sheaf eval self %s", wording.ShellQuoted(arg))
 		}
 	}
 	return out, nil

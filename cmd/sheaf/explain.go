@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/search"
 )
@@ -164,11 +165,11 @@ func (s *session) printExplained(out *explainJSON) {
 		if len(step.Best) > 0 {
 			best = s.shortID(step.Best[0].ID) + " " + formatScore(step.Best[0].Score)
 		}
-		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(step.Branch, step.First)), terminal.Clean(step.Step), step.change, s.out.Paint(terminal.Dim, best)})
+		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(step.Branch, step.First)), wording.Clean(step.Step), step.change, s.out.Paint(terminal.Dim, best)})
 	}
 	s.printTable(rows)
 	for _, r := range out.Results {
-		fmt.Fprintf(s.stdout, "\n%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), s.out.Paint(terminal.Title, terminal.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))), s.out.Paint(terminal.Path, terminal.Clean(r.Path)))
+		fmt.Fprintf(s.stdout, "\n%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), s.out.Paint(terminal.Title, wording.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))), s.out.Paint(terminal.Path, wording.Clean(r.Path)))
 		if r.Explanation != nil {
 			printExplanation(s.stdout, s.out, *r.Explanation, 4)
 		}
@@ -198,14 +199,14 @@ func stepChange(trace []search.Snapshot, i int) string {
 		}
 	}
 	if !known {
-		return terminal.Count(len(now)) + " found"
+		return wording.Count(len(now)) + " found"
 	}
-	text := "all " + terminal.Count(len(now)) + " kept"
+	text := "all " + wording.Count(len(now)) + " kept"
 	if len(now) < len(before) {
-		text = fmt.Sprintf("%s of %s kept", terminal.Count(len(now)), terminal.Count(len(before)))
+		text = fmt.Sprintf("%s of %s kept", wording.Count(len(now)), wording.Count(len(before)))
 	}
 	if !slices.ContainsFunc(now[:min(stepBest, len(now))], func(h sheaf.Hit) bool { return rankIn(before, h.ID) > 0 }) && len(now) > 0 {
-		return fmt.Sprintf("%s became %s", terminal.Count(len(before)), terminal.Count(len(now))) // sections, documents
+		return fmt.Sprintf("%s became %s", wording.Count(len(before)), wording.Count(len(now))) // sections, documents
 	}
 	moved, scores := 0, false
 	for k := range now[:min(stepBest, len(now), len(before))] {
@@ -235,7 +236,7 @@ func (s *session) shortID(id sheaf.ID) string {
 	if len(s.view.Settings().Trees) == 1 {
 		text = strings.TrimPrefix(text, id.Tree()+":")
 	}
-	return terminal.Clean(text)
+	return wording.Clean(text)
 }
 
 func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id string) error {
@@ -271,9 +272,9 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 		return s.printJSON(map[string]any{"schema": "sheaf.why-not/1", "query": q.Text, "profile": p.Name, "id": absence.ID,
 			"rank": absence.Rank, "inside": absence.Inside, "reasons": orEmpty(absence.Reasons), "warnings": s.allWarnings()})
 	}
-	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Title, terminal.Clean(string(absence.ID))))
+	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Title, wording.Clean(string(absence.ID))))
 	for _, reason := range absence.Reasons {
-		fmt.Fprintln(s.stdout, "  "+terminal.Clean(reason))
+		fmt.Fprintln(s.stdout, "  "+wording.Clean(reason))
 	}
 	if absence.Rank == 0 {
 		return nil
@@ -292,9 +293,9 @@ func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profi
 	for _, snap := range result.Trace {
 		rank, score := "-", ""
 		if n := rankIn(snap.Ranking, id); n > 0 {
-			rank, score = fmt.Sprintf("rank %d of %s", n, terminal.Count(len(snap.Ranking))), formatScore(snap.Ranking[n-1].Score)
+			rank, score = fmt.Sprintf("rank %d of %s", n, wording.Count(len(snap.Ranking))), formatScore(snap.Ranking[n-1].Score)
 		}
-		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(snap.Branch, snap.First)), terminal.Clean(snap.Step), rank, score})
+		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(snap.Branch, snap.First)), wording.Clean(snap.Step), rank, score})
 	}
 	s.printTable(rows)
 	for i := range result.Hits {
@@ -337,15 +338,15 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 			}
 			continue
 		}
-		rows = append(rows, []string{rankText(m.Before), rankText(m.After), terminal.Clean(m.Title), s.out.Paint(terminal.Dim, s.shortID(m.ID)),
+		rows = append(rows, []string{rankText(m.Before), rankText(m.After), wording.Clean(m.Title), s.out.Paint(terminal.Dim, s.shortID(m.ID)),
 			s.out.Paint(terminal.Dim, scoreText(m.Before, m.ScoreBefore)+" to "+scoreText(m.After, m.ScoreAfter))})
 	}
 	if len(rows) > 1 {
 		s.printTable(rows)
 	}
-	stay := terminal.Plural(same, "result stays where it is", "results stay where they are")
+	stay := wording.Plural(same, "result stays where it is", "results stay where they are")
 	if scores > 0 {
-		stay += ", " + terminal.Plural(scores, "with another score", "with other scores")
+		stay += ", " + wording.Plural(scores, "with another score", "with other scores")
 	}
 	fmt.Fprintln(s.stdout, stay)
 	return nil

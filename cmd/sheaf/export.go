@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/collection/location"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/text/analysis"

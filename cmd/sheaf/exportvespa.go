@@ -10,7 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/storeurl"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/rank"
 	"sheaf/store"
@@ -62,7 +62,7 @@ func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []st
 	if err := vespa.WriteApplication(dir, files); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: an application with the schema %s\n", terminal.Clean(dir), t.Place)
+	fmt.Fprintf(a.stdout, "%s: an application with the schema %s\n", wording.Clean(dir), t.Place)
 	return nil
 }
 

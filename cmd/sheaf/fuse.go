@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/rank/runfile"
 )
@@ -105,7 +105,7 @@ func (a *app) readRuns(files []string) ([]*runfile.Run, error) {
 			return nil, err
 		}
 		if r.Repeated > 0 {
-			a.notice("%s: %s twice for one query; the better one counts", name, terminal.Plural(r.Repeated, "hit appears", "hits appear"))
+			a.notice("%s: %s twice for one query; the better one counts", name, wording.Plural(r.Repeated, "hit appears", "hits appear"))
 		}
 		runs = append(runs, r)
 	}

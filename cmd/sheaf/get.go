@@ -12,6 +12,7 @@ import (
 	"sheaf/collection/address"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 )
 
 func (a *app) getCommand() *cobra.Command {
@@ -183,8 +184,8 @@ func (s *session) printText(p *partJSON, style terminal.Style) {
 	if s.out.Terminal {
 		place := p.Path + ":" + strconv.Itoa(p.Line)
 		address := terminal.FileAddress(s.config.LinkURL, p.file, p.Line)
-		fmt.Fprintf(s.stdout, "%s  %s\n", s.out.Paint(style, terminal.Clean(p.Breadcrumb)), s.out.Link(address, s.out.Paint(terminal.Path, terminal.Clean(place))))
-		fmt.Fprintln(s.stdout, terminal.CleanLines(p.Text))
+		fmt.Fprintf(s.stdout, "%s  %s\n", s.out.Paint(style, wording.Clean(p.Breadcrumb)), s.out.Link(address, s.out.Paint(terminal.Path, wording.Clean(place))))
+		fmt.Fprintln(s.stdout, wording.CleanLines(p.Text))
 		return
 	}
 	fmt.Fprint(s.stdout, p.Text)

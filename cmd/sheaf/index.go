@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sheaf/cmd/sheaf/internal/location"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/text/analysis"
 	"sheaf/text/chunk"
 )
@@ -254,7 +254,7 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 		verb  string
 	}{{out.Added - out.Renamed, "added"}, {out.Changed, "changed"}, {out.Renamed, "renamed"}, {out.Removed - out.Renamed, "removed"}, {out.Same, "unchanged"}} {
 		if n.count > 0 {
-			did = append(did, terminal.Count(n.count)+" "+n.verb)
+			did = append(did, wording.Count(n.count)+" "+n.verb)
 		}
 	}
 	if len(did) == 0 {
@@ -262,22 +262,22 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	}
 	rate := ""
 	if seconds := report.Took.Seconds(); report.Bytes > 0 && seconds > 1 {
-		rate = fmt.Sprintf(", %s/s", terminal.Bytes(int64(float64(report.Bytes)/seconds)))
+		rate = fmt.Sprintf(", %s/s", wording.Bytes(int64(float64(report.Bytes)/seconds)))
 	}
-	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", terminal.Clean(s.where.Root), strings.Join(did, ", "), roughly(report.Took), terminal.Bytes(report.Bytes), rate)
-	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", terminal.Plural(s.view.Docs(), "document", "documents"), terminal.Plural(s.view.Chunks(), "chunk", "chunks"), languageText(out.Language, out.Detected))
+	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", wording.Clean(s.where.Root), strings.Join(did, ", "), roughly(report.Took), wording.Bytes(report.Bytes), rate)
+	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", wording.Plural(s.view.Docs(), "document", "documents"), wording.Plural(s.view.Chunks(), "chunk", "chunks"), languageText(out.Language, out.Detected))
 	if len(out.Skipped) > 0 {
 		fmt.Fprintf(s.stdout, "left out: %s (see sheaf status)\n", skippedSummary(out.Skipped))
 	}
 	for i, w := range out.Warnings {
 		if i == statusLines {
-			s.notice("and %s more warnings", terminal.Count(len(out.Warnings)-i))
+			s.notice("and %s more warnings", wording.Count(len(out.Warnings)-i))
 			break
 		}
 		s.notice("%s", w)
 	}
 	if report.EmbedError != "" {
-		s.notice("vectors are missing for %s: %s", terminal.Plural(out.Pending, "document", "documents"), report.EmbedError)
+		s.notice("vectors are missing for %s: %s", wording.Plural(out.Pending, "document", "documents"), report.EmbedError)
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/collection/access"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 )
 
 func (a *app) keyCommand() *cobra.Command {
@@ -236,7 +236,7 @@ func keyRow(k *access.Key) []string {
 	}
 	row := []string{k.ID, k.Name, strings.Join(scopes, ", "), k.Tenant, who, strings.Join(k.Sets, ", "), k.Baked, state}
 	for i := range row {
-		row[i] = terminal.Clean(row[i])
+		row[i] = wording.Clean(row[i])
 	}
 	return row
 }
@@ -263,7 +263,7 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	for i := range list {
 		name := list[i].By
 		if name != list[i].Name {
-			name = cobra.CompletionWithDesc(name, terminal.Clean(list[i].Name))
+			name = cobra.CompletionWithDesc(name, wording.Clean(list[i].Name))
 		}
 		names = append(names, name)
 	}

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/wording"
 	"sheaf/store"
 	"sheaf/text/analysis"
 )
@@ -49,7 +49,7 @@ func (l *losses) String() string {
 	if l.hidden != nil {
 		return fmt.Sprintf("documents that cannot be listed (%v)", l.hidden)
 	}
-	text := terminal.Plural(len(l.all()), "document", "documents")
+	text := wording.Plural(len(l.all()), "document", "documents")
 	if l.more {
 		text = "more than " + text
 	}
@@ -60,11 +60,11 @@ func (l *losses) String() string {
 func (l *losses) names(list []sheaf.ID) string {
 	names := make([]string, 0, shownLosses)
 	for _, id := range list[:min(len(list), shownLosses)] {
-		names = append(names, terminal.Clean(string(id)))
+		names = append(names, wording.Clean(string(id)))
 	}
 	text := strings.Join(names, ", ")
 	if rest := len(list) - len(names); rest > 0 {
-		text += fmt.Sprintf(" and %s more", terminal.Count(rest))
+		text += fmt.Sprintf(" and %s more", wording.Count(rest))
 	}
 	return text
 }
@@ -107,9 +107,9 @@ func (s *session) confirm(what, keep string) error {
 // otherPlace says how this folder gets a place of its own on the server of the session.
 func (s *session) otherPlace() string {
 	if flag := s.app.elsewhere; flag != "" {
-		return fmt.Sprintf("name another %s for this folder: %s %s gives it one of its own", s.target.PlaceKind(), flag, terminal.ShellQuoted(s.target.Server()))
+		return fmt.Sprintf("name another %s for this folder: %s %s gives it one of its own", s.target.PlaceKind(), flag, wording.ShellQuoted(s.target.Server()))
 	}
-	return fmt.Sprintf("give this folder a place of its own: sheaf config set --in %s store %s", terminal.ShellQuoted(s.where.Root), terminal.ShellQuoted(s.target.Server()))
+	return fmt.Sprintf("give this folder a place of its own: sheaf config set --in %s store %s", wording.ShellQuoted(s.where.Root), wording.ShellQuoted(s.target.Server()))
 }
 
 // rebuildLosses lists what a rebuild removes for good.

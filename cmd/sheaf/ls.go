@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
+	"sheaf/internal/wording"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -107,7 +108,7 @@ func (s *session) list(long, null bool) error {
 	}
 	if !long {
 		for _, d := range documents {
-			fmt.Fprintln(s.stdout, terminal.Clean(d.Path))
+			fmt.Fprintln(s.stdout, wording.Clean(d.Path))
 		}
 		return nil
 	}
@@ -121,8 +122,8 @@ func (s *session) list(long, null bool) error {
 		default: // it is gone
 			date = "unknown"
 		}
-		rows[i] = []string{terminal.Bytes(d.Bytes), date, terminal.Plural(d.Chunks, "chunk", "chunks"),
-			s.out.Paint(terminal.Path, terminal.Clean(d.Path)), terminal.Clean(d.Title)}
+		rows[i] = []string{wording.Bytes(d.Bytes), date, wording.Plural(d.Chunks, "chunk", "chunks"),
+			s.out.Paint(terminal.Path, wording.Clean(d.Path)), wording.Clean(d.Title)}
 	}
 	s.printTable(rows)
 	return nil
@@ -175,7 +176,7 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 		if _, err := inTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
 			gone = "the folder is not there"
 		}
-		rows = append(rows, []string{a.out.Paint(terminal.Path, terminal.Clean(loc.Root)), terminal.Bytes(location.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
+		rows = append(rows, []string{a.out.Paint(terminal.Path, wording.Clean(loc.Root)), wording.Bytes(location.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
 	}
 	a.printTable(rows)
 	return nil

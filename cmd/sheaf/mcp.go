@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
 	"sheaf/door/mcp"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -132,6 +132,6 @@ func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, ad
 	if err != nil {
 		return err
 	}
-	a.notice("serving %s", terminal.Clean("http://"+listener.Addr().String()+"/mcp"))
+	a.notice("serving %s", wording.Clean("http://"+listener.Addr().String()+"/mcp"))
 	return serveUntil(ctx, listener, mux)
 }

@@ -18,6 +18,7 @@ import (
 	"sheaf/cmd/sheaf/internal/assistant"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/internal/suggest"
+	"sheaf/internal/wording"
 )
 
 type installOptions struct {
@@ -178,7 +179,7 @@ func lastingProgram(program, temporary string, look func(string) (string, error)
 
 // agreed shows a change and asks whether to make it.
 func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
-	file := terminal.Clean(c.File)
+	file := wording.Clean(c.File)
 	if !c.Changes() {
 		fmt.Fprintf(a.stdout, "%s: nothing to change in %s\n", to.Title, file)
 		return false, nil
@@ -188,7 +189,7 @@ func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufi
 	for _, part := range []struct{ sign, text string }{{"-", before}, {"+", entry}} {
 		if part.text != "" {
 			for line := range strings.SplitSeq(part.text, "\n") {
-				fmt.Fprintf(a.stdout, "  %s %s\n", part.sign, terminal.Clean(line))
+				fmt.Fprintf(a.stdout, "  %s %s\n", part.sign, wording.Clean(line))
 			}
 		}
 	}

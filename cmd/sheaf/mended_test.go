@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 )

@@ -14,11 +14,11 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/location"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/model/static"
 	"sheaf/model/static/builtin"
@@ -229,11 +229,11 @@ func (s *session) advise(err error) error {
 	switch {
 	case errors.As(err, &advised):
 	case errors.Is(err, sheaf.ErrCorrupt):
-		return withHint(err, "repair it: sheaf check --repair --in %s", terminal.ShellQuoted(s.where.Root))
+		return withHint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(s.where.Root))
 	case errors.Is(err, store.ErrMadeOtherwise):
-		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
+		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", wording.ShellQuoted(s.where.Root))
 	case errors.Is(err, vfs.ErrVersion), errors.Is(err, location.ErrFormat), errors.Is(err, errAnalyzer):
-		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
+		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", wording.ShellQuoted(s.where.Root))
 	case vfs.Forbidden(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	case vfs.NoSpace(err):
@@ -256,7 +256,7 @@ func elsewhere(err error) error {
 func (s *session) prepare(ctx context.Context, o openOptions) error {
 	if !s.where.Exists {
 		if !o.make {
-			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", terminal.ShellQuoted(s.folder))
+			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", wording.ShellQuoted(s.folder))
 		}
 		if err := os.MkdirAll(s.where.Dir, 0o700); err != nil {
 			return elsewhere(fmt.Errorf("make index: %w", err))

@@ -19,6 +19,7 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval/parity"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
@@ -122,7 +123,7 @@ type parityQueryJSON struct {
 
 func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set []string) error {
 	if len(stores) < 2 {
-		return withHint(sheaf.Invalidf("--stores names %s: at least two are compared", terminal.Plural(len(stores), "store", "stores")), "for example: --stores embedded,postgres://me@host/database")
+		return withHint(sheaf.Invalidf("--stores names %s: at least two are compared", wording.Plural(len(stores), "store", "stores")), "for example: --stores embedded,postgres://me@host/database")
 	}
 	folder, err := a.folder()
 	if err != nil {
@@ -446,9 +447,9 @@ func (s *parityStageJSON) Because() []string {
 }
 
 func (a *app) printParity(out *parityJSON) {
-	fmt.Fprintf(a.stdout, "profile %s, %s, %d results, against %s\n", out.Profile, terminal.Plural(out.Queries, "query", "queries"), out.Limit, terminal.Clean(out.First))
+	fmt.Fprintf(a.stdout, "profile %s, %s, %d results, against %s\n", out.Profile, wording.Plural(out.Queries, "query", "queries"), out.Limit, wording.Clean(out.First))
 	for _, store := range out.Stores {
-		fmt.Fprintf(a.stdout, "\n%s\n", terminal.Clean(store.Store))
+		fmt.Fprintf(a.stdout, "\n%s\n", wording.Clean(store.Store))
 		rows := [][]string{{"stage", "refused", "same set", "same order", "tau", "RBO", "least", "score", "because"}}
 		alike := store.Alike()
 		if alike != "" {
@@ -457,7 +458,7 @@ func (a *app) printParity(out *parityJSON) {
 		}
 		for _, s := range store.Stages {
 			row := []string{s.Stage, fmt.Sprint(s.Refused), fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
-				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), terminal.Clean(strings.Join(s.Because(), "; "))}
+				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), wording.Clean(strings.Join(s.Because(), "; "))}
 			if alike != "" {
 				row = slices.Insert(row, 7, s.ExactText())
 			}

@@ -15,6 +15,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/internal/suggest"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 )
 
@@ -105,9 +106,9 @@ func (a *app) profileListCommand() *cobra.Command {
 			}
 			var rows [][]string
 			for _, info := range infos {
-				about := terminal.Clean(info.About)
+				about := wording.Clean(info.About)
 				if info.Err != nil {
-					about = a.out.Paint(terminal.Fault, terminal.Clean(info.Err.Error()))
+					about = a.out.Paint(terminal.Fault, wording.Clean(info.Err.Error()))
 				}
 				rows = append(rows, []string{a.out.Paint(terminal.Title, info.Name), about})
 			}
@@ -317,7 +318,7 @@ func (a *app) profileCheckCommand() *cobra.Command {
 					faults = append(faults, err)
 					checked[i].Error = err.Error()
 				} else if !a.json {
-					fmt.Fprintf(a.stdout, "%s: right\n", terminal.Clean(name))
+					fmt.Fprintf(a.stdout, "%s: right\n", wording.Clean(name))
 				}
 			}
 			if a.json {

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 )
 
 // readOtherwise is said of an index with documents that an older version of the program read
@@ -44,5 +44,5 @@ func (s *session) outdatedText() string {
 		return ""
 	}
 	return fmt.Sprintf("of %s %s as an older version of sheaf read them: nothing is lost, and the next sheaf index or search reads them again",
-		terminal.Plural(s.view.Docs(), "document", "documents"), terminal.Plural(n, "is", "are"))
+		wording.Plural(s.view.Docs(), "document", "documents"), wording.Plural(n, "is", "are"))
 }

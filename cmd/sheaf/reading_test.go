@@ -19,7 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"

@@ -7,11 +7,12 @@ import (
 	"sync"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/store"
 )
 
@@ -113,14 +114,14 @@ func recallRows(list []store.Recall) [][]string {
 	}
 	for _, r := range list {
 		text := fmt.Sprintf("%.4f at 10, %.4f at 100, of %s with %d dimensions; %.2f ms, comparing all of them takes %.2f ms",
-			r.At10, r.At100, terminal.Plural(r.Passages, "vector", "vectors"), r.Dims, r.SearchMillis, r.BruteForceMillis)
+			r.At10, r.At100, wording.Plural(r.Passages, "vector", "vectors"), r.Dims, r.SearchMillis, r.BruteForceMillis)
 		if r.Exhaustive {
-			text = fmt.Sprintf("all: the %s are all compared, in %.2f ms", terminal.Plural(r.Passages, "vector", "vectors"), r.SearchMillis)
+			text = fmt.Sprintf("all: the %s are all compared, in %.2f ms", wording.Plural(r.Passages, "vector", "vectors"), r.SearchMillis)
 		}
 		if r.Originals > 0 {
-			text += fmt.Sprintf("; %.4f and %.4f of what float32 finds in %s", r.Float10, r.Float100, terminal.Plural(r.Originals, "chunk", "chunks"))
+			text += fmt.Sprintf("; %.4f and %.4f of what float32 finds in %s", r.Float10, r.Float100, wording.Plural(r.Originals, "chunk", "chunks"))
 		}
-		rows = append(rows, []string{"recall, " + terminal.Clean(r.Field), text})
+		rows = append(rows, []string{"recall, " + wording.Clean(r.Field), text})
 	}
 	return rows
 }

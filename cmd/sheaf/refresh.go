@@ -16,13 +16,14 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/offheap"
+	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/model/remember"
 	"sheaf/store"
@@ -204,7 +205,7 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 				return nil, sheaf.Invalidf("%s is indexed already: it is %q in %s", folder, rel, t.Root)
 			}
 			if _, ok := location.Under(folder, t.Root); ok {
-				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder, t.Root, terminal.ShellQuoted(folder))
+				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder, t.Root, wording.ShellQuoted(folder))
 			}
 			names = append(names, t.Name)
 		}
@@ -311,8 +312,8 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 			outdated = false
 		}
 		if s.elsewhere != "" && held > 0 && p.AllFiles > 0 && !s.json && !s.jsonl {
-			s.notice("going on: %s holds %s (%s) already; %s new or changed", s.storeName(), terminal.Plural(held, "document", "documents"),
-				terminal.Plural(s.view.Chunks(), "chunk", "chunks"), terminal.Plural(p.AllFiles, "file is", "files are"))
+			s.notice("going on: %s holds %s (%s) already; %s new or changed", s.storeName(), wording.Plural(held, "document", "documents"),
+				wording.Plural(s.view.Chunks(), "chunk", "chunks"), wording.Plural(p.AllFiles, "file is", "files are"))
 			held = 0
 		}
 		if restore == nil && p.AllBytes > fewBytes {
@@ -478,20 +479,20 @@ func listable(dir string) error {
 // first time, and when it took long.
 func (s *session) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
-		s.warn("vectors are missing for %s: %s", terminal.Plural(report.Pending, "document", "documents"), report.EmbedError)
+		s.warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)
 	}
 	if n := report.Warned; n > 0 {
-		s.warn("%s; to list them: sheaf status --all", terminal.Plural(n, "file that was indexed has warnings", "files that were indexed have warnings"))
+		s.warn("%s; to list them: sheaf status --all", wording.Plural(n, "file that was indexed has warnings", "files that were indexed have warnings"))
 	}
 	if s.json || s.jsonl || !fresh && report.Took < time.Second || !report.Changes() {
 		return
 	}
-	text := fmt.Sprintf("indexed %s (%s) in %s", terminal.Plural(report.Added+report.Changed, "file", "files"), terminal.Bytes(report.Bytes), roughly(report.Took))
+	text := fmt.Sprintf("indexed %s (%s) in %s", wording.Plural(report.Added+report.Changed, "file", "files"), wording.Bytes(report.Bytes), roughly(report.Took))
 	if fresh {
 		text += ", language " + languageText(s.language, s.detected)
 	}
 	if n := len(report.Skipped); n > 0 {
-		text += fmt.Sprintf("; %s left out, see sheaf status", terminal.Plural(n, "file was", "files were"))
+		text += fmt.Sprintf("; %s left out, see sheaf status", wording.Plural(n, "file was", "files were"))
 	}
 	s.notice("%s", text)
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/store"
 )
 
@@ -152,7 +152,7 @@ func (s *session) removeStrays(ctx context.Context, faults []error) ([]error, er
 	if err != nil || len(lost.ours) == 0 {
 		return faults, err
 	}
-	what := fmt.Sprintf("a repair removes %s from %s: %s", terminal.Plural(len(lost.ours), "document", "documents"), s.target, lost.names(lost.ours))
+	what := fmt.Sprintf("a repair removes %s from %s: %s", wording.Plural(len(lost.ours), "document", "documents"), s.target, lost.names(lost.ours))
 	if err := s.confirm(what, s.otherPlace()); err != nil {
 		return faults, err
 	}
@@ -273,7 +273,7 @@ func (s *session) dropLocked(keep bool) error {
 	trees := s.placed(w.Settings.Trees)
 	if err := foldersExist(trees); err != nil {
 		if keep && errors.Is(err, sheaf.ErrNotFound) {
-			err = withHint(err, "the index is damaged: bring the folder back first, since what is indexed of it would be lost; or make the rest again without it: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
+			err = withHint(err, "the index is damaged: bring the folder back first, since what is indexed of it would be lost; or make the rest again without it: sheaf index --rebuild --in %s", wording.ShellQuoted(s.where.Root))
 		}
 		if keep || someFolder(trees) != nil {
 			return errors.Join(err, w.Close())
@@ -371,13 +371,13 @@ func (s *session) keepCopy(w *catalog.Wreck) error {
 	}
 	s.copied = to
 	if len(lost) > 0 {
-		s.notice("%s without source files cannot be read:", terminal.Plural(len(lost), "document", "documents"))
+		s.notice("%s without source files cannot be read:", wording.Plural(len(lost), "document", "documents"))
 		for _, id := range s.lost {
 			s.notice("  %s", id)
 		}
 	}
 	if w.Unread > 0 {
-		s.notice("of %s not even the name can be read; those without source files are lost", terminal.Plural(w.Unread, "entry", "entries"))
+		s.notice("of %s not even the name can be read; those without source files are lost", wording.Plural(w.Unread, "entry", "entries"))
 	}
 	s.notice("a copy of the damaged catalog is kept in %s", to)
 	return nil
@@ -485,7 +485,7 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 		if 2*missing <= len(there) || begun {
 			return nil // or a first run from here was stopped
 		}
-		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and those of equal paths would be overwritten", terminal.Plural(len(there), "document", "documents"), missing, first))
+		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and those of equal paths would be overwritten", wording.Plural(len(there), "document", "documents"), missing, first))
 	}
 	found, err = s.backend.Retrieve(ctx, anyChunk(store.Request{Limit: 1}))
 	if err != nil || len(found) == 0 {
@@ -536,7 +536,7 @@ func (s *session) noteStrays(ctx context.Context) error {
 	stats, err := r.Stats(ctx)
 	if err == nil && stats.Chunks > s.view.Chunks() {
 		s.notice("%s holds %s more than the documents here have, and counts words in them too: sheaf check names them", s.target,
-			terminal.Plural(stats.Chunks-s.view.Chunks(), "chunk", "chunks"))
+			wording.Plural(stats.Chunks-s.view.Chunks(), "chunk", "chunks"))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 	"sheaf/search"
 )
 
@@ -118,7 +119,7 @@ func (a *app) printResult(r *resultJSON) {
 	}
 	fmt.Fprintf(a.stdout, "%s %s%s%s\n", a.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), heading, gap, a.out.Paint(terminal.Dim, score))
 
-	place := terminal.Clean(r.Path) + ":" + strconv.Itoa(r.Line)
+	place := wording.Clean(r.Path) + ":" + strconv.Itoa(r.Line)
 	if _, block, ok := strings.Cut(string(r.Block), "#^"); ok {
 		place += " ^" + block
 	}
@@ -140,7 +141,7 @@ func standsFor(list []constituentJSON) string {
 	const most = 3
 	var titles []string
 	for _, c := range list[:min(most, len(list))] {
-		titles = append(titles, terminal.Clean(c.Title))
+		titles = append(titles, wording.Clean(c.Title))
 	}
 	switch more := len(list) - len(titles); {
 	case len(titles) == 0:
@@ -157,7 +158,7 @@ func (a *app) headingPath(hierarchy []string, room int) (text string, width int)
 	const separator = " › "
 	titles := make([]string, len(hierarchy))
 	for i, t := range hierarchy {
-		titles[i] = strings.TrimSpace(terminal.Clean(t))
+		titles[i] = strings.TrimSpace(wording.Clean(t))
 		width += uniseg.StringWidth(titles[i]) + len([]rune(separator))
 	}
 	width -= len([]rune(separator))
@@ -204,7 +205,7 @@ func (a *app) snippetLines(r *resultJSON, indent int) []string {
 				end = m[0]
 			}
 		}
-		text := terminal.Clean(r.Snippet[at:end])
+		text := wording.Clean(r.Snippet[at:end])
 		split := pieces(text)
 		if marked && uniseg.StringWidth(text) <= width {
 			split = whole(text)

@@ -7,7 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/search"

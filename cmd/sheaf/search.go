@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
+	"sheaf/internal/wording"
 )
 
 func (a *app) searchCommand() *cobra.Command {
@@ -165,9 +165,9 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		switch {
 		case s.json || s.jsonl:
 		case s.searched() == 0:
-			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting include names; what was left out: sheaf status --all --in %s", s.folder, terminal.ShellQuoted(s.folder))
+			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting include names; what was left out: sheaf status --all --in %s", s.folder, wording.ShellQuoted(s.folder))
 		default:
-			s.notice("nothing found in %s: %s searched", s.folder, terminal.Plural(s.searched(), "document was", "documents were"))
+			s.notice("nothing found in %s: %s searched", s.folder, wording.Plural(s.searched(), "document was", "documents were"))
 		}
 		return errNothing
 	}

@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/collection/access"
+	"sheaf/collection/location"
 	httpdoor "sheaf/door/http"
 	"sheaf/door/mcp"
 	"sheaf/door/web"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 )
 
 // serveOptions are the flags of sheaf serve, and what stays while its index is opened again.
@@ -121,7 +121,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	}
 	first := o.server == nil
 	if tree, _ := s.place(); first && tree != "" {
-		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.where.Root, s.folder, terminal.ShellQuoted(s.folder))
+		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.where.Root, s.folder, wording.ShellQuoted(s.folder))
 	}
 	if first { // before anything is told of a server that cannot be
 		listener, err := listen("--addr", o.addr)

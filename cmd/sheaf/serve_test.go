@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/collection/location"
 )
 
 // serving runs sheaf serve on a free port until the test ends, and returns its

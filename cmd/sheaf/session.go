@@ -17,13 +17,13 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/collection/address"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/model/remember"
 	"sheaf/profile"
@@ -399,7 +399,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		out.Results = append(out.Results, r)
 	}
 	if gone > 0 {
-		out.Warnings = append(out.Warnings, terminal.Plural(gone, "result was", "results were")+" left out: the file is gone")
+		out.Warnings = append(out.Warnings, wording.Plural(gone, "result was", "results were")+" left out: the file is gone")
 	}
 	out.TookMS = millis(time.Since(s.started).Seconds())
 	return out, nil

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sheaf/cmd/sheaf/internal/location"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/model/static/builtin"
 	"sheaf/store"
 )
@@ -105,7 +105,7 @@ func (p pendingJSON) String() string {
 		what  string
 	}{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"}, {len(p.Documents), "without vectors"}} {
 		if n.count > 0 {
-			parts = append(parts, terminal.Count(n.count)+" "+n.what)
+			parts = append(parts, wording.Count(n.count)+" "+n.what)
 		}
 	}
 	if len(parts) == 0 {
@@ -188,23 +188,23 @@ const statusLines = 10
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	model := "none: only words are searched"
 	if out.Model != "" {
-		model = fmt.Sprintf("%s, %d dimensions, %s", out.Model, out.Dims, terminal.Plural(out.Vectors, "vector", "vectors"))
+		model = fmt.Sprintf("%s, %d dimensions, %s", out.Model, out.Dims, wording.Plural(out.Vectors, "vector", "vectors"))
 		if n := len(out.ModelLanguages); n > 0 {
-			model += fmt.Sprintf(", knows %s", terminal.Plural(n, "language", "languages"))
+			model += fmt.Sprintf(", knows %s", wording.Plural(n, "language", "languages"))
 		}
 	}
 	rows := [][]string{}
 	for _, t := range out.Trees {
 		if t.Root == "" {
-			rows = append(rows, []string{"given", terminal.Clean(t.Name) + ": (documents that came without files)"})
+			rows = append(rows, []string{"given", wording.Clean(t.Name) + ": (documents that came without files)"})
 			continue
 		}
-		rows = append(rows, []string{"folder", terminal.Clean(t.Root)})
+		rows = append(rows, []string{"folder", wording.Clean(t.Root)})
 	}
 	rows = append(rows,
-		[]string{"index", terminal.Clean(out.Index)},
-		[]string{"documents", fmt.Sprintf("%s, %s, %s", terminal.Count(out.Documents), terminal.Plural(out.Chunks, "chunk", "chunks"), terminal.Bytes(out.SourceBytes))},
-		[]string{"on disk", terminal.Bytes(out.Bytes) + parts(out.Parts)},
+		[]string{"index", wording.Clean(out.Index)},
+		[]string{"documents", fmt.Sprintf("%s, %s, %s", wording.Count(out.Documents), wording.Plural(out.Chunks, "chunk", "chunks"), wording.Bytes(out.SourceBytes))},
+		[]string{"on disk", wording.Bytes(out.Bytes) + parts(out.Parts)},
 		[]string{"chunker", out.Chunker},
 		[]string{"language", languageText(out.Language, out.LanguageDetected)},
 		[]string{"model", model},
@@ -216,7 +216,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		rows = append(rows, []string{"comments", "hidden"})
 	}
 	for _, t := range out.Tuned {
-		rows = append(rows, []string{"tuned", terminal.Clean(t.Profile + ": " + t.About)})
+		rows = append(rows, []string{"tuned", wording.Clean(t.Profile + ": " + t.About)})
 	}
 	if recall {
 		rows = append(rows, recallRows(out.Recall)...)
@@ -235,10 +235,10 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			shown = lines[:min(len(lines), statusLines)]
 		}
 		for _, line := range shown {
-			fmt.Fprintln(s.stdout, "  "+terminal.Clean(line))
+			fmt.Fprintln(s.stdout, "  "+wording.Clean(line))
 		}
 		if len(shown) < len(lines) {
-			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", terminal.Count(len(lines)-len(shown)))
+			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", wording.Count(len(lines)-len(shown)))
 		}
 	}
 	var pending, unmodeled, skipped, types, ignored, warnings []string
@@ -267,7 +267,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			ignored = append(ignored, k.String())
 		}
 		if n := out.IgnoredTotal - len(out.Ignored); n > 0 {
-			ignored = append(ignored, "and "+terminal.Count(n)+" more")
+			ignored = append(ignored, "and "+wording.Count(n)+" more")
 		}
 		list("Ignored:", ignored)
 	}
@@ -287,7 +287,7 @@ func parts(sizes map[string]int64) string {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
-		names[i] = name + " " + terminal.Bytes(sizes[name])
+		names[i] = name + " " + wording.Bytes(sizes[name])
 	}
 	return " (" + strings.Join(names, ", ") + ")"
 }
@@ -297,7 +297,7 @@ func ignoredSummary(out *statusJSON) string {
 	if out.IgnoredTotal == 0 {
 		return "nothing"
 	}
-	return terminal.Plural(out.IgnoredTotal, "file or folder", "files and folders") + " (sheaf status --all lists them, with the rules)"
+	return wording.Plural(out.IgnoredTotal, "file or folder", "files and folders") + " (sheaf status --all lists them, with the rules)"
 }
 
 // skippedSummary counts files by the reason for which they were left out.
@@ -315,7 +315,7 @@ func skippedSummary(skipped []skipJSON) string {
 	}
 	slices.SortFunc(reasons, func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 	for i, reason := range reasons {
-		reasons[i] = terminal.Count(counts[reason]) + " " + reason
+		reasons[i] = wording.Count(counts[reason]) + " " + reason
 	}
-	return terminal.Plural(len(skipped), "file", "files") + ": " + strings.Join(reasons, ", ")
+	return wording.Plural(len(skipped), "file", "files") + ": " + strings.Join(reasons, ", ")
 }

@@ -11,10 +11,10 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/cmd/sheaf/internal/storeurl"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection/location"
 	"sheaf/index/engine/bm25"
+	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/model/openai"
 	"sheaf/model/static"
@@ -77,16 +77,16 @@ func (a *app) rebuildCommand() string {
 	if a.elsewhere == "" {
 		return "sheaf index --rebuild"
 	}
-	return "SHEAF_STORE=" + terminal.ShellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
+	return "SHEAF_STORE=" + wording.ShellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
 }
 
 // repairCommand repairs the store of the session.
 func (s *session) repairCommand() string {
-	command := "sheaf check --repair --in " + terminal.ShellQuoted(s.where.Root)
+	command := "sheaf check --repair --in " + wording.ShellQuoted(s.where.Root)
 	if s.app.elsewhere == "" {
 		return command
 	}
-	return "SHEAF_STORE=" + terminal.ShellQuoted(s.app.config.Store.URL) + " " + command
+	return "SHEAF_STORE=" + wording.ShellQuoted(s.app.config.Store.URL) + " " + command
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.
@@ -117,7 +117,7 @@ func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 	case filled:
 		err = s.serverLost(err)
 	case s.asIs:
-		err = withHint(err, "fill it: sheaf index --in %s", terminal.ShellQuoted(s.where.Root))
+		err = withHint(err, "fill it: sheaf index --in %s", wording.ShellQuoted(s.where.Root))
 	}
 	if errors.Is(err, store.ErrMadeOtherwise) {
 		if s.first() {
@@ -202,7 +202,7 @@ func (s *session) engineLost(ctx context.Context, st store.Backend) error {
 		return err
 	}
 	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt, location.EngineDir(s.where.Dir),
-		terminal.Plural(s.view.Chunks(), "chunk", "chunks"))
+		wording.Plural(s.view.Chunks(), "chunk", "chunks"))
 }
 
 // vectorFields are those that a model fills; nil without one.

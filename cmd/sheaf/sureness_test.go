@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/cmd/sheaf/internal/location"
+	"sheaf/collection/location"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/confidence"
 	"sheaf/index/vfs"

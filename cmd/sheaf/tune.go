@@ -24,6 +24,7 @@ import (
 	"sheaf/eval/self"
 	"sheaf/eval/stats"
 	"sheaf/eval/tune"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 )
 
@@ -418,7 +419,7 @@ func (t *tuning) print(r *tune.Result, measure string) error {
 	if t.json {
 		return t.printJSON(tuneJSON{"sheaf.tune/1", t.base.Name, measure, r, text})
 	}
-	fmt.Fprintf(t.stdout, "%s of %s, %s, %d settings tried\n", measure, t.base.Name, terminal.Plural(r.Queries, "query", "queries"), r.Tried)
+	fmt.Fprintf(t.stdout, "%s of %s, %s, %d settings tried\n", measure, t.base.Name, wording.Plural(r.Queries, "query", "queries"), r.Tried)
 	rows := [][]string{{"  defaults", fmt.Sprintf("%.4f", r.Default)}, {"  best on all queries", fmt.Sprintf("%.4f", r.Fitted), tune.Describe(r.Set)},
 		{"  on queries held out", fmt.Sprintf("%.4f", r.HeldOut), interval(r.Range)}}
 	for i, f := range r.Folds {
@@ -442,7 +443,7 @@ func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 		s.notice("nothing is applied: what was found is not better by more than chance")
 		return nil
 	}
-	about := fmt.Sprintf("%s, found by sheaf tune on %s.", tune.Describe(r.Set), terminal.Plural(r.Queries, "query", "queries"))
+	about := fmt.Sprintf("%s, found by sheaf tune on %s.", tune.Describe(r.Set), wording.Plural(r.Queries, "query", "queries"))
 	if err := profile.WriteTuned(s.where.Dir, t.base.Name, t.text(r.Set, about)); err != nil {
 		return s.advise(err)
 	}

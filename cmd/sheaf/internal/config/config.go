@@ -20,9 +20,9 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/internal/edits"
 	"sheaf/internal/suggest"
+	"sheaf/internal/wording"
 )
 
 // Source says where a setting comes from, weakest first.
@@ -205,7 +205,7 @@ func (c *Config) loadFile(path string, source Source, trust *Trust) error {
 		if !trusted {
 			if reason := key.needsTrust(e.value, filepath.Dir(path)); reason != "" {
 				c.Notices = append(c.Notices, fmt.Sprintf("%s:%d: %s is ignored, because %s: read the file, then approve it with: sheaf config trust %s",
-					path, e.line, key.Name, reason, terminal.ShellQuoted(path)))
+					path, e.line, key.Name, reason, wording.ShellQuoted(path)))
 				continue
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sheaf/internal/wording"
 )
 
 // Progress draws one line about work that takes long: how far it is, how fast
@@ -87,14 +89,14 @@ const (
 func progressLine(label, unit string, begun, done, total int, bytes int64, took time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {
-		fmt.Fprintf(&b, " %3d%%  %s of %s %s", min(100, 100*done/total), Count(done), Count(total), unit)
+		fmt.Fprintf(&b, " %3d%%  %s of %s %s", min(100, 100*done/total), wording.Count(done), wording.Count(total), unit)
 	} else {
-		fmt.Fprintf(&b, "  %s %s", Count(done), unit)
+		fmt.Fprintf(&b, "  %s %s", wording.Count(done), unit)
 	}
 	if seconds := took.Seconds(); seconds > 0 {
-		fmt.Fprintf(&b, "  %s/s", Count(int(float64(done-begun)/seconds+0.5)))
+		fmt.Fprintf(&b, "  %s/s", wording.Count(int(float64(done-begun)/seconds+0.5)))
 		if bytes > 0 {
-			fmt.Fprintf(&b, "  %s/s", Bytes(int64(float64(bytes)/seconds+0.5)))
+			fmt.Fprintf(&b, "  %s/s", wording.Bytes(int64(float64(bytes)/seconds+0.5)))
 		}
 	}
 	if total > done && done > begun {

@@ -1,19 +1,16 @@
 // Package terminal answers the question "how may this output look?": whether
 // it is a terminal, whether it may have colors and links, and how wide it is.
-// It also draws progress bars. Text from files goes through [Clean] before it
-// is shown to a person, so that a document cannot steer the terminal.
+// It also draws progress bars. Text from files goes through wording.Clean before a
+// person sees it, so that a document cannot steer the terminal.
 package terminal
 
 import (
-	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -112,85 +109,4 @@ func FileAddress(template, path string, line int) string {
 		escaped = strings.ReplaceAll(url.QueryEscape(slashed), "+", "%20")
 	}
 	return strings.NewReplacer("{path}", escaped, "{line}", strconv.Itoa(max(line, 1))).Replace(template)
-}
-
-// Clean is text without what could steer a terminal: control characters
-// become spaces, marks that turn the direction of writing disappear, bytes
-// that are not UTF-8 become U+FFFD.
-func Clean(text string) string {
-	if clean(text) {
-		return text
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case steers(r):
-			return -1
-		case unicode.IsControl(r):
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// CleanLines is [Clean] for text of several lines, whose line breaks and tabs
-// stay.
-func CleanLines(text string) string {
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	for i, line := range lines {
-		fields := strings.Split(line, "\t")
-		for j := range fields {
-			fields[j] = Clean(fields[j])
-		}
-		lines[i] = strings.Join(fields, "\t")
-	}
-	return strings.Join(lines, "\n")
-}
-
-func clean(text string) bool {
-	for _, r := range text {
-		if r == utf8.RuneError || steers(r) || unicode.IsControl(r) {
-			return false
-		}
-	}
-	return true
-}
-
-func steers(r rune) bool {
-	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
-}
-
-// Bytes writes a number of bytes for people: "812 B", "3.4 MB".
-func Bytes(n int64) string {
-	value, unit := float64(n), 0
-	for value >= 999.5 && unit < 4 {
-		value, unit = value/1000, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	if value < 9.95 {
-		return fmt.Sprintf("%.1f %cB", value, "kMGT"[unit-1])
-	}
-	return fmt.Sprintf("%.0f %cB", value, "kMGT"[unit-1])
-}
-
-// Count writes a whole number for people, in groups of three: "12,345".
-func Count(n int) string {
-	s := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
-
-// Plural is "1 file", "2 files", "12,345 files".
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return Count(n) + " " + many
 }

@@ -1,11 +1,8 @@
-// Package location answers the question "which index serves this folder, and
-// where does it lie?", and opens it: the catalog and the embedded engine under
-// one roof, with the folders they are filled from.
+// Package location answers the question "which index serves this folder, and where is it?".
 //
-// An index lies in the user's data folder, in a folder of its own whose name
-// ends in a hash of the real path it covers; or inside the folder, under
-// [HereName], when the user asked for that. A folder without an index of its
-// own is served by the index of the nearest folder above it.
+// An index is in the user's data folder, in a folder of its own whose name ends in a hash of the real path that it
+// covers; or inside the covered folder, under [HereName], when the user asked for that. A folder without an index of
+// its own is served by the index of the nearest folder above it.
 package location
 
 import (
@@ -22,7 +19,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 )
 
 // HereName is the name of an index inside the folder that it covers.
@@ -104,7 +101,7 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 			if f.Approved != nil && f.Approved(dir) {
 				return here, notices, nil
 			}
-			notices = append(notices, fmt.Sprintf("the index in %s was not made by you and is not used: to adopt it: sheaf init --here --in %s", here.Dir, terminal.ShellQuoted(dir)))
+			notices = append(notices, fmt.Sprintf("the index in %s was not made by you and is not used: to adopt it: sheaf init --here --in %s", here.Dir, wording.ShellQuoted(dir)))
 		}
 		if own := f.Own(dir); own.Exists {
 			return own, notices, nil

@@ -1,10 +1,10 @@
-package terminal_test
+package wording_test
 
 import (
 	"os/exec"
 	"testing"
 
-	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/wording"
 )
 
 // TestShellQuoted: a shell gives back what was quoted for it, as one word.
@@ -14,9 +14,9 @@ func TestShellQuoted(t *testing.T) {
 		t.Skipf("no sh: %v", err)
 	}
 	for _, text := range []string{"", "embedded", "/notes/a-b.md", "/my notes/x", "postgres://me@host/db?schema=a&hnsw=16", "opensearch://host/it's'", "$(id) `id` \\ \"x\" * ;\n#"} {
-		got, err := exec.Command(sh, "-c", "printf %s "+terminal.ShellQuoted(text)).Output()
+		got, err := exec.Command(sh, "-c", "printf %s "+wording.ShellQuoted(text)).Output()
 		if err != nil || string(got) != text {
-			t.Errorf("%q: a shell reads %q, %v", terminal.ShellQuoted(text), got, err)
+			t.Errorf("%q: a shell reads %q, %v", wording.ShellQuoted(text), got, err)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/location"
 	"sheaf/collection/access"
+	"sheaf/collection/location"
 )
 
 func made(t *testing.T, loc location.Location) location.Location {

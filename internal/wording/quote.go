@@ -1,4 +1,6 @@
-package terminal
+// Package wording answers the question "how is this written for people?": counts, sizes, names for a shell, and text
+// from files that must not steer a terminal.
+package wording
 
 import "strings"
 

@@ -47,7 +47,7 @@ func IsText(name string) bool {
 // Embed gives the entries of one document their vectors: passages of the text,
 // each under the titles above it, and the title.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
-	return embed(ctx, e, doc, chunksOf(doc), entries, "", &space{})
+	return embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
 
 // Read is the text of a file, as [Run] reads it. left says, by reason and detail,

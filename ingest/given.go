@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -67,98 +65,6 @@ func JoinChunks(chunks []GivenChunk) []byte {
 		b = append(b, chunks[i].Text...)
 	}
 	return b
-}
-
-// Put indexes docs, each instead of the document of the same tree and path, and
-// leaves all others as they are. The catalog keeps the texts. Trees and Walk of
-// the options are not used, except that Trees is recorded, nil for those that are, and
-// the trees of docs besides, which need no folder; CommitBytes bounds
-// what an interruption can lose. Another process that writes is waited for, five seconds
-// at most. Errors are those of [Run].
-func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
-	return Change(ctx, o, docs, nil)
-}
-
-// Change is [Put] that removes other documents in its first commit; those that
-// do not exist are no error. After a [store.PartialError] the catalog says what the
-// store has: of the documents that it names nothing, of the others of the commit what
-// was asked for; later commits are not made.
-func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
-	if err := o.ready(); err != nil {
-		return nil, err
-	}
-	o.defaults()
-	if _, err := chunk.New(o.Chunk); err != nil {
-		return nil, err
-	}
-	return whenEmptied(ctx, func() (*Report, error) { return changeOnce(ctx, o, docs, removed) })
-}
-
-// changeOnce is [Change] as things are.
-func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
-	began := time.Now()
-	release, err := o.hold(ctx, lockPatience)
-	if err != nil {
-		return nil, err
-	}
-	report, err := o.change(ctx, docs, removed, began)
-	if releaseErr := release(); err == nil {
-		err = releaseErr
-	}
-	report.Took = time.Since(began)
-	return report, err
-}
-
-func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, began time.Time) (*Report, error) {
-	report := &Report{}
-	view := o.Catalog.View()
-	defer view.Close()
-	if o.Trees == nil {
-		o.Trees = view.Settings().Trees
-	}
-	for i := range docs {
-		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == docs[i].Tree }) {
-			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: docs[i].Tree})
-		}
-	}
-	if err := o.treesNow(view); err != nil {
-		return report, err
-	}
-	p := &plan{pending: view.Pending(), removed: removed, hides: o.hidesComments()}
-	for i := range docs {
-		g, err := docs[i].ready()
-		if err != nil {
-			return report, fmt.Errorf("index %s: %w", docs[i].Path, err)
-		}
-		j := job{doc: sheaf.DocumentID(g.Tree, g.Path), tree: g.Tree, path: g.Path, size: int64(len(g.Text)), given: g}
-		if j.old, j.known, err = view.File(j.doc); err != nil {
-			return report, err
-		}
-		p.work = append(p.work, j)
-	}
-	for _, id := range removed {
-		_, known, err := view.File(id)
-		if err != nil {
-			return report, err
-		}
-		if known {
-			p.known++
-		}
-	}
-	var err error
-	if report.Skipped, err = view.Skipped(); err != nil {
-		return report, err
-	}
-	p.skipped = report.Skipped
-	p.reads, p.newer = ReadBefore(view) && view.Docs() == 0 && len(p.skipped) == 0, Newer(view)
-	p.outdated = waitsFor(p.pending, ReasonReading)
-	if err := p.findBegun(view); err != nil {
-		return report, err
-	}
-	if err := p.planSettings(view, o); err != nil {
-		return report, err
-	}
-	return report, o.carryOut(ctx, p, report, began)
 }
 
 // slug is what ends the ID of a chunk.
@@ -272,36 +178,6 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 		doc.Chunks = append(doc.Chunks, out)
 	}
 	return doc
-}
-
-// vectors gives chunks their vectors: those that came with them, and the
-// model's to the others.
-func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, to *space) error {
-	if j.given == nil || len(j.given.Chunks) != len(chunks) {
-		return r.embedChunks(ctx, doc, at, chunks, to)
-	}
-	var rest []store.Chunk
-	var places []int
-	for i := range chunks {
-		if own := j.given.Chunks[i].Vectors; len(own) > 0 {
-			chunks[i].Vectors = own
-			continue
-		}
-		rest, places = append(rest, chunks[i]), append(places, i)
-	}
-	err := r.embedChunks(ctx, doc, at, rest, to)
-	for i, place := range places {
-		chunks[place].Vectors = rest[i].Vectors
-	}
-	return err
-}
-
-// content is what the job is about: a file that is read, or a text that was given.
-func (j *job) content() (content, error) {
-	if j.given != nil {
-		return j.given.content(), nil
-	}
-	return read(j.full)
 }
 
 // stored is a document as it was given, as far as the catalog tells.

@@ -175,25 +175,26 @@ func (o *Options) defaults() {
 	}
 }
 
-// Scan says what Run would do, without doing it. Files are read only where their
-// size and time cannot tell, so a file that was touched counts as changed. What a
-// stopped run left in the store of files that are gone counts as removed.
+// Scan says what Run would do, without doing it. It reads files only where their size and
+// time cannot tell, so a file that was touched counts as changed. What a stopped run left in
+// the store of files that are gone counts as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
 	}
 	o.defaults()
-	p, err := makePlan(ctx, &o)
+	l, err := o.folders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Gone: p.goneRoots(), Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: wantVectors(p.pending), Waiting: p.removed}
-	err = o.scanWork(p, report)
-	coming := make(map[sheaf.ID]bool, len(p.work))
-	for i := range p.work {
-		coming[p.work[i].doc] = true
+	report := &l.report
+	report.Removed, report.Waiting = len(l.removed), l.removed
+	err = o.scanItems(l)
+	coming := make(map[sheaf.ID]bool, len(l.items))
+	for i := range l.items {
+		coming[l.items[i].doc] = true
 	}
-	for _, id := range p.begun {
+	for _, id := range l.begun {
 		if !coming[id] {
 			report.Removed++
 			report.Waiting = append(report.Waiting, id)
@@ -203,16 +204,8 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// goneRoots are the folders that are not there.
-func (p *plan) goneRoots() (roots []string) {
-	for _, t := range p.gone {
-		roots = append(roots, t.Root)
-	}
-	return roots
-}
-
-// scanWork counts what of the work would change anything.
-func (o *Options) scanWork(p *plan, report *Report) error {
+// scanItems counts the items that would change anything.
+func (o *Options) scanItems(l *worklist) error {
 	view := o.Catalog.View()
 	defer view.Close()
 	skipped, err := view.Skipped()
@@ -223,46 +216,46 @@ func (o *Options) scanWork(p *plan, report *Report) error {
 	for _, s := range skipped {
 		before[sheaf.DocumentID(s.Tree, s.Path)] = s
 	}
-	r := &runner{o: o, plan: p, pending: p.pending}
-	for i := range p.work {
-		j := &p.work[i]
-		s, left := before[j.doc]
+	report := &l.report
+	r := &runner{o: o, list: l, pending: l.pending}
+	for i := range l.items {
+		it := &l.items[i]
+		s, skipped := before[it.doc]
 		switch {
-		case left && r.stillLeftOut(j, s):
+		case skipped && r.skipsAgain(it, s):
 			report.Skipped = append(report.Skipped, s)
-			if j.known {
+			if it.known {
 				report.Unchanged++ // as it was when it could be read
 			}
-		case !j.known:
+		case !it.known:
 			report.Added++
-			report.Waiting = append(report.Waiting, j.doc)
-		case (j.old.ModTime == 0 || j.unsure) && j.old.Size == j.size && !r.isPending(j.doc) && sameContent(j):
+			report.Waiting = append(report.Waiting, it.doc)
+		case (it.old.ModTime == 0 || it.unsure) && it.old.Size == it.size && !r.isPending(it.doc) && sameContent(it):
 			report.Unchanged++
 		default:
 			report.Changed++
-			report.Waiting = append(report.Waiting, j.doc)
+			report.Waiting = append(report.Waiting, it.doc)
 		}
 	}
 	sortSkips(report.Skipped)
 	return nil
 }
 
-// stillLeftOut reports whether the next run would leave a file out for the same
-// reason as the last one did.
-func (r *runner) stillLeftOut(j *job, s catalog.Skip) bool {
-	c, err := j.content()
+// skipsAgain reports whether the next run would skip a file for the same reason as the last
+// one did.
+func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
+	c, err := it.content()
 	if err != nil {
 		return skipOf(err).Reason == s.Reason // tried again by each run; it does not wait
 	}
-	_, _, reason := r.cut(j, &c)
+	_, _, reason := r.cut(it, &c)
 	return reason == s.Reason
 }
 
-// sameContent reports whether a file whose time cannot tell has the content that it
-// had.
-func sameContent(j *job) bool {
-	c, err := j.content()
-	return err == nil && c.state.Hash == j.old.Hash
+// sameContent reports whether a file whose time cannot tell has the content that it had.
+func sameContent(it *item) bool {
+	c, err := it.content()
+	return err == nil && c.state.Hash == it.old.Hash
 }
 
 // Run brings catalog and backend up to date with the folders. When nothing
@@ -278,30 +271,90 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return whenEmptied(ctx, func() (*Report, error) { return once(ctx, o) })
 }
 
-// once is [Run] as things are.
+// once is [Run] without waiting.
 func once(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if err := o.Catalog.Follow(); err != nil {
 		return nil, err
 	}
-	p, err := makePlan(ctx, &o)
+	l, err := o.folders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: wantVectors(p.pending), Gone: p.goneRoots()}
-	if !p.nothing() {
+	if !l.nothing() {
 		release, err := o.hold(ctx, 0)
 		if err != nil {
 			return nil, err
 		}
-		err = o.run(ctx, p, report, began)
+		l, err = o.run(ctx, l, began)
 		if releaseErr := release(); err == nil {
 			err = releaseErr
 		}
 		if err != nil {
-			return report, err
+			return &l.report, err
 		}
 	}
-	report.Took = time.Since(began)
-	return report, nil
+	l.report.Took = time.Since(began)
+	return &l.report, nil
+}
+
+// run carries out a work list, or another one if the catalog changed since it was made.
+// Nobody else can change the catalog meanwhile.
+func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (*worklist, error) {
+	view := o.Catalog.View()
+	stale := view.Generation() != l.generation
+	view.Close()
+	if stale {
+		fresh, err := o.folders(ctx)
+		if err != nil {
+			return l, err
+		}
+		l = fresh
+	}
+	if l.nothing() { // the process that changed the catalog may still hold the store's lock
+		return l, nil
+	}
+	return l, o.carryOut(ctx, l, began)
+}
+
+// Put indexes docs, each instead of the document of the same tree and path, and keeps all
+// others. The catalog keeps the texts. Put does not use Trees and Walk of the options, except
+// that it records Trees, or the recorded ones for nil, and the trees of docs, which need no
+// folder. CommitBytes bounds what an interruption can lose. Put waits up to five seconds for
+// another process that writes. Errors are those of [Run].
+func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
+	return Change(ctx, o, docs, nil)
+}
+
+// Change is [Put] that also removes other documents in its first commit. An unknown one is no
+// error. After a [store.PartialError] the catalog says what the store has: nothing of the
+// documents that the error names, and what was asked for of the others of the commit; later
+// commits are not made.
+func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
+	if err := o.ready(); err != nil {
+		return nil, err
+	}
+	o.defaults()
+	if _, err := chunk.New(o.Chunk); err != nil {
+		return nil, err
+	}
+	return whenEmptied(ctx, func() (*Report, error) { return changeOnce(ctx, o, docs, removed) })
+}
+
+// changeOnce is [Change] without waiting for the store to be emptied.
+func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
+	began := time.Now()
+	release, err := o.hold(ctx, lockPatience)
+	if err != nil {
+		return nil, err
+	}
+	l, err := o.documents(docs, removed)
+	if err == nil {
+		err = o.carryOut(ctx, l, began)
+	}
+	if releaseErr := release(); err == nil {
+		err = releaseErr
+	}
+	l.report.Took = time.Since(began)
+	return &l.report, err
 }

@@ -2,9 +2,12 @@ package ingest_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
+	"sheaf"
+	"sheaf/model/hashed"
 	"sheaf/store"
 )
 
@@ -43,4 +46,27 @@ func TestLongDocument(t *testing.T) {
 		t.Errorf("%d chunks, %d written, at most %d at once", r.Chunks, p.all, p.most)
 	}
 	w.sameAsClean("long")
+}
+
+// noBulk is a store without a bulk writer, as most servers are.
+type noBulk struct{ store.Backend }
+
+// TestVectorsOfPieces: the pieces of a long document keep their vectors until they are
+// written at once.
+func TestVectorsOfPieces(t *testing.T) {
+	w := newWorld(t)
+	var text strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&text, "# Part %d\n\nword%d\n\n", i, i)
+	}
+	w.write("long.md", text.String())
+	m := &fakeModel{Embedder: hashed.New(256)}
+	w.o.Backend, w.o.Embedder = noBulk{w.o.Backend}, windowModel{m}
+	w.run()
+	for _, i := range []int{3, 400, 599} {
+		want := sheaf.ID(fmt.Sprintf("t:long.md#part-%d", i))
+		if got := nearest(t, w, m, fmt.Sprintf("Part %d\nword%d", i, i)); got != want {
+			t.Errorf("nearest to part %d is %s, want %s", i, got, want)
+		}
+	}
 }

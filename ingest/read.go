@@ -17,13 +17,21 @@ import (
 // errChanging says that a file changed each time that it was read.
 var errChanging = errors.New("the file changed while it was read")
 
-// text is what was read, as a string. That of a file shares its memory, which nobody
-// writes to again; a text that was given belongs to the caller.
-func (j *job) text(data []byte) string {
-	if j.given != nil {
+// text returns what was read as a string. That of a file shares its memory, which is not
+// written to again; a given text belongs to the caller.
+func (it *item) text(data []byte) string {
+	if it.given != nil {
 		return string(data)
 	}
 	return unsafe.String(unsafe.SliceData(data), len(data))
+}
+
+// content returns the content of an item: a file that is read, or the given text.
+func (it *item) content() (content, error) {
+	if it.given != nil {
+		return it.given.content(), nil
+	}
+	return read(it.file)
 }
 
 // readAttempts is how often a file that changes is read.

@@ -40,7 +40,7 @@ func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	}
 	if pendingErr != nil {
 		settings.Extra = maps.Clone(settings.Extra)
-		delete(settings.Extra, readingKey) // nobody knows which documents wait to be read again
+		delete(settings.Extra, parserKey) // nobody knows which documents wait to be read again
 		pending := map[sheaf.ID]string{}
 		for id := range view.Files() {
 			if settings.Embedder != "" {

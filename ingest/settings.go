@@ -105,7 +105,7 @@ func (o *Options) treesNow(view *catalog.View) error {
 }
 
 // planSettings finds out whether what is recorded of the collection changes.
-func (p *plan) planSettings(view *catalog.View, o *Options) error {
+func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	old, next := view.Settings(), o.recorded(view)
 	next.Trees = slices.Clone(o.Trees)
 	anew := o.Rebuild || view.Docs() == 0
@@ -122,30 +122,30 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 			next.Dims = e.Dims()
 		}
 	}
-	for tree, mounted := range p.mounted {
+	for tree, mounted := range l.mounted {
 		if mounted {
 			next.Extra[mountedKey(tree)] = "yes"
 		} else {
 			delete(next.Extra, mountedKey(tree))
 		}
 	}
-	for tree, disks := range p.disks {
+	for tree, disks := range l.below {
 		if len(disks) > 0 {
 			next.Extra[disksKey(tree)] = sheaf.PathText(strings.Join(disks, diskBreak))
 		} else {
 			delete(next.Extra, disksKey(tree))
 		}
 	}
-	if p.reads {
-		next.Extra[readingKey] = readingText
+	if l.rereads {
+		next.Extra[parserKey] = parserText
 		delete(next.Extra, commentsKey)
-		maps.Copy(next.Extra, CommentsExtra(p.hides))
+		maps.Copy(next.Extra, CommentsExtra(l.hides))
 	}
-	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
+	l.listed = old.Extra[skippedKey] == hashSkips(l.report.Skipped)
 	a, errA := json.Marshal(old)
 	b, errB := json.Marshal(next)
 	if errA != nil || errB != nil || string(a) != string(b) {
-		p.settings = &next
+		l.settings = &next
 	}
 	if mark := old.Extra[RemakingKey]; mark != "" && mark != RemakingDocuments {
 		return errEmptying

@@ -8,7 +8,7 @@ import (
 )
 
 // readOtherwise is said of an index with documents that an older version of the program read
-// in another way: see ingest.Reading.
+// in another way: see ingest.ParserVersion.
 const readOtherwise = "an older version of sheaf read the documents of this index"
 
 // byAnotherVersion ends what is said of an answer that such documents are in.

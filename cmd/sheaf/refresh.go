@@ -520,7 +520,7 @@ func (s *session) pending(ctx context.Context) (pendingJSON, *ingest.Report, err
 	s.noteGone(report)
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
-		if reason == ingest.ReasonBegun || reason == ingest.ReasonReading {
+		if reason == ingest.ReasonBegun || reason == ingest.ReasonReread {
 			continue // it is new, changed or gone, and counted so, as one that is to be read again
 		}
 		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})

@@ -281,7 +281,7 @@ func TestReadByNewer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mark(ingest.Reading + 1)
+	mark(ingest.ParserVersion + 1)
 	if r := w.run(); r.Changes() || !ingest.Newer(w.view()) {
 		t.Errorf("what a newer version read is read again: %+v", r)
 	}
@@ -302,7 +302,7 @@ func TestReadByNewer(t *testing.T) {
 		t.Errorf("%s wait", got)
 	}
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
-	mark(ingest.Reading) // so it is for the newer one
+	mark(ingest.ParserVersion) // so it is for the newer one
 	if r := w.run(); r.Changed != 2 || ingest.Outdated(w.view()) > 0 {
 		t.Errorf("by the newer version: %+v", r)
 	}
@@ -433,7 +433,7 @@ func (c *collecting) Write(_ context.Context, b store.Batch) error {
 	return nil
 }
 
-// readAs is a digest of how these texts are read: see TestReading.
+// readAs is a digest of how these texts are read: see TestParserVersion.
 var readAs = map[int]string{
 	1: "825bc6e13799b582",
 	2: "825bc6e13799b582", // other tenants of frontmatter, which none of these texts has
@@ -451,11 +451,11 @@ var readAs = map[int]string{
 	8: "e3dbc977cd9329ef",
 }
 
-// TestReading: how texts are read is what ingest.Reading stands for. When this fails, documents
-// are read in another way than before: raise ingest.Reading and put the digest here, so that
+// TestParserVersion: how texts are read is what ingest.ParserVersion stands for. When this fails, documents
+// are read in another way than before: raise ingest.ParserVersion and put the digest here, so that
 // indexes that are there come to be as new ones are. Where only what the digest is made of has
 // another form, as a record with one more member, the digest alone is another.
-func TestReading(t *testing.T) {
+func TestParserVersion(t *testing.T) {
 	w := newWorld(t)
 	for path, text := range map[string]string{
 		"site/_index.md":      "---\ntitle: Site\ntags: [Ä, a\u0308, \"#three\"]\nweight: 3\ndate: 2024-05-06\nrelated: \"[[Note One]]\"\nsee: [\"[[b]]\", https://example.org]\naliases: [/old/, Home]\n---\n\nWelcome to [one](notes/one.md), [asked](/site/notes/two.md?plain=1#part), [at](@/site/notes/two.md) [[or](two.md)]] and {{< ref \"two\" >}}.\n",
@@ -529,7 +529,7 @@ func TestReading(t *testing.T) {
 			sum.Write(b)
 		}
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != readAs[ingest.Reading] {
-		t.Errorf("texts are read as %s, version %d read them as %s: raise ingest.Reading", got, ingest.Reading, readAs[ingest.Reading])
+	if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != readAs[ingest.ParserVersion] {
+		t.Errorf("texts are read as %s, version %d read them as %s: raise ingest.ParserVersion", got, ingest.ParserVersion, readAs[ingest.ParserVersion])
 	}
 }

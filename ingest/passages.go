@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sheaf"
 	"sheaf/model"
@@ -75,11 +77,12 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark stands between the titles above a passage.
 const headingMark = " › "
 
-// embed gives the chunks of one document their vectors; at are the chunks by ID,
-// suffix stands behind every passage. Vectors of windows lie in the memory of to, until it is used again.
-func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string, to *space) error {
+// embed gives the chunks of one document their vectors. at has the chunks by ID, and suffix
+// follows every passage.
+func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+	chunks []store.Chunk, suffix string) error {
 	if w, ok := e.(model.WindowEmbedder); ok {
-		if err := to.embed(ctx, w, at, chunks, suffix); err != nil {
+		if err := embedWindows(ctx, w, at, chunks, suffix); err != nil {
 			return fmt.Errorf("embed %s: %w", doc.ID, err)
 		}
 		return nil
@@ -127,56 +130,33 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }
 
-// space is memory for the vectors of some chunks, which is used again and again.
-type space struct {
-	numbers  []float32
-	counts   []int // of each chunk: passages, and 1 with a title
-	starts   []int
-	passages [][]float32
-	fields   []store.Vectors
-}
-
-// embed does what the function embed does, with an embedder that takes whole texts.
-// The suffix stands with the titles, above the passages, where that embedder wants
-// what they share.
-func (s *space) embed(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string) error {
-	p, dims, embedder := PassagesOf(e), e.Dims(), e.Model()
-	s.numbers, s.counts = s.numbers[:0], s.counts[:0]
-	add := func(heading, body string) (err error) {
-		defer model.Caught(embedder, &err)
-		before := len(s.numbers)
-		s.starts = p.AppendStarts(s.starts[:0], body)
-		s.numbers, err = e.AppendWindows(ctx, s.numbers, heading, body, s.starts, p.Words, p.Stride)
-		s.counts = append(s.counts, (len(s.numbers)-before)/dims)
-		return err
-	}
+// embedWindows is [embed] with an embedder that takes whole texts. The suffix follows the
+// titles, above the passages, where that embedder wants what they share.
+func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
+	chunks []store.Chunk, suffix string) error {
 	for i := range chunks {
-		c := at[chunks[i].ID]
-		if err := add(strings.Join(c.Hierarchy, headingMark)+suffix, bodyOf(&chunks[i])); err != nil {
+		c := &chunks[i]
+		heading, title := strings.Join(at[c.ID].Hierarchy, headingMark)+suffix, at[c.ID].Title
+		body, err := windows(ctx, e, heading, bodyOf(c))
+		if err != nil {
 			return err
 		}
-		if err := add(c.Title, ""); err != nil {
+		c.Vectors = appendVectors(c.Vectors, store.VectorBody, body)
+		own, err := windows(ctx, e, title, "")
+		if err != nil {
 			return err
 		}
-	}
-	s.passages = slices.Grow(s.passages[:0], len(s.numbers)/dims)
-	s.fields = slices.Grow(s.fields[:0], len(s.counts))
-	for v := range slices.Chunk(s.numbers, dims) {
-		s.passages = append(s.passages, v)
-	}
-	rest := s.passages
-	for i := range chunks {
-		first := len(s.fields)
-		for j, name := range [...]string{store.VectorBody, store.VectorTitle} {
-			n := s.counts[2*i+j]
-			if n > 0 {
-				s.fields = append(s.fields, store.Vectors{Name: name, Passages: rest[:n:n]})
-			}
-			rest = rest[n:]
-		}
-		chunks[i].Vectors = append(chunks[i].Vectors, s.fields[first:]...)
+		c.Vectors = appendVectors(c.Vectors, store.VectorTitle, own)
 	}
 	return nil
+}
+
+// windows returns the vectors of the passages of a text.
+func windows(ctx context.Context, e model.WindowEmbedder, heading, body string) (vectors [][]float32, err error) {
+	defer model.Caught(e.Model(), &err)
+	p := PassagesOf(e)
+	numbers, err := e.AppendWindows(ctx, nil, heading, body, p.Starts(body), p.Words, p.Stride)
+	return slices.Collect(slices.Chunk(numbers, e.Dims())), err
 }
 
 func chunksOf(doc *sheaf.Document) map[sheaf.ID]*sheaf.Chunk {
@@ -209,4 +189,81 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 		return to
 	}
 	return append(to, store.Vectors{Name: name, Passages: known})
+}
+
+// vectors gives chunks the vectors that came with them, and the model's to the others.
+func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+	chunks []store.Chunk) error {
+	if it.given == nil || len(it.given.Chunks) != len(chunks) {
+		return r.embedChunks(ctx, doc, at, chunks)
+	}
+	var rest []store.Chunk
+	var places []int
+	for i := range chunks {
+		if own := it.given.Chunks[i].Vectors; len(own) > 0 {
+			chunks[i].Vectors = own
+			continue
+		}
+		rest, places = append(rest, chunks[i]), append(places, i)
+	}
+	err := r.embedChunks(ctx, doc, at, rest)
+	for i, place := range places {
+		chunks[place].Vectors = rest[i].Vectors
+	}
+	return err
+}
+
+// errNoModel is why vectors are missing until a run with a model adds them.
+var errNoModel = errors.New("no model is configured")
+
+// refusedFor is how long an embedder may refuse one document after another before the run
+// stops asking it: a failing server takes seconds for each, with the pauses between attempts.
+const refusedFor = time.Minute
+
+// embedding is what a run knows of its embedder.
+type embedding struct {
+	wanted bool // the documents of before have vectors
+	// fault is set when the embedder failed; the run asks it no more.
+	fault error
+	// refusing is since when it refuses every document; zero while it does not.
+	refusing time.Time
+}
+
+// embedChunks adds vectors, when there is an embedder that works. A document that it refuses
+// waits for its vectors; the others go on.
+func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+	chunks []store.Chunk) error {
+	switch {
+	case len(chunks) == 0, r.o.Embedder == nil && !r.embedding.wanted:
+		return nil
+	case r.o.Embedder == nil:
+		return errNoModel
+	}
+	r.mu.Lock()
+	fault := r.embedding.fault
+	r.mu.Unlock()
+	if fault != nil {
+		return fault
+	}
+	began := time.Now()
+	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc))
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	// Other documents need not wait for a server that does not answer.
+	answers := err == nil || Answers(ctx, r.o.Embedder)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.embedding.refusing = time.Time{}
+		return nil
+	}
+	if r.embedding.refusing.IsZero() {
+		r.embedding.refusing = began
+	}
+	r.report.EmbedError = err.Error()
+	if !answers || time.Since(r.embedding.refusing) > refusedFor {
+		r.embedding.fault = err
+	}
+	return err
 }

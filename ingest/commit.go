@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/store"
+)
+
+// commits is what the next commit publishes, and the one that is being recorded.
+type commits struct {
+	update catalog.Update
+	// removing is how many documents of the work list's removed it removes.
+	removing int
+	// written are the documents that the store got, by ID.
+	written map[sheaf.ID]writtenDocument
+	// recording returns the result of the catalog's update of the last commit; nil when
+	// none runs.
+	recording chan error
+}
+
+// writtenDocument is a document that was written, and what the report counted of it.
+type writtenDocument struct {
+	skip   catalog.Skip // should the store refuse it
+	known  bool
+	given  bool
+	chunks int
+}
+
+func (c *commits) wrote(encoded catalog.Encoded, doc writtenDocument) {
+	c.update.Encoded = append(c.update.Encoded, encoded)
+	if c.written == nil {
+		c.written = map[sheaf.ID]writtenDocument{}
+	}
+	c.written[encoded.ID()] = doc
+}
+
+// commit makes a batch durable: in the store first, then in the catalog, which is written
+// while the next batch is read.
+func (r *runner) commit(ctx context.Context, last bool) error {
+	if err := r.recorded(); err != nil {
+		return err
+	}
+	view := r.o.Catalog.View()
+	settings, pendingBefore := view.Settings(), view.Pending()
+	firstReread := r.list.rereads && (ReadBefore(view) || r.list.hides != HidesComments(view))
+	view.Close()
+	u := r.commits.update
+	r.commits.update = catalog.Update{}
+	sortSkips(r.report.Skipped)
+	skipped := hashSkips(r.report.Skipped)
+	if last && r.writesNothing(&u, &settings, skipped) {
+		return nil
+	}
+	r.tell(PhaseCommit, true)
+	if err := r.begin(ctx, pendingBefore, u.Delete); err != nil {
+		return err
+	}
+	var partial *store.PartialError
+	var refused error
+	switch err := r.writer.Commit(ctx); {
+	case errors.As(err, &partial):
+		if r.rejected(partial, &u) {
+			refused = err
+		}
+		skipped = hashSkips(r.report.Skipped)
+	case err != nil:
+		return err
+	}
+	clear(r.commits.written)
+	r.report.Removed += r.commits.removing
+	r.commits.removing = 0
+	settings.Trees = r.o.Trees
+	if r.list.settings != nil {
+		settings = *r.list.settings
+	}
+	settings.Extra = maps.Clone(settings.Extra)
+	if settings.Extra == nil {
+		settings.Extra = map[string]string{}
+	}
+	if firstReread || last && settings.Extra[skippedKey] != skipped { // skipped files are to be read again, too
+		settings.Extra[skippedKey] = skipped
+		u.Skipped = &r.report.Skipped
+	}
+	if last { // before, what was seen may not be indexed
+		for tree := range r.list.until {
+			settings.Extra[seenKey(tree)] = r.list.text(tree)
+		}
+	}
+	pending := maps.Clone(r.pending)
+	u.Settings, u.Pending = &settings, &pending
+	u.Whole = last && r.list.outdated > 0 && waitsFor(pending, ReasonReread) == 0 // nothing stays as it was filed
+	r.commits.recording = make(chan error, 1)
+	// A run that is stopped now still records what the store has.
+	ctx = context.WithoutCancel(ctx)
+	go func() { r.commits.recording <- r.o.Catalog.Update(ctx, u) }()
+	if refused != nil {
+		return errors.Join(refused, r.recorded())
+	}
+	return nil
+}
+
+// writesNothing reports whether the last commit would change nothing, as when files that
+// could not be read still cannot.
+func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
+	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&
+		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
+}
+
+// begin records which documents the store is about to get and to lose. If this run stops
+// before the catalog has them, the next one writes them again, or removes what the store has
+// of them. Documents that wait go on to, until the store has what they wait for.
+func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
+	if len(r.commits.written)+len(removed) == 0 {
+		return nil
+	}
+	pending := make(map[sheaf.ID]string, len(waiting)+len(r.commits.written)+len(removed))
+	maps.Copy(pending, waiting)
+	for id := range r.commits.written {
+		pending[id] = ReasonBegun
+	}
+	for _, id := range removed {
+		pending[id] = ReasonBegun
+	}
+	return r.o.Catalog.Update(ctx, catalog.Update{Pending: &pending})
+}
+
+// rejected leaves out the documents that the store refused, and what it had of them before,
+// which it has lost. The next run reads a refused file again when it has changed. given
+// reports that some were given as texts: that is an error once the rest is recorded,
+// because the sender waits for an answer.
+func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given bool) {
+	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
+		f, ok := r.commits.written[doc]
+		if !ok || f.given {
+			given = true
+		} else {
+			f.skip.Detail = partial.Rejected[doc].Error()
+			r.report.Skipped = append(r.report.Skipped, f.skip)
+		}
+		u.Delete = append(u.Delete, doc)
+		r.report.Chunks -= f.chunks
+		switch {
+		case f.known:
+			r.report.Changed--
+			r.report.Removed++
+		case ok:
+			r.report.Added--
+		}
+		delete(r.pending, doc)
+	}
+	u.Encoded = slices.DeleteFunc(u.Encoded, func(e catalog.Encoded) bool { return partial.Rejected[e.ID()] != nil })
+	u.Put = slices.DeleteFunc(u.Put, func(rec catalog.Record) bool { return partial.Rejected[rec.Document.ID] != nil })
+	sortSkips(r.report.Skipped)
+	return given
+}
+
+// recorded waits until the catalog has the last commit.
+func (r *runner) recorded() error {
+	if r.commits.recording == nil {
+		return nil
+	}
+	err := <-r.commits.recording
+	r.commits.recording = nil
+	return err
+}

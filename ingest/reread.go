@@ -1,0 +1,178 @@
+package ingest
+
+import (
+	"fmt"
+	"strconv"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/text/chunk"
+)
+
+// ParserVersion is the version of the rules by which documents are read. Raise it with every
+// change that makes another document of the same text: when package chunk finds other titles,
+// chunks, links, tags, properties, dates or warnings; when this package gives the store other
+// fields, columns or passages, or skips other files; when package catalog files documents
+// under other names. TestParserVersion fails after such a change. The options of the chunker,
+// the analyzer and the model have names of their own in the settings and do not count, nor
+// do formats.
+//
+// The next [Run] reads documents again that have a lower version, or none, a commit at a
+// time; until then they are found as they were read. It keeps those of a higher version:
+// otherwise two programs side by side, one of them upgraded, would read everything again in
+// turn. What the older program reads waits for the newer one.
+const ParserVersion = 8
+
+// parserKey is the key of the settings for the ParserVersion with which documents are read,
+// or are being read: those that wait for it are pending.
+const parserKey = "reading"
+
+var parserText = strconv.Itoa(ParserVersion)
+
+// ReasonReread is why a document waits that was read with another [ParserVersion].
+const ReasonReread = "reading"
+
+// ReadBefore reports whether everything in a catalog was read with a lower version, or with
+// an unknown one. It is false once a run has begun to read it again: see Outdated.
+func ReadBefore(view *catalog.View) bool {
+	version, err := strconv.Atoi(view.Settings().Extra[parserKey])
+	return err != nil || version < ParserVersion
+}
+
+// Newer reports whether a newer version of the program read the documents.
+func Newer(view *catalog.View) bool {
+	version, err := strconv.Atoi(view.Settings().Extra[parserKey])
+	return err == nil && version > ParserVersion
+}
+
+// Outdated counts the documents of an index that an older version of the program read. They
+// are found as they were read until the next [Run] has read them again. In an index that a
+// newer version made they wait for that version.
+func Outdated(view *catalog.View) int {
+	if ReadBefore(view) {
+		return view.Docs()
+	}
+	return waitsFor(view.Pending(), ReasonReread)
+}
+
+// waitsFor counts the documents that wait for a reason.
+func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
+	for _, why := range pending {
+		if why == reason {
+			n++
+		}
+	}
+	return n
+}
+
+// planReread finds the documents that are to be read again.
+func (w *waiting) planReread(view *catalog.View) {
+	w.newer, w.remaking = Newer(view), view.Settings().Extra[RemakingKey] != ""
+	w.hidesNow = w.hides && !HidesComments(view)
+	w.rereads = ReadBefore(view) || !w.newer && w.hides != HidesComments(view)
+	if w.rereads && view.Docs() > 0 {
+		pending := make(map[sheaf.ID]string, view.Docs())
+		for id := range view.Files() {
+			pending[id] = ReasonReread
+		}
+		for id, reason := range w.pending {
+			if pending[id] == "" || reason == ReasonBegun {
+				pending[id] = reason
+			}
+		}
+		w.before, w.pending = w.pending, pending
+	}
+	w.outdated = waitsFor(w.pending, ReasonReread)
+}
+
+// takesStored reports whether a given document that waits is to be looked at again: not where
+// the store would lose what was given because it is kept nowhere.
+func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
+	reason := w.pending[id]
+	switch {
+	case !w.again(reason, o):
+		return false, nil
+	case reason == ReasonReread || w.remaking:
+		return true, nil
+	case o.Kept == nil:
+		return false, nil
+	}
+	_, takes, err = o.Kept(id, state.Hash)
+	return takes, err
+}
+
+// takeStored prepares an item of a given document: as it was given, or, into a store that was
+// emptied, as the catalog tells. whole is false where the document is to stay as it is.
+func (r *runner) takeStored(it *item) (whole bool, err error) {
+	view := r.o.Catalog.View()
+	defer view.Close()
+	var g Given
+	if r.o.Kept != nil {
+		g, whole, err = r.o.Kept(it.doc, it.old.Hash)
+	}
+	if err == nil && !whole && r.list.remaking {
+		g, err = stored(view, it.doc)
+		whole = true
+	}
+	if err == nil {
+		it.given, err = g.ready()
+	}
+	if err != nil {
+		return false, fmt.Errorf("index %s: %w", it.path, err)
+	}
+	return whole, nil
+}
+
+// refile records a document that stays as it is once more, because the catalog files
+// documents under other names now.
+func (r *runner) refile(it *item) error {
+	rec, err := r.record(it.doc)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commits.update.Put = append(r.commits.update.Put, rec)
+	r.report.Unchanged++
+	r.progress.files++
+	if r.pending[it.doc] != ReasonReread {
+		return nil
+	}
+	delete(r.pending, it.doc)
+	if reason := r.list.before[it.doc]; reason != "" {
+		r.pending[it.doc] = reason
+	}
+	return nil
+}
+
+// commentsKey is the key of the settings that says that an index was read without comments.
+const (
+	commentsKey    = "comments"
+	commentsHidden = "hidden"
+)
+
+// CommentsExtra returns what the settings of an index record about comments.
+func CommentsExtra(hidden bool) map[string]string {
+	if !hidden {
+		return nil
+	}
+	return map[string]string{commentsKey: commentsHidden}
+}
+
+// HidesComments reports whether documents are read without their comments.
+func HidesComments(view *catalog.View) bool {
+	return view.Settings().Extra[commentsKey] == commentsHidden
+}
+
+// Shown returns the text of a document as it is searched: without comments where the index
+// hides them. Bytes keep their places. Errors are those of the catalog.
+func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
+	text, err := view.Text(doc)
+	if err != nil || !HidesComments(view) {
+		return text, err
+	}
+	return chunk.WithoutComments(doc.Path(), text), nil
+}
+
+// hidesComments returns what the options say now.
+func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideComments() }

@@ -1,0 +1,152 @@
+package ingest
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/index/catalog"
+)
+
+// disks is which folders and disks are mounted. What is indexed of one that is not mounted
+// stays, as opposed to one whose files were removed.
+type disks struct {
+	unmounted []catalog.Tree // whose folders are not there
+	// mounted says of each folder that is there whether a disk is mounted in its place.
+	mounted map[string]bool
+	// below are, for each of them, the folders below that are on disks of their own, or were
+	// when those were mounted last.
+	below map[string][]string
+}
+
+// mountedKey is the key of the settings that says that a disk was mounted in the place of a
+// tree's folder.
+func mountedKey(tree string) string { return "mounted:" + tree }
+
+// disksKey is the key of the settings for the folders of a tree on disks of their own, spelt
+// as in IDs, with diskBreak between them.
+func disksKey(tree string) string { return "disks:" + tree }
+
+const diskBreak = "\x00"
+
+// findDisks finds the folders of a tree that are on disks of their own. A folder that was
+// one and is empty now, or a link that leads nowhere, stands for a disk that is not mounted:
+// what is indexed of it stays.
+func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *walked, unread unreadPaths) {
+	disks := w.disks
+	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
+		for text := range strings.SplitSeq(before, diskBreak) {
+			disk := sheaf.ID(":" + text).Path()
+			unmounted := slices.Contains(w.empty, disk) && !slices.Contains(w.disks, disk)
+			if unmounted {
+				unread[disk] = true
+				l.report.Skipped = append(l.report.Skipped, catalog.Skip{Tree: tree.Name, Path: disk,
+					Reason: ReasonUnreadable, Detail: "its disk is not mounted"})
+			}
+			if unmounted || unread.holds(disk) {
+				disks = append(disks, disk)
+			}
+		}
+	}
+	for _, disk := range w.disks {
+		if !o.Rebuild && !isDisk(tree.Root, disk) { // since it was walked
+			unread[disk] = true
+		}
+	}
+	l.below[tree.Name] = slices.Compact(slices.Sorted(slices.Values(disks)))
+}
+
+// isDisk reports whether a folder below root lies on another device than the one above it.
+func isDisk(root, dir string) bool {
+	above := path.Dir(path.Clean(dir))
+	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
+}
+
+// findUnmounted finds the folders that are not there while others are, as when a disk is not
+// mounted, and those that are empty in place of the disk that was mounted there. What is
+// indexed of them stays, and so do their skipped files. Where no folder is there the walk
+// reports that.
+func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
+	var unmounted []catalog.Tree
+	there := false
+	for _, tree := range o.Trees {
+		if tree.Root == "" {
+			continue
+		}
+		if _, err := os.Stat(tree.Root); errors.Is(err, fs.ErrNotExist) {
+			unmounted = append(unmounted, tree)
+			continue
+		}
+		there = true
+		mounted := isMount(tree.Root)
+		wasMounted := view.Settings().Extra[mountedKey(tree.Name)] != ""
+		if !mounted && !o.Rebuild && wasMounted && isEmpty(tree.Root) {
+			unmounted = append(unmounted, tree)
+			continue
+		}
+		l.mounted[tree.Name] = mounted
+	}
+	if !there || len(unmounted) == 0 {
+		return nil
+	}
+	l.unmounted = unmounted
+	for _, tree := range unmounted {
+		l.report.Gone = append(l.report.Gone, tree.Root)
+	}
+	skipped, err := view.Skipped()
+	if errors.Is(err, sheaf.ErrUnavailable) {
+		return nil // another process replaced the list: it is made again
+	}
+	for _, s := range skipped {
+		if l.isUnmounted(s.Tree) {
+			l.report.Skipped = append(l.report.Skipped, s)
+		}
+	}
+	return err
+}
+
+// isEmpty reports whether a folder holds nothing, not even hidden files, or forbids to look
+// into it, as mount points often do.
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrPermission)
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
+}
+
+func (d *disks) isUnmounted(tree string) bool {
+	return slices.ContainsFunc(d.unmounted, func(t catalog.Tree) bool { return t.Name == tree })
+}
+
+// unreadPaths are the paths of a tree whose content is unknown, as walked has them.
+type unreadPaths map[string]bool
+
+func unreadOf(paths []string) unreadPaths {
+	u := make(unreadPaths, len(paths))
+	for _, path := range paths {
+		u[path] = true
+	}
+	return u
+}
+
+// holds reports whether a file may be there: it, or a folder above it, could not be read.
+func (u unreadPaths) holds(path string) bool {
+	if len(u) == 0 {
+		return false
+	}
+	for i := range len(path) {
+		if path[i] == '/' && u[path[:i+1]] {
+			return true
+		}
+	}
+	return u[""] || u[path]
+}

@@ -1,0 +1,499 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"sheaf"
+	"sheaf/index/catalog"
+)
+
+// item is one document of a work list: a file, or a document that was given.
+type item struct {
+	doc   sheaf.ID
+	path  string // relative, slashes
+	file  string // where it is; "" for a given document
+	size  int64
+	known bool // the catalog has it
+	old   catalog.FileState
+	given *Given // the text instead of a file
+	// stored marks a given document that is to be indexed again from what is kept of it;
+	// given is read when its turn comes.
+	stored bool
+	// unsure says that size and time are as they were, and that the system reports a
+	// change: the time was set back, or only rights changed.
+	unsure bool
+	state  int64 // as found has it
+}
+
+// skip returns the item as a skipped file.
+func (it *item) skip(reason string) catalog.Skip {
+	return catalog.Skip{Tree: it.doc.Tree(), Path: it.path, Reason: reason}
+}
+
+// worklist is what there is to do.
+type worklist struct {
+	generation uint64     // of the catalog that was compared
+	items      []item     // in order of documents, or as they were given
+	removed    []sheaf.ID // documents of the catalog
+	// renamed counts the removed documents by content, to find new names of files.
+	renamed map[catalog.Hash]int
+	// report is what is known before anything is done. Its Skipped are the files that
+	// walking left out, and those that an earlier run read and left out and that did not
+	// change since.
+	report Report
+	// listed says that the catalog lists exactly those.
+	listed bool
+	// settings are those to record, when they differ from what is recorded.
+	settings *catalog.Settings
+	seen
+	waiting
+	disks
+}
+
+// seen is how far the system's reports of changes are known.
+type seen struct {
+	until  map[string]int64 // by tree
+	unsure bool             // some of the work comes from such a report
+	// unread is, by tree, when the first of the unsure files that could not be read changed.
+	unread map[string]int64
+}
+
+// waiting is which documents wait to be indexed, and for what.
+type waiting struct {
+	pending map[sheaf.ID]string // reasons
+	// before is pending without the documents that wait to be read again.
+	before map[sheaf.ID]string
+	// begun are documents that the catalog does not have and the store may have a part
+	// of, because a run was stopped or nobody knows: that part is removed first.
+	begun []sheaf.ID
+	// rereads says that everything is to be read again, which is to be recorded; newer that
+	// documents were read with a higher [ParserVersion]; outdated counts those that wait to
+	// be read again.
+	rereads, newer bool
+	outdated       int
+	// remaking says that the store was emptied and is filled again.
+	remaking bool
+	// hides says that comments are no text; hidesNow that the index still has their words.
+	hides, hidesNow bool
+}
+
+// nothing reports whether everything is up to date.
+func (l *worklist) nothing() bool {
+	return len(l.items) == 0 && len(l.removed) == 0 && len(l.begun) == 0 && l.settings == nil && l.listed
+}
+
+// ReasonBegun is why a document waits that the store is about to get, or to lose: until the
+// catalog has it, too, the store may have any part of it.
+const ReasonBegun = "begun"
+
+// ReasonVectors is why a document waits whose vectors are missing: the model failed, or none
+// is configured. Words find it meanwhile.
+const ReasonVectors = "vectors"
+
+// findBegun adds the documents that an earlier run began and that never came to the catalog.
+func (l *worklist) findBegun(view *catalog.View) error {
+	for id, reason := range l.pending {
+		if reason != ReasonBegun {
+			continue
+		}
+		_, known, err := view.File(id)
+		if err != nil {
+			return err
+		}
+		if !known {
+			l.begun = append(l.begun, id)
+		}
+	}
+	slices.Sort(l.begun)
+	l.begun = slices.Compact(l.begun)
+	return nil
+}
+
+// again reports whether a document that waits for a reason, "" for none, is to be
+// indexed again though its file is as the catalog has it.
+func (w *waiting) again(reason string, o *Options) bool {
+	if reason == ReasonReread {
+		return !w.newer
+	}
+	return reason == ReasonBegun || reason != "" && o.Embedder != nil
+}
+
+// wantVectors counts the documents that wait for vectors.
+func wantVectors(pending map[sheaf.ID]string) int { return waitsFor(pending, ReasonVectors) }
+
+// documents makes the work list of documents that are given, and of others to remove.
+func (o *Options) documents(docs []Given, removed []sheaf.ID) (*worklist, error) {
+	view := o.Catalog.View()
+	defer view.Close()
+	l := &worklist{waiting: waiting{pending: view.Pending(), hides: o.hidesComments()}}
+	if o.Trees == nil {
+		o.Trees = view.Settings().Trees
+	}
+	for i := range docs {
+		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == docs[i].Tree }) {
+			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: docs[i].Tree})
+		}
+	}
+	if err := o.treesNow(view); err != nil {
+		return l, err
+	}
+	for i := range docs {
+		g, err := docs[i].ready()
+		if err != nil {
+			return l, fmt.Errorf("index %s: %w", docs[i].Path, err)
+		}
+		it := item{doc: sheaf.DocumentID(g.Tree, g.Path), path: g.Path, size: int64(len(g.Text)), given: g}
+		if it.old, it.known, err = view.File(it.doc); err != nil {
+			return l, err
+		}
+		l.items = append(l.items, it)
+	}
+	for _, id := range removed {
+		_, known, err := view.File(id)
+		switch {
+		case err != nil:
+			return l, err
+		case known:
+			l.removed = append(l.removed, id)
+		default:
+			l.begun = append(l.begun, id)
+		}
+	}
+	var err error
+	if l.report.Skipped, err = view.Skipped(); err != nil {
+		return l, err
+	}
+	l.rereads, l.newer = ReadBefore(view) && view.Docs() == 0 && len(l.report.Skipped) == 0, Newer(view)
+	l.outdated = waitsFor(l.pending, ReasonReread)
+	if err := l.findBegun(view); err != nil {
+		return l, err
+	}
+	return l, l.planSettings(view, o)
+}
+
+// folders makes the work list of the folders: it compares them with the catalog.
+func (o *Options) folders(ctx context.Context) (*worklist, error) {
+	view := o.Catalog.View()
+	defer view.Close()
+	o.Progress(Progress{Phase: PhaseScan})
+	if err := checkTrees(o.Trees); err != nil {
+		return nil, err
+	}
+	if err := o.treesNow(view); err != nil {
+		return nil, err
+	}
+	l := &worklist{generation: view.Generation(), renamed: map[catalog.Hash]int{},
+		seen:    seen{until: map[string]int64{}},
+		waiting: waiting{pending: view.Pending(), hides: o.hidesComments()},
+		disks:   disks{below: map[string][]string{}, mounted: map[string]bool{}}}
+	l.planReread(view)
+	if err := l.findUnmounted(view, o); err != nil {
+		return nil, err
+	}
+	files := make(map[string][]found, len(o.Trees))
+	unread := map[string]unreadPaths{}
+	for _, tree := range o.Trees {
+		if tree.Root == "" || l.isUnmounted(tree.Name) {
+			continue // its texts were given, or stay as they are
+		}
+		w, err := o.walk(ctx, tree.Root)
+		if err == nil && l.mounted[tree.Name] && !isMount(tree.Root) {
+			err = fmt.Errorf("index folder: %s: its disk was unmounted meanwhile: %w", tree.Root, fs.ErrNotExist)
+		}
+		if err != nil {
+			return nil, err
+		}
+		files[tree.Name] = w.files
+		if !o.Rebuild {
+			unread[tree.Name] = unreadOf(w.unread)
+		}
+		l.findDisks(view, o, tree, w, unread[tree.Name])
+		if at := w.seenUntil(); at > 0 {
+			l.until[tree.Name] = at
+		}
+		l.report.Ignored += w.ignored
+		l.report.AllByRule += w.allByRule
+		l.report.ByRule = appendSkips(l.report.ByRule, tree, w.byRule)
+		l.report.Skipped = appendSkips(l.report.Skipped, tree, w.skipped)
+	}
+	if err := l.compare(view, o, files, unread); err != nil {
+		return nil, err
+	}
+	if err := l.findBegun(view); err != nil {
+		return nil, err
+	}
+	if err := view.Err(); err != nil {
+		return nil, err
+	}
+	sortSkips(l.report.Skipped)
+	l.report.Pending = wantVectors(l.pending)
+	return l, l.planSettings(view, o)
+}
+
+// appendSkips appends what walking a tree left out.
+func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) []catalog.Skip {
+	to = slices.Grow(to, len(skipped))
+	for _, s := range skipped {
+		s.Tree = tree.Name
+		to = append(to, s)
+	}
+	return to
+}
+
+// walk walks the folder of a tree, unless that was done just before.
+func (o *Options) walk(ctx context.Context, root string) (*walked, error) {
+	if w := o.Walked; w != nil && w.root == root {
+		o.Walked = nil // what it found grows old
+		return w.found, nil
+	}
+	return walk(ctx, root, o.Walk)
+}
+
+// candidate is a file of the folders, and the document that it is or would be.
+type candidate struct {
+	id   sheaf.ID
+	tree catalog.Tree
+	file found
+}
+
+// candidates returns the files of all trees, in the order of their documents.
+func candidates(trees []catalog.Tree, files map[string][]found) []candidate {
+	n := 0
+	for _, list := range files {
+		n += len(list)
+	}
+	out := make([]candidate, 0, n)
+	for _, tree := range trees {
+		for _, f := range files[tree.Name] {
+			out = append(out, candidate{sheaf.DocumentID(tree.Name, f.path), tree, f})
+		}
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
+	return out
+}
+
+// comparison is the catalog and the folders while they are compared.
+type comparison struct {
+	*worklist
+	o      *Options
+	view   *catalog.View
+	unread map[string]unreadPaths
+	given  map[string]bool // trees without a folder
+	// seenBefore is until when earlier runs knew all changes, by tree.
+	seenBefore map[string]int64
+	// refused are the files that an earlier run read and left out.
+	refused func() (map[sheaf.ID]catalog.Skip, error)
+}
+
+// compare finds what is new, changed and gone. Both sides are sorted by document. What is
+// indexed of files that may exist stays.
+func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]found,
+	unread map[string]unreadPaths) error {
+	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{}, seenBefore: map[string]int64{}}
+	c.refused = sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
+	for key, at := range view.Settings().Extra {
+		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {
+			c.seenBefore[tree], _ = strconv.ParseInt(at, 10, 64) // what is no number says nothing
+		}
+	}
+	for _, tree := range o.Trees {
+		c.given[tree.Name] = tree.Root == ""
+	}
+	present := candidates(o.Trees, files)
+	for id, state := range view.Files() {
+		done, err := c.withoutFile(id, &state)
+		if err != nil {
+			return err
+		}
+		if done {
+			continue
+		}
+		for len(present) > 0 && present[0].id < id {
+			if err := c.added(present[0]); err != nil {
+				return err
+			}
+			present = present[1:]
+		}
+		if len(present) > 0 && present[0].id == id {
+			c.both(present[0], state)
+			present = present[1:]
+			continue
+		}
+		if unread[id.Tree()].holds(id.Path()) {
+			l.report.Unchanged++
+			continue
+		}
+		l.removed = append(l.removed, id)
+		l.renamed[state.Hash]++
+	}
+	for _, f := range present {
+		if err := c.added(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutFile decides about a document of the catalog whose file the walk cannot tell of;
+// false for others.
+func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
+	tree := id.Tree()
+	unmounted := c.isUnmounted(tree)
+	if c.hidesNow && !c.given[tree] && (unmounted || c.unread[tree].holds(id.Path())) {
+		// The index has words of its comments, and nothing can take only them out.
+		c.removed = append(c.removed, id)
+		return true, nil
+	}
+	if !c.given[tree] && !unmounted {
+		return false, nil
+	}
+	takes := false
+	if c.given[tree] {
+		takes, err = c.takesStored(id, state, c.o)
+	}
+	if takes {
+		c.items = append(c.items,
+			item{doc: id, path: id.Path(), size: state.Size, known: true, old: *state, stored: true})
+	} else {
+		c.report.Unchanged++
+	}
+	return true, err
+}
+
+// both decides about a file that the catalog has.
+func (c *comparison) both(f candidate, old catalog.FileState) {
+	switch {
+	case c.o.Rebuild || c.again(c.pending[f.id], c.o) || f.file.size != old.Size || f.file.modTime != old.ModTime:
+		c.take(f, true, old, false)
+	case c.changed(f):
+		c.take(f, true, old, true)
+		c.unsure = true
+	default:
+		c.report.Unchanged++
+	}
+}
+
+// added decides about a file that the catalog does not have.
+func (c *comparison) added(f candidate) error {
+	if !c.o.Rebuild && !c.rereads {
+		before, err := c.refused()
+		if err != nil {
+			return err
+		}
+		if s, ok := before[f.id]; ok && s.Size == f.file.size && s.ModTime == f.file.modTime {
+			if !c.changed(f) {
+				c.report.Skipped = append(c.report.Skipped, s)
+				return nil
+			}
+			c.unsure = true
+		}
+	}
+	c.take(f, false, catalog.FileState{}, false)
+	return nil
+}
+
+// changed reports whether the system says that a file changed since the last run.
+func (c *comparison) changed(f candidate) bool {
+	before := c.seenBefore[f.tree.Name]
+	return before > 0 && f.file.state > before
+}
+
+func (c *comparison) take(f candidate, known bool, old catalog.FileState, unsure bool) {
+	c.items = append(c.items, item{doc: f.id, path: f.file.path, size: f.file.size, known: known, old: old, unsure: unsure,
+		file: filepath.Join(f.tree.Root, filepath.FromSlash(f.file.path)), state: f.file.state})
+}
+
+// readRefused returns the files that an earlier run read and left out, by the ID that a
+// document there would have.
+func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
+	skipped, err := view.Skipped()
+	if errors.Is(err, sheaf.ErrUnavailable) {
+		return nil, nil // another process replaced the list: they are read again
+	}
+	refused := map[sheaf.ID]catalog.Skip{}
+	for _, s := range skipped {
+		if s.ModTime != 0 {
+			refused[sheaf.DocumentID(s.Tree, s.Path)] = s
+		}
+	}
+	return refused, err
+}
+
+// skippedKey is the key of the settings for a hash of the list of skipped files, so
+// that the list need not be read to see whether it changed.
+const skippedKey = "skipped-all"
+
+func hashSkips(skipped []catalog.Skip) string {
+	b := make([]byte, 0, 100*len(skipped))
+	for _, s := range skipped {
+		for _, text := range [...]string{s.Tree, s.Path, s.Reason, s.Detail} {
+			b = append(append(b, text...), 0)
+		}
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.Size))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.ModTime))
+	}
+	h := catalog.HashOf(b)
+	return hex.EncodeToString(h[:])
+}
+
+// seenKey is the key of the settings for the time when the files of a tree changed last, by
+// the clock of their file system. Files that changed later and have the size and time that
+// they had are read.
+func seenKey(tree string) string { return "seen:" + tree }
+
+// seenUntil is until when all changes of files are known; 0 where the system does not
+// say. What changes during the walk may have been looked at before, and what changed
+// while the clock was ahead says nothing of the others: neither counts.
+func (w *walked) seenUntil() int64 {
+	began, last := w.began.UnixNano(), int64(0)
+	for i := range w.files {
+		switch state := w.files[i].state; {
+		case state > began:
+			last = max(last, 1) // the system does say
+		default:
+			last = max(last, state)
+		}
+	}
+	return last
+}
+
+// text returns until when changes of a tree are known, as the settings have it: an unsure
+// file that could not be read is unsure again in the next run.
+func (s *seen) text(tree string) string {
+	at := s.until[tree]
+	if first, ok := s.unread[tree]; ok {
+		at = min(at, first-1)
+	}
+	return strconv.FormatInt(at, 10)
+}
+
+// differs reports whether that is other than what is recorded.
+func (s *seen) differs(settings *catalog.Settings) bool {
+	for tree := range s.until {
+		if settings.Extra[seenKey(tree)] != s.text(tree) {
+			return true
+		}
+	}
+	return false
+}
+
+// missed notes an unsure file that could not be read.
+func (s *seen) missed(tree string, state int64) {
+	if s.unread == nil {
+		s.unread = map[string]int64{}
+	}
+	if first, ok := s.unread[tree]; !ok || state < first {
+		s.unread[tree] = state
+	}
+}

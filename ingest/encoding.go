@@ -42,7 +42,8 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 	case whole:
 		return decodeWestern(content), keptAs("Windows-1252"), true
 	}
-	note = fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are read as Windows-1252, and the text is kept in the index as UTF-8", at)
+	note = fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are read as Windows-1252, and the text is kept in "+
+		"the index as UTF-8", at)
 	return decodeWestern(content), note, true
 }
 
@@ -137,7 +138,11 @@ var scripts = [...]struct {
 	{"Windows-1253", charmap.Windows1253, "αοιετσνηυρκλπςάίόέήμ", 60},
 	{"Shift_JIS", japanese.ShiftJIS, kana, 25},
 	{"EUC-JP", japanese.EUCJP, kana, 25},
-	{"GB18030", simplifiedchinese.GB18030, "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给世位次度门任常先海通教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运存储库", 50},
+	{"GB18030", simplifiedchinese.GB18030,
+		"的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心" +
+			"她本前开但因只从想实日军者意无力它与长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给" +
+			"世位次度门任常先海通教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社" +
+			"便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运存储库", 50},
 }
 
 // kana are the letters that Japanese is written in beside signs.

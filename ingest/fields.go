@@ -33,7 +33,8 @@ type entries struct {
 }
 
 func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
-	return &entries{doc: doc, content: content, path: pathWords(doc.Path), aliases: store.JoinValues(doc.Aliases), properties: propertyText(doc),
+	return &entries{doc: doc, content: content, path: pathWords(doc.Path),
+		aliases: store.JoinValues(doc.Aliases), properties: propertyText(doc),
 		columns: documentColumns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
@@ -138,7 +139,8 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 		{Name: columnExtension, Values: []sheaf.Value{text(strings.TrimPrefix(strings.ToLower(path.Ext(doc.Path)), "."))}},
 	}
 	if !date.Time.IsZero() {
-		columns = append(columns, store.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(sheaf.Clock(inZone(doc, date)))}})
+		columns = append(columns, store.Column{Name: sheaf.ColumnDate,
+			Values: []sheaf.Value{sheaf.DateValue(sheaf.Clock(inZone(doc, date)))}})
 	}
 	var tags distinct.List[sheaf.Value]
 	for _, tag := range doc.Tags {
@@ -297,7 +299,8 @@ func folders(p string) []sheaf.Value {
 // depth of one of its chunks in its place.
 func ChunkColumns(document []store.Column, depth int) []store.Column {
 	c := store.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
-	at, _ := slices.BinarySearchFunc(document, c.Name, func(d store.Column, name string) int { return strings.Compare(d.Name, name) })
+	byName := func(d store.Column, name string) int { return strings.Compare(d.Name, name) }
+	at, _ := slices.BinarySearchFunc(document, c.Name, byName)
 	out := make([]store.Column, 0, len(document)+1)
 	return append(append(append(out, document[:at]...), c), document[at:]...)
 }

@@ -149,7 +149,8 @@ func (g *Given) declare(doc *sheaf.Document) {
 		return
 	}
 	replaced := func(p sheaf.Property) bool {
-		return slices.ContainsFunc(g.Properties, func(q sheaf.Property) bool { return PropertyColumn(p.Name) == PropertyColumn(q.Name) })
+		column := PropertyColumn(p.Name)
+		return slices.ContainsFunc(g.Properties, func(q sheaf.Property) bool { return PropertyColumn(q.Name) == column })
 	}
 	doc.Properties = append(slices.DeleteFunc(slices.Clone(doc.Properties), replaced), g.Properties...)
 }
@@ -167,7 +168,8 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 		slug := g.slug(i)
 		span := sheaf.Span{Start: at, End: at + len(c.Text)}
 		at = span.End + len(chunkBreak)
-		out := sheaf.Chunk{ID: sheaf.ChunkID(id, slug), Doc: id, Parent: id, Depth: 1, Position: i, Title: c.Title, Slug: slug,
+		out := sheaf.Chunk{ID: sheaf.ChunkID(id, slug), Doc: id, Parent: id, Depth: 1, Position: i,
+			Title: c.Title, Slug: slug,
 			Span: span, Body: span, SiblingCount: len(g.Chunks), Hierarchy: []string{title}}
 		if c.Title == "" {
 			out.Title = title

@@ -100,11 +100,13 @@ func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sh
 		return fmt.Errorf("embed %s: %w", doc.ID, err)
 	}
 	if len(vectors) != len(texts) {
-		return fmt.Errorf("embed %s: %w: model %s gave %d vectors for %d texts", doc.ID, sheaf.ErrUnavailable, e.Model(), len(vectors), len(texts))
+		return fmt.Errorf("embed %s: %w: model %s gave %d vectors for %d texts", doc.ID, sheaf.ErrUnavailable, e.Model(),
+			len(vectors), len(texts))
 	}
 	for i, v := range vectors {
 		if v != nil && !store.IsUnit(v, e.Dims()) {
-			return fmt.Errorf("embed %s: %w: model %s gave no vector of length 1 and %d dimensions for text %d", doc.ID, sheaf.ErrUnavailable, e.Model(), e.Dims(), i)
+			return fmt.Errorf("embed %s: %w: model %s gave no vector of length 1 and %d dimensions for text %d", doc.ID,
+				sheaf.ErrUnavailable, e.Model(), e.Dims(), i)
 		}
 	}
 	for i := range chunks {
@@ -117,7 +119,8 @@ func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sh
 }
 
 // ask asks a model for vectors, of which a panic is an error.
-func ask(ctx context.Context, e model.Embedder, purpose model.Purpose, texts []string) (vectors [][]float32, err error) {
+func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
+	texts []string) (vectors [][]float32, err error) {
 	defer model.Caught(e.Model(), &err)
 	return e.Embed(ctx, purpose, texts)
 }

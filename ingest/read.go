@@ -148,7 +148,8 @@ func isBinary(data []byte) bool {
 // that consist of letters alone are not here: a note may begin with them.
 var signatures = []string{
 	"\x89PNG\r\n\x1a\n", "\xff\xd8\xff" /* JPEG */, "\x1f\x8b\x08" /* gzip */, "PK\x03\x04" /* zip */, "\x7fELF",
-	"\x28\xb5\x2f\xfd" /* zstd */, "\xfd7zXZ\x00", "BZh91AY&SY" /* bzip2 */, "7z\xbc\xaf\x27\x1c", "OggS\x00", "SQLite format 3\x00",
+	"\x28\xb5\x2f\xfd" /* zstd */, "\xfd7zXZ\x00", "BZh91AY&SY" /* bzip2 */, "7z\xbc\xaf\x27\x1c", "OggS\x00",
+	"SQLite format 3\x00",
 }
 
 // pdfSignature is the first line of a PDF file.

@@ -28,7 +28,8 @@ func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	view := c.View()
 	defer view.Close()
 	skippedErr, pendingErr, settingsErr := view.ListFaults()
-	if err := errors.Join(skippedErr, pendingErr, settingsErr); err == nil || !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrUnsupported) {
+	err := errors.Join(skippedErr, pendingErr, settingsErr)
+	if !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrUnsupported) {
 		return false, err
 	}
 	settings := view.Settings()

@@ -385,7 +385,8 @@ func sameBytes(a, b []byte) bool {
 }
 
 // done records an indexed document for the next commit.
-func (r *runner) done(it *item, c *content, doc *sheaf.Document, encoded catalog.Encoded, chunks int, embedFault error) {
+func (r *runner) done(it *item, c *content, doc *sheaf.Document, encoded catalog.Encoded, chunks int,
+	embedFault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	skip := it.skip(ReasonRefused)

@@ -83,7 +83,8 @@ func (o *Options) treesNow(view *catalog.View) error {
 		chosen, known := find(o.Trees, t.Name), find(o.Known, t.Name)
 		switch {
 		case chosen >= 0 && known < 0 && o.Known != nil && t.Root != o.Trees[chosen].Root:
-			return fmt.Errorf("%w: another process has just added the folder %s as %q, and so is %s to be called: repeat the command", sheaf.ErrUnavailable, t.Root, t.Name, o.Trees[chosen].Root)
+			return fmt.Errorf("%w: another process has just added the folder %s as %q, and so is %s to be called: repeat the "+
+				"command", sheaf.ErrUnavailable, t.Root, t.Name, o.Trees[chosen].Root)
 		case chosen >= 0 && known >= 0 && t != o.Known[known]:
 			out = append(out, t)
 		case chosen >= 0:
@@ -160,7 +161,8 @@ func (o *Options) made(what string, recorded *string, here string, anew bool) er
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
 		return nil
 	case *recorded != "" && !anew:
-		return sheaf.Invalidf("index: it was made with the %s %q, and %q is given now: give that one, or index everything again", what, *recorded, here)
+		return sheaf.Invalidf("index: it was made with the %s %q, and %q is given now: give that one, or index everything "+
+			"again", what, *recorded, here)
 	}
 	*recorded = here
 	return nil

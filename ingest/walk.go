@@ -67,7 +67,8 @@ const (
 const maxIgnored = 100_000
 
 // skippedFolders are never entered.
-var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true, "node_modules": true, ".sheaf": true}
+var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true,
+	"node_modules": true, ".sheaf": true}
 
 // indexRecord is the file that says what an index covers, in the index's own folder; it
 // has no more than maxRecord bytes.
@@ -120,7 +121,8 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("index folder: %s is not a folder", root)
 	}
-	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
+	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")),
+		exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
 	ignores, from, unknown := outerIgnores(root)
@@ -235,7 +237,8 @@ func (w *walker) follow(out *walked) {
 
 // skipTwice is what is said of a folder, whose path ends with a slash, that is reached twice.
 func skipTwice(path string) catalog.Skip {
-	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink, Detail: "leads to a folder that is indexed under another path"}
+	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink,
+		Detail: "leads to a folder that is indexed under another path"}
 }
 
 // mayHold notes paths that could not be looked at, unless they are gone.
@@ -383,12 +386,14 @@ func isIndex(full string, entries []fs.DirEntry) bool {
 		Root   string
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxRecord+1)) // of others it may be large
-	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 && filepath.IsAbs(record.Root)
+	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 &&
+		filepath.IsAbs(record.Root)
 }
 
 // listed reports whether one of entries, which are in the order of names, has a name.
 func listed(entries []fs.DirEntry, name string) bool {
-	_, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
+	_, ok := slices.BinarySearchFunc(entries, name, byName)
 	return ok
 }
 
@@ -427,7 +432,8 @@ func (w *walker) byRule(out *walked, path, reason string, f *ignoreFile, r *igno
 }
 
 // file takes a file that no rule leaves out.
-func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *walked, skip func(path, reason, detail string)) {
+func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *walked,
+	skip func(path, reason, detail string)) {
 	name := e.Name()
 	switch {
 	case !w.document(path, name):

@@ -300,7 +300,8 @@ type comparison struct {
 // indexed of files that may exist stays.
 func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]found,
 	unread map[string]unreadPaths) error {
-	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{}, seenBefore: map[string]int64{}}
+	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{},
+		seenBefore: map[string]int64{}}
 	c.refused = sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
 	for key, at := range view.Settings().Extra {
 		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {

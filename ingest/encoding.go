@@ -123,8 +123,8 @@ func decodeUTF32(data []byte, order binary.ByteOrder) []byte {
 	return text
 }
 
-// scripts are encodings that are told by what they make of a text: letters that every text
-// of the language has many of, in another encoding only a few.
+// scripts are encodings that are recognized by frequent letters: a text decoded in the right
+// encoding has many of them, and in a wrong one few.
 var scripts = [...]struct {
 	name     string
 	encoding encoding.Encoding
@@ -250,7 +250,7 @@ func multibyte(data []byte) (n int) {
 	return n
 }
 
-// firstInvalid is where the first byte stands that is no UTF-8.
+// firstInvalid returns the place of the first byte that is no UTF-8.
 func firstInvalid(data []byte) (at int) {
 	for at < len(data) {
 		r, size := utf8.DecodeRune(data[at:])

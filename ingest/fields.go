@@ -38,7 +38,7 @@ func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries 
 		columns: documentColumns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
-// take is the next n entries, fewer when there are no more.
+// take returns the next n entries, fewer at the end.
 func (s *entries) take(n int) []store.Chunk {
 	out := make([]store.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
 	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {

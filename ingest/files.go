@@ -36,9 +36,9 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 	return files, w.skipped, nil
 }
 
-// IsText reports whether the values of the property called name are text to
-// search, and neither a field of their own nor who may see the document. Values in a map
-// belong to the property that holds the map.
+// IsText reports whether the values of the property called name are text to search: not a
+// field of their own, and not access rights. Values in a map belong to the property that
+// holds the map.
 func IsText(name string) bool {
 	property, _, _ := strings.Cut(name, ".")
 	return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(property)
@@ -50,8 +50,8 @@ func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries [
 	return embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
 
-// Read is the text of a file, as [Run] reads it. left says, by reason and detail,
-// why it has none.
+// Read returns the text of a file, as [Run] reads it. left has the reason and detail when it
+// has none.
 func Read(name string) (text []byte, left *catalog.Skip) {
 	c, err := read(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func Read(name string) (text []byte, left *catalog.Skip) {
 	return text, nil
 }
 
-// skipOf is what is said of a file that could not be read.
+// skipOf returns the reason and detail for a file that could not be read.
 func skipOf(err error) *catalog.Skip {
 	if errors.Is(err, errChanging) {
 		return &catalog.Skip{Reason: ReasonChanging, Detail: err.Error()}
@@ -72,8 +72,8 @@ func skipOf(err error) *catalog.Skip {
 	return &catalog.Skip{Reason: ReasonUnreadable, Detail: reasonOf(err)}
 }
 
-// Text is the text of a file's content as [Run] reads it: that of another encoding becomes
-// UTF-8; ok is false for what is no text.
+// Text returns the text of a file's content as [Run] reads it, in UTF-8; ok is false when
+// the content is no text.
 func Text(content []byte) (text []byte, ok bool) {
 	text, _, ok = decode(content)
 	return text, ok

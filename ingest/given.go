@@ -14,48 +14,44 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Given is a document that comes as a text instead of a file: from a data set or
-// through an interface.
+// Given is a document that a program sent as a text; it has no file.
 type Given struct {
-	// Tree and Path name it; the path's ending says how the text is cut, as
-	// a file's name does.
+	// Tree and Path name it. The path's ending says how to cut the text, as for a file.
 	Tree, Path string
-	// Title is the title of a document whose text says none. Without it the
-	// title is the last part of the path, as for a file, or, with Untitled,
-	// nothing: a path that is only a number is no title.
+	// Title is the title of a document whose text has none. Without it the title is the
+	// last part of the path, as for a file, or empty with Untitled, for paths that are
+	// only numbers.
 	Title    string
 	Untitled bool
 	Text     []byte
-	// Modified dates a document that says no date of its own; the zero time
-	// leaves it without one.
+	// Modified dates a document whose text has no date; the zero time leaves it without.
 	Modified time.Time
-	// Properties are what the document declares beside its text, each instead
-	// of one of the same name that the text declares.
+	// Properties replace those of the same name in the text.
 	Properties []sheaf.Property
-	// Chunks are the document when it comes cut already: then its text is what
-	// [JoinChunks] makes of them, and Text is not used.
+	// Chunks are the document when the sender cut it: its text is then what [JoinChunks]
+	// makes of them, and Text is not used.
 	Chunks []GivenChunk
-	// Hash tells this version from others; zero is that of Text.
+	// Hash identifies this version; zero means the hash of Text.
 	Hash catalog.Hash
 }
 
-// GivenChunk is a chunk of a document that comes cut already.
+// GivenChunk is a chunk of a document that the sender cut.
 type GivenChunk struct {
-	// Slug ends the chunk's ID; "" is its number, from 0. Slugs of one
-	// document differ, and hold no '#'.
+	// Slug ends the chunk's ID; "" means its number, from 0. Slugs of one document must
+	// differ, and hold no '#'.
 	Slug string
 	// Title is shown with it; "" is the document's.
 	Title string
 	Text  string
-	// Vectors are its passages by vector field, unit length, of the dimension
-	// of the index; a chunk without any is embedded when there is a model.
+	// Vectors are its passages by vector field, of unit length and the dimension of the
+	// index. A chunk without vectors is embedded when there is a model.
 	Vectors []store.Vectors
 }
 
-// chunkBreak stands between the chunks of a document that came cut already.
+// chunkBreak separates the chunks of a document that the sender cut.
 const chunkBreak = "\n\n"
 
-// JoinChunks is the text of a document that comes cut already.
+// JoinChunks returns the text of a document that the sender cut.
 func JoinChunks(chunks []GivenChunk) []byte {
 	var b []byte
 	for i := range chunks {
@@ -67,11 +63,11 @@ func JoinChunks(chunks []GivenChunk) []byte {
 	return b
 }
 
-// slug is what ends the ID of a chunk.
+// slug returns the end of a chunk's ID.
 func (g *Given) slug(chunk int) string { return cmp.Or(g.Chunks[chunk].Slug, strconv.Itoa(chunk)) }
 
-// ready is g with its text, when it comes cut already. Chunks of one name are an error:
-// one would take the other's place in the store.
+// ready returns g with the text of its chunks, if it has any. Chunks of one name are an
+// error: one would replace the other in the store.
 func (g Given) ready() (*Given, error) {
 	if len(g.Chunks) == 0 {
 		return &g, nil
@@ -91,22 +87,22 @@ func (g Given) ready() (*Given, error) {
 	return &g, nil
 }
 
-// content is the text of g as though it had been read from a file.
+// content returns the text of g as if it had been read from a file.
 func (g *Given) content() content {
 	c := content{data: g.Text, state: catalog.FileState{Size: int64(len(g.Text)), Hash: g.Hash}}
 	if g.Hash == (catalog.Hash{}) {
 		c.state.Hash = catalog.HashOf(g.Text)
 	}
 	c.modified = g.Modified
-	if n := g.Modified.UnixNano(); time.Unix(0, n).Equal(g.Modified) { // else it is none, or not in the years 1678 to 2261
+	if n := g.Modified.UnixNano(); time.Unix(0, n).Equal(g.Modified) { // a time in the years 1678 to 2261
 		c.state.ModTime = n
 	}
 	return c
 }
 
-// dated is the date of g whose text and name say found, and which is doc with what came beside
-// its text: the date that came with it counts for more than its properties and its name, as the
-// title does, and without one that can be shown nobody knows.
+// dated returns the date of g, which is doc with the given properties; found is the date in
+// its text or name. The date of the frontmatter counts first, then the given date, then the
+// properties and the name. A date that cannot be shown is none.
 func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
@@ -117,7 +113,7 @@ func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	return found
 }
 
-// retitle puts the title that came with a text in place of the file's name.
+// retitle replaces the title that came from the file's name by the given one.
 func (g *Given) retitle(doc *sheaf.Document) {
 	name := path.Base(g.Path)
 	if g.Title == "" && !g.Untitled || doc.Title != name && doc.Title != strings.TrimSuffix(name, path.Ext(name)) {
@@ -143,7 +139,7 @@ func (g *Given) retitle(doc *sheaf.Document) {
 	}
 }
 
-// declare adds the properties that came with a text.
+// declare adds the given properties.
 func (g *Given) declare(doc *sheaf.Document) {
 	if len(g.Properties) == 0 {
 		return
@@ -155,7 +151,7 @@ func (g *Given) declare(doc *sheaf.Document) {
 	doc.Properties = append(slices.DeleteFunc(slices.Clone(doc.Properties), replaced), g.Properties...)
 }
 
-// cut makes a document of chunks that came cut already.
+// cut makes a document of the given chunks.
 func (g *Given) cut(id sheaf.ID) sheaf.Document {
 	title := g.Title
 	if title == "" && !g.Untitled {
@@ -182,7 +178,7 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 	return doc
 }
 
-// stored is a document as it was given, as far as the catalog tells.
+// stored returns a document as it was given, as far as the catalog has it.
 func stored(view *catalog.View, id sheaf.ID) (Given, error) {
 	doc, ok := view.Document(id)
 	if !ok {
@@ -195,7 +191,7 @@ func stored(view *catalog.View, id sheaf.ID) (Given, error) {
 	g := Given{Tree: doc.Tree, Path: doc.Path, Title: doc.Title, Untitled: doc.Title == "", Text: text}
 	for _, p := range doc.Properties {
 		if accessColumn(p.Name) != "" {
-			g.Properties = append(g.Properties, p) // who may see it stays said
+			g.Properties = append(g.Properties, p) // access rights stay
 		}
 	}
 	if date, ok := view.Date(id); ok && date.Source == sheaf.DateModified {

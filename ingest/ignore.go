@@ -1,14 +1,21 @@
 package ingest
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // ignoreRule is one line of an ignore file, as gitignore(5) defines it.
 type ignoreRule struct {
 	line     int    // from 1
-	text     string // of the line
+	text     string // the line
 	pattern  string
 	ending   string // the plain characters that end the pattern: every match ends with them
 	negated  bool
@@ -16,12 +23,12 @@ type ignoreRule struct {
 	anchored bool // matched against the path from the file's folder, not the name
 }
 
-// ignoreFile is the rules of one file, which lies in folder base ("" for the
-// top, else ending with a slash). name is what people know it by.
+// ignoreFile is the rules of one file in folder base ("" for the top, else ending with a
+// slash). name is the file's name for people.
 type ignoreFile struct {
 	base string
-	// lead is the path from the file's folder down to the top, for a file above the
-	// top: "" for another file, else ending with a slash.
+	// lead is the path from the file's folder down to the top, for a file above the top; ""
+	// for others. It ends with a slash.
 	lead  string
 	name  string
 	rules []ignoreRule
@@ -60,11 +67,11 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character means only itself in a pattern. A slash may stand for
-// nothing, behind stars.
+// isPlain reports whether a character means only itself in a pattern. A slash after stars may
+// match nothing.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
-// trimUnescapedSpaces drops spaces at the end that no backslash precedes.
+// trimUnescapedSpaces removes spaces at the end without a backslash before them.
 func trimUnescapedSpaces(s string) string {
 	end := len(s)
 	for end > 0 && s[end-1] == ' ' {
@@ -76,8 +83,8 @@ func trimUnescapedSpaces(s string) string {
 	return s[:end]
 }
 
-// verdict is what the rules say of a path (relative to the top, no slash at its
-// ends): the last rule that matches decides. It is nil when none does.
+// verdict returns the last rule that matches a path, relative to the top and without slashes at
+// its ends; nil when none does.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {
@@ -100,7 +107,7 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	return nil
 }
 
-// says is how a rule is shown: where it stands, and its text.
+// says shows a rule: its place and its text.
 func (f *ignoreFile) says(r *ignoreRule) string {
 	if f.name == "" {
 		return "exclude: " + r.text // of the settings, which have no lines
@@ -108,9 +115,9 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 }
 
-// wildmatch matches a gitignore pattern: '?' and '[...]' are one character that
-// is no slash, '*' any number of those, "**" between slashes, or more of them, any number of
-// folders, '\' takes the next character as it is.
+// wildmatch matches a gitignore pattern. '?' and '[...]' match one character that is no slash,
+// '*' any number of them, and two or more stars between slashes any number of folders. '\'
+// takes the next character as it is.
 func wildmatch(pattern, s string) bool {
 	m := matcher{pattern: pattern, s: s, remembers: strings.Count(pattern, "*") > manyStars}
 	return m.match(0, 0)
@@ -285,4 +292,225 @@ func inClass(name string, c rune) bool {
 		return c > ' ' && c < 0x7f && !lower && !upper && !digit
 	}
 	return false
+}
+
+// withIgnores adds the ignore files of a folder to those above it. It fails when it cannot read
+// one. Where a repository begins, git's rules from above end; ours stay.
+func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
+	ignores, added := dir.ignores, false
+	take := func(file, shown string) error {
+		content, err := readIgnore(file)
+		if err != nil {
+			return fmt.Errorf("its ignore file %s: %s", filepath.Base(shown), reasonOf(err))
+		}
+		if f := parseIgnore(dir.path, shown, content); len(f.rules) > 0 {
+			ignores, added = append(ignores[:len(ignores):len(ignores)], f), true
+		}
+		return nil
+	}
+	if dir.path != "" && listed(entries, ".git") {
+		if git := gitFolder(full); git != "" {
+			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return !f.own() })
+			exclude := filepath.Join(git, excludes)
+			w.watchIgnore(exclude)
+			if _, fault := os.Lstat(exclude); !errors.Is(fault, fs.ErrPermission) {
+				if err := take(exclude, above(w.root, exclude)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, name := range ignoreNames {
+		if !listed(entries, name) {
+			continue
+		}
+		if err := take(filepath.Join(full, name), dir.path+name); err != nil {
+			return nil, err
+		}
+	}
+	if added { // to a copy
+		ownLast(ignores)
+	}
+	return ignores, nil
+}
+
+// ownLast sorts our rules behind git's, because the last rule counts.
+func ownLast(ignores []ignoreFile) {
+	slices.SortStableFunc(ignores, func(a, b ignoreFile) int {
+		switch {
+		case a.own() == b.own():
+			return 0
+		case b.own():
+			return -1
+		}
+		return 1
+	})
+}
+
+// excludes is the path of a repository's own rules below the folder of git.
+const excludes = "info/exclude"
+
+// gitFolder returns the folder where git has the excludes of a repository that begins in folder
+// full; "" when git would find no repository there. In a worktree and in a submodule, .git is a
+// file that leads there.
+func gitFolder(full string) string {
+	git := filepath.Join(full, ".git")
+	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {
+		git = leading(full, to)
+	}
+	if _, err := os.Stat(filepath.Join(git, "HEAD")); err != nil {
+		return ""
+	}
+	if common := readSmall(filepath.Join(git, "commondir")); common != "" {
+		git = leading(git, common)
+	}
+	return git
+}
+
+// readSmall returns the content of a small file of git; "" for anything else, such as a pipe.
+func readSmall(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
+		return ""
+	}
+	text, _ := os.ReadFile(name)
+	return string(text)
+}
+
+// leading returns where a path that git wrote in a file leads from a folder.
+func leading(from, to string) string {
+	to = filepath.FromSlash(strings.TrimSpace(to))
+	if filepath.IsAbs(to) {
+		return to
+	}
+	return filepath.Join(from, to)
+}
+
+// repository reports whether a repository begins in a folder above, and returns the folder of
+// its excludes, "" when they may not be read. It fails when it cannot find out.
+func repository(full string) (git string, begins bool, err error) {
+	git = filepath.Join(full, ".git")
+	switch _, err := os.Stat(git); {
+	case err == nil:
+		git = cmp.Or(gitFolder(full), git)
+		if _, fault := os.Lstat(filepath.Join(git, excludes)); errors.Is(fault, fs.ErrPermission) {
+			git = ""
+		}
+		return git, true, nil
+	case isAbsent(git), errors.Is(err, fs.ErrPermission):
+		return "", false, nil
+	default:
+		return "", false, err
+	}
+}
+
+// watchIgnore watches an ignore file, which need not exist.
+func (w *walker) watchIgnore(name string) {
+	if w.o.watch == nil {
+		return
+	}
+	if dir := realPath(filepath.Dir(name)); dir != "" {
+		w.o.watch(filepath.Join(dir, filepath.Base(name)), false)
+	}
+}
+
+// readIgnore returns the content of an ignore file; "" when there is none, or something else
+// has its name. It fails for a link that leads nowhere, for example to a disk that is not
+// mounted, because the rules are unknown.
+func readIgnore(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return "", nil
+	}
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(name)
+	}
+	if err == nil && int64(len(content)) < info.Size() {
+		err = errChanging
+	}
+	switch {
+	case err != nil && isAbsent(name):
+		return "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = errNowhere
+	}
+	return string(content), err
+}
+
+// errNowhere means that a link leads to nothing.
+var errNowhere = errors.New("a link that leads nowhere")
+
+// isAbsent reports whether nothing has this name, not even a link that leads nowhere.
+func isAbsent(name string) bool {
+	_, err := os.Lstat(name)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// outerIgnores returns the ignore files above root, up to the top of its repository, and the
+// excludes of the repository. from has the names of all of them, whether they exist or not. It
+// fails when it cannot read one, or cannot find where the repository begins. A repository that
+// it may not look for is none, and so are excludes.
+func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
+	lead := "" // from dir down to root
+	take := func(name string) {
+		from = append(from, name)
+		content, fault := readIgnore(name)
+		if fault != nil && err == nil {
+			err = fmt.Errorf("the ignore file %s: %s", above(root, name), reasonOf(fault))
+		}
+		if fault == nil {
+			f := parseIgnore("", name, content)
+			f.lead = lead
+			ignores = append([]ignoreFile{f}, ignores...)
+		}
+	}
+	for dir := root; ; {
+		git, begins, fault := repository(dir)
+		if fault != nil {
+			return nil, from, fmt.Errorf("the repository %s: %s", above(root, filepath.Join(dir, ".git")), reasonOf(fault))
+		}
+		if git != "" {
+			take(filepath.Join(git, excludes))
+		}
+		if begins {
+			ownLast(ignores)
+			return ignores, from, err
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return nil, nil, nil // no repository
+		}
+		lead = filepath.Base(dir) + "/" + lead
+		for _, own := range slices.Backward(ignoreNames[:]) {
+			take(filepath.Join(parent, own))
+		}
+		dir = parent
+	}
+}
+
+// above returns the path of a file above root, relative to root: messages do not tell where
+// root itself is.
+func above(root, name string) string {
+	at, err := filepath.Rel(root, name)
+	if err != nil {
+		return filepath.Base(name)
+	}
+	return filepath.ToSlash(at)
+}
+
+// ignoreNames are the ignore files, git's and ours, which count more.
+var ignoreNames = [...]string{".gitignore", ".sheafignore"}
+
+// ignoredBy returns the rule that leaves a file or folder out, and its file; nil when none
+// does. It asks the options first, then our ignore files from the inside out, then git's.
+func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
+	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
+	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {
+		f, r = &ignores[i], ignores[i].verdict(path, name, isDir)
+	}
+	if r != nil && r.negated {
+		return nil, nil
+	}
+	return f, r
 }

@@ -1,8 +1,9 @@
-// Package ingest answers the question "what changed?" and brings it into catalog
-// and backend: it walks a folder, finds the files that are new or changed, cuts
-// them into chunks, embeds them when there is an embedder, and writes. A run that
-// is interrupted loses nothing that it committed; the next one goes on from
-// there. Its main function is [Run]; [Watch] keeps running.
+// Package ingest brings what changed into catalog and store. It walks folders, finds the
+// files that are new or changed, cuts them into chunks, embeds them when there is an
+// embedder, and writes. Folders and documents that programs give make one work list
+// (worklist.go), which one runner carries out (run.go, commit.go). An interrupted run loses
+// nothing that it committed; the next one continues there. [Run] indexes folders, [Change]
+// given documents, and [Watch] keeps running.
 package ingest
 
 import (
@@ -24,51 +25,48 @@ type Options struct {
 	Catalog *catalog.Catalog
 	Backend store.Backend
 	// Trees are the folders to index; documents of other trees are removed. Known are
-	// those that the catalog had when Trees was chosen: what another process added to
-	// them, moved or removed since then stays so. Nil keeps none of that.
+	// those that the catalog had when the caller chose Trees: a run keeps what another
+	// process added to them, moved or removed since then. Nil keeps none of that.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
-	// Walked is a walk of one of the trees, with the same options and of this
-	// moment, which is then not walked again; nil is none.
+	// Walked is a recent walk of one of the trees with the same options, which the run uses
+	// instead of another walk; nil is none.
 	Walked *Walk
 	Chunk  chunk.Options
-	// Analyzer tells which words of a list of links are the same; nil compares their letters.
+	// Analyzer says which words of a list of links are the same; nil compares their letters.
 	Analyzer *analysis.Analyzer
-	// HideComments says, at each run, whether comments in Markdown are no text: see
-	// [chunk.WithoutComments]. When it says otherwise than before, the next run reads all
-	// documents again. Nil hides none.
+	// HideComments says, at each run, whether to leave out comments in Markdown: see
+	// [chunk.WithoutComments]. When its answer changes, the next run reads all documents
+	// again. Nil hides none.
 	HideComments func() bool
 	// Embedder makes vectors; nil makes none.
 	Embedder model.Embedder
 	// Workers is how many files are read and cut at once; 0 is one a core.
 	Workers int
-	// CommitBytes is how many bytes of files are written before they are
-	// committed, at most; commits of one run are of about the same size. 0 is
-	// DefaultCommitBytes.
+	// CommitBytes is the most bytes of files in one commit; the commits of one run have
+	// about the same size. 0 is DefaultCommitBytes.
 	CommitBytes int64
-	// Kept is a document without a folder as it was given, by the hash that the catalog has
-	// of it; false where that is kept nowhere. Nil is nowhere: then what the catalog kept of
-	// its text must do.
+	// Kept returns a given document as it was given, by the hash that the catalog has of it;
+	// false when it is kept nowhere. With nil, the text in the catalog must do.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
-	// Settings change what is recorded of the collection besides the trees. Run records the
-	// chunker and the model that it has where none is recorded. Nil changes nothing: then
-	// others than those that are recorded are sheaf.ErrInvalid while there are documents,
-	// but for Rebuild. Where vectors are given and there is no Embedder, Settings name their
-	// model and Dims: else doors take no vectors.
+	// Settings changes what is recorded of the collection besides the trees. Run records its
+	// chunker and model where none is recorded. Nil changes nothing: then another chunker or
+	// model than the recorded one is sheaf.ErrInvalid while there are documents, except with
+	// Rebuild. When vectors are given without an Embedder, Settings must name their model and
+	// Dims; otherwise doors accept no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
-	// Turn is taken while a run writes, when several goroutines of this
-	// process do; nil when only one does.
+	// Turn is held while a run writes. Nil is for processes with one writing goroutine.
 	Turn *Turn
-	// Progress is told how far it is, at most ten times a second and at the
-	// end of every phase, from one goroutine at a time, and by Watch with none
-	// of it when a run has ended; nil is told nothing.
+	// Progress is called at most ten times a second and at the end of every phase, by one
+	// goroutine at a time. Watch calls it with the zero Progress when a run has ended. It
+	// may be nil.
 	Progress func(Progress)
 }
 
-// DefaultCommitBytes bounds what an interruption can lose and what is held in
-// memory; and each commit leaves a segment, which every query has to look at.
+// DefaultCommitBytes bounds what an interruption can lose and what is in memory. Smaller
+// commits leave more segments, and every query looks at each.
 const DefaultCommitBytes = 12 << 20
 
 // Phase is what a run is doing.
@@ -99,37 +97,36 @@ type Report struct {
 	Removed   int `json:"removed"`
 	Renamed   int `json:"renamed"` // of Added and of Removed: files with another name than before
 	Unchanged int `json:"unchanged"`
-	Touched   int `json:"touched"` // of Unchanged: with another time, the same content
+	Touched   int `json:"touched"` // of Unchanged: same content, another time
 	Ignored   int `json:"ignored"` // files and folders that ignore files leave out
 	Chunks    int `json:"chunks"`  // written
-	Pending   int `json:"pending"` // documents that still want vectors
+	Pending   int `json:"pending"` // documents that wait for vectors
 	// Bytes is the size of the files that were read.
 	Bytes   int64          `json:"bytes"`
 	Skipped []catalog.Skip `json:"skipped,omitempty"`
-	// ByRule are the files and folders that rules leave out, sorted as Skipped
-	// and each with the line that does; folders, which end with a slash, stand
-	// for all that they hold. Only [Scan] lists them, with Walk.ListIgnored,
-	// and at most 100,000 of a tree; AllByRule counts the others too.
+	// ByRule are the files and folders that rules leave out, sorted as Skipped, each with
+	// the line of the rule. A folder, which ends with a slash, includes all that it holds.
+	// Only [Scan] lists them, with Walk.ListIgnored, and at most 100,000 of a tree;
+	// AllByRule counts all.
 	ByRule    []catalog.Skip `json:"by_rule,omitempty"`
 	AllByRule int            `json:"all_by_rule,omitempty"`
 	Warnings  []FileWarning  `json:"warnings,omitempty"`
 	Warned    int            `json:"-"` // documents with warnings
 	Took      time.Duration  `json:"took_ns"`
-	// Waiting are the documents that are to be indexed or removed, in order;
-	// only [Scan] lists them.
+	// Waiting are the documents to index or remove, in order; only [Scan] lists them.
 	Waiting []sheaf.ID `json:"-"`
-	// Gone are the folders that are not there while others are, or whose disk is not
-	// mounted: what is indexed of them stays as it is.
+	// Gone are the folders that are missing while others are there, or whose disk is not
+	// mounted. Their indexed documents stay.
 	Gone []string `json:"gone,omitempty"`
-	// Unseen is why the system does not tell of all changes, so that [Watch] looks for
-	// them again and again; "" when it does, and of a run that is no watch's.
+	// Unseen is why the system does not report all changes, so that [Watch] polls; ""
+	// when it does, and for a run outside a watch.
 	Unseen string `json:"unseen,omitempty"`
 	// EmbedError is why vectors are missing, "" when none are.
 	EmbedError string `json:"embed_error,omitempty"`
 }
 
-// Unread are the folders of trees of which nothing was looked at, each with why: what is
-// indexed of them stays as it is.
+// Unread returns the folders of trees that could not be read, each with the reason. Their
+// indexed documents stay.
 func (r *Report) Unread() (folders []catalog.Skip) {
 	if r == nil {
 		return nil
@@ -155,7 +152,7 @@ func (r *Report) Changes() bool { return r.Added+r.Changed+r.Removed > 0 }
 // maxWarnings bounds how many warnings a report lists.
 const maxWarnings = 1000
 
-// ready says what is missing.
+// ready returns an error when an option is missing.
 func (o *Options) ready() error {
 	if o.Catalog == nil || o.Backend == nil {
 		return sheaf.Invalidf("index: a catalog and a store are needed")
@@ -258,11 +255,10 @@ func sameContent(it *item) bool {
 	return err == nil && c.state.Hash == it.old.Hash
 }
 
-// Run brings catalog and backend up to date with the folders. When nothing
-// changed it writes nothing and takes no lock. Files that cannot be read are
-// skipped, with the reason, and the rest is indexed. Errors wrap
-// sheaf.ErrUnavailable when another process is indexing, [ErrMadeAnew] when one did so
-// in another way than Settings records.
+// Run brings catalog and store up to date with the folders. When nothing changed it writes
+// nothing and takes no lock. It skips files that cannot be read, with the reason, and
+// indexes the rest. Errors wrap sheaf.ErrUnavailable when another process is indexing, and
+// [ErrMadeAnew] when another process made the index in another way than Settings records.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (l *listing) stat(e fs.DirEntry, to *found) error {
 	return nil
 }
 
-// device is that on which the folder lies; 0 when it is not known.
+// device returns the number of the folder's device; 0 when it is unknown.
 func (l *listing) device() uint64 {
 	var st unix.Stat_t
 	if unix.Fstat(int(l.dir.Fd()), &st) != nil {
@@ -34,11 +34,11 @@ func (l *listing) device() uint64 {
 	return uint64(st.Dev)
 }
 
-// isMount reports whether a disk is mounted in the place of a folder: what it holds lies on
-// another device than the folder above.
+// isMount reports whether a disk is mounted in the place of a folder, which is then on another
+// device than its parent.
 func isMount(dir string) bool { return isApart(dir, dir+"/..") }
 
-// isApart reports whether two folders lie on different devices.
+// isApart reports whether two folders are on different devices.
 func isApart(dir, above string) bool {
 	var a, b unix.Stat_t
 	return unix.Stat(dir, &a) == nil && unix.Stat(above, &b) == nil && a.Dev != b.Dev

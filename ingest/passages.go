@@ -14,14 +14,12 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Passages of other embedders than those for which windows are cheap: each is a
-// text that a server is asked for, and models that read whole sentences make use
-// of more of them.
+// servedPassages are for embedders that are asked for each passage, as a server is. Models
+// that read whole sentences profit from longer passages.
 var servedPassages = chunk.Passages{Words: 80, Stride: 60}
 
-// cheapPassages are those of model.WindowEmbedder. Smaller ones, with a part
-// of each in the next, are found better by vectors that are sums of words:
-// doc/quality.md.
+// cheapPassages are for a model.WindowEmbedder. Vectors that are sums of words find smaller
+// passages, which overlap, better: doc/quality.md.
 var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
 
 // PassagesOf says how texts are cut for an embedder. Every passage is embedded
@@ -33,8 +31,8 @@ func PassagesOf(e model.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// suffixOf is what is embedded behind every passage of a document: its properties,
-// when windows are made so, without those that say who may see it.
+// suffixOf returns what is embedded after every passage of a document: its properties without
+// access rights, if the options of windows say so.
 func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
@@ -43,8 +41,9 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	return suffix
 }
 
-// addFound adds to the bodies of a document's chunks what words find at their end, when windows
-// are made so. The chunks have their vectors already, which have a suffix of their own.
+// addFound adds to the bodies of a document's chunks the values of properties that words find
+// there, if the options of windows say so. The chunks have their vectors already, with their
+// own suffix.
 func (o *Options) addFound(doc *sheaf.Document, chunks []store.Chunk) {
 	if o.Chunk.Chunker != "window" {
 		return
@@ -59,7 +58,7 @@ func (o *Options) addFound(doc *sheaf.Document, chunks []store.Chunk) {
 	}
 }
 
-// passages are the texts of one chunk that are embedded, with suffix behind each.
+// passages returns the texts of one chunk that are embedded, each followed by suffix.
 func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []string {
 	heading := strings.Join(c.Hierarchy, headingMark)
 	starts := p.Starts(body)
@@ -74,7 +73,7 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 	return out
 }
 
-// headingMark stands between the titles above a passage.
+// headingMark separates the titles above a passage.
 const headingMark = " › "
 
 // embed gives the chunks of one document their vectors. at has the chunks by ID, and suffix
@@ -118,17 +117,17 @@ func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sh
 	return nil
 }
 
-// ask asks a model for vectors, of which a panic is an error.
+// ask asks a model for vectors. A panic of the model becomes an error.
 func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
 	texts []string) (vectors [][]float32, err error) {
 	defer model.Caught(e.Model(), &err)
 	return e.Embed(ctx, purpose, texts)
 }
 
-// Answers reports whether a model gives a vector for a plain word: then what it refuses is
-// for good, and others are not.
+// Answers reports whether a model gives a vector for a plain word. Then a text that it refused
+// is at fault, and not the model.
 func Answers(ctx context.Context, e model.Embedder) bool {
-	// As for a query, which fails at once where the server of the model is known to be away.
+	// As a query, which fails at once when the server of the model is known not to answer.
 	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
 	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }
@@ -179,8 +178,7 @@ func bodyOf(c *store.Chunk) string {
 	return ""
 }
 
-// appendVectors adds the vectors that are there; a text of which the model knows
-// nothing has none.
+// appendVectors appends vectors, without those of texts that the model does not know.
 func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store.Vectors {
 	known := make([][]float32, 0, len(vectors))
 	for _, v := range vectors {

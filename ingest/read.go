@@ -14,7 +14,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// errChanging says that a file changed each time that it was read.
+// errChanging means that a file changed at each attempt to read it.
 var errChanging = errors.New("the file changed while it was read")
 
 // text returns what was read as a string. That of a file shares its memory, which is not
@@ -41,10 +41,10 @@ const readAttempts = 3
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the time of the file, or that with which a text was given; zero for none.
+	// modified is the time of the file, or the given one; zero for none.
 	modified time.Time
-	// decoded says that data is not what the file holds, but its text in
-	// UTF-8; note is about the encoding.
+	// decoded says that data is the text of the file in UTF-8, converted from another
+	// encoding; note tells which.
 	decoded bool
 	note    string
 }
@@ -97,10 +97,10 @@ func readOnce(name string) (c content, same bool, err error) {
 	return c, true, nil
 }
 
-// isRecent reports whether a file may change again without its time telling:
-// when it changed so shortly before now that the next change may get the same
-// time. File systems that count whole seconds or two are told by their times. A time
-// further ahead was set by somebody, or by a clock that was wrong: no change gets it soon.
+// isRecent reports whether a file may change again without another time: when it changed so
+// shortly before now that the next change may get the same time. Times of whole seconds show
+// a file system that counts seconds. A program, or a wrong clock, set a time that is further
+// ahead; no change gets that time soon.
 func isRecent(modified, now time.Time) bool {
 	window := 20 * time.Millisecond
 	if modified.Nanosecond() == 0 {
@@ -109,7 +109,7 @@ func isRecent(modified, now time.Time) bool {
 	return now.Sub(modified).Abs() < window
 }
 
-// headBytes is how much of a file tells whether it is text.
+// headBytes is how much of a file is looked at to see whether it is text.
 const headBytes = 8 << 10
 
 // isBinary reports whether data is no text: when it begins as a known format

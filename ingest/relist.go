@@ -9,12 +9,11 @@ import (
 	"sheaf/index/catalog"
 )
 
-// Relist writes the lists of skipped and of pending documents and the copy of the
-// settings anew when they are damaged, from what the rest of the catalog says;
-// the next Run finds again what is skipped. When it cannot be known which
-// documents want vectors, all of them do, and which wait to be read again, all are read; which
-// were begun is forgotten, so that what a store has of those whose files are gone stays. It
-// reports whether there was anything to write.
+// Relist repairs the damaged lists of skipped and of pending documents, and the copy of the
+// settings, from the rest of the catalog. The next Run finds skipped files again. Without the
+// list of pending documents, all of them wait for vectors and are read again, and what the
+// store has of documents that were begun and whose files are gone stays. Relist reports
+// whether it wrote anything.
 func Relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	release, err := c.Hold()
 	if err != nil {
@@ -41,7 +40,7 @@ func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	}
 	if pendingErr != nil {
 		settings.Extra = maps.Clone(settings.Extra)
-		delete(settings.Extra, parserKey) // nobody knows which documents wait to be read again
+		delete(settings.Extra, parserKey) // the documents that wait to be read again are unknown
 		pending := map[sheaf.ID]string{}
 		for id := range view.Files() {
 			if settings.Embedder != "" {

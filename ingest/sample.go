@@ -12,7 +12,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Walk is what walking a folder found, for more than one use of it.
+// Walk is what walking a folder found, for more than one use.
 type Walk struct {
 	root  string
 	found *walked
@@ -24,10 +24,10 @@ func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 	return &Walk{root, w}, err
 }
 
-// Sample is the beginnings, of at most size bytes each, of at most n documents
-// that are spread evenly over the folder, as [Run] would read them, each ended by
-// a line feed: other encodings become UTF-8, and invalid bytes spaces. What cannot be
-// read or is no text is passed over.
+// Sample returns the beginnings, of at most size bytes each, of at most n documents spread
+// evenly over the folder, as [Run] would read them. Each ends with a line feed; other
+// encodings become UTF-8, and invalid bytes spaces. It leaves out files that cannot be read
+// or are no text.
 func (w *Walk) Sample(n, size int) string {
 	var sample strings.Builder
 	buffer := make([]byte, max(size, headBytes))
@@ -48,14 +48,13 @@ func (w *Walk) Sample(n, size int) string {
 	return sample.String()
 }
 
-// Bounds of what is read to find out the language of a folder.
+// Bounds of what is read to detect the language of a folder.
 const (
 	languageFiles = 40
 	languageBytes = 4 << 10
 )
 
-// LanguageSample is what the language of the folder is found out from: the beginnings of
-// some of its documents.
+// LanguageSample returns the sample that the language of the folder is detected from.
 func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
 
 // readHead reads the beginning of a file into buffer.

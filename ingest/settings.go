@@ -16,8 +16,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// ErrMadeAnew says that another process made the index anew in another way since it was
-// opened here, or began to: it is to be opened again. It wraps sheaf.ErrUnavailable.
+// ErrMadeAnew means that another process rebuilt the index in another way since it was
+// opened here, or is doing so: the caller must open it again. It wraps sheaf.ErrUnavailable.
 var ErrMadeAnew = fmt.Errorf("%w: another process made the index anew", sheaf.ErrUnavailable)
 
 // RemakingKey is where the settings' Extra says that an index is being made anew. With
@@ -53,8 +53,8 @@ func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, err
 	}
 }
 
-// checkTrees returns an error that wraps sheaf.ErrInvalid unless each tree has a name of its
-// own that an ID can begin with, and a folder that is found from everywhere.
+// checkTrees returns an error that wraps sheaf.ErrInvalid unless each tree has a unique name
+// that an ID can begin with, and an absolute folder.
 func checkTrees(trees []catalog.Tree) error {
 	for i, t := range trees {
 		switch {
@@ -69,10 +69,9 @@ func checkTrees(trees []catalog.Tree) error {
 	return nil
 }
 
-// treesNow chooses the trees to index: those that were chosen, as another process added, moved
-// or removed them since then, and those without a folder, whose documents were given and
-// stay whatever folders are indexed. They stand as they are recorded, or two processes
-// would each put them into its own order. What is recorded is what is known from then on.
+// treesNow decides which trees to index: the chosen ones, as another process added, moved or
+// removed them since then, and those without a folder, whose given documents stay. They keep
+// the recorded order; otherwise two processes would each restore their own.
 func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })
@@ -105,7 +104,7 @@ func (o *Options) treesNow(view *catalog.View) error {
 	return nil
 }
 
-// planSettings finds out whether what is recorded of the collection changes.
+// planSettings decides whether the recorded settings change.
 func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	old, next := view.Settings(), o.recorded(view)
 	next.Trees = slices.Clone(o.Trees)
@@ -154,8 +153,8 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// made records what the collection is made with where Settings do not, and refuses to add
-// to what was made with another.
+// made records what the collection is made with where Settings does not, and refuses to add
+// to a collection that was made with another.
 func (o *Options) made(what string, recorded *string, here string, anew bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
@@ -168,7 +167,7 @@ func (o *Options) made(what string, recorded *string, here string, anew bool) er
 	return nil
 }
 
-// recorded is what is recorded of the collection by the next run.
+// recorded returns the settings that the next run records.
 func (o *Options) recorded(view *catalog.View) catalog.Settings {
 	next := view.Settings()
 	extra := next.Extra
@@ -180,10 +179,10 @@ func (o *Options) recorded(view *catalog.View) catalog.Settings {
 	return next
 }
 
-// Agrees is nil when the index was made as Settings records, or was not made yet;
-// otherwise it wraps ErrMadeAnew. Where there are no documents there are no vectors, and
-// they may be those of any model; so they may in an index without vectors that is made again,
-// which keeps its documents without a folder meanwhile.
+// Agrees returns nil when the index was made as Settings records, or was not made yet;
+// otherwise an error that wraps ErrMadeAnew. Any model agrees with an index without
+// documents, and with one without vectors that is being remade, which keeps its given
+// documents meanwhile.
 func (o *Options) Agrees(view *catalog.View) error {
 	made, here := view.Settings(), o.recorded(view)
 	differ := func(what, made, here string) error {

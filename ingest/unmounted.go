@@ -36,8 +36,8 @@ func disksKey(tree string) string { return "disks:" + tree }
 const diskBreak = "\x00"
 
 // findDisks finds the folders of a tree that are on disks of their own. A folder that was
-// one and is empty now, or a link that leads nowhere, stands for a disk that is not mounted:
-// what is indexed of it stays.
+// one and is empty now, or a link that leads nowhere, is a disk that is not mounted: what is
+// indexed of it stays.
 func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *walked, unread unreadPaths) {
 	disks := w.disks
 	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
@@ -62,7 +62,7 @@ func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, 
 	l.below[tree.Name] = slices.Compact(slices.Sorted(slices.Values(disks)))
 }
 
-// isDisk reports whether a folder below root lies on another device than the one above it.
+// isDisk reports whether a folder below root is on another device than its parent.
 func isDisk(root, dir string) bool {
 	above := path.Dir(path.Clean(dir))
 	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))

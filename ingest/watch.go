@@ -17,40 +17,39 @@ import (
 	"sheaf/index/vfs"
 )
 
-// How Watch times its runs. After the last event of a burst it waits settle, so
-// that an editor has written, renamed and removed what belongs to one save; in
-// a burst without end it waits patience. Together with a run of some tens of
-// milliseconds that finds a saved note well within a second. Without events it
-// looks every rescan, in case one went unseen.
+// How Watch times its runs. After the last event of a burst it waits quietTime, so that an
+// editor has written, renamed and removed all files of one save. In an endless burst it waits
+// patience. A run takes some tens of milliseconds, so a saved note is found well within a
+// second. Without events Watch runs every rescan, in case an event was lost.
 //
-// When only rights or times changed, as other programs change those of many files
-// that stay the same, it looks a second later.
+// When only rights or times changed, as of many files that stay the same, it waits a second.
 const (
-	settle   = 50 * time.Millisecond
-	patience = 400 * time.Millisecond
-	rights   = time.Second
-	rescan   = time.Minute
+	quietTime = 50 * time.Millisecond
+	patience  = 400 * time.Millisecond
+	rights    = time.Second
+	rescan    = time.Minute
 )
 
-// Where the system does not tell of changes, Watch looks every poll, and less
-// often where a look takes long: it looks one part in pollShare of the time.
+// Where the system does not report changes, Watch runs every poll, or less often when runs
+// take long: they take at most one part in pollShare of the time.
 const (
 	poll      = 500 * time.Millisecond
 	pollShare = 20
 )
 
-// lockPatience is how long another process may write before somebody is told of it: several
-// that watch a folder all want to index what is saved there, and one does; and what is given
-// waits for that.
+// lockPatience is how long another process may write before that is reported. Of several
+// processes that watch a folder, one indexes a saved file, and the others and given
+// documents wait.
 const lockPatience = 5 * time.Second
 
-// Watch keeps the index up to date until ctx ends, and then returns nil. It runs
-// once at the start, whenever something below the folders changes or another process
-// adds or removes one, and now and then in case a change went unseen; onRun, which may be nil, is told of every run, from one
-// goroutine, but of an error that stays the same only once, and not of one that found
-// another process writing, which is tried again soon, unless that takes long. Where the system does not tell of changes (too many folders, a
-// network drive) it looks again and again instead, twice a second in folders
-// that are looked through quickly.
+// Watch keeps the index up to date until ctx ends, and then returns nil. It runs once at the
+// start, when something below the folders changes, when another process adds or removes a
+// folder, and every minute in case an event was lost. Where the system does not report changes
+// (too many folders, a network drive) it polls, twice a second in folders that are quick to
+// walk.
+//
+// Watch calls onRun, which may be nil, after every run, from one goroutine. It calls onRun once
+// for an error that stays the same, and not for a short wait for another process that writes.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if err := o.ready(); err != nil {
 		return err
@@ -88,7 +87,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 		if report != nil {
 			report.Unseen = unseen
 		}
-		// Nothing tells that a folder is back.
+		// There is no event when a folder returns.
 		w.polls = unseen != "" || report != nil && len(report.Gone) > 0
 		if !errors.Is(err, vfs.ErrLocked) {
 			locked = time.Time{}
@@ -109,8 +108,8 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	return nil
 }
 
-// faultOf tells faults from each other: an error in words, or what the system says of a file or
-// a connection, which may be another each time that the same is tried; "" for none.
+// faultOf identifies a fault by its words, without names of files and connections, which may
+// differ at each attempt; "" for none.
 func faultOf(err error) string {
 	at, system := (*fs.PathError)(nil), syscall.Errno(0)
 	switch {
@@ -124,19 +123,19 @@ func faultOf(err error) string {
 	return err.Error()
 }
 
-// watched is what the walks of a watch came upon.
+// watched is what the walks of a watch found.
 type watched struct {
-	watch  func(folder string) error // has the events of a folder come
+	watch  func(folder string) error // subscribes to the events of a folder
 	mu     sync.Mutex
 	whole  map[string]bool // folders that were entered
 	files  map[string]bool // that links lead to
-	silent map[string]bool // those of them that do not tell of all changes
+	silent map[string]bool // those of them without events for all changes
 	stale  bool            // some events may come under another name, or not at all
-	fault  string          // why in this walk events do not come from everywhere
-	unseen string          // and why in the last one that went to its end
+	fault  string          // why this walk could not subscribe to all events
+	unseen string          // why the last complete walk could not
 }
 
-// begin is to be called before a walk. It reports whether that is to watch anew.
+// begin must be called before a walk. It reports whether the walk must subscribe again.
 func (f *watched) begin() (anew bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,8 +144,8 @@ func (f *watched) begin() (anew bool) {
 	return anew
 }
 
-// listen gives to a watch what happens to what the next walk comes upon, until unlisten is
-// called. Nobody may walk meanwhile.
+// listen sends the events of what the next walk finds to a watch, until unlisten is called.
+// No walk may run meanwhile.
 func (f *watched) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,9 +161,9 @@ func (f *watched) listen(w *watch) (unlisten func()) {
 	return func() { _ = watcher.Close(); <-done }
 }
 
-// add has the events of a folder come, or those of a file that a link leads to. What was
-// removed and made again is watched again: all is added in each walk. What is gone
-// meanwhile is no error.
+// add subscribes to the events of a folder, or of a file that a link leads to. Each walk adds
+// everything, so that a folder that was removed and made again is watched again. A folder
+// that was removed meanwhile is no error.
 func (f *watched) add(path string, isDir bool) {
 	if path == "" {
 		return // a link that leads nowhere
@@ -187,7 +186,7 @@ func (f *watched) add(path string, isDir bool) {
 		case err == nil || errors.Is(err, fs.ErrNotExist):
 			return
 		case errors.Is(err, fs.ErrPermission) && above:
-			return // the folder above tells when its rights change
+			return // the folder above has an event when its rights change
 		case errors.Is(err, syscall.ENOSPC):
 			why = "limit fs.inotify.max_user_watches"
 		default:
@@ -202,8 +201,8 @@ func (f *watched) add(path string, isDir bool) {
 	}
 }
 
-// end is to be called after a walk, and says why events do not come from everywhere, "" when
-// they do. One that was not whole, or was none, tells only of faults.
+// end must be called after a walk. It returns why some events do not come, "" when all do. A
+// walk that failed counts only with its faults.
 func (f *watched) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -213,8 +212,8 @@ func (f *watched) end(whole bool) string {
 	return f.unseen
 }
 
-// pass gives what happens to a watch until the watcher is closed. It never waits for a
-// run, which adds folders meanwhile: one that waits stands for all.
+// pass sends events to a watch until the watcher is closed. It never waits for a run, which
+// adds folders meanwhile: one waiting event is enough.
 func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		to := w.events
@@ -246,38 +245,36 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// renamed has the next walk watch anew when a folder was renamed, which is not known for "":
-// events from those below it come under their old names, and once others have these they no
-// longer come at all.
+// renamed makes the next walk subscribe again when a folder was renamed; "" may be one. Events
+// from below it come under the old names, and end when other folders get these names.
 func (f *watched) renamed(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = f.stale || name == "" || f.whole[name]
 }
 
-// matters reports whether an event is of what the walks came upon, and not of another
-// file in the folder of one that a link leads to.
+// matters reports whether an event concerns what the walks found, and not another file beside
+// one that a link leads to.
 func (f *watched) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.whole[name] || f.whole[filepath.Dir(name)] || f.files[name]
 }
 
-// watch decides when to run. It is apart from the file system, so that its times
-// are tested on a clock of their own.
+// watch decides when to run. It knows no file system, so tests run it on a false clock.
 type watch struct {
 	events chan struct{} // something changed
 	rights chan struct{} // or only rights or times did
 	faults chan struct{} // some events were lost
 	run    func() error
-	// others reports whether another process changed which folders there are since the
-	// last run: nothing tells of changes in one that no run has walked. It may be nil.
+	// others reports whether another process added or removed a folder since the last run:
+	// there are no events from a folder that no run has walked. It may be nil.
 	others func() bool
-	// polls says that events do not come from everywhere.
+	// polls says that some events do not come.
 	polls bool
 }
 
-// until runs at once, and then when it is due, until ctx ends.
+// until runs at once and then whenever it is time, until ctx ends.
 func (w *watch) until(ctx context.Context) {
 	rest := w.look()
 	next := time.Now().Add(rest)
@@ -303,14 +300,14 @@ func (w *watch) until(ctx context.Context) {
 			if first.IsZero() {
 				first = now
 			}
-			wait(max(0, min(settle, patience-now.Sub(first))))
+			wait(max(0, min(quietTime, patience-now.Sub(first))))
 		case <-w.rights:
 			if time.Until(next) > rights {
 				wait(rights)
 			}
 		case <-w.faults:
 			// Events were lost: look again soon.
-			wait(settle)
+			wait(quietTime)
 		case <-asks:
 			if w.others() {
 				wait(0)
@@ -322,9 +319,8 @@ func (w *watch) until(ctx context.Context) {
 	}
 }
 
-// look runs and says when to run again when nothing happens: soon when it failed, as when
-// another process wrote the index meanwhile, when a folder is gone, or when there is no space:
-// nothing tells that it is back, or that there is some.
+// look runs and returns when to run again without an event: soon when the run failed, for
+// example because another process wrote the index, a folder is missing, or the disk is full.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()

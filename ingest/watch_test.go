@@ -40,12 +40,12 @@ func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())
 	return runs
 }
 
-// A saved note is indexed settle after the last of its events, and patience after
+// A saved note is indexed quietTime after the last of its events, and patience after
 // the first when events do not end: both leave most of a second to the run.
 func TestWatchTimes(t *testing.T) {
 	const cost = 100 * time.Millisecond
-	if settle+cost > time.Second/4 || patience+2*cost > 3*time.Second/4 {
-		t.Errorf("a saved note waits %v, at most %v", settle, patience)
+	if quietTime+cost > time.Second/4 || patience+2*cost > 3*time.Second/4 {
+		t.Errorf("a saved note waits %v, at most %v", quietTime, patience)
 	}
 	for _, c := range []struct {
 		name  string
@@ -60,11 +60,11 @@ func TestWatchTimes(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			time.Sleep(time.Second)
-		}, []time.Duration{0, time.Second + 30*time.Millisecond + settle}},
+		}, []time.Duration{0, time.Second + 30*time.Millisecond + quietTime}},
 		{"a save during a run", false, func(send func()) {
 			send() // it is taken when the first run ends
 			time.Sleep(time.Second)
-		}, []time.Duration{0, cost + settle}},
+		}, []time.Duration{0, cost + quietTime}},
 		{"events without end", false, func(send func()) {
 			time.Sleep(time.Second)
 			for range 60 {
@@ -104,7 +104,7 @@ func TestWatchRights(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stop()
 		<-done
-		if want := []time.Duration{0, time.Second, 2200 * time.Millisecond, 2700*time.Millisecond + settle}; !slices.Equal(runs, want) {
+		if want := []time.Duration{0, time.Second, 2200 * time.Millisecond, 2700*time.Millisecond + quietTime}; !slices.Equal(runs, want) {
 			t.Errorf("runs at %v, want %v", runs, want)
 		}
 	})
@@ -120,7 +120,7 @@ func TestWatchFaults(t *testing.T) {
 		go func() { w.until(ctx); close(done) }()
 		synctest.Wait()
 		w.faults <- struct{}{}
-		time.Sleep(settle)
+		time.Sleep(quietTime)
 		synctest.Wait()
 		if runs != 2 {
 			t.Errorf("%d runs after events were lost, want 2", runs)

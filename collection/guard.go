@@ -344,15 +344,6 @@ func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	return nil
 }
 
-// NodeAt is Node of a chunk that the store in this state has at this place.
-func (g *guard) NodeAt(id sheaf.ID, state uint64, place uint32) *sheaf.Node {
-	n := g.view.NodeAt(id, state, place)
-	if g.filter == nil || n != nil && g.visible(n.Doc) {
-		return n
-	}
-	return nil
-}
-
 // Outline implements rank.Outliner.
 func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
 	if !g.visible(id) {

@@ -60,11 +60,7 @@ func (r *Reader) answer(
 		if err := TakeTurn(ctx); err != nil {
 			return nil, err
 		}
-		ctx := ctx
-		if !r.guard.distant && crowded(ctx) {
-			ctx = store.Alone(ctx)
-		}
-		ctx = r.guard.forViewer(ctx)
+		ctx := r.guard.forViewer(ctx)
 		s := r.searcher(ctx)
 		s.Now, s.Confidence = func() time.Time { return now }, confidence
 		options := search.Options{

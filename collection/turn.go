@@ -104,13 +104,6 @@ func inTurn(ctx context.Context, work func() error) error {
 	return work()
 }
 
-// crowded reports whether others than the request of ctx work on every processor but
-// one.
-func crowded(ctx context.Context) bool {
-	t, ok := ctx.Value(turnKey{}).(*turn)
-	return ok && t.Full()
-}
-
 // elsewhere runs ask, which waits for another machine, while others have the turn of
 // ctx. If it was taken before, it is taken again when all that the request asks
 // elsewhere has come; when that fails the error is that of the turn.

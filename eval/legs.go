@@ -50,7 +50,6 @@ func (b *cachedBackend) Matches() bool { return store.Matches(b.Backend) }
 // Retrieve implements store.Backend. The ranking is shared: stages never
 // change the one they are given.
 func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	req.Places, req.Room = store.Places{}, nil // a kept list owns its memory
 	key := keyOf(&req)
 	b.mu.Lock()
 	leg, ok := b.legs[key]

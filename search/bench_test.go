@@ -80,10 +80,9 @@ func word(n uint64) string {
 //	%again   what is asked of the store again, as a share of the first retrieval
 //	%more    all three, as a share of the first retrieval: the strictest reading
 //
-// The store is asked for one thing after another here, as where other requests have the
-// processors (store.Alone), so that each has its own time. What
-// it takes to read the clock of processor time, which is ten times slower than the one that
-// searches read, is measured and counts for nothing.
+// Run it with -cpu 1: then what is asked together is answered one after another, and each has its own time. What it
+// takes to read the clock of processor time, which is ten times slower than the one that searches read, is measured
+// and counts for nothing.
 func BenchmarkShareOfStages(b *testing.B) {
 	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), word(9) + " " + word(512), word(8191)}
 	root := os.Getenv("SHEAF_TEST_DIR")
@@ -235,7 +234,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 	st := s.Backend.(*timedStore)
 	st.took = st.took[:0]
 	before, start := reads.Load(), read()
-	r, err := s.Search(store.Alone(context.Background()), words.Parse(text, words.Options{Limit: 10}), p, search.Options{})
+	r, err := s.Search(context.Background(), words.Parse(text, words.Options{Limit: 10}), p, search.Options{})
 	all := read().Sub(start) - time.Duration(reads.Load()-before-1)*perRead
 	if err != nil {
 		b.Fatal(err)

@@ -182,11 +182,6 @@ func (w whole) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return c, ok
 }
 
-func (w whole) Card(id sheaf.ID, card *catalog.Card, lists *[]string) bool {
-	w.asked[sheaf.ID(strings.SplitN(string(id), "#", 2)[0])] = true
-	return w.View.Card(id, card, lists)
-}
-
 // What is shown of a hit is looked up for the final results alone: of the others,
 // ranks, scores and places are enough.
 func TestOnlyFinalResultsAreLookedUp(t *testing.T) {

@@ -151,41 +151,19 @@ var shipped = Calibration{
 type judged struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
-	// scores are the best score of each document, before a stage drops hits; first and
-	// second are the two best documents.
-	scores        []judgedDocument
+	// scores are the best score of each document, before a stage drops hits; nil before they are known. first
+	// and second are the two best documents.
+	scores        map[sheaf.ID]float64
 	first, second judgedDocument
-	compared      bool
 	unseen        float64
 	numbers       float64
 	foreign       bool // see Evidence.Foreign
 }
 
-// judgedDocument is the best hit of a document, nil for none, and its score.
+// judgedDocument is a document and the score of its best hit; the zero value is none.
 type judgedDocument struct {
-	node  *sheaf.Node
+	doc   sheaf.ID
 	score float64
-}
-
-// is reports whether d is the document called doc, of this number, 0 for none.
-func (d *judgedDocument) is(doc sheaf.ID, number uint32) bool {
-	switch {
-	case d.node == nil:
-		return false
-	case number != 0 && d.node.Number != 0:
-		return number == d.node.Number
-	}
-	return d.node.Doc == doc
-}
-
-// score is that of a document; 0 for one of which nothing was found.
-func (j *judged) score(doc sheaf.ID, number uint32) float64 {
-	for i := range j.scores {
-		if d := &j.scores[i]; d.is(doc, number) {
-			return d.score
-		}
-	}
-	return 0
 }
 
 // learn remembers the fusion of the main phase.
@@ -193,8 +171,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
-	j := &r.facts.verdict
-	*j = judged{scores: r.facts.judged[:0], text: j.text[:0]}
+	j := &judged{}
 	if s, ok := fusion.(rank.Scores); ok {
 		j.ideals = s.Ideals
 	}
@@ -253,26 +230,26 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 }
 
 // compare remembers the best score of each document in a ranking, the first time.
-func (j *judged) compare(facts *memo, ranking sheaf.Ranking) {
-	if j.compared {
+func (j *judged) compare(facts facts, ranking sheaf.Ranking) {
+	if j.scores != nil {
 		return
 	}
-	j.scores = slices.Grow(j.scores[:0], len(ranking))
-	facts.judged = j.scores // which the next search uses again
-	seen := make(map[sheaf.ID]bool, len(ranking))
+	j.scores = make(map[sheaf.ID]float64, len(ranking))
 	for i := range ranking {
-		if n := facts.Node(ranking[i].ID); n != nil && !seen[n.Doc] {
-			seen[n.Doc] = true
-			j.scores = append(j.scores, judgedDocument{n, ranking[i].Score})
+		n := facts.Node(ranking[i].ID)
+		if n == nil {
+			continue
 		}
-	}
-	j.first, j.second = judgedDocument{}, judgedDocument{}
-	j.compared = true
-	if len(j.scores) > 0 {
-		j.first = j.scores[0]
-	}
-	if len(j.scores) > 1 {
-		j.second = j.scores[1]
+		if _, known := j.scores[n.Doc]; known {
+			continue
+		}
+		switch len(j.scores) {
+		case 0:
+			j.first = judgedDocument{n.Doc, ranking[i].Score}
+		case 1:
+			j.second = judgedDocument{n.Doc, ranking[i].Score}
+		}
+		j.scores[n.Doc] = ranking[i].Score
 	}
 }
 
@@ -301,16 +278,12 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	for i := range h.Constituents {
 		j.legs(&e, h.Constituents[i].Legs)
 	}
-	number := uint32(0)
-	if n := r.facts.Node(h.ID); n != nil && n.Doc == doc {
-		number = n.Number
-	}
 	other := j.first
-	if j.first.is(doc, number) {
+	if j.first.doc == doc {
 		other = j.second
 	}
-	if j.second.node != nil {
-		e.Lead = j.score(doc, number) - other.score
+	if j.second.doc != "" {
+		e.Lead = j.scores[doc] - other.score
 	}
 	return e
 }
@@ -349,23 +322,21 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	}
 	r.judged.compare(r.facts, ranking)
 	answerable := false
-	room := r.opt.Room
-	room.evidence, room.confidence = cleared(room.evidence, len(ranking)), cleared(room.confidence, len(ranking))
 	for i := range r.result.Hits {
-		hit, e := &r.result.Hits[i], &room.evidence[i]
-		*e = r.evidence(&ranking[i], hit.Doc, length)
-		hit.Evidence = e
+		hit := &r.result.Hits[i]
+		e := r.evidence(&ranking[i], hit.Doc, length)
+		hit.Evidence = &e
 		if r.confidence == nil {
 			continue
 		}
 		if i == 0 {
-			answerable = r.confidence.Answerable(e) || e.Words > 0 && (r.holdsOneWord() || r.holdsAlternative())
+			answerable = r.confidence.Answerable(&e) || e.Words > 0 && (r.holdsOneWord() || r.holdsAlternative())
 			if r.result.Answerable = &answerable; answerable && e.Foreign {
 				r.result.Answerable = nil // not known
 			}
 		}
-		room.confidence[i] = r.confidence.Confidence(e, answerable)
-		hit.Confidence, hit.Level = &room.confidence[i], LevelOf(room.confidence[i])
+		confidence := r.confidence.Confidence(&e, answerable)
+		hit.Confidence, hit.Level = &confidence, LevelOf(confidence)
 	}
 }
 

@@ -86,8 +86,8 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := &r.facts.sought
-	r.seek(list)
+	var list sought
+	r.seek(&list)
 	list.add(r.query.Words, 1)
 	dfs, err := r.frequencies(ctx, counter, list.queries)
 	if errors.Is(err, sheaf.ErrUnsupported) && list.withoutPhrases() {
@@ -96,7 +96,7 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list.worth(r.facts, dfs, n), nil
+	return list.worth(dfs, n), nil
 }
 
 // seek tells a list how to split texts into words.
@@ -239,9 +239,8 @@ func (l *sought) put(q sheaf.TextQuery, text string, factor float64) {
 }
 
 // worth is what the parts are worth of which dfs of some chunks hold each.
-func (l *sought) worth(in *memo, dfs []int, chunks int) *worth {
-	w := &in.sum
-	*w = worth{parts: room(&in.parts, len(l.queries))[:len(l.queries)]}
+func (l *sought) worth(dfs []int, chunks int) *worth {
+	w := &worth{parts: make([]valued, len(l.queries))}
 	for i := range w.parts {
 		w.parts[i] = valued{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
 	}

@@ -61,13 +61,9 @@ type analyzed struct {
 // an analyzer.
 func (r *run) tokens(text string) (tokens, telling []analysis.Token) {
 	if r.analyzed == nil || r.analyzed.text != text {
-		a, room := r.searcher.Analyzer, &r.facts.analyzed
-		if r.analyzed != nil { // who asked for the first may look at it still
-			room = &analyzed{}
-		}
-		tokens := a.AppendQueryTokens(room.tokens[:0], text)
-		*room = analyzed{text, tokens, a.Telling(text, tokens)}
-		r.analyzed = room
+		a := r.searcher.Analyzer
+		tokens := a.QueryTokens(text)
+		r.analyzed = &analyzed{text, tokens, a.Telling(text, tokens)}
 	}
 	return r.analyzed.tokens, r.analyzed.telling
 }
@@ -85,7 +81,7 @@ func (r *run) phraseWords(phrase string) []string {
 // tellingWords are the words of a text that are worth looking for.
 func (r *run) tellingWords(text string) []string {
 	_, telling := r.tokens(text)
-	words := room(&r.facts.spoken, len(telling))
+	words := make([]string, 0, len(telling))
 	for _, t := range telling {
 		words = append(words, text[t.Start:t.End])
 	}

@@ -25,12 +25,7 @@ type outcome struct {
 	// more are requests whose hits count with the larger of their scores.
 	more    []store.Request
 	ranking sheaf.Ranking
-	// places are those of the ranking in the store, where it told them. room is memory for
-	// what is retrieved; nil takes new.
-	places store.Places
-	room   *store.Room
-	// full says that it retrieved as many as it may, and that the last of them counts: then
-	// there may be others.
+	// full says that it retrieved as many as it may: there may be others.
 	full bool
 	err  error
 	took time.Duration
@@ -43,11 +38,6 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if err != nil || len(outcomes) == 0 {
 		return nil, err
 	}
-	if !r.opt.Trace { // which keeps the rankings
-		for i := range outcomes {
-			outcomes[i].room = r.facts.room(outcomes[i].request.Limit)
-		}
-	}
 	counted := r.countAhead(retrieval, ph)
 	retrieve(retrieval, r.searcher.Backend, outcomes, r.query.Words)
 	counted()
@@ -58,7 +48,15 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		return nil, err
 	}
 	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
-	all := r.found(outcomes, within != nil, ph.Complete || !at.first)
+	if within == nil { // else the first phase knew them
+		for i := range outcomes {
+			outcomes[i].ranking = r.known(outcomes[i].ranking)
+		}
+	}
+	var all found
+	if ph.Complete || !at.first {
+		all = everyHit(outcomes)
+	}
 	if !at.first {
 		r.result.Total = len(all.ids)
 	}
@@ -83,8 +81,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		}
 		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
 	}
-	legs := room(&r.facts.legs, len(outcomes))
-	names := make([]string, 0, len(outcomes))
+	legs, names := make([]rank.Leg, 0, len(outcomes)), make([]string, 0, len(outcomes))
 	for i := range outcomes {
 		leg, err := r.leg(retrieval, outcomes, i, at)
 		if err != nil {
@@ -155,7 +152,7 @@ func drops(stage rank.Stage) bool {
 
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
-	out := room(&r.facts.outcomes, len(ph.Branches))
+	out := make([]outcome, 0, len(ph.Branches))
 	means := slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight != 0 })
 	for i := range ph.Branches {
 		b := &ph.Branches[i]
@@ -240,28 +237,23 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 // retrieve runs all requests together and waits for all of them. What vectors
 // find must match what the words require.
 func retrieve(ctx context.Context, st store.Backend, outcomes []outcome, words sheaf.TextQuery) {
-	store.Together(ctx, len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
+	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
 }
 
 func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.TextQuery) {
 	start := clock()
 	req := o.request
-	req.Room = o.room
 	bounded := bind(&req, st, words)
 	o.ranking, o.err = st.Retrieve(ctx, req)
 	o.full = o.isFull()
-	o.places = placesOf(o.room, o.ranking)
 	for _, more := range o.more {
 		if o.err == nil {
 			bind(&more, st, words)
 			o.ranking, o.err = larger(ctx, st, o.ranking, more)
-			o.places = store.Places{}
 		}
 	}
-	if n := len(o.ranking); o.err == nil && req.Vector != nil && !bounded {
-		if o.ranking, o.err = matching(ctx, st, o.ranking, words); len(o.ranking) != n {
-			o.places = store.Places{}
-		}
+	if o.err == nil && req.Vector != nil && !bounded {
+		o.ranking, o.err = matching(ctx, st, o.ranking, words)
 	}
 	o.took = clock().Sub(start)
 }
@@ -327,49 +319,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
-// found takes hits that the facts do not know out of the outcomes, and gathers the
-// others when all are wanted. Of hits that are bounded by what a first phase let
-// through, which are known, none is asked for again.
-func (r *run) found(outcomes []outcome, bounded, all bool) found {
-	if bounded && !all {
-		return found{}
-	}
-	if !all {
-		if !r.facts.meet(outcomes) {
-			for i := range outcomes {
-				outcomes[i].ranking = r.known(outcomes[i].ranking)
-			}
-		}
-		return found{}
-	}
-	room := &r.facts.tables.found
-	every := everyHit(outcomes, room)
-	r.facts.expect(len(every.ids))
-	if bounded || r.allKnown(&every) {
-		return every
-	}
-	for i := range outcomes {
-		outcomes[i].ranking, outcomes[i].places = r.known(outcomes[i].ranking), store.Places{}
-	}
-	return everyHit(outcomes, room)
-}
-
-// allKnown reports whether the facts know every hit.
-func (r *run) allKnown(every *found) bool {
-	for i, id := range every.ids {
-		place := uint32(0)
-		if every.state != 0 {
-			place = every.foundRoom.places[i]
-		}
-		if r.facts.nodeAt(id, every.state, place) == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// known are the hits that the facts know: nearly always all, and then in the same
-// memory.
+// known returns the hits that the facts know: nearly always all.
 func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
@@ -421,7 +371,7 @@ func (r *run) similarityOf(id sheaf.ID) (float64, bool) {
 
 // byMeaning tells of each of hits whether a vector branch found it.
 func (r *run) byMeaning(hits sheaf.Ranking) []bool {
-	found := room(&r.facts.byMeaning, len(hits))[:len(hits)]
+	found := make([]bool, len(hits))
 	for i := range hits {
 		_, found[i] = r.similarityOf(hits[i].ID)
 	}
@@ -452,7 +402,6 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 // steps applies stages one after another.
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
-	r.facts.expect(len(ranking))
 	start := clock()
 	for i := range steps {
 		step := &steps[i]

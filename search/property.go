@@ -80,16 +80,12 @@ func (r *run) propertiesBelow(name string) (below []string) {
 // instead is the search for another query, in place of this one; this one where that fails or
 // finds nothing.
 func (r *run) instead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
-	opt := r.opt
-	opt.Room = nil // the hits of this search are there
-	next := r.searcher.newRun(q, opt, r.followed)
+	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {
 		return r, ctx.Err()
 	}
 	if len(next.result.Hits) == 0 {
-		next.facts.release()
 		return r, nil
 	}
-	r.facts.release()
 	return next, nil
 }

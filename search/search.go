@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/index/catalog"
 	"sheaf/internal/distinct"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -104,9 +103,6 @@ type Options struct {
 	// Timeout bounds embedding and retrieval; what has not answered by then
 	// counts as failed. 0 is no bound but that of the context.
 	Timeout time.Duration
-	// Room is memory for the result; nil takes new. With one the result shares its
-	// Parameters with others: they must not be changed.
-	Room *Room
 }
 
 // Result is the answer to a query.
@@ -239,9 +235,7 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 	if err != nil {
 		return nil, err
 	}
-	result := r.result
-	r.facts.release() // the run lies there
-	return result, nil
+	return r.result, nil
 }
 
 // run answers q and keeps what it was answered with.
@@ -283,24 +277,11 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	return r, nil
 }
 
-// usualSteps is how many steps most searches take at most.
-const usualSteps = 24
-
 // newRun is a search by a plan, which is followed once.
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
-	facts, room := newMemo(s.Facts), opt.Room
-	if room == nil {
-		room = &Room{}
-	}
-	r := &facts.run
-	*r = run{searcher: s, query: q, opt: opt, profile: plan.Profile, followed: plan, facts: facts, now: time.Now, result: &room.result, similar: r.similar[:0]}
-	room.Clear()
-	room.took = slices.Grow(room.took, usualSteps)
-	room.result = Result{Profile: plan.Profile.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}, Took: room.took}
-	r.noted = len(q.Notes)
-	if r.opt.Room = room; opt.Room == nil {
-		r.result.Parameters = maps.Clone(plan.Values)
-	}
+	r := &run{searcher: s, query: q, opt: opt, profile: plan.Profile, followed: plan, facts: newFacts(s.Facts),
+		now: time.Now, noted: len(q.Notes)}
+	r.result = &Result{Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
@@ -315,7 +296,6 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 
 // follow answers the query by the plan.
 func (r *run) follow(ctx, retrieval context.Context) error {
-	defer r.facts.forget()
 	ranking, err := r.plan(ctx, retrieval, r.followed)
 	if err != nil {
 		return err
@@ -335,7 +315,7 @@ type run struct {
 	opt      Options
 	profile  *profile.Profile
 	followed *profile.Plan
-	facts    *memo
+	facts    facts
 	now      func() time.Time
 	result   *Result
 	failures []error // those that the search survives
@@ -450,7 +430,7 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 		texts = append(texts, r.expansion.Passage)
 	}
 	vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
-	store.Together(retrieval, len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
+	store.Together(len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
 	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
 	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one tells enough
 		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
@@ -567,57 +547,35 @@ func (l lane) step(name string) string {
 	return name
 }
 
-// ownLegs gives each hit legs of its own, in one piece of memory for all, that of room where
-// it is enough: those of a ranking lie in memory of the search.
-func ownLegs(ranking sheaf.Ranking, room *Room) func(legs []sheaf.Leg) []sheaf.Leg {
-	n := 0
-	for i := range ranking {
-		n += len(ranking[i].Legs)
-	}
-	room.legs = slices.Grow(room.legs[:0], n)
-	own := room.legs
-	return func(legs []sheaf.Leg) []sheaf.Leg {
-		if legs == nil {
-			return nil
-		}
-		from := len(own)
-		own = append(own, legs...)
-		return own[from:len(own):len(own)]
-	}
-}
-
-// usualTitles is how many titles, and tags, most hits have at most.
-const usualTitles = 4
-
 // finish looks up what a reader needs to know of the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	byMeaning := r.byMeaning(ranking)
-	room := r.opt.Room
-	room.hits = slices.Grow(room.hits[:0], max(len(ranking), 1))
-	r.result.Hits = room.hits
-	legs := ownLegs(ranking, room)
-	room.lists = slices.Grow(room.lists[:0], usualTitles*len(ranking))
-	var card catalog.Card
+	r.result.Hits = make([]Hit, 0, len(ranking))
 	for i := range ranking {
 		h := &ranking[i]
-		r.facts.card(h.ID, &card, &room.lists)
-		hit := Hit{Rank: i + 1, ID: h.ID, Doc: card.Doc, Title: card.Title, Hierarchy: card.Hierarchy, Breadcrumb: card.Breadcrumb, Path: card.Path,
-			Span: card.Span, Body: card.Body, Depth: card.Depth, Score: h.Score, Legs: legs(h.Legs), Passage: h.Passage, Explanation: h.Explanation}
+		c, _ := Part(r.facts, h.ID)
+		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb,
+			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
 		hit.ByMeaning = byMeaning[i]
 		var tags distinct.List[string]
-		for _, t := range card.Tags {
+		for _, t := range c.Tags {
 			tags.Add(t)
+		}
+		if d := r.facts.document(c.Doc); d != nil {
+			hit.Path = d.Path
+			for _, t := range d.Tags {
+				tags.Add(t)
+			}
 		}
 		hit.Tags = tags.Values
 		for _, inside := range h.Constituents {
-			if title, span, ok := r.facts.called(inside.ID); ok {
-				hit.Constituents = append(hit.Constituents, Constituent{inside.ID, title, span, inside.Score})
+			if c, ok := r.facts.Chunk(inside.ID); ok {
+				hit.Constituents = append(hit.Constituents, Constituent{inside.ID, c.Title, c.Span, inside.Score})
 			}
 		}
 		r.result.Hits = append(r.result.Hits, hit)
 	}
-	room.hits = r.result.Hits
 	r.judge(ranking)
 	r.took("look up", start)
 }

@@ -22,7 +22,6 @@ type Move struct {
 // says what moves: every answer of either result, those of the second in their
 // order, then those that went away.
 func (s *Searcher) WhatIf(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, change map[string]string) (before, after *Result, moves []Move, err error) {
-	opt.Room = nil // which is for one result
 	if before, err = s.Search(ctx, q, p, opt); err != nil {
 		return nil, nil, nil, err
 	}

@@ -106,34 +106,8 @@ type Request struct {
 	// Within bounds what may be found to these chunks; nil is no bound, an
 	// empty list finds nothing. IDs that do not exist are ignored.
 	Within []sheaf.ID
-	// Places, where they have a state, are where the chunks of Within are, for a store in
-	// that state, which need not look each up then.
-	Places Places
 	// Limit is the most hits wanted, 1..MaxLimit.
 	Limit int
-	// Room, when it is not nil, is memory for the answer. What is answered in it belongs to
-	// who lent it: a backend that keeps its answers, or changes which hits there are, asks
-	// the one behind it without.
-	Room *Room
-}
-
-// Places are where chunks are in a store, as a number each: those of the same state are
-// equal where IDs are equal, and nowhere else. They say nothing of another state.
-type Places struct {
-	// State names the store and what it holds; 0 names none, and then there are no places.
-	State uint64
-	Of    []uint32
-}
-
-// Room is memory for an answer, for one at a time.
-type Room struct {
-	// Hits is where a store may answer.
-	Hits sheaf.Ranking
-	// Places are those of the hits answered, in their order, where the store tells
-	// them: it sets them, in their memory, and leaves the state 0 otherwise.
-	Places Places
-	// Scores is where a [Scorer] may answer.
-	Scores []float64
 }
 
 // MaxLimit is the largest Request.Limit.

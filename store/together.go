@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -59,32 +63,43 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	})
 }
 
-// Scorer is met by backends that tell how strongly given chunks match words without
-// making rankings of them.
+// Scorer is met by backends that score given chunks without making rankings of them.
 type Scorer interface {
-	// Scores tells how strongly each of ids, which are all different, matches each of
-	// reqs, which are about words: out[i][k] is the score of ids[k] in what Retrieve
-	// answers to reqs[i] with ids as its Within and room for all of them, and 0 when it is
-	// not in it. It is the caller's to change. What reqs say of Within and limits does not count. Nothing
-	// of reqs and ids is kept. A backend in front of one that is no Scorer is
-	// sheaf.ErrUnsupported: Retrieve tells it then.
+	// Scores returns how strongly each of ids, which are all different, matches each of reqs, which are about
+	// words. out[i][k] is the score of ids[k] in what Retrieve answers to reqs[i] with ids as its Within and a
+	// limit for all of them; 0 when it is not in the answer. The caller may change it. Within and Limit of reqs do
+	// not count. A backend in front of one that is no Scorer is sheaf.ErrUnsupported: ask Retrieve then.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Each calls f for 0..n-1, a few at a time, so that one caller does not take every
-// connection, and one after another where ctx is one of Alone. The first error ends it, and the context of the others. A
-// panic of f is the caller's, once all have ended.
+// Together calls do for 0..n-1 side by side and waits for all. A panic of one of them becomes a panic of the
+// caller, once all have ended.
+func Together(n int, do func(i int)) {
+	if n == 0 {
+		return
+	}
+	var others struct {
+		sync.WaitGroup
+		fault fault
+	}
+	defer func() {
+		others.Wait()
+		others.fault.tell()
+	}()
+	for i := range n - 1 {
+		others.Go(func() {
+			defer others.fault.catch()
+			do(i)
+		})
+	}
+	do(n - 1)
+}
+
+// Each calls f for 0..n-1, a few at a time, so that one caller does not take every connection. The first error
+// ends it, and the context of the others. A panic of f becomes a panic of the caller, once all have ended.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)
-	}
-	if IsAlone(ctx) {
-		for i := range n {
-			if err := f(ctx, i); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(together)
@@ -98,4 +113,23 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	err := group.Wait()
 	fault.tell()
 	return err
+}
+
+// fault is the first panic of goroutines that work for another one. It ends one request instead of the process:
+// what panics may be a store that others wrote.
+type fault struct{ first atomic.Pointer[string] }
+
+// catch is deferred by those goroutines.
+func (f *fault) catch() {
+	if p := recover(); p != nil {
+		said := fmt.Sprintf("%v\n%s", p, debug.Stack())
+		f.first.CompareAndSwap(nil, &said)
+	}
+}
+
+// tell panics as they did.
+func (f *fault) tell() {
+	if said := f.first.Load(); said != nil {
+		panic(*said)
+	}
 }

@@ -12,7 +12,6 @@ import (
 // scores by identifier. It is a heap with the worst hit on top.
 type collector struct {
 	views []*view
-	first []uint32 // the numbers of their first chunks
 	// places, when there are some, know identifiers, and learn those of hits.
 	places *places
 	limit  int
@@ -39,7 +38,7 @@ const mostCollected = 1 << 12
 func newCollector(s *Snapshot, limit int) *collector {
 	room := collectedPool.Get().(*collected)
 	c := &room.collector
-	*c = collector{views: s.views, first: s.first, places: s.places, limit: limit, collected: room}
+	*c = collector{views: s.views, places: s.places, limit: limit, collected: room}
 	c.heap, c.promised = c.heap[:0], c.promised[:0]
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
@@ -187,8 +186,8 @@ func (c *collector) add(f found) {
 	}
 }
 
-// appendHits appends what was kept to dst, best first.
-func (c *collector) appendHits(dst []Hit) ([]Hit, error) {
+// hits is what was kept, best first.
+func (c *collector) hits() ([]Hit, error) {
 	slices.SortFunc(c.heap, func(x, y found) int {
 		switch {
 		case x.score > y.score || x.score == y.score && c.worse(&y, &x):
@@ -198,11 +197,11 @@ func (c *collector) appendHits(dst []Hit) ([]Hit, error) {
 		}
 		return 0
 	})
-	dst = slices.Grow(dst, len(c.heap))
-	for _, f := range c.heap {
-		dst = append(dst, Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage, Number: c.first[f.view] + f.ordinal})
+	out := make([]Hit, len(c.heap))
+	for i, f := range c.heap {
+		out[i] = Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage}
 	}
-	return dst, c.fault
+	return out, c.fault
 }
 
 // id is the identifier of a chunk.

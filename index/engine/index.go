@@ -241,7 +241,7 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 		}
 		snapshot.views = append(snapshot.views, v)
 	}
-	snapshot.number()
+	snapshot.order()
 	return snapshot, nil
 }
 

@@ -661,7 +661,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 		}
 		snapshot.views = append(snapshot.views, v)
 	}
-	snapshot.number()
+	snapshot.order()
 	before := ix.state.files()
 	ix.state = next
 	ix.seen.Store(next.generation)

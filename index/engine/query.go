@@ -108,9 +108,6 @@ type Request struct {
 	Within []string
 	// Bounded says that Within bounds even when it is empty.
 	Bounded bool
-	// Numbers, where there are some, are those of Within in the snapshot that is asked,
-	// which spare it the look at each identifier.
-	Numbers []uint32
 	Limit   int
 	// Work, when not nil, is added to: how much the request took. Only
 	// requests that bounds can prune count.
@@ -132,7 +129,4 @@ type Hit struct {
 	ID      string
 	Score   float64
 	Passage int // index of the best passage; 0 for words
-	// Number is that of the chunk in the snapshot, where its Serial is not 0; only
-	// AppendHits tells it.
-	Number uint32
 }

@@ -15,20 +15,11 @@ import (
 // Search answers a request: at most Limit hits, best first, equal scores by
 // identifier.
 func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
-	hits, err := s.AppendHits(ctx, nil, req)
-	for i := range hits {
-		hits[i].Number = 0
-	}
-	return hits, err
-}
-
-// AppendHits is Search into the memory of dst.
-func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hit, error) {
 	within := newWithin()
 	defer within.release()
 	allowed, err := s.allowIn(&req, within)
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
 	defer s.index.takeTurn().end()
 	top := newCollector(s, req.Limit)
@@ -41,9 +32,9 @@ func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hi
 		err = s.best(ctx, req, allowed, top)
 	}
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	return top.appendHits(dst)
+	return top.hits()
 }
 
 // allow computes, for each view, the chunks that a request lets through; nil

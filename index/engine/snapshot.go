@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -209,8 +208,6 @@ type Snapshot struct {
 	norms      normCache
 	places     *places
 	filters    filters
-	serial     uint64
-	first      []uint32 // the number of the first chunk of each view
 	// largestFirst are the numbers of the views, large segments first: they raise the
 	// threshold for the others.
 	largestFirst []int
@@ -223,40 +220,12 @@ func newSnapshot(ix *Index, generation uint64) *Snapshot {
 	return s
 }
 
-// serials tell snapshots apart, of whatever index.
-var serials atomic.Uint64
-
-// number gives the chunks of all views one numbering, if there are not too many, and puts the
-// views in order.
-func (s *Snapshot) number() {
+// order puts the views in order.
+func (s *Snapshot) order() {
 	for i := range s.views {
 		s.largestFirst = append(s.largestFirst, i)
 	}
 	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
-	s.first = make([]uint32, len(s.views))
-	n := uint64(0)
-	for i, v := range s.views {
-		s.first[i] = uint32(n)
-		if n += uint64(v.reader.Chunks()); n > math.MaxUint32 {
-			return
-		}
-	}
-	s.serial = serials.Add(1)
-}
-
-// Serial names the snapshot, whose chunks have numbers: no other of this process has the
-// same. It is 0 for one of more chunks than there are numbers, where they mean nothing.
-func (s *Snapshot) Serial() uint64 { return s.serial }
-
-// place is where the chunk with a number stands; false when there is none.
-func (s *Snapshot) place(number uint32) (view int, ordinal uint32, ok bool) {
-	for view = len(s.first) - 1; view > 0 && s.first[view] > number; view-- {
-	}
-	if view < 0 {
-		return 0, 0, false
-	}
-	ordinal = number - s.first[view]
-	return view, ordinal, uint64(ordinal) < uint64(s.views[view].reader.Chunks())
 }
 
 // Acquire counts one more user, who releases it too; false when the last one has.

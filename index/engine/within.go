@@ -74,14 +74,6 @@ func (w *withinSets) set(view int, ordinal uint32) {
 func (w *withinSets) add(s *Snapshot, req *Request) error {
 	w.begin(s)
 	w.added = slices.Grow(w.added, min(len(req.Within), mostSetWords))
-	if s.serial != 0 && len(req.Numbers) == len(req.Within) {
-		for _, number := range req.Numbers {
-			if view, ordinal, ok := s.place(number); ok {
-				w.set(view, ordinal)
-			}
-		}
-		return nil
-	}
 	for _, id := range req.Within {
 		if err := s.locate(id, w.set); err != nil {
 			return err

@@ -230,7 +230,7 @@ func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 // cut cuts the files of matches; nil stands for one that could not be.
 func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded, error) {
 	docs := make([]*loaded, len(matches))
-	n := workers(ctx, min(runtime.GOMAXPROCS(0), len(matches)))
+	n := min(runtime.GOMAXPROCS(0), len(matches))
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range n {
 		group.Go(func() error {
@@ -285,7 +285,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	}
 	refused := make([]error, n)
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(workers(ctx, max(2, runtime.GOMAXPROCS(0))))
+	group.SetLimit(max(2, runtime.GOMAXPROCS(0)))
 	for i, d := range docs[:n] {
 		if d.embedded == model {
 			continue

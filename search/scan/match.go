@@ -16,7 +16,6 @@ import (
 
 	"sheaf/ingest"
 	"sheaf/search"
-	"sheaf/store"
 )
 
 // match is a file that holds some of the needles, as bits.
@@ -44,7 +43,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	results := make([]match, len(files))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for range workers(ctx, 2*runtime.GOMAXPROCS(0)) { // reading waits
+	for range 2 * runtime.GOMAXPROCS(0) { // reading waits
 		group.Go(func() error {
 			w := &matcher{Scanner: s, folder: newFolder(s.o.Analyzer), needles: make([][]byte, len(texts))}
 			for i, text := range texts {
@@ -71,14 +70,6 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	}
 	rankMatches(out.matches, len(files), len(texts), not)
 	return out, nil
-}
-
-// workers is n, or 1 for a search that nobody is to help.
-func workers(ctx context.Context, n int) int {
-	if store.IsAlone(ctx) {
-		return 1
-	}
-	return n
 }
 
 // matcher looks at files, one after another.

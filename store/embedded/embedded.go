@@ -9,8 +9,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -187,56 +185,21 @@ func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(
 
 func (b bulk) Close() error { return category(b.load.Close()) }
 
-// keptHits is how many hits there is room for in what is kept for another search.
-const keptHits = 1 << 12
-
-// engineHits is memory for what the engine finds.
-var engineHits = sync.Pool{New: func() any { return new([]engine.Hit) }}
-
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	var ranking sheaf.Ranking
-	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
-		if req.Places.State == snapshot.Serial() {
-			r.Numbers = req.Places.Of
-		}
-		room := engineHits.Get().(*[]engine.Hit)
-		hits, err := snapshot.AppendHits(ctx, (*room)[:0], r)
-		defer func() {
-			clear(hits)
-			if *room = hits[:0]; cap(hits) > keptHits {
-				*room = nil
-			}
-			engineHits.Put(room)
-		}()
-		ranking = answerIn(req.Room, hits, snapshot.Serial())
+	var hits []engine.Hit
+	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
+		hits, err = snapshot.Search(ctx, r)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return ranking, nil
-}
-
-// answerIn is what was found by a snapshot, in the memory that was lent for it.
-func answerIn(room *store.Room, hits []engine.Hit, state uint64) sheaf.Ranking {
-	var ranking sheaf.Ranking
-	if room != nil {
-		ranking = room.Hits[:0]
-		room.Places = store.Places{State: state, Of: slices.Grow(room.Places.Of[:0], len(hits))}
-	}
-	if ranking == nil || cap(ranking) < len(hits) {
-		ranking = make(sheaf.Ranking, 0, len(hits))
-	}
-	ranking = ranking[:len(hits)]
-	for i := range hits {
-		h := &hits[i]
+	ranking := make(sheaf.Ranking, len(hits))
+	for i, h := range hits {
 		ranking[i] = sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score, Passage: h.Passage}
-		if room != nil {
-			room.Places.Of = append(room.Places.Of, h.Number)
-		}
 	}
-	return ranking
+	return ranking, nil
 }
 
 // Pin implements [store.Pinner]. What is written to it, or merged, goes to the
@@ -263,24 +226,20 @@ func (s *Store) acquire() (*engine.Snapshot, error) {
 
 // Scores implements [store.Scorer].
 func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
-	translated := newRequests(len(reqs))
-	defer translated.release()
+	translated, out := make([]engine.Request, len(reqs)), make([][]float64, len(reqs))
 	for i, req := range reqs {
 		if req.Text == nil {
 			return nil, sheaf.Invalidf("scores: request %d is not about words", i+1)
 		}
 		req.Within, req.Limit = nil, 1
-		if err := s.translate(translated, i, req); err != nil {
+		var err error
+		if translated[i], err = s.translate(req); err != nil {
 			return nil, err
 		}
+		out[i] = make([]float64, len(ids))
 	}
-	helpers := len(reqs) - 1
-	if store.IsAlone(ctx) {
-		helpers = 0
-	}
-	out := scoresIn(reqs, len(ids))
 	err := s.read(func(snapshot *engine.Snapshot) error {
-		return snapshot.Scores(ctx, out, translated.list, texts(ids), helpers)
+		return snapshot.Scores(ctx, out, translated, texts(ids), len(reqs)-1)
 	})
 	if err != nil {
 		return nil, err
@@ -288,48 +247,25 @@ func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 	return out, nil
 }
 
-// scoresIn is n zeros for each request, in the memory that was lent for its scores.
-func scoresIn(reqs []store.Request, n int) [][]float64 {
-	out, missing := make([][]float64, len(reqs)), 0
-	for i := range reqs {
-		if room := reqs[i].Room; room != nil {
-			room.Scores = slices.Grow(room.Scores[:0], n)[:n]
-			clear(room.Scores)
-			out[i] = room.Scores
-		} else {
-			missing++
-		}
-	}
-	all := make([]float64, missing*n)
-	for i := range out {
-		if reqs[i].Room == nil {
-			out[i], all = all[:n:n], all[n:]
-		}
-	}
-	return out
-}
-
 // answer translates a request and runs it.
 func (s *Store) answer(req store.Request, run func(*engine.Snapshot, engine.Request) error) error {
-	translated := newRequests(1)
-	defer translated.release()
-	if err := s.translate(translated, 0, req); err != nil {
+	translated, err := s.translate(req)
+	if err != nil {
 		return err
 	}
-	return s.read(func(snapshot *engine.Snapshot) error { return run(snapshot, translated.list[0]) })
+	return s.read(func(snapshot *engine.Snapshot) error { return run(snapshot, translated) })
 }
 
-// translate checks a request and translates it to one of requests.
-func (s *Store) translate(to *requests, i int, req store.Request) error {
+// translate checks a request and makes one of the engine of it.
+func (s *Store) translate(req store.Request) (engine.Request, error) {
 	if err := req.Validate(); err != nil {
-		return err
+		return engine.Request{}, err
 	}
-	r, err := request(&req, &to.parts[i])
+	r, err := request(&req)
 	if err == nil && r.Words != nil {
 		r.Words.Lengths, r.Words.AllChunks = s.lengths, s.allChunks
 	}
-	to.list[i] = r
-	return err
+	return r, err
 }
 
 // read runs something on the newest snapshot, or the pinned one.

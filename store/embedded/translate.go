@@ -1,8 +1,6 @@
 package embedded
 
 import (
-	"slices"
-	"sync"
 	"unsafe"
 
 	"sheaf"
@@ -27,44 +25,8 @@ func weights(fields []store.FieldWeight) []engine.FieldWeight {
 	return unsafe.Slice((*engine.FieldWeight)(unsafe.SliceData(fields)), len(fields))
 }
 
-// requests are requests as the engine knows them, in memory that others use when their
-// answers are there: the engine keeps nothing of a request.
-type requests struct {
-	list  []engine.Request
-	parts []parts
-}
-
-// parts are what a request points to.
-type parts struct {
-	words  engine.Words
-	vector engine.Vector
-}
-
-var requestsPool = sync.Pool{New: func() any { return new(requests) }}
-
-// mostRequests is for how many requests memory is kept.
-const mostRequests = 1 << 8
-
-// newRequests is memory for so many requests.
-func newRequests(n int) *requests {
-	r := requestsPool.Get().(*requests)
-	r.list, r.parts = slices.Grow(r.list, n)[:n], slices.Grow(r.parts, n)[:n]
-	return r
-}
-
-// release gives the memory back.
-func (r *requests) release() {
-	if max(cap(r.list), cap(r.parts)) > mostRequests {
-		return
-	}
-	clear(r.list)
-	clear(r.parts)
-	r.list, r.parts = r.list[:0], r.parts[:0]
-	requestsPool.Put(r)
-}
-
-// request translates a valid request, with room for its parts.
-func request(req *store.Request, room *parts) (engine.Request, error) {
+// request translates a valid request.
+func request(req *store.Request) (engine.Request, error) {
 	out := engine.Request{Limit: req.Limit, Bounded: req.Within != nil}
 	if len(req.Within) > 0 {
 		out.Within = texts(req.Within)
@@ -76,8 +38,7 @@ func request(req *store.Request, room *parts) (engine.Request, error) {
 		}
 	}
 	if v := req.Vector; v != nil {
-		room.vector = engine.Vector{Field: v.Field, Vector: v.Vector, Candidates: v.Candidates}
-		out.Vector = &room.vector
+		out.Vector = &engine.Vector{Field: v.Field, Vector: v.Vector, Candidates: v.Candidates}
 	}
 	t := req.Text
 	if req.Vector != nil {
@@ -86,8 +47,7 @@ func request(req *store.Request, room *parts) (engine.Request, error) {
 	if t == nil {
 		return out, nil
 	}
-	w := &room.words
-	*w = engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
+	w := &engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
 		Candidates: t.Statistics == store.StatisticsCandidates}
 	if t.Among != nil {
 		if w.Among, err = filter(t.Among); err != nil {

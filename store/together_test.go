@@ -1,0 +1,46 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"sheaf/store"
+)
+
+// TestTogether: what is done together runs side by side.
+func TestTogether(t *testing.T) {
+	for n := range 4 {
+		var meet sync.WaitGroup // no goroutine goes on before all have come
+		meet.Add(n)
+		store.Together(n, func(int) { meet.Done(); meet.Wait() })
+	}
+}
+
+// A panic beside the goroutine that asked is one of that goroutine: who answers requests lives on.
+func TestPanicTogether(t *testing.T) {
+	for what, ask := range map[string]func(do func(i int)){
+		"together": func(do func(i int)) { store.Together(3, do) },
+		"each": func(do func(i int)) {
+			_ = store.Each(t.Context(), 3, func(_ context.Context, i int) error { do(i); return nil })
+		},
+	} {
+		var ended atomic.Int32
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.HasPrefix(said, "a bad store\n") || !strings.Contains(said, "together_test.go") || ended.Load() != 2 {
+					t.Errorf("%s: %d ended, and it says %.200s", what, ended.Load(), said)
+				}
+			}()
+			ask(func(i int) {
+				if i == 0 {
+					panic("a bad store")
+				}
+				ended.Add(1)
+			})
+		}()
+	}
+}

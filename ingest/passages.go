@@ -136,29 +136,32 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 // titles, above the passages, where that embedder wants what they share.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
+	var starts []int // of words, reused
+	p, dims := PassagesOf(e), e.Dims()
+	windows := func(heading, body string) (vectors [][]float32, err error) {
+		defer model.Caught(e.Model(), &err)
+		starts = p.AppendStarts(starts[:0], body)
+		numbers := make([]float32, 0, p.Count(len(starts))*dims)
+		numbers, err = e.AppendWindows(ctx, numbers, heading, body, starts, p.Words, p.Stride)
+		vectors = make([][]float32, 0, len(numbers)/dims)
+		for v := range slices.Chunk(numbers, dims) {
+			vectors = append(vectors, v)
+		}
+		return vectors, err
+	}
 	for i := range chunks {
 		c := &chunks[i]
-		heading, title := strings.Join(at[c.ID].Hierarchy, headingMark)+suffix, at[c.ID].Title
-		body, err := windows(ctx, e, heading, bodyOf(c))
+		body, err := windows(strings.Join(at[c.ID].Hierarchy, headingMark)+suffix, bodyOf(c))
 		if err != nil {
 			return err
 		}
-		c.Vectors = appendVectors(c.Vectors, store.VectorBody, body)
-		own, err := windows(ctx, e, title, "")
+		title, err := windows(at[c.ID].Title, "")
 		if err != nil {
 			return err
 		}
-		c.Vectors = appendVectors(c.Vectors, store.VectorTitle, own)
+		c.Vectors = appendVectors(appendVectors(c.Vectors, store.VectorBody, body), store.VectorTitle, title)
 	}
 	return nil
-}
-
-// windows returns the vectors of the passages of a text.
-func windows(ctx context.Context, e model.WindowEmbedder, heading, body string) (vectors [][]float32, err error) {
-	defer model.Caught(e.Model(), &err)
-	p := PassagesOf(e)
-	numbers, err := e.AppendWindows(ctx, nil, heading, body, p.Starts(body), p.Words, p.Stride)
-	return slices.Collect(slices.Chunk(numbers, e.Dims())), err
 }
 
 func chunksOf(doc *sheaf.Document) map[sheaf.ID]*sheaf.Chunk {

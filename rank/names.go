@@ -87,14 +87,11 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 }
 
 // addEqual adds the value of the best name of c that equals the query.
-func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked folded) {
-	if len(asked) == 0 || isSection(c) && asked.beginOtherwise(c.Title) {
-		return
-	}
+func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	best, label := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {
 		value := [...]float64{n.Title, n.Alias, n.Alias, n.Equal}[kind]
-		if value > best && asked.call(name) {
+		if value > best && slices.Contains(asked, foldName(name)) {
 			best, label = value, kind.String()+" equals the query"
 		}
 	})

@@ -75,9 +75,6 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 			if t.site {
 				items = append(items, keyItem{key: siteKey(doc.Tree, t.path), kind: pointSite})
 			}
-			if t.post != "" {
-				items = append(items, keyItem{key: siteKey(doc.Tree, t.post), kind: pointSite})
-			}
 			switch {
 			case t.name == "":
 			case t.certain:

@@ -91,7 +91,7 @@ var question, named = regexp.MustCompile(`(?i)^(|[^?]*/|[^?]*[^/?]\.(?:md|markdo
 
 func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	if l.Kind == sheaf.LinkMarkdown {
-		l.Target = strings.TrimPrefix(strings.Replace(l.Target, "@site/", "@/", 1), "@")
+		l.Target = strings.TrimPrefix(l.Target, "@")
 		if !named.MatchString(l.Target) {
 			l.Target = question.ReplaceAllString(l.Target, "$1")
 		}
@@ -180,14 +180,8 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 			}
 		}
 	}
-	if dated := dated.FindStringSubmatch(p); dated != nil && withoutEnding(p) == p {
-		return c.endsWith(file, "/_posts/"+strings.Join(dated[1:4], "-")+"-"+dated[4], true)
-	}
 	return ""
 }
-
-// dated is a page of a post, as Jekyll calls it.
-var dated = regexp.MustCompile(`^(?:.*/)?([0-9]{4})/([0-9]{2})/([0-9]{2})/([^/]+?)(?:\.html)?$`)
 
 // endsWith is the document whose path ends so, in whichever folder above the linking file has
 // one; whole says that the end may be all of it.
@@ -219,11 +213,11 @@ func (c collection) endsWith(file, end string, whole bool) sheaf.ID {
 }
 
 var (
-	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/", "_a/b/", "a/_b/", "_posts/2024-05-06-", "b/_posts/2024-05-06-"}
+	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/", "_a/b/", "a/_b/"}
 	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "???", "note.md?"}
 	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/", "@site/a/b/", "/2024/05/06/", "/b/2024/05/06/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
@@ -437,16 +431,15 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestJekyll: links from the root of a site of Jekyll's lead to pages of collections and to posts.
+// TestJekyll checks links from the root of a Jekyll site to pages of its collections.
 func TestJekyll(t *testing.T) {
 	for _, root := range []string{"", "site/"} {
 		c := open(t, t.TempDir())
-		put(t, c, record(t, root+"_docs/start/index.md", "[a](/docs/start/)\n"), record(t, root+"_docs/use.markdown", "[a](/docs/use/)\n"),
-			record(t, root+"_posts/2024-05-31-new.md", "[a](/news/2024/05/31/new/)\n"), record(t, root+"news/_posts/2024-06-01-old.md", "x\n"))
+		put(t, c, record(t, root+"_docs/start/index.md", "[a](/docs/start/)\n"), record(t, root+"_docs/use.markdown", "[a](/docs/use/)\n"))
 		v := c.View()
 		for target, want := range map[string]sheaf.ID{
-			"/docs/start/": "_docs/start/index.md", "/docs/use": "_docs/use.markdown", "/docs/use.html": "_docs/use.markdown", "/docs/use.md": "", "/2024/05/31/new.html": "_posts/2024-05-31-new.md",
-			"/news/2024/05/31/new/": "_posts/2024-05-31-new.md", "/news/2024/06/01/old": "news/_posts/2024-06-01-old.md", "docs/use": "", "/2024/05/31/other": "", "/2024/5/31/new": "",
+			"/docs/start/": "_docs/start/index.md", "/docs/use": "_docs/use.markdown", "/docs/use.html": "_docs/use.markdown",
+			"/docs/use.md": "", "docs/use": "",
 		} {
 			got, ok := v.Resolve("notes:index.md", sheaf.Link{Kind: sheaf.LinkMarkdown, Target: target})
 			if want != "" {

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,15 +19,14 @@ import (
 // lead outside the collection or nowhere.
 //
 // Markdown links are paths relative to the linking file, or to the tree's folder
-// when they begin with a slash, or as Zola and Docusaurus write it with "@/" or "@site/"; a folder
+// when they begin with a slash, or with "@/" as Zola writes it; a folder
 // stands for its readme, index or _index, and a page that ends with .html for the Markdown
 // file that it is made of; "?plain=1" and the like behind them do not count. Where the
 // tree's folder has nothing there, a path of several parts that begins with a slash is
 // from the root of a site: a folder above the tree's, as of /en/start in a folder
 // docs/en, or else any folder of the tree: of several the one that
 // shares most folders with the linking file, then as of several notes. Where nothing is there
-// either, its first folder may be a collection of Jekyll's, _docs of /docs/start, or its end the
-// year, month, day and title of a post, _posts/2024-05-31-new.md of /2024/05/31/new. Wiki
+// either, its first folder may be a collection of Jekyll's, _docs of /docs/start. Wiki
 // links name a note as Obsidian does: by its path, the end of its path, its file
 // name, or an alias; of several notes the one in the same folder, then the one
 // with the shortest path, then the first in order of ID. Embeds, and wiki links that
@@ -100,8 +98,6 @@ type target struct {
 	path, suffix, full string
 	// site says that path may as well be from the root of a site.
 	site bool
-	// post is the path of the post that such a path may be a page of, "" when it is none.
-	post string
 	// name is what a wiki link calls its note, "" when the link is no such.
 	name string
 	// certain says that name alone decides: no path comes before it, and it
@@ -126,11 +122,6 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 			t.full = full
 			t.path, t.suffix = cutMarkdown(fold.Text(full))
 			t.site = link.Kind == sheaf.LinkMarkdown && strings.HasPrefix(written, "/") && strings.Contains(t.path, "/")
-			if t.site && t.suffix == "" {
-				if date := postPage.FindStringSubmatch(t.path); date != nil {
-					t.post = "_posts/" + date[1] + "-" + date[2] + "-" + date[3] + "-" + date[4]
-				}
-			}
 		}
 	}
 	if link.Kind != sheaf.LinkMarkdown {
@@ -140,9 +131,6 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 	return t
 }
 
-// postPage is the path of a post's page, as Jekyll calls it where nobody says otherwise.
-var postPage = regexp.MustCompile(`(?:^|/)([0-9]{4})/([0-9]{2})/([0-9]{2})/([^/]+?)(?:\.html)?$`)
-
 // address is the target of a link as a path. What follows a question mark behind a page or a
 // folder is no part of it; elsewhere the mark may belong to the name of a file.
 func address(link sheaf.Link) string {
@@ -150,10 +138,8 @@ func address(link sheaf.Link) string {
 		return link.Target
 	}
 	target := link.Target
-	for _, root := range []string{"@", "@site"} {
-		if rest, ok := strings.CutPrefix(target, root); ok && strings.HasPrefix(rest, "/") {
-			target = rest
-		}
+	if strings.HasPrefix(target, "@/") {
+		target = target[1:]
 	}
 	before, asked, ok := strings.Cut(target, "?")
 	if !ok {
@@ -302,9 +288,6 @@ func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID
 		if most >= 0 {
 			return best, true
 		}
-	}
-	if t.post != "" {
-		look(kindName, path.Base(t.post), t.post, "")
 	}
 	return best, most >= 0
 }

@@ -39,13 +39,11 @@ var allowed = map[string][]string{
 	"store/storetest":           {"root", "store", "text/analysis", "rank"},
 	"store/memory":              {"root", "store", "text/analysis", "internal/distinct", "internal/edits"},
 	"store/embedded":            {"root", "store", "text/analysis", "index/engine", "index/engine/...", "index/vfs"},
-	"store/textplan":            {"root", "store", "text/analysis", "internal/edits"},
+	"store/storekit":            {"root", "store", "text/analysis", "internal/edits"},
 	"rank/runfile":              {"root", "rank"},
-	"store/columnword":          {"root"},
-	"store/httpstore":           {"root", "store"},
 	"store/transfer":            {"root", "store"},
-	"store/opensearch":          {"root", "store", "store/httpstore", "store/textplan", "text/analysis", "index/engine/bm25"}, // which lengths Lucene keeps
-	"store/...":                 {"root", "store", "store/columnword", "store/httpstore", "store/textplan", "text/analysis"},
+	"store/opensearch":          {"root", "store", "store/storekit", "text/analysis", "index/engine/bm25"}, // which lengths Lucene keeps
+	"store/...":                 {"root", "store", "store/storekit", "text/analysis"},
 	"model/...":                 {"model"},
 	"model/static/english":      {"model", "model/static"},
 	"model/static/builtin":      {"model", "model/static", "model/static/english"},

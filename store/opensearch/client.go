@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // newClient sends requests to the server of o.
-func newClient(o Options) *httpstore.Client {
-	return &httpstore.Client{Store: o.Dialect.String(), URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
+func newClient(o Options) *storekit.Client {
+	return &storekit.Client{Store: o.Dialect.String(), URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
 		switch {
 		case o.APIKey != "":
 			req.Header.Set("Authorization", "ApiKey "+o.APIKey)
@@ -59,7 +59,7 @@ func (e serverError) tooLarge() bool {
 
 // asTooLarge is the error of such a request, or of an action in it.
 func (e serverError) asTooLarge(status int) error {
-	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s", httpstore.ErrTooLarge, status, e)
+	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s", storekit.ErrTooLarge, status, e)
 }
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
@@ -68,7 +68,7 @@ var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 func refusal(status int, body []byte) error {
 	var said struct{ Error serverError }
 	if json.Unmarshal(body, &said) != nil || said.Error.Type == "" {
-		return httpstore.Refusal(status, body) // that of a proxy
+		return storekit.Refusal(status, body) // that of a proxy
 	}
 	if status == http.StatusNotFound && said.Error.Type == "index_not_found_exception" {
 		return errMissing
@@ -97,5 +97,5 @@ func refusal(status int, body []byte) error {
 	if said.Error.tooLarge() {
 		return said.Error.asTooLarge(status)
 	}
-	return httpstore.Refused(status, fmt.Sprintf("%.500s", said.Error.String()))
+	return storekit.Refused(status, fmt.Sprintf("%.500s", said.Error.String()))
 }

@@ -16,8 +16,8 @@ import (
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
-	"sheaf/store/textplan"
 	"sheaf/text/analysis"
 )
 
@@ -67,7 +67,7 @@ func repeats(req store.Request) bool {
 	if err != nil {
 		panic(err) // English is always there
 	}
-	plan := textplan.Compile(a, req.Text)
+	plan := storekit.Compile(a, req.Text)
 	return plan.Repeats()
 }
 

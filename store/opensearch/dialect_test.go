@@ -10,8 +10,8 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
-	"sheaf/store/textplan"
 )
 
 // TestElasticsearch: what is sent to Elasticsearch has its golden form, of requests too
@@ -52,10 +52,10 @@ func TestElasticsearch(t *testing.T) {
 			add(r.Name, nil, err)
 			continue
 		}
-		w := words{s: s, req: r.Request.Text, plan: textplan.Compile(o.Analyzer, r.Request.Text), grown: map[string][]grown{}}
-		textplan.Walk(w.plan.Root, func(n textplan.Node) {
-			if e, ok := n.(textplan.Expand); ok {
-				w.grown[expandKey(e)] = []grown{{"oolong", 1}, {textplan.FormMark + "oolongs", 0.5}}
+		w := words{s: s, req: r.Request.Text, plan: storekit.Compile(o.Analyzer, r.Request.Text), grown: map[string][]grown{}}
+		storekit.Walk(w.plan.Root, func(n storekit.Node) {
+			if e, ok := n.(storekit.Expand); ok {
+				w.grown[expandKey(e)] = []grown{{"oolong", 1}, {storekit.FormMark + "oolongs", 0.5}}
 			}
 		})
 		add(r.Name, object{"filter": clauses, "query": w.root()}, nil)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // The dictionary is an index of its own with one document a term or form. The
@@ -73,9 +73,9 @@ type grown struct {
 }
 
 // grow finds the terms that e accepts, in order.
-func (s *Store) grow(ctx context.Context, e textplan.Expand) ([]grown, error) {
+func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]grown, error) {
 	var parts []object
-	for _, mark := range []string{"", textplan.FormMark} {
+	for _, mark := range []string{"", storekit.FormMark} {
 		if mark != "" && !e.Forms {
 			continue
 		}

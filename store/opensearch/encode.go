@@ -13,7 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/engine/bm25"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // escapes is the first of 256 characters, reserved by Unicode for private use,
@@ -149,11 +149,11 @@ const maxGap = 1000
 const present = "\x02"
 
 // fieldTexts are the terms of a field and its forms as they are sent.
-func fieldTexts(f textplan.Field) (terms, forms string) {
+func fieldTexts(f storekit.Field) (terms, forms string) {
 	at := make([]placed, 0, f.Length)
 	rest := []string{present}
 	for _, p := range f.Postings {
-		if form, ok := strings.CutPrefix(p.Term, textplan.FormMark); ok {
+		if form, ok := strings.CutPrefix(p.Term, storekit.FormMark); ok {
 			for range p.Frequency {
 				rest = append(rest, form)
 			}

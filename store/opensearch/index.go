@@ -10,7 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // version is that of the mapping.
@@ -361,7 +361,7 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 // was made by something else that is sheaf.ErrInvalid, and both stay.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
+		o.Client = &http.Client{Transport: storekit.Transport()}
 	}
 	defer o.Client.CloseIdleConnections()
 	s := &Store{o: o, client: newClient(o)}

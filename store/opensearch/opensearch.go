@@ -28,8 +28,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
@@ -107,11 +106,11 @@ const usualClauses = 1024
 // Store is an open index.
 type Store struct {
 	// written analyzes what is written.
-	written *textplan.Writer
+	written *storekit.Writer
 	o       Options
-	client  *httpstore.Client
+	client  *storekit.Client
 
-	calls *httpstore.Calls
+	calls *storekit.Calls
 
 	mu       sync.Mutex
 	known    map[string]bool // terms that are in the dictionary
@@ -152,7 +151,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
+	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), calls: storekit.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
 	s.clauses.Store(usualClauses)
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
@@ -172,7 +171,7 @@ func (o *Options) prepare() error {
 		o.Timeout = defaultTimeout
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
+		o.Client = &http.Client{Transport: storekit.Transport()}
 	}
 	o.URL = strings.TrimRight(o.URL, "/")
 	name := o.Dialect.String()

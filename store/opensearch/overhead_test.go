@@ -9,8 +9,8 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
 	"sheaf/store"
-	"sheaf/store/httpstore"
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -19,7 +19,7 @@ import (
 func BenchmarkOverhead(b *testing.B) {
 	for _, profile := range []string{"rrf", "sheaf"} {
 		b.Run(profile, func(b *testing.B) {
-			tap := &storetest.Tap{HTTP: httpstore.Transport()}
+			tap := &storetest.Tap{HTTP: storekit.Transport()}
 			_, whole := collectiontest.Searches(b, profile, func(o *collection.Options) {
 				at := optionsOf(b, opensearch.OpenSearch)
 				at.Client, at.Analyzer = &http.Client{Transport: tap}, o.Analyzer
@@ -35,7 +35,7 @@ func BenchmarkOverhead(b *testing.B) {
 func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
-	tap := &storetest.Tap{HTTP: httpstore.Transport()}
+	tap := &storetest.Tap{HTTP: storekit.Transport()}
 	fresh := func() (*opensearch.Store, opensearch.Options) {
 		o := optionsOf(b, opensearch.OpenSearch)
 		o.Client = &http.Client{Transport: tap}

@@ -10,7 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // TestLicenseRefuses: what the license does not cover is unsupported, and not for want
@@ -49,8 +49,8 @@ func TestNoRoom(t *testing.T) {
 		}))
 		c := newClient(Options{URL: server.URL, Client: server.Client()})
 		c.Attempts = 2
-		err = c.Call(t.Context(), "POST", "/notes/_bulk", httpstore.Lines("{}\n"), nil)
-		if errors.Is(err, httpstore.ErrTooLarge) != want || calls == 1 != want {
+		err = c.Call(t.Context(), "POST", "/notes/_bulk", storekit.Lines("{}\n"), nil)
+		if errors.Is(err, storekit.ErrTooLarge) != want || calls == 1 != want {
 			t.Errorf("%s: %d calls, %v", reason, calls, err)
 		}
 		server.Close()

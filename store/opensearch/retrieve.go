@@ -7,7 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // Retrieve implements [store.Backend].
@@ -160,7 +160,7 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 	if err := s.Supports(*req); err != nil {
 		return nil, err
 	}
-	w := words{s: s, req: req.Text, plan: textplan.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
+	w := words{s: s, req: req.Text, plan: storekit.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
 	if w.plan.Repeats() {
 		return nil, s.fault(sheaf.ErrUnsupported, "a phrase with slop that holds a word twice: Lucene wants a word of the text for each: leave the slop out, or use another store")
 	}
@@ -276,20 +276,20 @@ func bounded(knn object, clauses []any) object {
 type words struct {
 	s       *Store
 	req     *store.TextRequest
-	plan    textplan.Plan
+	plan    storekit.Plan
 	grown   map[string][]grown
 	clauses int
 }
 
-func expandKey(e textplan.Expand) string {
+func expandKey(e storekit.Expand) string {
 	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
 }
 
 // resolve looks up the expansions.
 func (w *words) resolve(ctx context.Context) error {
-	var expands []textplan.Expand
-	textplan.Walk(w.plan.Root, func(n textplan.Node) {
-		if e, ok := n.(textplan.Expand); ok {
+	var expands []storekit.Expand
+	storekit.Walk(w.plan.Root, func(n storekit.Node) {
+		if e, ok := n.(storekit.Expand); ok {
 			expands = append(expands, e)
 		}
 	})
@@ -327,32 +327,32 @@ func (w *words) root() object {
 		return object{"constant_score": object{"filter": matching, "boost": 0}} // what matches holds no word
 	}
 	best := object{"dis_max": object{"queries": queries, "tie_breaker": w.req.TieBreaker}}
-	if b, ok := w.plan.Root.(textplan.Bool); ok && !b.All && len(b.Must)+len(b.MustNot) == 0 && plain(b.Should) {
+	if b, ok := w.plan.Root.(storekit.Bool); ok && !b.All && len(b.Must)+len(b.MustNot) == 0 && plain(b.Should) {
 		return best // whatever scores matches
 	}
 	return object{"bool": object{"filter": []any{matching}, "should": []any{best}}}
 }
 
-func plain(parts []textplan.Node) bool {
-	return !slices.ContainsFunc(parts, func(n textplan.Node) bool { _, ok := n.(textplan.Bool); return ok })
+func plain(parts []storekit.Node) bool {
+	return !slices.ContainsFunc(parts, func(n storekit.Node) bool { _, ok := n.(storekit.Bool); return ok })
 }
 
 // scoped is a part that scores in some fields but must match in all.
 type scoped struct {
-	textplan.Node
-	match textplan.Node
+	storekit.Node
+	match storekit.Node
 }
 
 // scoring makes the parts of n optional, each under the condition that it
 // matches as a whole, so that a field that holds only some of them scores these.
-func (w *words) scoring(n textplan.Node) textplan.Node {
-	b, ok := n.(textplan.Bool)
+func (w *words) scoring(n storekit.Node) storekit.Node {
+	b, ok := n.(storekit.Bool)
 	if !ok {
 		return n
 	}
-	var out textplan.Bool
+	var out storekit.Bool
 	for _, part := range slices.Concat(b.Must, b.Should) {
-		if inner, ok := part.(textplan.Bool); ok {
+		if inner, ok := part.(storekit.Bool); ok {
 			out.Should = append(out.Should, scoped{Node: w.scoring(inner), match: inner})
 		} else {
 			out.Should = append(out.Should, part)
@@ -363,15 +363,15 @@ func (w *words) scoring(n textplan.Node) textplan.Node {
 
 // node is the query of a part in those of its fields that are among fields; nil
 // when nothing can match.
-func (w *words) node(n textplan.Node, fields []int) object {
+func (w *words) node(n storekit.Node, fields []int) object {
 	switch n := n.(type) {
-	case textplan.Term:
+	case storekit.Term:
 		return w.term(n, fields)
-	case textplan.Expand:
+	case storekit.Expand:
 		return w.expand(n, fields)
-	case textplan.Phrase:
+	case storekit.Phrase:
 		return w.phrase(n, fields)
-	case textplan.Bool:
+	case storekit.Bool:
 		return w.bool(n, fields)
 	case scoped:
 		all := make([]int, len(w.plan.Fields))
@@ -414,7 +414,7 @@ func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]
 	kind := "t."
-	if len(term) > 0 && term[:1] == textplan.FormMark {
+	if len(term) > 0 && term[:1] == storekit.FormMark {
 		kind, term = "f.", term[1:]
 	}
 	boost := factor * f.Weight
@@ -424,7 +424,7 @@ func (w *words) single(term string, field int, factor float64) object {
 	return object{"term": object{kind + plainField(f.Name): object{"value": term, "boost": boost}}}
 }
 
-func (w *words) term(n textplan.Term, fields []int) object {
+func (w *words) term(n storekit.Term, fields []int) object {
 	var parts []any
 	for _, f := range among(n.Fields, fields) {
 		parts = append(parts, w.single(n.Text, f, n.Factor))
@@ -432,7 +432,7 @@ func (w *words) term(n textplan.Term, fields []int) object {
 	return anyOf(parts)
 }
 
-func (w *words) expand(n textplan.Expand, fields []int) object {
+func (w *words) expand(n storekit.Expand, fields []int) object {
 	list := w.grown[expandKey(n)]
 	if len(list) == 0 {
 		return nil
@@ -449,7 +449,7 @@ func (w *words) expand(n textplan.Expand, fields []int) object {
 }
 
 // phrase demands the phrase and scores its terms, field by field.
-func (w *words) phrase(n textplan.Phrase, fields []int) object {
+func (w *words) phrase(n storekit.Phrase, fields []int) object {
 	at := make([]placed, len(n.Tokens))
 	for i, t := range n.Tokens {
 		at[i] = placed{int32(t.Position), t.Text}
@@ -475,7 +475,7 @@ func (w *words) phrase(n textplan.Phrase, fields []int) object {
 	return anyOf(parts)
 }
 
-func (w *words) bool(n textplan.Bool, fields []int) object {
+func (w *words) bool(n storekit.Bool, fields []int) object {
 	out := object{}
 	var must, should, not []any
 	for _, part := range n.Must {

@@ -7,7 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // RetrieveAll implements [store.Batcher] with one request of many searches.
@@ -94,7 +94,7 @@ func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read fu
 				answer
 			}
 		}
-		if err := s.client.Call(ctx, "POST", path, httpstore.Lines(lines), &said); err != nil {
+		if err := s.client.Call(ctx, "POST", path, storekit.Lines(lines), &said); err != nil {
 			return err
 		}
 		if len(said.Responses) != len(asked) {
@@ -107,7 +107,7 @@ func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read fu
 			case one.Status == http.StatusTooManyRequests && attempt < bulkAttempts:
 				busy = true
 			case one.Status >= 300:
-				return fmt.Errorf("%s: POST %s: search %d of %d: %w", s.o.Dialect, path, k+1, len(asked), httpstore.Refused(one.Status, one.Error.String()))
+				return fmt.Errorf("%s: POST %s: search %d of %d: %w", s.o.Dialect, path, k+1, len(asked), storekit.Refused(one.Status, one.Error.String()))
 			default:
 				if err := read(i, &one.answer); err != nil {
 					return err
@@ -117,7 +117,7 @@ func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read fu
 		if !busy {
 			return nil
 		}
-		if err := httpstore.Wait(ctx, attempt, 0); err != nil {
+		if err := storekit.Wait(ctx, attempt, 0); err != nil {
 			return err
 		}
 	}

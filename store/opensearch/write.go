@@ -15,7 +15,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // Bounds of what one request carries.
@@ -214,7 +214,7 @@ func (b *bulk) all(ctx context.Context, chunks map[string]*store.Chunk) (map[str
 		words  []string
 	}
 	all := map[string]bool{}
-	return all, httpstore.InOrder(ctx, slices.Sorted(maps.Keys(chunks)), func(key string) (made, error) {
+	return all, storekit.InOrder(ctx, slices.Sorted(maps.Keys(chunks)), func(key string) (made, error) {
 		source, words := b.s.document(chunks[key])
 		return made{slices.Concat(encode(object{"index": object{"_id": key}}), []byte("\n"), source, []byte("\n")), words}, nil
 	}, func(_ context.Context, key string, m made) error {
@@ -318,7 +318,7 @@ func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) err
 	for i := range all {
 		all[i] = i
 	}
-	return httpstore.Halve(all, func(some []int) error {
+	return storekit.Halve(all, func(some []int) error {
 		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
 	}, func(i int, err error) {
 		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB where nobody set it, and a tenth of its memory): %w", len(lines[i]), err))
@@ -363,13 +363,13 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 	}
 	began := time.Now()
 	for attempt := 1; len(rest) > 0; attempt++ {
-		again := attempt < bulkAttempts || httpstore.WaitsFor(ctx, began)
+		again := attempt < bulkAttempts || storekit.WaitsFor(ctx, began)
 		body := make([][]byte, len(rest))
 		for k, i := range rest {
 			body[k] = lines[i]
 		}
 		var said struct{ Items []map[string]acted }
-		if err := s.client.Call(ctx, "POST", "/"+index+"/_bulk"+bulkAnswer, httpstore.Lines(bytes.Join(body, nil)), &said); err != nil {
+		if err := s.client.Call(ctx, "POST", "/"+index+"/_bulk"+bulkAnswer, storekit.Lines(bytes.Join(body, nil)), &said); err != nil {
 			return err
 		}
 		if len(said.Items) != len(rest) {
@@ -398,7 +398,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 			began = time.Now() // it took some
 		}
 		if rest = busy; len(rest) > 0 {
-			if err := httpstore.Wait(ctx, attempt, 0); err != nil {
+			if err := storekit.Wait(ctx, attempt, 0); err != nil {
 				return err
 			}
 		}

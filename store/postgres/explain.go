@@ -9,7 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request, ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
@@ -61,7 +61,7 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store
 		if term == "" {
 			continue // a row that only says that the chunk matches
 		}
-		label := fmt.Sprintf("%q", strings.TrimPrefix(term, textplan.FormMark))
+		label := fmt.Sprintf("%q", strings.TrimPrefix(term, storekit.FormMark))
 		if w.req.Combine != store.CombineBM25F {
 			label += " in " + w.plan.Fields[f].Name
 		}

@@ -17,8 +17,8 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
-	"sheaf/store/textplan"
 )
 
 // fresh is a new, empty store, which the end of the test removes.
@@ -169,7 +169,7 @@ func BenchmarkBulk(b *testing.B) {
 	documents := func() error { return into.addDocuments(ctx, batch.Chunks) }
 	// Finished rows have the words already: who fills by COPY first has to make them.
 	words := func() error {
-		w := textplan.NewWriter(o.Analyzer)
+		w := storekit.NewWriter(o.Analyzer)
 		for i := range batch.Chunks {
 			for _, f := range batch.Chunks[i].Fields {
 				w.Analyze(f.Text)

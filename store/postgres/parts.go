@@ -9,7 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // What is sent together: as much as has come when the server is done with what it had,
@@ -189,7 +189,7 @@ func kept(chunks []analyzed) []analyzed {
 // analyzed is a chunk with its terms.
 type analyzed struct {
 	source *store.Chunk
-	fields []textplan.Field // as source.Fields
+	fields []storekit.Field // as source.Fields
 }
 
 // lastOfEqual keeps the last of chunks with equal IDs.
@@ -281,7 +281,7 @@ func (p *part) add(chunks []analyzed) {
 func (s *Store) analyze(chunks []analyzed) []analyzed {
 	for i := range chunks {
 		c := &chunks[i]
-		c.fields = make([]textplan.Field, len(c.source.Fields))
+		c.fields = make([]storekit.Field, len(c.source.Fields))
 		for j, f := range c.source.Fields {
 			c.fields[j] = s.written.Unsorted(f.Text)
 			if c.fields[j].Length == 0 {

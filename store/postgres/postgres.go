@@ -27,7 +27,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
@@ -76,7 +76,7 @@ type Store struct {
 	o    Options
 	pool *pgxpool.Pool
 	// written analyzes what is written.
-	written *textplan.Writer
+	written *storekit.Writer
 	// writing holds a token while nobody writes.
 	writing chan struct{}
 
@@ -120,7 +120,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, sheaf.Invalidf("postgres: %w", err)
 	}
-	s := &Store{o: o, pool: pool, written: textplan.NewWriter(o.Analyzer), writing: make(chan struct{}, 1), terms: map[string]int32{}}
+	s := &Store{o: o, pool: pool, written: storekit.NewWriter(o.Analyzer), writing: make(chan struct{}, 1), terms: map[string]int32{}}
 	s.writing <- struct{}{}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()

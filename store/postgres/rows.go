@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"sheaf"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // sendColumns sends what chunks hold besides texts; the first has the number after before.
@@ -189,7 +189,7 @@ func (w *load) chunkRow(out *rows, c *analyzed, ord int64, fields []int32) []int
 type posting struct {
 	field, length int32
 	chunk         int64
-	source        *textplan.Posting
+	source        *storekit.Posting
 }
 
 // postingRows are the rows of chunks in the order of terms, then chunks: the server fills

@@ -13,7 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // A part of a query by words is a relation (chunk, f, n, term, s): the chunk
@@ -25,7 +25,7 @@ import (
 type words struct {
 	statement
 	req   *store.TextRequest
-	plan  textplan.Plan
+	plan  storekit.Plan
 	ids   map[string]int32   // of terms in the dictionary
 	grown map[string][]grown // by key of an Expand
 	field map[string]int32   // ids of fields
@@ -58,7 +58,7 @@ type grown struct {
 	weight float64
 }
 
-func expandKey(e textplan.Expand) string {
+func expandKey(e storekit.Expand) string {
 	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
 }
 
@@ -80,16 +80,16 @@ func (s *statement) bound(req *store.Request) string {
 // resolve looks up what the plan needs from the dictionary.
 func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error {
 	texts := map[string]bool{}
-	var expands []textplan.Expand
-	textplan.Walk(w.plan.Root, func(n textplan.Node) {
+	var expands []storekit.Expand
+	storekit.Walk(w.plan.Root, func(n storekit.Node) {
 		switch n := n.(type) {
-		case textplan.Term:
+		case storekit.Term:
 			texts[n.Text] = true
-		case textplan.Phrase:
+		case storekit.Phrase:
 			for _, t := range n.Tokens {
 				texts[t.Text] = true
 			}
-		case textplan.Expand:
+		case storekit.Expand:
 			expands = append(expands, n)
 		}
 	})
@@ -173,7 +173,7 @@ func (s *Store) readFields(place uint32, rows pgx.Rows) (map[string]int32, error
 // grow finds the terms that e accepts. For edits it asks only for terms of about
 // the right length that hold one of the word's pieces: d edits touch at most 2d
 // of 2d+1 pieces, a swap of neighbors touching two.
-func grow(ctx context.Context, conn *pgxpool.Conn, e textplan.Expand) ([]grown, error) {
+func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
 		sql = "SELECT id, text FROM term WHERE text >= $1 AND starts_with(text, $1)"
@@ -183,8 +183,8 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e textplan.Expand) ([]grown, 
 			args = append(args, string(end))
 		}
 		if e.Forms {
-			marked := textplan.FormMark + e.Text
-			args = append(args, marked, textplan.FormMark+"\U0010ffff")
+			marked := storekit.FormMark + e.Text
+			args = append(args, marked, storekit.FormMark+"\U0010ffff")
 			sql += fmt.Sprintf(" UNION ALL SELECT id, text FROM term WHERE text >= $%d AND text <= $%d AND starts_with(text, $%d)", len(args)-1, len(args), len(args)-1)
 		}
 	} else {
@@ -221,13 +221,13 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e textplan.Expand) ([]grown, 
 }
 
 // node makes the relation of a part and returns its name.
-func (w *words) node(n textplan.Node) string {
+func (w *words) node(n storekit.Node) string {
 	switch n := n.(type) {
-	case textplan.Term, textplan.Expand:
-		return w.leaf([]textplan.Node{n}, "")
-	case textplan.Phrase:
+	case storekit.Term, storekit.Expand:
+		return w.leaf([]storekit.Node{n}, "")
+	case storekit.Phrase:
 		return w.phrase(n)
-	case textplan.Bool:
+	case storekit.Bool:
 		if len(n.Must)+len(n.MustNot) == 0 && !n.All && simple(n.Should) {
 			return w.leaf(n.Should, "")
 		}
@@ -238,14 +238,14 @@ func (w *words) node(n textplan.Node) string {
 
 // simple reports whether parts are terms and expansions over the same fields, so
 // that one look at the posting lists serves them all.
-func simple(parts []textplan.Node) bool {
+func simple(parts []storekit.Node) bool {
 	var fields []int
 	for i, p := range parts {
 		var own []int
 		switch p := p.(type) {
-		case textplan.Term:
+		case storekit.Term:
 			own = p.Fields
-		case textplan.Expand:
+		case storekit.Expand:
 			own = p.Fields
 		default:
 			return false
@@ -290,17 +290,17 @@ func (w *words) add(l *looked, fields []int, factor float64, terms ...grown) {
 
 // leaf makes the relation of terms and expansions, of which any may match. among,
 // unless it is "", is a condition on posting p.
-func (w *words) leaf(parts []textplan.Node, among string) string {
+func (w *words) leaf(parts []storekit.Node, among string) string {
 	var l looked
 	var fields []int
 	for _, p := range parts {
 		switch p := p.(type) {
-		case textplan.Term:
+		case storekit.Term:
 			fields = p.Fields
 			if id, ok := w.ids[p.Text]; ok {
 				w.add(&l, p.Fields, p.Factor, grown{id, 1})
 			}
-		case textplan.Expand:
+		case storekit.Expand:
 			fields = p.Fields
 			w.add(&l, p.Fields, p.Factor, w.grown[expandKey(p)]...)
 		}
@@ -399,9 +399,9 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 
 // phrase makes the relation of a phrase: the fields that hold it, and then their
 // terms.
-func (w *words) phrase(p textplan.Phrase) string {
+func (w *words) phrase(p storekit.Phrase) string {
 	terms, at := make([]int32, len(p.Tokens)), make([]int32, len(p.Tokens))
-	var parts []textplan.Node
+	var parts []storekit.Node
 	where := map[string]int{}
 	for i, t := range p.Tokens {
 		id, ok := w.ids[t.Text]
@@ -410,13 +410,13 @@ func (w *words) phrase(p textplan.Phrase) string {
 		}
 		terms[i], at[i] = id, int32(t.Position)
 		if j, ok := where[t.Text]; ok {
-			term := parts[j].(textplan.Term)
+			term := parts[j].(storekit.Term)
 			term.Factor += p.Factor
 			parts[j] = term
 			continue
 		}
 		where[t.Text] = len(parts)
-		parts = append(parts, textplan.Term{Text: t.Text, Fields: p.Fields, Factor: p.Factor})
+		parts = append(parts, storekit.Term{Text: t.Text, Fields: p.Fields, Factor: p.Factor})
 	}
 	var fields []int32
 	for _, f := range p.Fields {
@@ -462,7 +462,7 @@ func (w *words) among() string {
 	return " AND " + w.let()
 }
 
-func (w *words) bool(q textplan.Bool) string {
+func (w *words) bool(q storekit.Bool) string {
 	if q.All {
 		from := "SELECT ord FROM chunk"
 		if w.allowed != "" {
@@ -490,7 +490,7 @@ func (w *words) bool(q textplan.Bool) string {
 
 // without restricts a relation to the chunks that are in every one of must, and
 // in none of those of not.
-func (w *words) without(from string, not []textplan.Node, must []string) string {
+func (w *words) without(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {
 		conditions = append(conditions, "chunk IN (SELECT chunk FROM "+name+")")
@@ -538,14 +538,14 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 	if o.count {
 		text.Combine = store.CombineSum // what matches does not depend on how it is scored
 	}
-	w := &words{req: &text, plan: textplan.Compile(s.o.Analyzer, &text), buildOptions: o}
+	w := &words{req: &text, plan: storekit.Compile(s.o.Analyzer, &text), buildOptions: o}
 	var err error
 	parts := 0
-	textplan.Walk(w.plan.Root, func(n textplan.Node) {
-		if _, ok := n.(textplan.Term); !ok {
+	storekit.Walk(w.plan.Root, func(n storekit.Node) {
+		if _, ok := n.(storekit.Term); !ok {
 			parts++
 		}
-		if p, ok := n.(textplan.Phrase); ok && len(p.Tokens) > MaxPhrase {
+		if p, ok := n.(storekit.Phrase); ok && len(p.Tokens) > MaxPhrase {
 			err = fmt.Errorf("postgres: %w: a phrase of %d terms: at most %d are looked for", sheaf.ErrUnsupported, len(p.Tokens), MaxPhrase)
 		}
 	})

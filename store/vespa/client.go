@@ -9,7 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // feedAttempts is how often a document is offered to a server that is not reached or takes
@@ -18,8 +18,8 @@ import (
 const feedAttempts = 12
 
 // newClient sends requests to a server of o.
-func newClient(o *Options, url string) *httpstore.Client {
-	return &httpstore.Client{Store: "vespa", URL: url, HTTP: o.Client, Refusal: refuse, Authorize: func(req *http.Request) {
+func newClient(o *Options, url string) *storekit.Client {
+	return &storekit.Client{Store: "vespa", URL: url, HTTP: o.Client, Refusal: refuse, Authorize: func(req *http.Request) {
 		if o.Token != "" {
 			req.Header.Set("Authorization", "Bearer "+o.Token)
 		}
@@ -28,7 +28,7 @@ func newClient(o *Options, url string) *httpstore.Client {
 
 // newFeeder sends documents, as many at a time as the server bears. They are put and
 // removed under IDs of their own and updates assign, so each may be sent again.
-func newFeeder(o *Options) *httpstore.Client {
+func newFeeder(o *Options) *storekit.Client {
 	out, paced := newClient(o, o.URL), *o.Client
 	next := paced.Transport
 	if next == nil {
@@ -81,7 +81,7 @@ func refuse(status int, body []byte) error {
 	case http.StatusInsufficientStorage:
 		r.error = fmt.Errorf("%w: status %d (a content node is short of memory or disk and takes no documents: give it more, or delete some): %s", sheaf.ErrUnavailable, status, r.reason)
 	default:
-		r.error = httpstore.Refused(status, r.reason)
+		r.error = storekit.Refused(status, r.reason)
 	}
 	return r
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // The configuration server keeps one application for everybody who does not name a
@@ -40,7 +40,7 @@ func (s *Store) deploy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := config.Call(ctx, "POST", activate, httpstore.Bytes{Type: "application/zip", Data: zipped}, nil); err != nil {
+	if err := config.Call(ctx, "POST", activate, storekit.Bytes{Type: "application/zip", Data: zipped}, nil); err != nil {
 		return fmt.Errorf("deploy the application: %w", err)
 	}
 	return s.wait(ctx)
@@ -60,7 +60,7 @@ func (s *Store) wait(ctx context.Context) error {
 		select {
 		case <-time.After(waitPause):
 		case <-ctx.Done():
-			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it a longer timeout: %w", httpstore.OutOfTime(ctx, err))
+			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it a longer timeout: %w", storekit.OutOfTime(ctx, err))
 		}
 	}
 }
@@ -91,7 +91,7 @@ func Drop(ctx context.Context, o Options) error {
 
 // deleteSome deletes as many documents of a schema as the server does at a time, from
 // where the last call came to; continuation is "" at the end.
-func deleteSome(ctx context.Context, c *httpstore.Client, schema string, continuation *string) error {
+func deleteSome(ctx context.Context, c *storekit.Client, schema string, continuation *string) error {
 	path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
 	if *continuation != "" {
 		path += "&continuation=" + url.QueryEscape(*continuation)

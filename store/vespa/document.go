@@ -11,8 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/columnword"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // hash stands for an ID: in the IDs of documents, where Vespa forbids some
@@ -63,14 +62,14 @@ func vectorWord(name string) string { return hex.EncodeToString([]byte(name)) }
 func columnFields(c *store.Chunk) object {
 	words, numbers := []string{}, []object{}
 	for _, col := range c.Columns {
-		name := columnword.Column(col.Name)
+		name := storekit.ColumnWord(col.Name)
 		for _, v := range col.Values {
 			if v.IsZero() {
 				continue
 			}
-			words = append(words, name+columnword.Value(v))
+			words = append(words, name+storekit.ValueWord(v))
 			if v.Kind != sheaf.KindText {
-				numbers = append(numbers, object{"column": name + columnword.Kind(v.Kind), "value": columnword.Number(v.Number)})
+				numbers = append(numbers, object{"column": name + storekit.KindWord(v.Kind), "value": storekit.SortableNumber(v.Number)})
 			}
 		}
 	}
@@ -91,10 +90,10 @@ func update(c *store.Chunk) object {
 }
 
 // terms writes the terms of a field, forms left out, as often as they stand there.
-func terms(f textplan.Field) string {
+func terms(f storekit.Field) string {
 	var out strings.Builder
 	for _, p := range f.Postings {
-		if strings.HasPrefix(p.Term, textplan.FormMark) {
+		if strings.HasPrefix(p.Term, storekit.FormMark) {
 			continue
 		}
 		word := termWord(p.Term)

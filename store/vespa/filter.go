@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/store/columnword"
+	"sheaf/store/storekit"
 )
 
 // Conditions that need no field.
@@ -114,9 +114,9 @@ func (s *Store) filter(q *query, f sheaf.Filter) (string, error) {
 	case sheaf.Range:
 		return s.between(q, f)
 	case sheaf.Exists:
-		return "columns contains ({prefix:true}" + q.param(columnword.Column(f.Column)) + ")", nil
+		return "columns contains ({prefix:true}" + q.param(storekit.ColumnWord(f.Column)) + ")", nil
 	case sheaf.HasPrefix:
-		return "columns contains ({prefix:true}" + q.param(columnword.Column(f.Column)+columnword.Prefix(f.Prefix)) + ")", nil
+		return "columns contains ({prefix:true}" + q.param(storekit.ColumnWord(f.Column)+storekit.PrefixWord(f.Prefix)) + ")", nil
 	}
 	return nothing, nil
 }
@@ -146,7 +146,7 @@ func in(q *query, f sheaf.In) string {
 		case v.Kind == sheaf.KindText && field != "" && v.Text != "":
 			names = append(names, folded(v.Text))
 		default:
-			words = append(words, columnword.Column(f.Column)+columnword.Value(v))
+			words = append(words, storekit.ColumnWord(f.Column)+storekit.ValueWord(v))
 		}
 	}
 	return or(anyOf(q, field, names), anyOf(q, "columns", words))
@@ -171,13 +171,13 @@ func (s *Store) between(q *query, f sheaf.Range) (string, error) {
 	if kind == sheaf.KindText {
 		return "", s.fault(sheaf.ErrUnsupported, "a range of texts in column %q: Vespa orders numbers alone: ask for values or a prefix, or use another store", f.Column)
 	}
-	parts := []string{"column contains " + q.param(columnword.Column(f.Column)+columnword.Kind(kind))}
+	parts := []string{"column contains " + q.param(storekit.ColumnWord(f.Column)+storekit.KindWord(kind))}
 	for _, bound := range []struct {
 		value    sheaf.Value
 		operator string
 	}{{f.Min, ">" + orEqual(f.MinOpen)}, {f.Max, "<" + orEqual(f.MaxOpen)}} {
 		if !bound.value.IsZero() {
-			parts = append(parts, fmt.Sprintf("value %s %dL", bound.operator, columnword.Number(bound.value.Number)))
+			parts = append(parts, fmt.Sprintf("value %s %dL", bound.operator, storekit.SortableNumber(bound.value.Number)))
 		}
 	}
 	return "numbers contains sameElement(" + strings.Join(parts, ", ") + ")", nil

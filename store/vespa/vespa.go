@@ -3,7 +3,7 @@
 // the application package that a Vespa installation runs for it.
 //
 // The schema holds the analyzer's own terms, so that words match as in the embedded
-// engine, and every column as words (package columnword). What a person wrote never
+// engine, and every column as words (package storekit). What a person wrote never
 // stands in a query: it travels in parameters that the YQL names. What differs is
 // Vespa's: its idf counts all chunks of a content node, also those without the
 // field, and average lengths are running ones. It has BM25 for whole fields of
@@ -27,8 +27,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
@@ -90,11 +89,11 @@ const (
 // Store is an open schema.
 type Store struct {
 	// written analyzes what is written.
-	written *textplan.Writer
+	written *storekit.Writer
 	o       Options
-	client  *httpstore.Client
-	feeder  *httpstore.Client
-	calls   *httpstore.Calls
+	client  *storekit.Client
+	feeder  *storekit.Client
+	calls   *storekit.Calls
 }
 
 var _ interface {
@@ -143,7 +142,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // newStore has asked the server nothing yet; o is prepared.
 func newStore(o Options) *Store {
-	return &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(&o, o.URL), feeder: newFeeder(&o), calls: httpstore.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
+	return &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(&o, o.URL), feeder: newFeeder(&o), calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
 }
 
 // prepare fills in defaults and refuses what no server could take.
@@ -159,7 +158,7 @@ func (o *Options) prepare() error {
 		o.Feeds = defaultFeeds
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
+		o.Client = &http.Client{Transport: storekit.Transport()}
 	}
 	o.URL, o.Config = strings.TrimRight(o.URL, "/"), strings.TrimRight(o.Config, "/")
 	for _, address := range []string{o.URL, o.Config} {

@@ -8,7 +8,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // words are the words of a request as a condition.
@@ -25,7 +25,7 @@ const maxRepeats = 32
 
 // words translates a request. Without scores, terms stand once whatever they count.
 func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, error) {
-	plan := textplan.Compile(s.o.Analyzer, req)
+	plan := storekit.Compile(s.o.Analyzer, req)
 	root, err := plan.Flat()
 	if err != nil {
 		return words{}, s.fault(sheaf.ErrUnsupported, "%v: use another store", err)
@@ -78,7 +78,7 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 }
 
 // scale is the smallest number that makes the factors of all terms that score whole.
-func (s *Store) scale(root textplan.Flat) (float64, error) {
+func (s *Store) scale(root storekit.Flat) (float64, error) {
 	var factors []float64
 	for _, part := range slices.Concat(root.Must, root.Should) {
 		for _, t := range part {
@@ -100,13 +100,13 @@ func (s *Store) scale(root textplan.Flat) (float64, error) {
 // writer writes terms as conditions.
 type writer struct {
 	q     *query
-	plan  textplan.Plan
+	plan  storekit.Plan
 	known map[string]string // parameters of terms
 	scale float64           // 0 writes every term once
 }
 
 // any is met by chunks that hold at least one of the terms.
-func (w *writer) any(list []textplan.Term) string {
+func (w *writer) any(list []storekit.Term) string {
 	var parts []string
 	for _, t := range list {
 		param, ok := w.known[t.Text]

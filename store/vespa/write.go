@@ -16,7 +16,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 const (
@@ -91,7 +91,7 @@ func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token
 		case len(body) > maxDocument:
 			err = sheaf.Invalidf("chunk %s becomes a document of %d bytes: at most %d", id, len(body), maxDocument)
 		default:
-			err = s.feeder.Call(ctx, "POST", s.path(id), httpstore.Bytes{Type: "application/json", Data: body}, nil)
+			err = s.feeder.Call(ctx, "POST", s.path(id), storekit.Bytes{Type: "application/json", Data: body}, nil)
 		}
 		var refused *refusal
 		if err == nil || errors.As(err, &refused) && refused.status != http.StatusBadRequest && refused.status != http.StatusRequestEntityTooLarge ||

@@ -11,12 +11,12 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // newClient sends requests to the server of o.
-func newClient(o Options) *httpstore.Client {
-	return &httpstore.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
+func newClient(o Options) *storekit.Client {
+	return &storekit.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
 		if o.Key != "" {
 			req.Header.Set("Authorization", "Bearer "+o.Key)
 		}
@@ -27,9 +27,9 @@ func newClient(o Options) *httpstore.Client {
 // knows no queries either.
 func refusal(status int, body []byte) error {
 	if status == http.StatusUnprocessableEntity && bytes.Contains(body, []byte("no graphql provider present")) {
-		return httpstore.Refused(http.StatusNotFound, "the server has no class any more")
+		return storekit.Refused(http.StatusNotFound, "the server has no class any more")
 	}
-	return httpstore.Refusal(status, body)
+	return storekit.Refusal(status, body)
 }
 
 // said is the answer to a GraphQL query.

@@ -14,8 +14,8 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
-	"sheaf/store/textplan"
 	"sheaf/store/weaviate"
 	"sheaf/text/analysis"
 )
@@ -61,9 +61,9 @@ func lacks(a *analysis.Analyzer) func(req store.Request) bool {
 			return true
 		}
 		odd := false
-		textplan.Walk(textplan.Compile(a, t).Root, func(n textplan.Node) {
+		storekit.Walk(storekit.Compile(a, t).Root, func(n storekit.Node) {
 			switch n.(type) {
-			case textplan.Phrase, textplan.Expand:
+			case storekit.Phrase, storekit.Expand:
 				odd = true
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/store/columnword"
+	"sheaf/store/storekit"
 )
 
 // maxParts is how many parts a filter has at most: the server takes longer for each the
@@ -105,16 +105,16 @@ func (s *Store) filter(f sheaf.Filter) condition {
 		var words []string
 		for _, v := range f.Values {
 			if !v.IsZero() {
-				words = append(words, columnword.Column(f.Column)+columnword.Value(v))
+				words = append(words, storekit.ColumnWord(f.Column)+storekit.ValueWord(v))
 			}
 		}
 		return anyOf("c", words)
 	case sheaf.Range:
 		return between(f)
 	case sheaf.Exists:
-		return test("c", "Like", quote(columnword.Column(f.Column)+"*"))
+		return test("c", "Like", quote(storekit.ColumnWord(f.Column)+"*"))
 	case sheaf.HasPrefix:
-		return test("c", "Like", quote(columnword.Column(f.Column)+columnword.Prefix(f.Prefix)+"*"))
+		return test("c", "Like", quote(storekit.ColumnWord(f.Column)+storekit.PrefixWord(f.Prefix)+"*"))
 	}
 	return nothing
 }
@@ -141,13 +141,13 @@ func between(f sheaf.Range) condition {
 	if !ok {
 		return nothing
 	}
-	beginning := columnword.Column(f.Column) + columnword.Kind(kind)
+	beginning := storekit.ColumnWord(f.Column) + storekit.KindWord(kind)
 	low, high := test("c", "GreaterThanEqual", quote(beginning)), test("c", "LessThan", quote(beginning+"~"))
 	if !f.Min.IsZero() {
-		low = test("c", "GreaterThan"+orEqual(f.MinOpen), quote(columnword.Column(f.Column)+columnword.Value(f.Min)))
+		low = test("c", "GreaterThan"+orEqual(f.MinOpen), quote(storekit.ColumnWord(f.Column)+storekit.ValueWord(f.Min)))
 	}
 	if !f.Max.IsZero() {
-		high = test("c", "LessThan"+orEqual(f.MaxOpen), quote(columnword.Column(f.Column)+columnword.Value(f.Max)))
+		high = test("c", "LessThan"+orEqual(f.MaxOpen), quote(storekit.ColumnWord(f.Column)+storekit.ValueWord(f.Max)))
 	}
 	out := and(low, high)
 	out.loose = true

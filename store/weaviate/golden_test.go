@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
 )
@@ -45,7 +45,7 @@ func empty(t *testing.T, url string) {
 	var schema struct {
 		Classes []struct{ Class string }
 	}
-	client := httpstore.Client{Store: "weaviate", URL: url, HTTP: http.DefaultClient}
+	client := storekit.Client{Store: "weaviate", URL: url, HTTP: http.DefaultClient}
 	if err := client.Call(t.Context(), "GET", "/v1/schema", nil, &schema); err != nil {
 		t.Fatal(err)
 	}

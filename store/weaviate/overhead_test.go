@@ -10,7 +10,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
 )
@@ -20,7 +20,7 @@ import (
 func BenchmarkOverhead(b *testing.B) {
 	for _, profile := range []string{"rrf", "sheaf"} {
 		b.Run(profile, func(b *testing.B) {
-			tap := &storetest.Tap{HTTP: httpstore.Transport()}
+			tap := &storetest.Tap{HTTP: storekit.Transport()}
 			_, whole := collectiontest.Searches(b, profile, func(o *collection.Options) {
 				at := options(b)
 				at.Client, at.Analyzer = &http.Client{Transport: tap}, o.Analyzer
@@ -36,7 +36,7 @@ func BenchmarkOverhead(b *testing.B) {
 func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
-	tap := &storetest.Tap{HTTP: httpstore.Transport()}
+	tap := &storetest.Tap{HTTP: storekit.Transport()}
 	fresh := func() (*weaviate.Store, weaviate.Options) {
 		o := options(b)
 		o.Client = &http.Client{Transport: tap}

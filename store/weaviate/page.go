@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/store/columnword"
+	"sheaf/store/storekit"
 )
 
 // page are some hits, those that fail a loose filter left out. last is the score of
@@ -102,7 +102,7 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 			h.Score = score
 		}
 		out.last = &h.Score
-		if a.where.loose && a.exact != nil && !a.exact.Match(columnword.Read(o.C)) {
+		if a.where.loose && a.exact != nil && !a.exact.Match(storekit.ReadWords(o.C)) {
 			continue
 		}
 		out.found = append(out.found, h)

@@ -9,7 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // Retrieve implements [store.Backend].
@@ -171,12 +171,12 @@ func numbers(vector []float32) string {
 // list of properties; what must and must not match are filters beside it.
 func (s *Store) words(req *store.Request, a *asked) error {
 	t := req.Text
-	plan := textplan.Compile(s.o.Analyzer, t)
-	root, ok := plan.Root.(textplan.Bool)
+	plan := storekit.Compile(s.o.Analyzer, t)
+	root, ok := plan.Root.(storekit.Bool)
 	if !ok {
-		root = textplan.Bool{Must: []textplan.Node{plan.Root}}
+		root = storekit.Bool{Must: []storekit.Node{plan.Root}}
 	}
-	var scoring []textplan.Term
+	var scoring []storekit.Term
 	var any []condition
 	for i, part := range slices.Concat(root.Must, root.Should) {
 		list, match, err := s.plain(part, plan)
@@ -211,21 +211,21 @@ func (s *Store) words(req *store.Request, a *asked) error {
 }
 
 // plain is a part of the query that matches when any of some terms does.
-func (s *Store) plain(n textplan.Node, plan textplan.Plan) ([]textplan.Term, condition, error) {
+func (s *Store) plain(n storekit.Node, plan storekit.Plan) ([]storekit.Term, condition, error) {
 	switch n := n.(type) {
-	case textplan.Term:
+	case storekit.Term:
 		var any []condition
 		for _, f := range n.Fields {
 			if s.has(plan.Fields[f].Name) {
 				any = append(any, anyOf(textProperty(plan.Fields[f].Name), []string{n.Text}))
 			}
 		}
-		return []textplan.Term{n}, or(any...), nil
-	case textplan.Bool:
+		return []storekit.Term{n}, or(any...), nil
+	case storekit.Bool:
 		if n.All || len(n.Must) > 1 || len(n.Must) == 1 && len(n.Should) > 0 || len(n.MustNot) > 0 {
 			break
 		}
-		var terms []textplan.Term
+		var terms []storekit.Term
 		var any []condition
 		for _, part := range slices.Concat(n.Must, n.Should) {
 			list, match, err := s.plain(part, plan)
@@ -235,9 +235,9 @@ func (s *Store) plain(n textplan.Node, plan textplan.Plan) ([]textplan.Term, con
 			terms, any = append(terms, list...), append(any, match)
 		}
 		return terms, or(any...), nil
-	case textplan.Phrase:
+	case storekit.Phrase:
 		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, as words of several parts are: leave out the quotation marks, or the mark or field before the word, or use another store")
-	case textplan.Expand:
+	case storekit.Expand:
 		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts without spaces: use another store")
 	}
 	return nil, nothing, s.fault(sheaf.ErrUnsupported, "words that nest more than one deep: use another store")
@@ -252,7 +252,7 @@ func (s *Store) has(field string) bool {
 }
 
 // bm25 makes the lists that the scores of terms are made of.
-func (s *Store) bm25(req *store.TextRequest, terms []textplan.Term, plan textplan.Plan, a *asked) {
+func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *asked) {
 	type group struct {
 		field  int
 		factor float64

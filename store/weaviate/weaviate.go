@@ -29,8 +29,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
@@ -76,10 +75,10 @@ const (
 // Store is an open class.
 type Store struct {
 	// written analyzes what is written.
-	written *textplan.Writer
+	written *storekit.Writer
 	o       Options
-	client  *httpstore.Client
-	calls   *httpstore.Calls
+	client  *storekit.Client
+	calls   *storekit.Calls
 	// alone is that the server takes one query a request from us.
 	alone atomic.Bool
 
@@ -113,7 +112,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]store.VectorField{}}
+	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), calls: storekit.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]store.VectorField{}}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	err := s.verify(ctx)
@@ -141,7 +140,7 @@ func (o *Options) prepare() error {
 		o.Timeout = defaultTimeout
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
+		o.Client = &http.Client{Transport: storekit.Transport()}
 	}
 	o.URL = strings.TrimRight(o.URL, "/")
 	switch {
@@ -408,7 +407,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 // made is sheaf.ErrInvalid, and all of them stay.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
+		o.Client = &http.Client{Transport: storekit.Transport()}
 	}
 	defer o.Client.CloseIdleConnections()
 	s := &Store{o: o, client: newClient(o)}

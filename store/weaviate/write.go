@@ -16,9 +16,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/columnword"
-	"sheaf/store/httpstore"
-	"sheaf/store/textplan"
+	"sheaf/store/storekit"
 )
 
 // maxBatch is how many objects one request carries, maxBatchBytes about how many
@@ -156,10 +154,10 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk)
 func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	words := []string{}
 	for _, col := range c.Columns {
-		name := columnword.Column(col.Name)
+		name := storekit.ColumnWord(col.Name)
 		for _, v := range col.Values {
 			if !v.IsZero() {
-				words = append(words, name+columnword.Value(v))
+				words = append(words, name+storekit.ValueWord(v))
 			}
 		}
 	}
@@ -188,10 +186,10 @@ func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 }
 
 // terms writes the terms of a field, forms left out, as often as they stand there.
-func terms(f textplan.Field) string {
+func terms(f storekit.Field) string {
 	var out strings.Builder
 	for _, p := range f.Postings {
-		if strings.HasPrefix(p.Term, textplan.FormMark) {
+		if strings.HasPrefix(p.Term, storekit.FormMark) {
 			continue
 		}
 		for range p.Frequency {
@@ -218,7 +216,7 @@ type sender struct {
 
 // all sends the objects of chunks, in order. They are analyzed and encoded beside.
 func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*store.Chunk, token string) error {
-	err := httpstore.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
+	err := storekit.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
 		return b.s.objects(chunks[id], token)
 	}, func(ctx context.Context, id sheaf.ID, list [][]byte) error {
 		for _, o := range list {
@@ -255,7 +253,7 @@ func (b *sender) flush(ctx context.Context) error {
 	for i := range all {
 		all[i] = i
 	}
-	return httpstore.Halve(all, func(some []int) error {
+	return storekit.Halve(all, func(some []int) error {
 		return b.send(ctx, objects[some[0]:some[len(some)-1]+1], docs[some[0]:some[len(some)-1]+1])
 	}, func(i int, err error) { b.rejected[docs[i]] = fmt.Errorf("a chunk too large to send: %w", err) })
 }
@@ -267,7 +265,7 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 			Errors *struct{ Error []struct{ Message string } }
 		}
 	}
-	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects", httpstore.Bytes{Type: "application/json", Data: slices.Concat([]byte(`{"objects":[`), bytes.Join(objects, []byte{','}), []byte("]}"))}, &said); err != nil {
+	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects", storekit.Bytes{Type: "application/json", Data: slices.Concat([]byte(`{"objects":[`), bytes.Join(objects, []byte{','}), []byte("]}"))}, &said); err != nil {
 		return err
 	}
 	if len(said) != len(objects) {

@@ -31,9 +31,9 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
 	"sheaf/store/opensearch"
 	"sheaf/store/postgres"
+	"sheaf/store/storekit"
 	"sheaf/store/vespa"
 	"sheaf/store/weaviate"
 	"sheaf/text/analysis"
@@ -562,7 +562,7 @@ func (t *Target) base() string {
 // client trusts the authority of the secrets, if they name one, and shows their
 // certificate.
 func (t *Target) client() (*http.Client, error) {
-	transport := httpstore.Transport()
+	transport := storekit.Transport()
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	var err error
 	if transport.TLSClientConfig.Certificates, err = t.certificates(); err != nil {
@@ -576,7 +576,7 @@ func (t *Target) client() (*http.Client, error) {
 	if len(t.hosts) == 0 {
 		return &http.Client{Transport: transport}, nil
 	}
-	return &http.Client{Transport: &httpstore.Hosts{Transport: transport, Hosts: t.hosts}}, nil
+	return &http.Client{Transport: &storekit.Hosts{Transport: transport, Hosts: t.hosts}}, nil
 }
 
 // certificates are what says who asks, if the secrets name it.

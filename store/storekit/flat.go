@@ -1,4 +1,4 @@
-package textplan
+package storekit
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package httpstore_test
+package storekit_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // answers is a server in this process, which a fake clock waits for: it gives the status
@@ -29,9 +29,9 @@ func (f answers) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // of gives a client of such a server, which sends a request so often at most, and its calls.
-func of(f answers, timeout time.Duration, attempts int) (*httpstore.Client, *httpstore.Calls) {
-	client := &httpstore.Client{Store: "test", URL: "http://server", HTTP: &http.Client{Transport: f}, Attempts: attempts}
-	return client, httpstore.NewCalls("test", client.HTTP, timeout, false)
+func of(f answers, timeout time.Duration, attempts int) (*storekit.Client, *storekit.Calls) {
+	client := &storekit.Client{Store: "test", URL: "http://server", HTTP: &http.Client{Transport: f}, Attempts: attempts}
+	return client, storekit.NewCalls("test", client.HTTP, timeout, false)
 }
 
 // takes waits as long as a server takes to answer a request, unless nobody waits for it.
@@ -74,7 +74,7 @@ func TestWriteTakesItsTime(t *testing.T) {
 		}
 		many := make([]int, 1000)
 		err = calls.Write(t.Context(), func(ctx context.Context) error {
-			return httpstore.InOrder(ctx, many, func(int) (int, error) { return 0, nil }, func(ctx context.Context, _, _ int) error {
+			return storekit.InOrder(ctx, many, func(int) (int, error) { return 0, nil }, func(ctx context.Context, _, _ int) error {
 				return client.Call(ctx, "GET", "/never", nil, nil)
 			})
 		})
@@ -82,7 +82,7 @@ func TestWriteTakesItsTime(t *testing.T) {
 			t.Errorf("one of many requests without an answer: %v, want sheaf.ErrUnavailable", err)
 		}
 		err = calls.Write(t.Context(), func(ctx context.Context) error {
-			return httpstore.InOrder(ctx, []int{1}, func(int) (int, error) { time.Sleep(2 * timeout); return 0, nil }, func(ctx context.Context, _, _ int) error {
+			return storekit.InOrder(ctx, []int{1}, func(int) (int, error) { time.Sleep(2 * timeout); return 0, nil }, func(ctx context.Context, _, _ int) error {
 				return client.Call(ctx, "GET", "/", nil, nil)
 			})
 		})
@@ -145,7 +145,7 @@ func TestWriteEnds(t *testing.T) {
 func TestWriteWaitsForWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 50 * time.Millisecond
-		calls := httpstore.NewCalls("test", http.DefaultClient, timeout, false)
+		calls := storekit.NewCalls("test", http.DefaultClient, timeout, false)
 		begun, end, second := make(chan bool), make(chan bool), make(chan error)
 		go func() {
 			second <- calls.Write(t.Context(), func(context.Context) error {

@@ -1,12 +1,4 @@
-// Package textplan answers the question "which terms does a request by words
-// look for, and how do they combine?" for stores that keep the analyzer's terms
-// as they are. [Compile] analyzes the words of a request once, [Analyze] those
-// of a chunk, so that a server holds and is asked for exactly the terms that the
-// embedded engine holds and is asked for.
-//
-// It knows nothing of stores: each of them turns the plan into its own
-// language, or says which [Node] it cannot express.
-package textplan
+package storekit
 
 import (
 	"slices"

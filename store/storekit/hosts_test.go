@@ -1,4 +1,4 @@
-package httpstore_test
+package storekit_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // TestHosts: of several hosts the next is asked when one does not answer, with the same body, and stays
@@ -26,7 +26,7 @@ func TestHosts(t *testing.T) {
 	gone, proxy, two := serve("gone", 200), serve("proxy", 502), serve("two", 200)
 	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
 	gone.Close()
-	client := httpstore.Client{Store: "test", URL: gone.URL, HTTP: &http.Client{Transport: &httpstore.Hosts{Transport: httpstore.Transport(), Hosts: []string{host(gone), host(proxy), host(two)}}}, Attempts: 1}
+	client := storekit.Client{Store: "test", URL: gone.URL, HTTP: &http.Client{Transport: &storekit.Hosts{Transport: storekit.Transport(), Hosts: []string{host(gone), host(proxy), host(two)}}}, Attempts: 1}
 	for range 2 {
 		var said struct{ Name, Body string }
 		if err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &said); err != nil || said.Name != "two" || said.Body != `{"a":1}` {

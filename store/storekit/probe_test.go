@@ -1,4 +1,4 @@
-package httpstore_test
+package storekit_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // TestProbe: what was made to look whether it may be is removed, also for a caller who
@@ -47,7 +47,7 @@ func TestProbe(t *testing.T) {
 			defer server.Close()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			client := &httpstore.Client{Store: "store", URL: server.URL, HTTP: server.Client()}
+			client := &storekit.Client{Store: "store", URL: server.URL, HTTP: server.Client()}
 			err := client.Probe(ctx, "/notes-probe-1", func() error {
 				if c.cancel {
 					cancel()

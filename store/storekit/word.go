@@ -1,13 +1,4 @@
-// Package columnword answers the question "which word stands for a value of a
-// column?" for stores that keep all columns in one field of words, so that any
-// column can be filtered without a place of its own in the schema.
-//
-// A word is the column's name in hexadecimal, a dot, a letter for the kind, and the
-// value in a form that sorts as values do: texts in hexadecimal, everything else as
-// the bits of its number. Words hold nothing that a server trims, folds or takes for
-// syntax. [Column] and [Value] write the two halves of a word, [Read] reads whole
-// ones back.
-package columnword
+package storekit
 
 import (
 	"crypto/sha256"
@@ -20,13 +11,19 @@ import (
 	"sheaf"
 )
 
-// Longest is how many bytes of a text value or of a name are kept; of a longer text
-// the beginning and a hash, of a longer name a hash.
-const Longest = 4000
+// Some stores keep all columns in one field of words, so that a filter can look at any column without a place of its
+// own in the schema. A word is the column's name in hexadecimal, a dot, a letter for the kind, and the value in a form
+// that sorts as values do: texts in hexadecimal, everything else as the bits of its number. Words hold nothing that a
+// server trims, folds or takes for syntax. ColumnWord and ValueWord write the two halves of a word, ReadWords reads
+// whole ones back.
 
-// Column is the beginning of all words of a column, and of no others.
-func Column(name string) string {
-	if len(name) > Longest {
+// LongestWord is how many bytes of a text value or of a name are kept; of a longer text the beginning and a hash, of
+// a longer name a hash.
+const LongestWord = 4000
+
+// ColumnWord is the beginning of all words of a column, and of no others.
+func ColumnWord(name string) string {
+	if len(name) > LongestWord {
 		sum := sha256.Sum256([]byte(name))
 		return "x" + hex.EncodeToString(sum[:]) + "."
 	}
@@ -35,25 +32,25 @@ func Column(name string) string {
 
 var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d", sheaf.KindBool: "b"}
 
-// Kind is the beginning of the values of a kind.
-func Kind(k sheaf.Kind) string { return letters[k] }
+// KindWord is the beginning of the values of a kind.
+func KindWord(k sheaf.Kind) string { return letters[k] }
 
-// Value is the rest of a word: it sorts as sheaf.Value.Compare says within a kind,
+// ValueWord is the rest of a word: it sorts as sheaf.Value.Compare says within a kind,
 // as far as texts are kept whole.
-func Value(v sheaf.Value) string {
+func ValueWord(v sheaf.Value) string {
 	if v.Kind == sheaf.KindText {
-		if len(v.Text) > Longest {
+		if len(v.Text) > LongestWord {
 			sum := sha256.Sum256([]byte(v.Text))
-			return "t" + hex.EncodeToString([]byte(v.Text[:Longest])) + "." + hex.EncodeToString(sum[:])
+			return "t" + hex.EncodeToString([]byte(v.Text[:LongestWord])) + "." + hex.EncodeToString(sum[:])
 		}
 		return "t" + hex.EncodeToString([]byte(v.Text))
 	}
 	return fmt.Sprintf("%s%016x", letters[v.Kind], sortable(v.Number))
 }
 
-// Prefix is the beginning of the values that are texts beginning so.
-func Prefix(text string) string {
-	return "t" + hex.EncodeToString([]byte(text[:min(len(text), Longest)]))
+// PrefixWord is the beginning of the values that are texts beginning so.
+func PrefixWord(text string) string {
+	return "t" + hex.EncodeToString([]byte(text[:min(len(text), LongestWord)]))
 }
 
 // sortable are bits that order as numbers do.
@@ -65,8 +62,8 @@ func sortable(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// Number is an integer that orders as numbers do.
-func Number(f float64) int64 { return int64(sortable(f) ^ 1<<63) }
+// SortableNumber is an integer that orders as numbers do.
+func SortableNumber(f float64) int64 { return int64(sortable(f) ^ 1<<63) }
 
 // Columns are the values that words stand for.
 type Columns map[string][]sheaf.Value
@@ -74,9 +71,9 @@ type Columns map[string][]sheaf.Value
 // Values implements sheaf.Columns.
 func (c Columns) Values(column string) []sheaf.Value { return c[column] }
 
-// Read reads words back; those of very long names and values lack what stands
+// ReadWords reads words back; those of very long names and values lack what stands
 // behind the limit, and what is no word is left out.
-func Read(words []string) Columns {
+func ReadWords(words []string) Columns {
 	out := Columns{}
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, ".")

@@ -1,4 +1,4 @@
-package columnword_test
+package storekit_test
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
-	"sheaf/store/columnword"
+	"sheaf/store/storekit"
 )
 
 func values() *rapid.Generator[sheaf.Value] {
@@ -28,22 +28,22 @@ func TestWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOf(rapid.Byte()).Draw(t, "name"))
 		a, b := values().Draw(t, "a"), values().Draw(t, "b")
-		x, y := columnword.Value(a), columnword.Value(b)
+		x, y := storekit.ValueWord(a), storekit.ValueWord(b)
 		if a.Kind == b.Kind && sign(strings.Compare(x, y)) != sign(a.Compare(b)) {
 			t.Fatalf("%v and %v compare as %d, their words %s and %s do not", a, b, a.Compare(b), x, y)
 		}
-		if a.Kind == b.Kind && a.Kind != sheaf.KindText && cmp.Compare(columnword.Number(a.Number), columnword.Number(b.Number)) != a.Compare(b) {
+		if a.Kind == b.Kind && a.Kind != sheaf.KindText && cmp.Compare(storekit.SortableNumber(a.Number), storekit.SortableNumber(b.Number)) != a.Compare(b) {
 			t.Fatalf("%v and %v compare as %d, their numbers do not", a, b, a.Compare(b))
 		}
-		word := columnword.Column(name) + x
+		word := storekit.ColumnWord(name) + x
 		if strings.ContainsFunc(word, func(r rune) bool { return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '.') }) {
 			t.Fatalf("word %q", word)
 		}
-		got := columnword.Read([]string{word, "no word", "zz.t00", "61.q00", "61."}).Values(name)
+		got := storekit.ReadWords([]string{word, "no word", "zz.t00", "61.q00", "61."}).Values(name)
 		if len(got) != 1 || got[0] != a {
 			t.Fatalf("%q of %q is read as %v", a, name, got)
 		}
-		if a.Kind == sheaf.KindText && !strings.HasPrefix(x, columnword.Prefix(a.Text[:len(a.Text)/2])) {
+		if a.Kind == sheaf.KindText && !strings.HasPrefix(x, storekit.PrefixWord(a.Text[:len(a.Text)/2])) {
 			t.Fatalf("%q does not begin with the prefix of its half", x)
 		}
 	})
@@ -53,14 +53,14 @@ func sign(n int) int { return cmp.Compare(n, 0) }
 
 // TestLong: what is too long is told apart all the same.
 func TestLong(t *testing.T) {
-	long := strings.Repeat("a", columnword.Longest)
-	if columnword.Value(sheaf.TextValue(long+"b")) == columnword.Value(sheaf.TextValue(long+"c")) || columnword.Column(long+"b") == columnword.Column(long+"c") {
+	long := strings.Repeat("a", storekit.LongestWord)
+	if storekit.ValueWord(sheaf.TextValue(long+"b")) == storekit.ValueWord(sheaf.TextValue(long+"c")) || storekit.ColumnWord(long+"b") == storekit.ColumnWord(long+"c") {
 		t.Error("two long texts have one word")
 	}
-	if got := columnword.Read([]string{columnword.Column("a") + columnword.Value(sheaf.TextValue(long+"b"))}).Values("a"); len(got) != 1 || got[0].Text != long {
+	if got := storekit.ReadWords([]string{storekit.ColumnWord("a") + storekit.ValueWord(sheaf.TextValue(long+"b"))}).Values("a"); len(got) != 1 || got[0].Text != long {
 		t.Errorf("a long text is read back as %d bytes", len(got[0].Text))
 	}
-	if columnword.Number(math.Inf(-1)) >= columnword.Number(-math.MaxFloat64) || columnword.Number(math.Inf(1)) <= columnword.Number(math.MaxFloat64) {
+	if storekit.SortableNumber(math.Inf(-1)) >= storekit.SortableNumber(-math.MaxFloat64) || storekit.SortableNumber(math.Inf(1)) <= storekit.SortableNumber(math.MaxFloat64) {
 		t.Error("infinite numbers do not stand at the ends")
 	}
 }

@@ -1,4 +1,4 @@
-package httpstore_test
+package storekit_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 func TestClock(t *testing.T) {
@@ -21,7 +21,7 @@ func TestClock(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	client := &httpstore.Client{Store: "test", URL: server.URL, HTTP: server.Client()}
+	client := &storekit.Client{Store: "test", URL: server.URL, HTTP: server.Client()}
 	if d, err := client.Clock(t.Context(), "/"); err != nil || d > 10*time.Second {
 		t.Errorf("the same clock differs by %v, %v", d, err)
 	}

@@ -1,4 +1,4 @@
-package httpstore_test
+package storekit_test
 
 import (
 	"crypto/tls"
@@ -11,7 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
-	"sheaf/store/httpstore"
+	"sheaf/store/storekit"
 )
 
 // TestUnreached: who does not reach a server is told what to look at.
@@ -44,7 +44,7 @@ func TestUnreached(t *testing.T) {
 		"https" + strings.TrimPrefix(server.URL, "http"): "leave +https out",
 		"http://" + silent.Addr().String():               "is that Nonesuch",
 	} {
-		client := &httpstore.Client{Store: "Nonesuch", URL: url, HTTP: http.DefaultClient, Attempts: 1}
+		client := &storekit.Client{Store: "Nonesuch", URL: url, HTTP: http.DefaultClient, Attempts: 1}
 		err := client.Call(t.Context(), "GET", "/x", nil, nil)
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Nonesuch: GET /x") {
 			t.Errorf("%s: %v: want %q", url, err, want)
@@ -57,7 +57,7 @@ func TestUnreached(t *testing.T) {
 func TestUntrusted(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
-	client := &httpstore.Client{Store: "Nonesuch", URL: server.URL, HTTP: http.DefaultClient}
+	client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: http.DefaultClient}
 	err := client.Call(t.Context(), "GET", "/x", nil, nil)
 	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(*tls.CertificateVerificationError)) || strings.Count(err.Error(), "/x") != 1 {
 		t.Errorf("an unknown authority: %v: want the request once", err)
@@ -75,7 +75,7 @@ func TestNonsense(t *testing.T) {
 		t.Errorf("%s %s of who was sent elsewhere, with %q", r.Method, r.URL, r.Header.Get("Authorization"))
 	}))
 	defer elsewhere.Close()
-	httpstore.LimitAnswers(t, 2<<20)
+	storekit.LimitAnswers(t, 2<<20)
 	read := make(chan int64, 1)
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -100,7 +100,7 @@ func TestNonsense(t *testing.T) {
 		"nothing": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(" null\n")) }, "is not what such a server says"},
 	} {
 		server := httptest.NewServer(c.answer)
-		client := &httpstore.Client{Store: "Nonesuch", URL: server.URL, HTTP: server.Client(), Authorize: func(r *http.Request) { r.SetBasicAuth("me", "secret") }}
+		client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: server.Client(), Authorize: func(r *http.Request) { r.SetBasicAuth("me", "secret") }}
 		var out struct{ Count int }
 		err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &out)
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Nonesuch: POST /x") {
@@ -126,12 +126,12 @@ func TestRefusals(t *testing.T) {
 		401: {store.ErrKeptOut, "check user and password"},
 		403: {store.ErrForbidden, "grant it"},
 		404: {sheaf.ErrNotFound, ": no"},
-		413: {httpstore.ErrTooLarge, "raise the limit"},
+		413: {storekit.ErrTooLarge, "raise the limit"},
 		429: {sheaf.ErrUnavailable, "repeat this later"},
 		500: {sheaf.ErrUnavailable, "log says more"},
 		503: {sheaf.ErrUnavailable, "repeat this later"},
 	} {
-		err := httpstore.Refused(status, "no")
+		err := storekit.Refused(status, "no")
 		if !errors.Is(err, want.category) || !strings.Contains(err.Error(), want.hint) {
 			t.Errorf("%d: %v", status, err)
 		}

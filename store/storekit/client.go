@@ -1,11 +1,4 @@
-// Package httpstore speaks to stores that are servers behind HTTP. Its main type
-// is [Client], which sends requests with patience: what a server is too busy for, or
-// what a cut connection lost, is sent again after a pause with jitter, and what is
-// wrong with an answer gets a category of the root package's errors.
-//
-// Only requests that may be repeated belong here: documents are written under IDs of
-// their own, so that writing twice is writing once.
-package httpstore
+package storekit
 
 import (
 	"bytes"

@@ -1,13 +1,15 @@
-// Package collection answers the question "how does a door get at a collection?".
-// HTTP, MCP, the web page and other programs open a [Collection] and ask it for
-// a [Reader], which is the collection at one moment as one caller may see it:
-// searching, getting, explaining, listing and counting are methods of the
-// Reader, so nothing can be read past the access check. That check is in one
-// place: the guard of guard.go, which stands between the Reader and the store
-// and the catalog.
+// Package collection owns an index and has every question about it. A Go program needs three calls:
 //
-// The types with JSON names are what doors show; their doc tags say what each
-// field means and become the descriptions of the HTTP interface.
+//	c, err := collection.Open("notes")
+//	answer, err := c.Search(ctx, "how do I undo a commit")
+//	err = c.Close()
+//
+// HTTP, MCP and the web page ask a [Collection] for a [Reader], which is the index at one moment as one caller may see
+// it. Searching, getting, explaining, listing and counting are methods of the Reader, so nothing can be read past the
+// access check. That check is in one place, guard.go, between the Reader and the store and the catalog.
+//
+// The types with JSON names are what doors show. Their doc tags say what each field means and become the descriptions
+// of the HTTP interface.
 package collection
 
 import (
@@ -122,6 +124,7 @@ type Collection struct {
 	// will.
 	fresh     bool
 	willWatch atomic.Bool
+	opened    *openedStores // nil: the stores belong to the caller of New
 }
 
 // New opens a collection of what o names.
@@ -169,6 +172,9 @@ func (c *Collection) Close() error {
 	}
 	c.recall.close()
 	c.answers.clear()
+	if c.opened != nil {
+		return c.opened.close()
+	}
 	return nil
 }
 

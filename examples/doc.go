@@ -6,7 +6,7 @@
 //
 // Every file is one example, which runs as a test:
 //
-//   - folder_test.go: index a folder and search it by words and by meaning
+//   - folder_test.go: index a folder and search it by words and by meaning, in three calls
 //   - profile_test.go: rank with a profile of one's own
 //   - store_test.go: keep chunks in a store of one's own
 //   - program_test.go: serve a collection inside another program, to callers who

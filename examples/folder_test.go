@@ -8,18 +8,10 @@ import (
 	"path/filepath"
 
 	"sheaf/collection"
-	"sheaf/collection/access"
-	"sheaf/index/catalog"
-	"sheaf/index/vfs"
-	"sheaf/ingest"
-	"sheaf/model/static/english"
-	"sheaf/store"
-	"sheaf/store/embedded"
-	"sheaf/text/analysis"
 )
 
-// Index a folder and search it by words and by meaning. The index outlives the program: a later Refresh
-// reads only what has changed.
+// Index a folder and search it by words and by meaning. The index outlives the program: a later search reads only
+// what has changed.
 func Example_folder() {
 	dir, err := os.MkdirTemp("", "sheaf")
 	check(err)
@@ -28,40 +20,14 @@ func Example_folder() {
 	write(notes, "git.md", "# Git\n\n## Undo a commit\n\nUse reset to undo the last commit.\n")
 	write(notes, "tea.md", "# Tea\n\nSteep for three minutes.\n")
 
-	// The model makes vectors of text and the analyzer terms, the catalog knows
-	// documents, the store finds chunks. Without a model searches are by words alone.
-	model, err := english.New()
+	c, err := collection.Open(notes, collection.WithIndex(index), collection.WithLanguage("en"))
 	check(err)
-	analyzer, err := analysis.New(analysis.Options{Language: "en"})
-	check(err)
-	documents, err := catalog.Open(vfs.Disk{}, filepath.Join(index, "catalog"), catalog.Options{})
-	check(err)
-	defer documents.Close()
-	vectors := []store.VectorField{
-		{Name: store.VectorTitle, Model: model.Model(), Dims: model.Dims()},
-		{Name: store.VectorBody, Model: model.Model(), Dims: model.Dims()},
-	}
-	st, err := embedded.Open(embedded.Options{Dir: filepath.Join(index, "engine"), Analyzer: analyzer, Vectors: vectors})
-	check(err)
-	defer st.Close()
-
-	coll, err := collection.New(collection.Options{Name: "notes", Catalog: documents, Backend: st, Analyzer: analyzer, Model: model,
-		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: notes}}, Embedder: model}})
-	check(err)
-	defer coll.Close()
-	_, err = coll.Refresh(context.Background())
-	check(err)
-
-	// A reader is the collection at one moment, as one caller may see it.
-	reader, err := coll.For(access.Unrestricted())
-	check(err)
-	defer reader.Close()
+	defer c.Close()
 	for _, text := range []string{"how do I undo a commit", "brewing drinks"} {
-		answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: text, Limit: 1})
+		answer, err := c.Search(context.Background(), text)
 		check(err)
-		for _, r := range answer.Results {
-			fmt.Printf("%s: %s %s\n", text, r.Path, r.Breadcrumb)
-		}
+		best := answer.Results[0]
+		fmt.Printf("%s: %s %s\n", text, best.Path, best.Breadcrumb)
 	}
 	// Output:
 	// how do I undo a commit: git.md > Git › Undo a commit

@@ -22,6 +22,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
 )
@@ -144,11 +145,11 @@ func (a *app) allWarnings(more ...string) []string {
 // reportError prints err on the error stream: as one JSON object when the
 // command was asked for JSON, else as a line a fault.
 func (a *app) reportError(err error) {
-	var fault *hintedError
+	var fault *collection.HintError
 	if a.json || a.jsonl || asksJSON(a.args) {
 		out := errorJSON{Error: err.Error(), ExitCode: sheaf.ExitCode(err)}
 		if errors.As(err, &fault) {
-			out.Hint = fault.hint
+			out.Hint = fault.Hint
 		}
 		encoder := json.NewEncoder(a.stderr)
 		encoder.SetEscapeHTML(false)
@@ -160,7 +161,7 @@ func (a *app) reportError(err error) {
 		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Fault, "sheaf:")+" "+wording.Clean(line))
 	}
 	if errors.As(err, &fault) {
-		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "hint:")+" "+wording.Clean(fault.hint))
+		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "hint:")+" "+wording.Clean(fault.Hint))
 	}
 }
 
@@ -182,17 +183,9 @@ func asksJSON(args []string) bool {
 	})
 }
 
-// hintedError is an error with advice, which is shown on a line of its own.
-type hintedError struct {
-	error
-	hint string
-}
-
-// Unwrap gives the error without the advice.
-func (e *hintedError) Unwrap() error { return e.error }
-
+// withHint adds advice to an error, which is shown on a line of its own.
 func withHint(err error, format string, args ...any) error {
-	return &hintedError{error: err, hint: fmt.Sprintf(format, args...)}
+	return collection.Hint(err, format, args...)
 }
 
 // folder is the folder that the command works on: --in, or the current one.

@@ -34,12 +34,3 @@ func (a *app) newChunker() (chunk.Options, error) {
 	}
 	return configuredChunker(a.config)
 }
-
-// modelTokens are the tokens of this name, nil when they are not those of the
-// built-in model.
-func modelTokens(model string) chunk.Tokens {
-	if e, err := newBuiltIn(); err == nil && e.Tokens() == model {
-		return e.Pieces
-	}
-	return nil
-}

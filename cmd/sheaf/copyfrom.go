@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
@@ -36,7 +37,7 @@ const copyStateName = "copy.json"
 // documents.
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.with("--from", from).open(cmd, openOptions{})
-	var refused storeError
+	var refused collection.StoreError
 	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
 		return withHint(fmt.Errorf("--from: %w: nothing is known here of the documents in %s, which this folder did not fill", sheaf.ErrNotFound, from),
 			"leave --from out: the files are read then")
@@ -172,9 +173,9 @@ func (s *session) openEmpty(ctx context.Context) (store.Backend, error) {
 	if s.target == nil {
 		return openEngine(s.app.config, location.EngineDir(s.where.Dir), s.analyzer, s.embedder, 0, true)
 	}
-	st, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
+	st, err := s.target.Open(ctx, s.analyzer, collection.VectorFields(s.embedder), storeurl.Make)
 	if err != nil {
-		return nil, storeError{err}
+		return nil, collection.StoreError{Err: err}
 	}
 	return st, nil
 }

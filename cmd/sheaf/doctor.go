@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
@@ -118,7 +119,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 			return append(out, store.Finding{Check: "language", Err: err}), nil
 		}
 	}
-	for _, f := range target.Examine(cmd.Context(), s.analyzer, vectorFields(e)) {
+	for _, f := range target.Examine(cmd.Context(), s.analyzer, collection.VectorFields(e)) {
 		if errors.Is(f.Err, store.ErrMadeOtherwise) {
 			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that, and asks before it removes documents of another folder)", f.Err)
 		}

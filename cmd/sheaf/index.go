@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
-	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
 	"sheaf/text/analysis"
@@ -48,15 +48,8 @@ first, and you are asked; off a terminal that needs --yes.`,
 			if len(args) == 1 {
 				a.in = args[0]
 			}
-			for tries := 1; ; tries++ {
-				err := a.indexFolder(cmd, rebuild)
-				switch {
-				case !errors.Is(err, ingest.ErrMadeAnew):
-					return err
-				case tries == mostTries:
-					return withHint(err, "repeat the command when that process is done")
-				}
-			}
+			life := collection.Life{Reopen: func(context.Context) error { return nil }} // indexFolder opens it
+			return life.Do(cmd.Context(), collection.NeedFresh, func() error { return a.indexFolder(cmd, rebuild) })
 		},
 	}
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make it again from the files")
@@ -148,8 +141,6 @@ func (s *session) skipsOf(skipped []catalog.Skip) []skipJSON {
 
 // index runs over trees and says what was done.
 func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
-	o := s.ingestOptions()
-	o.Trees = trees
 	for _, other := range s.otherSettings() {
 		s.notice("%s", other)
 	}
@@ -159,14 +150,13 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 			return err
 		}
 	}
-	report, err := s.ingestWhenFree(ctx, waitForOther, o)
-	if errors.Is(err, vfs.ErrCorrupt) {
-		if err = s.remake(ctx, err, true); err == nil {
-			o = s.ingestOptions()
-			o.Trees = trees
-			report, err = s.ingestWhenFree(ctx, waitForOther, o)
-		}
-	}
+	var report *ingest.Report
+	err := s.mending().Do(ctx, collection.NeedFresh, func() (err error) {
+		o := s.ingestOptions()
+		o.Trees = trees
+		report, err = s.ingestWhenFree(ctx, collection.NeedFresh, o)
+		return err
+	})
 	if err != nil {
 		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
 	}

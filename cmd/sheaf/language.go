@@ -5,19 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"sheaf/collection"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/text/analysis"
 )
-
-// littleText is the size of a collection, in bytes, up to which a detected
-// language is looked at again: a few lines may not tell, and the first note of a
-// vault must not decide for all that follow.
-const littleText = 16 << 10
-
-// guessedKey is where the settings keep that the language was detected from little
-// text, until it is looked at when there is more.
-const guessedKey = "language_guessed"
 
 // languageOutgrown is why the index must be made again when the language that was
 // detected from little text is another one now; else nil. Only what lies in folders
@@ -28,7 +20,7 @@ func (s *session) languageOutgrown(ctx context.Context) error {
 		return nil
 	}
 	now, err := s.detectLanguage(ctx)
-	outgrown, little := err == nil && now != "" && now != s.view.Settings().Language, s.view.SourceBytes() <= littleText
+	outgrown, little := err == nil && now != "" && now != s.view.Settings().Language, s.view.SourceBytes() <= collection.LittleText
 	if outgrown && s.target != nil {
 		s.notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s again: sheaf index --rebuild", now, s.target)
 		return nil
@@ -45,7 +37,7 @@ func (s *session) languageOutgrown(ctx context.Context) error {
 // that it holds comes from folders that are there.
 func (s *session) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
-	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
+	little, guessed := view.SourceBytes() <= collection.LittleText, settings.Extra[collection.GuessedKey] != ""
 	if !settings.LanguageDetected || s.config.Language != "auto" || !little && !guessed || view.Docs() == 0 {
 		return false
 	}
@@ -61,7 +53,7 @@ func (s *session) languageGrows(ctx context.Context) bool {
 	if s.target != nil || s.grown || !s.config.Refresh || !s.languageGuessed(view) {
 		return false
 	}
-	s.grown = view.SourceBytes() > littleText
+	s.grown = view.SourceBytes() > collection.LittleText
 	walk, err := ingest.NewWalk(ctx, s.where.Root, s.walkOptions())
 	if err != nil {
 		return false
@@ -73,15 +65,13 @@ func (s *session) languageGrows(ctx context.Context) bool {
 // recordLanguage puts what is known of the language into the settings.
 func (s *session) recordLanguage(settings *catalog.Settings) {
 	if s.settled {
-		delete(settings.Extra, guessedKey)
+		delete(settings.Extra, collection.GuessedKey)
 	}
 	if s.view.Settings().Analyzer != "" {
 		return
 	}
 	settings.Language, settings.LanguageDetected = s.language, s.detected
-	if s.detected && s.sampled <= littleText {
-		settings.Extra[guessedKey] = "little"
-	}
+	collection.RecordGuess(settings, s.sampled)
 }
 
 // detectLanguage finds out the language of the folder from the beginnings of some

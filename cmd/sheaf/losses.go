@@ -12,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
@@ -139,7 +140,7 @@ func (s *session) rebuildLosses(ctx context.Context) (*losses, error) {
 		return lost, nil // somebody removed it
 	}
 	if err != nil {
-		return nil, storeError{err}
+		return nil, collection.StoreError{Err: err}
 	}
 	defer store.Close()
 	err = lost.addStrays(ctx, store, trees, knows)

@@ -14,10 +14,10 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
-	"sheaf/ingest"
 	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/model/static"
@@ -140,27 +140,18 @@ func (a *app) openAt(ctx context.Context, folder string, where location.Location
 	return s, nil
 }
 
-// mostTries is how often an index is opened that another process always makes anew after that.
-const mostTries = 5
-
-// bringUp opens the stores, and makes the index again or refreshes it where that is
-// needed and wanted.
+// bringUp opens the stores, and makes the index again or refreshes it where that is needed and wanted.
 func (s *session) bringUp(ctx context.Context, o openOptions) error {
-	for tries := 1; ; tries++ {
-		err := s.bringUpOnce(ctx, o)
-		switch {
-		case !errors.Is(err, ingest.ErrMadeAnew):
-			return err
-		case tries == mostTries:
-			return withHint(err, "repeat the command when that process is done")
-		}
+	life := collection.Life{Reopen: func(context.Context) error {
 		s.close()
-	}
+		return nil
+	}}
+	return life.Do(ctx, collection.NeedFresh, func() error { return s.bringUpOnce(ctx, o) })
 }
 
 func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 	err := s.openStores(ctx)
-	if err != nil && !o.asIs && remakable(err) {
+	if err != nil && !o.asIs && collection.Remakable(err) {
 		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
 	} else if err == nil && o.damaged {
 		err = s.remakeDamaged(ctx)
@@ -216,16 +207,9 @@ func (s *session) locateStore(ctx context.Context, o openOptions) error {
 	return nil
 }
 
-// remakable reports whether an error goes away when the index is made again
-// from the files: damage, another version, other settings.
-func remakable(err error) bool {
-	var store storeError
-	return !errors.As(err, &store) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported))
-}
-
 // advise adds what a person can do about an index that cannot be used.
 func (s *session) advise(err error) error {
-	var advised *hintedError
+	var advised *collection.HintError
 	switch {
 	case errors.As(err, &advised):
 	case errors.Is(err, sheaf.ErrCorrupt):
@@ -275,7 +259,7 @@ func (s *session) prepare(ctx context.Context, o openOptions) error {
 	_, err := location.ReadRecord(s.where.Dir)
 	switch {
 	case err == nil:
-	case o.asIs || !remakable(err):
+	case o.asIs || !collection.Remakable(err):
 		return s.advise(err)
 	case errors.Is(err, sheaf.ErrCorrupt) && s.app.index == "":
 		// Where the index lies says what it covers; nothing else is lost.
@@ -351,7 +335,7 @@ func (s *session) openStores(ctx context.Context) error {
 func (s *session) openChunker() error {
 	o, err := chunk.Options{}, error(nil)
 	if made := s.view.Settings().Chunker; made != "" {
-		if o, err = chunk.Parse(made, modelTokens); err != nil {
+		if o, err = chunk.Parse(made, collection.ModelTokens); err != nil {
 			return fmt.Errorf("open index: %w", err)
 		}
 	} else if o, err = s.newChunker(); err != nil {

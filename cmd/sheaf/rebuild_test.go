@@ -25,6 +25,12 @@ import (
 	"sheaf/text/analysis"
 )
 
+// Times that work waits for another process: see collection.Life.
+const (
+	lockStep      = 50 * time.Millisecond
+	waitForAnswer = 500 * time.Millisecond
+)
+
 // TestStoppedBeforeTheEngineIsEmpty: an index that is made anew by a process that ends after
 // its first step is not written to by a server that has it open: what that wrote would be
 // removed with the rest of the engine, while the catalog took it for indexed.

@@ -29,65 +29,15 @@ import (
 	"sheaf/store"
 )
 
-// waitForOther is how long a command that cannot do without writing waits for
-// another process that writes.
-const waitForOther = 10 * time.Minute
-
-// waitForAnswer is how long an answer waits for another process that writes: a server that
-// has just seen the same change is done sooner.
-const waitForAnswer = 500 * time.Millisecond
-
-// lockStep is how often a command that waits for another process looks whether it is done.
-const lockStep = 50 * time.Millisecond
-
-// whenFree tries until no other process holds the index, and says after a second
-// whom it waits for.
+// whenFree waits while another process writes to the index, and then tries.
 func (s *session) whenFree(ctx context.Context, try func() error) error {
-	return s.retried(ctx, waitForOther, try)
+	return s.retried(ctx, collection.NeedFresh, try)
 }
 
-// retried tries until no other process holds the index, or did so for atMost: what is tried
-// may take longer than that, as where a large folder is walked, and is not repeated before
-// the other process is done, or has done something: then perhaps nothing is left to do.
-func (s *session) retried(ctx context.Context, atMost time.Duration, try func() error) error {
-	var began time.Time
-	for said := false; ; {
-		err := try()
-		if !errors.Is(err, vfs.ErrLocked) {
-			return err
-		}
-		if began.IsZero() {
-			began = time.Now()
-		}
-		for free := false; !free; free = isFree(err) || s.moved() {
-			waited := time.Since(began)
-			if waited >= atMost {
-				return err
-			}
-			if !said && waited >= time.Second {
-				s.notice("waiting: %v", err)
-				said = true
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(lockStep):
-			}
-		}
-	}
-}
-
-// isFree reports whether the lock that err says somebody holds can be had by now.
-func isFree(err error) bool {
-	var held *fs.PathError
-	if !errors.As(err, &held) || held.Op != "lock" {
-		return true // what was tried tells
-	}
-	lock, err := vfs.Disk{}.Lock(held.Path)
-	if err == nil {
-		err = lock.Close()
-	}
-	return !errors.Is(err, vfs.ErrLocked)
+// retried tries until no other process writes to the index, as long as need says.
+func (s *session) retried(ctx context.Context, need collection.Need, try func() error) error {
+	life := collection.Life{Moved: s.moved, Notice: s.notice}
+	return life.Do(ctx, need, try)
 }
 
 // moved reports whether another process has changed what is known of the documents since it
@@ -129,11 +79,11 @@ func (s *session) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	wait := waitForAnswer
+	need := collection.NeedAnswer
 	if must {
-		wait = waitForOther
+		need = collection.NeedFresh
 	}
-	report, err := s.ingestWhenFree(ctx, wait, s.ingestOptions())
+	report, err := s.ingestWhenFree(ctx, need, s.ingestOptions())
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -342,8 +292,10 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 // ingestWhenFree is ingest that waits for another process that indexes, and then
 // does what that one left. When one began to make the index anew meanwhile, which may be
 // empty by now, the error is ingest.ErrMadeAnew.
-func (s *session) ingestWhenFree(ctx context.Context, atMost time.Duration, o ingest.Options) (report *ingest.Report, err error) {
-	err = s.retried(ctx, atMost, func() error {
+func (s *session) ingestWhenFree(
+	ctx context.Context, need collection.Need, o ingest.Options,
+) (report *ingest.Report, err error) {
+	err = s.retried(ctx, need, func() error {
 		if err := s.catalog.Reload(); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 )
@@ -41,7 +42,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil
 		}
-		var store storeError
+		var store collection.StoreError
 		refused := again && err != nil && (errors.As(err, &store) || errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrUnavailable))
 		if !anew && !busy && !damaged && !refused && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err

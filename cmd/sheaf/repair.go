@@ -59,7 +59,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 	s, err := a.open(cmd, openOptions{asIs: true})
 	if err == nil {
 		faults, err = s.faults(ctx)
-	} else if remakable(err) {
+	} else if collection.Remakable(err) {
 		// It does not open: opening it in earnest makes it again.
 		faults = []error{err}
 		s, err = a.open(cmd, openOptions{})
@@ -192,7 +192,7 @@ func (s *session) mend(ctx context.Context) ([]error, error) {
 	switch {
 	case err == nil:
 		return s.faults(ctx)
-	case remakable(err):
+	case collection.Remakable(err):
 		return []error{err}, nil
 	}
 	return nil, err
@@ -218,6 +218,11 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 	s.locked = true
 	defer func() { s.locked = false }()
 	return errors.Join(s.remakeLocked(ctx, keep, waited), release())
+}
+
+// mending makes the index again when work on it meets damage.
+func (s *session) mending() *collection.Life {
+	return &collection.Life{Remake: func(ctx context.Context, because error) error { return s.remake(ctx, because, true) }}
 }
 
 // remakeDamaged looks for damage in all that is open, and makes the index again when there is
@@ -290,13 +295,13 @@ func (s *session) dropLocked(keep bool) error {
 	err = s.keepCopy(w)
 	if err == nil {
 		err = w.Replace(func(settings *catalog.Settings) {
-			guessed, found := settings.Extra[guessedKey]
+			guessed, found := settings.Extra[collection.GuessedKey]
 			if !keep {
 				*settings, found = catalog.Settings{}, false
 			}
 			settings.Trees, settings.Extra = trees, map[string]string{remakingKey: mark}
 			if found {
-				settings.Extra[guessedKey] = guessed
+				settings.Extra[collection.GuessedKey] = guessed
 			}
 		})
 	}

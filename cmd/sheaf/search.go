@@ -1,14 +1,16 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/collection/location"
+	"sheaf/ingest"
 	"sheaf/internal/wording"
 )
 
@@ -119,20 +121,20 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 	if s.scanner == nil { // which knows of the files that it looked at only
 		q.Notes = append(q.Notes, o.columns.unknown(s.view)...)
 	}
-	out, err := s.answer(cmd.Context(), q, o)
-	again := true
-	switch {
-	case errors.Is(err, sheaf.ErrCorrupt):
-		err = s.remake(cmd.Context(), err, true)
-	case err == nil && s.remadeBeside(len(out.Results) == 0):
+	var out *searchJSON
+	life, first := s.mending(), true
+	life.Reopen = func(ctx context.Context) error {
 		s.close()
-		err = s.bringUp(cmd.Context(), openOptions{refresh: true})
-	default:
-		again = false
+		return s.bringUp(ctx, openOptions{refresh: true})
 	}
-	if again && err == nil {
+	err := life.Do(cmd.Context(), collection.NeedAnswer, func() (err error) {
 		out, err = s.answer(cmd.Context(), q, o)
-	}
+		if err == nil && first && s.remadeBeside(len(out.Results) == 0) {
+			err = ingest.ErrMadeAnew
+		}
+		first = false
+		return err
+	})
 	if err != nil {
 		return s.advise(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/collection/location"
 )
 
@@ -209,8 +210,8 @@ func TestNoPort(t *testing.T) {
 			cmd.SetArgs(append(command, addr, "--in", folder, "--index", index))
 			return cmd.ExecuteContext(t.Context())
 		}
-		var hinted *hintedError
-		if err := run(taken); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) || !strings.Contains(hinted.hint, "name another port with "+command[1]) {
+		var hinted *collection.HintError
+		if err := run(taken); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint, "name another port with "+command[1]) {
 			t.Errorf("%s at a port that is taken: %v", command[0], err)
 		}
 		if err := run("127.0.0.1:99999"); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "65535") {

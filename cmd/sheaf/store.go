@@ -12,6 +12,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/engine/bm25"
 	"sheaf/internal/wording"
@@ -24,12 +25,6 @@ import (
 	"sheaf/store/embedded"
 	"sheaf/text/analysis"
 )
-
-// storeError is an error of a server that keeps the index. Making the index again
-// does not mend it.
-type storeError struct{ error }
-
-func (e storeError) Unwrap() error { return e.error }
 
 // engineStore names the engine wherever the address of a store is asked for.
 const engineStore = "embedded"
@@ -102,7 +97,7 @@ func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 		return st, err
 	}
 	if err := s.emptyServer(ctx); err != nil {
-		return nil, storeError{err}
+		return nil, collection.StoreError{Err: err}
 	}
 	access, filled := storeurl.Make, s.view.Chunks() > 0 && !s.remaking()
 	if filled { // what is gone is not made again, under a name that may stand for another
@@ -111,7 +106,7 @@ func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 	if s.asIs {
 		access = storeurl.ReadOnly
 	}
-	st, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), access)
+	st, err := s.target.Open(ctx, s.analyzer, collection.VectorFields(s.embedder), access)
 	switch {
 	case !errors.Is(err, sheaf.ErrNotFound):
 	case filled:
@@ -127,7 +122,7 @@ func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 		}
 	}
 	if err != nil {
-		return nil, storeError{err}
+		return nil, collection.StoreError{Err: err}
 	}
 	if r, ok := st.(store.Reporter); ok && filled {
 		stats, err := r.Stats(ctx)
@@ -138,7 +133,7 @@ func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 			err = s.serverLost(err)
 		}
 		if err != nil {
-			return nil, storeError{errors.Join(err, st.Close())}
+			return nil, collection.StoreError{Err: errors.Join(err, st.Close())}
 		}
 	}
 	return st, nil
@@ -161,7 +156,7 @@ func (s *session) emptyServer(ctx context.Context) error {
 	}
 	return s.whenFree(ctx, func() error {
 		return s.empty(ctx, remakingServer, func() error {
-			st, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
+			st, err := s.target.Open(ctx, s.analyzer, collection.VectorFields(s.embedder), storeurl.Make)
 			if err == nil {
 				if emptier, ok := st.(store.Emptier); ok {
 					err = emptier.Empty(ctx)
@@ -205,18 +200,6 @@ func (s *session) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(s.view.Chunks(), "chunk", "chunks"))
 }
 
-// vectorFields are those that a model fills; nil without one.
-func vectorFields(e model.Embedder) []store.VectorField {
-	if e == nil {
-		return nil
-	}
-	var out []store.VectorField
-	for _, field := range []string{store.VectorBody, store.VectorTitle} {
-		out = append(out, store.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
-	}
-	return out
-}
-
 // gatherMemory is what the engine may gather of a commit before it writes a part of it,
 // so that indexing takes little memory beside whatever else a person has open.
 const gatherMemory = 48 << 20
@@ -236,7 +219,7 @@ const restAfter = 2 * time.Second
 // openEngine opens the engine in dir, to be put in order after rest without a write. empty says that nothing is indexed yet, or nothing again:
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder, rest time.Duration, empty bool) (store.Backend, error) {
-	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate, Rest: rest}
+	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: collection.VectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate, Rest: rest}
 	o.Lengths, o.AllChunks = counting(c)
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges

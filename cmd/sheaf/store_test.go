@@ -16,6 +16,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/store"
@@ -27,12 +28,12 @@ import (
 func TestHintsCanBeCopied(t *testing.T) {
 	s := &session{}
 	s.where.Root = "/my notes"
-	var advised *hintedError
-	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.hint, "--in '/my notes'") {
+	var advised *collection.HintError
+	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.Hint, "--in '/my notes'") {
 		t.Errorf("%v, %+v", err, advised)
 	}
 	s.where.Root = "/notes"
-	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.hint, "--in /notes") {
+	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.Hint, "--in /notes") {
 		t.Errorf("%v, %+v", err, advised)
 	}
 }
@@ -122,8 +123,8 @@ func TestCopyBeginsAgain(t *testing.T) {
 	if err := a.transfer(t.Context(), source, from, to, file, state); err != nil || state.From != "x" {
 		t.Errorf("again: %v, from %q", err, state.From)
 	}
-	var advised *hintedError
-	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) || !errors.As(err, &advised) || !strings.HasPrefix(advised.hint, "leave --from out") {
+	var advised *collection.HintError
+	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) || !errors.As(err, &advised) || !strings.HasPrefix(advised.Hint, "leave --from out") {
 		t.Errorf("what cannot be given back: %v, %+v", err, advised)
 	}
 }

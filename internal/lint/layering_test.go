@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 	"search/salient":            {"root", "text/analysis"},
 	"search/snippet":            {"root", "text/analysis", "text/chunk", "internal/attributes", "internal/edits", "internal/wikilink"},
 	"collection/access":         {"root", "store", "text/query", "internal/jsonname", "index/vfs"},
-	"collection":                {"root", "text/analysis", "store", "index/catalog", "text/chunk", "model", "ingest", "profile", "text/query", "rank", "rank/runfile", "search", "search/salient", "search/snippet", "collection/access", "collection/address", "collection/location", "internal/fold", "internal/wording", "index/vfs"},
+	"collection":                {"root", "text/analysis", "store", "store/embedded", "index/catalog", "text/chunk", "model", "model/static/builtin", "ingest", "profile", "text/query", "rank", "rank/runfile", "search", "search/salient", "search/snippet", "collection/access", "collection/address", "collection/location", "internal/fold", "internal/wording", "index/vfs"},
 	"collection/location":       {"root", "index/vfs", "internal/wording"},
 	"collection/address":        {"root", "index/catalog", "text/chunk", "internal/suggest"},
 	"collection/collectiontest": {"text/analysis", "store", "store/embedded", "index/catalog", "eval/calibrate", "model", "model/hashed", "ingest", "profile", "search", "collection", "collection/access", "index/vfs"},

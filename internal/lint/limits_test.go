@@ -25,7 +25,7 @@ var limits = map[string]int{
 	"sync.Pool outside index/engine and text/analysis":               24,
 	"context.WithValue":                                              9,
 	"top-level folders of code":                                      16,
-	"longest chain of imports of our packages":                       6,
+	"longest chain of imports of our packages":                       7,
 }
 
 // TestLimits prints how large the code is and fails when a measure is above its limit.

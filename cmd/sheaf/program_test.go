@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+
+	"sheaf/collection"
+)
+
+// TestIndexOfAProgram: the index that a Go program makes is the one that the command makes. Each leaves it as the
+// other one made it.
+func TestIndexOfAProgram(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	search := func() {
+		t.Helper()
+		c, err := collection.Open(folder, collection.WithIndex(index))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if a, err := c.Search(t.Context(), "commit"); err != nil || len(a.Warnings) > 0 {
+			t.Fatalf("%+v, %v", a, err)
+		}
+	}
+	state := func() (generation uint64, docs int) {
+		_, s := opened(t, folder, index, openOptions{refresh: true})
+		defer s.close()
+		return s.view.Generation(), s.view.Docs()
+	}
+	search()
+	made, docs := state()
+	if docs == 0 {
+		t.Error("the program indexed nothing")
+	}
+	search()
+	if now, n := state(); now != made || n != docs {
+		t.Errorf("generation %d with %d documents, before %d with %d", now, n, made, docs)
+	}
+}

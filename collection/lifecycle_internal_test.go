@@ -1,0 +1,133 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+)
+
+// TestLifeWaits: work that takes longer than it may wait is tried again when the other process is done, and not
+// before.
+func TestLifeWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "lock")
+		life := Life{Moved: func() bool { return false }}
+		for _, c := range []struct {
+			name  string
+			freed bool
+			tries int
+		}{{"freed meanwhile", true, 2}, {"held", false, 1}} {
+			held, err := vfs.Disk{}.Lock(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tries := 0
+			err = life.Do(t.Context(), NeedAnswer, func() error {
+				tries++
+				time.Sleep(NeedAnswer.waits() + lockStep)
+				if tries == 1 && c.freed {
+					time.AfterFunc(lockStep+lockStep/2, func() { _ = held.Close() })
+				}
+				lock, err := vfs.Disk{}.Lock(name)
+				if err != nil {
+					return fmt.Errorf("write: %w", err)
+				}
+				return lock.Close()
+			})
+			if tries != c.tries || c.freed != (err == nil) || !c.freed && !errors.Is(err, vfs.ErrLocked) {
+				t.Errorf("%s: tried %d times, %v", c.name, tries, err)
+			}
+			if !c.freed {
+				if err := held.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// TestLifeWaitsForOthersWork: a process that keeps the lock, such as one that merges, may have done the work.
+func TestLifeWaitsForOthersWork(t *testing.T) {
+	dir, known := t.TempDir(), func(dir string) *catalog.Catalog {
+		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	c, other := &Collection{o: Options{Catalog: known(dir)}}, known(dir)
+	life := Life{Moved: c.moved}
+	name := filepath.Join(dir, "held")
+	held, err := vfs.Disk{}.Lock(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	tries, updated := 0, make(chan error, 1)
+	err = life.Do(t.Context(), NeedFresh, func() error {
+		if tries++; tries > 1 {
+			return nil
+		}
+		time.AfterFunc(lockStep+lockStep/2, func() {
+			updated <- other.Update(t.Context(), catalog.Update{Pending: &map[sheaf.ID]string{"t:a": "vectors"}})
+		})
+		_, err := vfs.Disk{}.Lock(name)
+		return err
+	})
+	if err != nil || tries != 2 {
+		t.Errorf("tried %d times, %v; want 2", tries, err)
+	}
+	if err := <-updated; err != nil { // what is changed is seen before the change has returned
+		t.Error(err)
+	}
+}
+
+// TestLifeTable: each kind of error is met as Do says, and not without end.
+func TestLifeTable(t *testing.T) {
+	anew, damaged := ingest.ErrMadeAnew, fmt.Errorf("read: %w", sheaf.ErrCorrupt)
+	server := StoreError{fmt.Errorf("ask: %w", sheaf.ErrUnsupported)}
+	for _, c := range []struct {
+		name           string
+		fails          []error // of work, one after another; then it succeeds
+		reopen, remake int
+		want           error
+	}{
+		{"succeeds", nil, 0, 0, nil},
+		{"made again", []error{anew, anew}, 2, 0, nil},
+		{"made again always", []error{anew, anew, anew, anew, anew, anew}, 4, 0, anew},
+		{"damaged", []error{damaged}, 0, 1, nil},
+		{"damaged again", []error{damaged, damaged}, 0, 1, sheaf.ErrCorrupt},
+		{"made again, then damaged", []error{anew, damaged}, 1, 1, nil},
+		{"of a server", []error{server}, 0, 0, sheaf.ErrUnsupported},
+		{"another", []error{fs.ErrPermission}, 0, 0, fs.ErrPermission},
+	} {
+		reopened, remade, done := 0, 0, 0
+		life := Life{
+			Reopen: func(context.Context) error { reopened++; return nil },
+			Remake: func(context.Context, error) error { remade++; return nil },
+		}
+		err := life.Do(t.Context(), NeedFresh, func() error {
+			if done++; done <= len(c.fails) {
+				return c.fails[done-1]
+			}
+			return nil
+		})
+		if !errors.Is(err, c.want) || reopened != c.reopen || remade != c.remake {
+			t.Errorf("%s: %v, reopened %d times, remade %d times", c.name, err, reopened, remade)
+		}
+		if err := new(Life).Do(t.Context(), NeedFresh, func() error { return c.want }); !errors.Is(err, c.want) {
+			t.Errorf("%s, without functions: %v", c.name, err)
+		}
+	}
+}

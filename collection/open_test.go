@@ -1,0 +1,152 @@
+package collection_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/location"
+	"sheaf/index/vfs"
+	"sheaf/model/hashed"
+)
+
+func ExampleOpen() {
+	index, err := os.MkdirTemp("", "index") // without WithIndex it is in the user's data folder
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(index)
+
+	c, err := collection.Open("../examples/notes", collection.WithIndex(index))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	answer, err := c.Search(context.Background(), "how do I undo a commit")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.Results[0].Path)
+	// Output: git/undo.md
+}
+
+// opened is an index of files that Open opened; open opens it once more.
+func opened(t *testing.T, files map[string]string) (c *collection.Collection, folder, index string) {
+	t.Helper()
+	folder, index = t.TempDir(), filepath.Join(t.TempDir(), "index")
+	for name, text := range files {
+		writeFile(t, filepath.Join(folder, name), text)
+	}
+	return reopened(t, folder, index), folder, index
+}
+
+func reopened(t *testing.T, folder, index string, more ...collection.Option) *collection.Collection {
+	t.Helper()
+	more = append([]collection.Option{collection.WithIndex(index)}, more...)
+	c, err := collection.Open(folder, more...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func found(t *testing.T, c *collection.Collection, text string) int {
+	t.Helper()
+	a, err := c.Search(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Warnings) > 0 {
+		t.Errorf("warnings: %q", a.Warnings)
+	}
+	return len(a.Results)
+}
+
+// TestOpenUpdates: what is saved is found by the next search, unless nobody wants updates, and after the index is
+// opened again.
+func TestOpenUpdates(t *testing.T) {
+	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
+	if n := found(t, c, "lighthouse"); n != 1 {
+		t.Errorf("%d results, want 1", n)
+	}
+	writeFile(t, filepath.Join(folder, "b.md"), "# Island\n\nAnother lighthouse.\n")
+	if n := found(t, reopened(t, folder, index, collection.WithoutUpdate()), "lighthouse"); n != 1 {
+		t.Errorf("without an update %d results, want 1", n)
+	}
+	if n := found(t, c, "lighthouse"); n != 2 {
+		t.Errorf("%d results, want 2", n)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+	if _, err := c.Search(t.Context(), "lighthouse"); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("a closed collection: %v", err)
+	}
+	if n := found(t, reopened(t, folder, index, collection.WithoutUpdate()), "lighthouse"); n != 2 {
+		t.Errorf("opened again: %d results, want 2", n)
+	}
+}
+
+// TestOpenTogether: several programs open one index and search it at once.
+func TestOpenTogether(t *testing.T) {
+	first, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
+	var all sync.WaitGroup
+	for _, c := range []*collection.Collection{first, reopened(t, folder, index), reopened(t, folder, index)} {
+		for i := range 3 {
+			all.Go(func() {
+				if n := found(t, c, fmt.Sprint("lighthouse ", i)); n != 1 {
+					t.Errorf("%d results, want 1", n)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// TestOpenRefuses: an index that this program cannot use as it is stays as it is.
+func TestOpenRefuses(t *testing.T) {
+	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
+	found(t, c, "lighthouse")
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what, folder string, want error, options ...collection.Option) {
+		t.Helper()
+		if c, err := collection.Open(folder, append(options, collection.WithIndex(index))...); !errors.Is(err, want) {
+			t.Errorf("%s: %v, %v", what, c, err)
+		}
+	}
+	refused("another model", folder, sheaf.ErrInvalid, collection.WithModel(hashed.New(64)))
+	refused("no model", folder, sheaf.ErrInvalid, collection.WithModel(nil))
+	refused("another folder", t.TempDir(), sheaf.ErrInvalid)
+	refused("a file", filepath.Join(folder, "a.md"), sheaf.ErrInvalid)
+	refused("no folder", filepath.Join(folder, "none"), sheaf.ErrNotFound)
+	manifests, err := filepath.Glob(filepath.Join(location.CatalogDir(index), "*"))
+	if err != nil || len(manifests) == 0 {
+		t.Fatal(manifests, err)
+	}
+	for _, name := range manifests {
+		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+			writeFile(t, name, "damaged")
+		}
+	}
+	refused("a damaged catalog", folder, vfs.ErrCorrupt)
+}

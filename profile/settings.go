@@ -187,6 +187,7 @@ type argument struct {
 	name   string
 	number float64
 	text   string
+	choice int // the place of text among the choices of its option
 	texts  []string
 }
 
@@ -203,6 +204,7 @@ func (a arguments) get(name string) argument {
 func (a arguments) number(name string) float64 { return a.get(name).number }
 func (a arguments) integer(name string) int    { return int(a.number(name)) }
 func (a arguments) text(name string) string    { return a.get(name).text }
+func (a arguments) choice(name string) int     { return a.get(name).choice }
 func (a arguments) texts(name string) []string { return a.get(name).texts }
 func (a arguments) flag(name string) bool      { return a.text(name) == "true" }
 
@@ -225,6 +227,7 @@ func (s *setting) compute(v values) (argument, error) {
 	if name, ok := strings.CutPrefix(s.text, "$"); ok && o.kind == typeChoice {
 		arg.text = v.choices[name]
 	}
+	arg.choice = slices.Index(o.choices, arg.text)
 	if s.number == nil {
 		return arg, nil
 	}

@@ -49,25 +49,15 @@ func flag(name, about string) option {
 	return option{name: name, kind: typeBool, standard: "false", about: about}
 }
 
-// pick is the value at the place of name among names; the options that it
-// reads are checked, so it is always there.
-func pick[T any](names []string, name string, from ...T) T {
-	for i, n := range names {
-		if n == name {
-			return from[i]
-		}
-	}
-	return from[0]
-}
-
+// The choices of an option stand in the order of the constants of package rank that they mean.
 var (
-	methods     = []string{"max_p", "top_m_sum", "top_m_avg", "rrf_per_doc", "decayed_sum", "rss"}
-	blends      = []string{"multiply", "add"}
-	blendOption = choice("blend", "multiply", "how the factor meets the score: multiplied, or factor - 1 added", blends...)
-	capOption   = number("max", "1.15", 0, 1000, "the largest factor, at least 1; 0 is no cap")
-	scoring     = []option{
-		choice("method", "max_p", "how scores become one: the best; the sum or mean of the best m; the sum of 1/(k + "+
-			"place); the best m with decay; the root of the sum of squares", methods...),
+	blendOption = choice("blend", "multiply", "how the factor meets the score: multiplied, or factor - 1 added",
+		"multiply", "add")
+	capOption = number("max", "1.15", 0, 1000, "the largest factor, at least 1; 0 is no cap")
+	scoring   = []option{
+		choice("method", "max_p", "how scores become one: the best; the sum or mean of the best m; the sum of "+
+			"1/(k + place); the best m with decay; the root of the sum of squares",
+			"max_p", "top_m_sum", "top_m_avg", "rrf_per_doc", "decayed_sum", "rss"),
 		integer("m", "3", 1, 1000, "how many scores count, for top_m_sum, top_m_avg and decayed_sum"),
 		number("decay", "0.95", 0, 1, "what each score weighs against the one before it, for decayed_sum"),
 		integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf_per_doc"),
@@ -75,20 +65,18 @@ var (
 )
 
 func scoringOf(a arguments) rank.Scoring {
-	return rank.Scoring{Method: pick(methods, a.text("method"), rank.MaxP, rank.TopMSum, rank.TopMAvg, rank.RRFPerDoc,
-		rank.DecayedSum, rank.RSS),
-		M: a.integer("m"), Decay: a.number("decay"), K: a.integer("k")}
+	return rank.Scoring{Method: rank.Method(a.choice("method")), M: a.integer("m"), Decay: a.number("decay"),
+		K: a.integer("k")}
 }
 
-func blendOf(a arguments) rank.Blend { return pick(blends, a.text("blend"), rank.Multiply, rank.Add) }
+func blendOf(a arguments) rank.Blend { return rank.Blend(a.choice("blend")) }
 
 // stages are the kinds of stage, in the order of the reference.
 var stages = []kind{
 	{name: "aggregate", about: "lifts chunks to their documents or to the sections above them", short: "method",
 		options: append([]option{choice("to", "document", "what chunks are lifted to", "document", "parent")}, scoring...),
 		stage: func(a arguments) rank.Stage {
-			return rank.Aggregate{To: pick([]string{"document", "parent"}, a.text("to"), rank.ToDocument, rank.ToParent),
-				Scoring: scoringOf(a)}
+			return rank.Aggregate{To: rank.Level(a.choice("to")), Scoring: scoringOf(a)}
 		}},
 	{name: "tree", about: "lets a section stand for its children where enough of them were found, up the heading tree",
 		short: "threshold",
@@ -100,7 +88,7 @@ var stages = []kind{
 		}, scoring...),
 		stage: func(a arguments) rank.Stage {
 			return rank.Tree{Threshold: a.number("threshold"), MinMatches: a.integer("min_matches"),
-				Nested: pick([]string{"outer", "both"}, a.text("nested"), rank.NestedOuter, rank.NestedBoth), Scoring: scoringOf(a)}
+				Nested: rank.Nested(a.choice("nested")), Scoring: scoringOf(a)}
 		}},
 	{name: "heading_boost", about: "raises documents and chunks under high headings", short: "max",
 		options: []option{
@@ -128,13 +116,12 @@ var stages = []kind{
 				"searched; 0 asks for none"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"),
-				CoCitation: a.number("co_citation"),
-				SharedTag:  a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"),
-				MinSimilarity: a.number(minSimilarity), Blend: blendOf(a)}
+				CoCitation: a.number("co_citation"), SharedTag: a.number("shared_tag"), Strength: a.number("strength"),
+				Max: a.number("max"), MinSimilarity: a.number(minSimilarity), Blend: blendOf(a)}
 		}},
-	{name: "names", about: "adds to hits whose document or own heading the query names: weight x the share of the query " +
-		"in the name x the share of the name in the query; and to names that equal the query. Outside a search only equal " +
-		"names count",
+	{name: "names", about: "adds to hits whose document or own heading the query names: weight x the share of the " +
+		"query in the name x the share of the name in the query; and to names that equal the query. Outside a " +
+		"search only equal names count",
 		options: []option{
 			number("document", "0.3", 0, 1000, "the weight of the best name of the document: title, alias or file name"),
 			number("heading", "0.3", 0, 1000, "the weight of the hit's own heading"),
@@ -145,9 +132,8 @@ var stages = []kind{
 			return rank.Names{Document: a.number("document"), Heading: a.number("heading"), Title: a.number("title"),
 				Alias: a.number("alias"), Equal: a.number("equal")}
 		}},
-	{name: "word_pairs", about: "adds to hits in which words stand side by side as in the query: strength x the share " +
-		"of " +
-		"the query's pairs, by idf", short: "strength",
+	{name: "word_pairs", about: "adds to hits in which words stand side by side as in the query: strength x the " +
+		"share of the query's pairs, by idf", short: "strength",
 		options: []option{
 			number("strength", "0.3", 0, 1000, "what a hit gets that has all pairs"),
 			integer("hits", "1000", 1, 1000, "how many hits are looked at, best first")},
@@ -156,27 +142,26 @@ var stages = []kind{
 		}},
 	{name: "recency", about: "lowers old documents",
 		options: []option{
-			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or a half for every half_life", "hyperbolic",
-				"half_life"),
+			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or a half for every half_life",
+				"hyperbolic", "half_life"),
 			number("decay", "0.5", 0, 1000, "how fast the hyperbolic curve falls"),
 			number("half_life_days", "365", 0.001, 100_000, "the half life in days"),
 			number("floor", "0.75", 0, 1, "the least factor"),
 			number("undated_days", "91.3194444444444", 0, 100_000, "the age in days of documents without a date"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.Recency{Curve: pick([]string{"hyperbolic", "half_life"}, a.text("curve"), rank.Hyperbolic,
-				rank.HalfLife), Decay: a.number("decay"),
-				HalfLife: days(a.number("half_life_days")), Floor: a.number("floor"), Undated: days(a.number("undated_days")),
-				Blend: blendOf(a)}
+			return rank.Recency{Curve: rank.AgeCurve(a.choice("curve")), Decay: a.number("decay"),
+				HalfLife: days(a.number("half_life_days")), Floor: a.number("floor"),
+				Undated: days(a.number("undated_days")), Blend: blendOf(a)}
 		}},
 	{name: "property_boost", about: "raises or lowers documents by a number among their properties", short: "name",
 		options: []option{
 			{name: "name", kind: typeText, about: "the property"},
-			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself; plain leaves negative ones "+
-				"out", "feedback", "plain"),
+			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself; plain leaves "+
+				"negative ones out", "feedback", "plain"),
 			number("max", "0", 0, 1000, "the largest factor, at least 1; 0 is no cap"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.PropertyBoost{Name: a.text("name"), Curve: pick([]string{"feedback", "plain"}, a.text("curve"),
-				rank.Feedback, rank.Plain), Max: a.number("max"), Blend: blendOf(a)}
+			return rank.PropertyBoost{Name: a.text("name"), Curve: rank.PropertyCurve(a.choice("curve")),
+				Max: a.number("max"), Blend: blendOf(a)}
 		}},
 	{name: "field_boost", about: "raises hits of which a field has one of some values",
 		options: []option{
@@ -208,25 +193,21 @@ var stages = []kind{
 		}},
 	{name: "normalize", about: "maps scores to a scale, in the same order", short: "scale", pairs: true,
 		options: []option{
-			choice("scale", "minmax", "what they are mapped by", scales...),
+			choice("scale", "minmax", "what they are mapped by",
+				"minmax", "tanh", "sigmoid", "percentile", "max", "zscore", "l2"),
 			number("low", "0.02", -1e6, 1e6, "the least score, for minmax, tanh, sigmoid and percentile"),
 			number("high", "0.98", -1e6, 1e6, "the largest score"),
 			number("spread", "2.5", 1e-6, 1e6, "how wide tanh and sigmoid are"),
 			number("middle", "0", -1e6, 1e6, "the score that sigmoid maps to 0.5")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Normalize{Scale: pick(scales, a.text("scale"), rank.ScaleMinMax, rank.ScaleTanh, rank.ScaleSigmoid,
-				rank.ScalePercentile, rank.ScaleMax, rank.ScaleZScore, rank.ScaleL2),
-				Low: a.number("low"), High: a.number("high"), Spread: a.number("spread"), Middle: a.number("middle")}
+			return rank.Normalize{Scale: rank.Scale(a.choice("scale")), Low: a.number("low"), High: a.number("high"),
+				Spread: a.number("spread"), Middle: a.number("middle")}
 		}},
 	{name: similarityName, about: "turns the cosines of a vector branch into another measure", short: "to",
 		options: []option{choice("to", "closeness", "1/(1 + arccos c), or (1 + c)/2", "closeness", "half_cosine")},
-		stage: func(a arguments) rank.Stage {
-			return rank.AsSimilarity{To: pick([]string{"closeness", "half_cosine"}, a.text("to"), rank.Closeness,
-				rank.HalfCosine)}
-		}},
-	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of the " +
-		"same " +
-		"title, the better one", short: "max", keeps: true,
+		stage:   func(a arguments) rank.Stage { return rank.AsSimilarity{To: rank.Similarity(a.choice("to"))} }},
+	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of " +
+		"the same title, the better one", short: "max", keeps: true,
 		options: []option{integer("max", "3", 1, 1_000_000, "how many of one document")},
 		stage:   func(a arguments) rank.Stage { return rank.PerDocument{Max: a.integer("max")} }},
 	{name: "mmr", about: "orders by what each hit adds to those above it",
@@ -253,9 +234,8 @@ var stages = []kind{
 			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"),
 				Overhead: a.integer("overhead"), Skip: a.flag("skip")}
 		}},
-	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes nothing, " +
-		"and " +
-		"the result says so", short: "n",
+	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes " +
+		"nothing, and the result says so", short: "n",
 		options: []option{
 			integer("n", "20", 0, 1000, "how many hits the model reads; the others are left out; 0 asks no model"),
 			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),
@@ -263,8 +243,8 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return Rerank{N: a.integer("n"), Weight: a.number("weight"), Timeout: seconds(a.number("timeout"))}
 		}},
-	{name: "reading_order", about: "puts hits of one document that score alike into the order in which they stand " +
-		"there", short: "within",
+	{name: "reading_order", short: "within",
+		about:   "puts hits of one document that score alike into the order in which they stand there",
 		options: []option{number("within", "0.01", 0, 1e12, "how far below the first of them a score counts as alike")},
 		stage:   func(a arguments) rank.Stage { return rank.ReadingOrder{Within: a.number("within")} }},
 	{name: "pin", about: "puts some hits first", short: "ids",
@@ -281,12 +261,6 @@ var stages = []kind{
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 func days(n float64) time.Duration    { return time.Duration(n * float64(24*time.Hour)) }
 
-var (
-	scales = []string{"minmax", "tanh", "sigmoid", "percentile", "max", "zscore", "l2"}
-	norms  = []string{"none", "minmax", "linear", "zscore", "max", "l2", "minmax_opensearch", "zscore_opensearch", "share"}
-	means  = []string{"sum", "arithmetic", "geometric", "harmonic", "rss"}
-)
-
 // ofMissing says what a hit gets that a leg did not find, as rank.Norm has it.
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
@@ -300,9 +274,11 @@ var fusionOptions = []option{
 	flag("repeats", "rrf counts every occurrence of an id in a branch, not the best only"),
 	flag("unit", "rrf gives 1 to what is first in every branch"),
 	choice("norm", "max", "how the scores of a branch are normalized, for scores; what it did not find "+
-		ofMissing+"; share: by the score of a hit that has all that was asked for", norms...),
+		ofMissing+"; share: by the score of a hit that has all that was asked for",
+		"none", "minmax", "linear", "zscore", "max", "l2", "minmax_opensearch", "zscore_opensearch", "share"),
 	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores; geometric and harmonic "+
-		"leave out a branch whose normalized score is not above 0, as about half of the z-scores are", means...),
+		"leave out a branch whose normalized score is not above 0, as about half of the z-scores are",
+		"sum", "arithmetic", "geometric", "harmonic", "rss"),
 	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits "+
 		"each retrieves"),
 	choice(pushDownName, "never", "has no effect; profiles of older versions may say it", "never", "equal", "always"),
@@ -323,12 +299,7 @@ var fusion = kind{name: "fuse", about: "joins the branches into one ranking", sh
 		case "weighted_sum":
 			return rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}
 		}
-		return rank.Scores{
-			Norm: pick(norms, a.text("norm"), rank.NormNone, rank.NormMinMax, rank.NormLinear, rank.NormZScore, rank.NormMax,
-				rank.NormL2, rank.NormMinMaxOpenSearch, rank.NormZScoreOpenSearch, rank.NormShare),
-			Mean: pick(means, a.text("mean"), rank.MeanSum, rank.MeanArithmetic, rank.MeanGeometric, rank.MeanHarmonic,
-				rank.MeanRSS),
-		}
+		return rank.Scores{Norm: rank.Norm(a.choice("norm")), Mean: rank.Mean(a.choice("mean"))}
 	}}
 
 // Options of branches.

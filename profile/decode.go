@@ -23,16 +23,16 @@ var (
 // validName is what profiles, branches and parameters may be called.
 var validName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// decoder reads nodes. Its methods panic with a fault, which decode returns.
+// decoder reads nodes. Its methods panic with a fault.
 type decoder struct {
 	params []Parameter // that expressions and choices may name
 }
 
-// fault is what is wrong with a node.
+// fault is an error that ends an attempt.
 type fault struct{ error }
 
-// decode returns what read makes of nodes, or the first fault.
-func decode[T any](read func(d *decoder) T) (out T, err error) {
+// attempt returns what do returns, or the first fault in it.
+func attempt[T any](do func() T) (out T, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -42,7 +42,7 @@ func decode[T any](read func(d *decoder) T) (out T, err error) {
 			panic(r)
 		}
 	}()
-	return read(&decoder{}), nil
+	return do(), nil
 }
 
 // check panics with the fault err, unless it is nil.

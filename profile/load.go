@@ -183,7 +183,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if n, err = resolve(n, find, nil); err != nil {
 		return nil, err
 	}
-	p, err := decode(func(d *decoder) *Profile { return d.profile(n) })
+	p, err := attempt(func() *Profile { return (&decoder{}).profile(n) })
 	if err != nil {
 		return nil, err
 	}

@@ -40,52 +40,38 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 		}
 	}
 	maps.Copy(plan.Values, v.choices)
-	if err := p.planSources(plan, v); err != nil {
-		return nil, err
+	phase := func(ph *phase) *Phase {
+		out, err := attempt(func() *Phase { return ph.plan(v) })
+		check(given(err, set))
+		return out
 	}
-	if p.candidates != nil {
-		first, err := p.candidates.plan(v)
-		if err != nil {
-			return nil, given(err, set)
+	return attempt(func() *Plan {
+		p.planSources(plan, v)
+		if p.candidates != nil {
+			plan.Candidates = phase(p.candidates)
+			plan.Candidates.Limit = compute([]setting{*p.candidates.limit}, v).integer(phaseLimit.name)
 		}
-		arg, err := p.candidates.limit.compute(v)
-		if err != nil {
-			return nil, err
-		}
-		first.Limit = int(arg.number)
-		plan.Candidates = first
-	}
-	main, err := p.main.plan(v)
-	if err != nil {
-		return nil, given(err, set)
-	}
-	plan.Main = *main
-	return plan, nil
+		plan.Main = *phase(&p.main)
+		return plan
+	})
 }
 
 // planSources binds the expansion of the query and the scan of files.
-func (p *Profile) planSources(plan *Plan, v values) error {
+func (p *Profile) planSources(plan *Plan, v values) {
 	if p.expand != nil {
-		args, err := compute(p.expand.settings, v)
-		if err != nil {
-			return err
-		}
+		args := compute(p.expand.settings, v)
 		if args.number(whenOption.name) != 0 {
 			plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"),
 				AllWords: args.flag("all_words"), Timeout: seconds(args.number("timeout"))}
 		}
 	}
 	if p.scan != nil {
-		args, err := compute(p.scan.settings, v)
-		if err != nil {
-			return err
-		}
+		args := compute(p.scan.settings, v)
 		plan.Scan = &Scan{Files: args.integer("files"), ChunkChars: args.integer("chunk_chars"),
 			MaxVectors: args.integer("max_vectors"), ListValues: args.integer("list_values"),
 			FrontmatterDepth: args.integer("frontmatter_depth"),
 			MemoryBytes:      int64(args.number("memory_mb") * (1 << 20))}
 	}
-	return nil
 }
 
 // limit returns how many results a query with these parameters wants when it does not
@@ -98,7 +84,7 @@ func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	args, err := compute(p.limits.settings, v)
+	args, err := attempt(func() arguments { return compute(p.limits.settings, v) })
 	return args.integer("default"), args.integer("max"), err
 }
 
@@ -127,7 +113,7 @@ func given(err error, set map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		with = append(with, name+"="+set[name])
 	}
-	if with == nil {
+	if err == nil || with == nil {
 		return err
 	}
 	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
@@ -311,33 +297,26 @@ func (ph *Phase) only() *Branch {
 	return only
 }
 
-func (ph *phase) plan(v values) (*Phase, error) {
+func (ph *phase) plan(v values) *Phase {
 	out := &Phase{}
 	var total float64
 	for i := range ph.branches {
-		b, err := ph.branches[i].plan(v)
-		if err != nil {
-			return nil, err
-		}
+		b := ph.branches[i].plan(v)
 		total += b.Weight
-		out.Branches = append(out.Branches, *b)
+		out.Branches = append(out.Branches, b)
 	}
 	if total == 0 {
-		return nil, together{ph.weightNode().errorf("the weights of all branches are 0: at least one must be above 0")}
+		check(together{ph.weightNode().errorf("the weights of all branches are 0: at least one must be above 0")})
 	}
-	args, err := compute(ph.fuse.settings, v)
-	if err != nil {
-		return nil, err
-	}
-	out.Fusion = ph.fuse.kind.fusion(args)
+	args := compute(ph.fuse.settings, v)
+	out.Fusion, out.FusionText = ph.fuse.kind.fusion(args), ph.fuse.text(args)
 	out.Complete = args.flag("complete")
-	out.FusionText = ph.fuse.text(args)
 	if only := out.only(); only != nil && args.flag("direct") {
 		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
 		out.FusionText = "the scores of " + only.Name
 	}
-	out.Then, err = planSteps(ph.then, v)
-	return out, err
+	out.Then = planSteps(ph.then, v)
+	return out
 }
 
 // weightNode is where the first weight of a branch is written, or else the phase.
@@ -352,66 +331,60 @@ func (ph *phase) weightNode() *node {
 	return ph.node
 }
 
-func (b *branch) plan(v values) (*Branch, error) {
-	args, err := compute(b.settings, v)
-	if err != nil {
-		return nil, err
-	}
-	out := &Branch{Name: b.name, Retrieve: b.retrieve, Limit: args.integer("limit"), Weight: args.number("weight"),
+func (b *branch) plan(v values) Branch {
+	args := compute(b.settings, v)
+	out := Branch{Name: b.name, Retrieve: b.retrieve, Limit: args.integer("limit"), Weight: args.number("weight"),
 		AtLeast: args.text("at_least")}
 	if b.retrieve == RetrieveVector {
 		out.Vector = &VectorBranch{Field: args.text("field"), Candidates: args.integer("candidates")}
 	} else {
 		out.Text = &TextBranch{Combine: args.text("combine"), TieBreaker: args.number("tie_breaker"),
-			Statistics: args.text("statistics"),
-			K1:         args.number("k1"), B: args.number("b")}
-		for i := range b.fields {
-			w, err := b.fields[i].weight.compute(v)
-			if err != nil {
-				return nil, err
-			}
-			if w.number > 0 {
-				out.Text.Fields = append(out.Text.Fields, Field{b.fields[i].name, w.number})
-			}
-		}
-		if len(out.Text.Fields) == 0 {
-			at := b.node
-			if b.fields[0].weight.node != nil {
-				at = b.fields[0].weight.node
-			}
-			return nil, at.errorf("the weights of all fields of branch %s are 0: at least one must be above 0", b.name)
-		}
-		slices.SortStableFunc(out.Text.Fields, func(x, y Field) int { return fieldOrder(x.Name) - fieldOrder(y.Name) })
+			Statistics: args.text("statistics"), K1: args.number("k1"), B: args.number("b"), Fields: b.weights(v)}
 	}
-	out.Then, err = planSteps(b.then, v)
-	return out, err
+	out.Then = planSteps(b.then, v)
+	return out
 }
 
-func fieldOrder(name string) int { return slices.Index(sheaf.Fields[:], name) }
+// weights returns the fields of a text branch, in the order of all fields.
+func (b *branch) weights(v values) []Field {
+	var out []Field
+	for _, f := range b.fields {
+		if w := compute([]setting{f.weight}, v)[0].number; w > 0 {
+			out = append(out, Field{f.name, w})
+		}
+	}
+	if len(out) == 0 {
+		at := b.node
+		if b.fields[0].weight.node != nil {
+			at = b.fields[0].weight.node
+		}
+		at.fail("the weights of all fields of branch %s are 0: at least one must be above 0", b.name)
+	}
+	order := func(f Field) int { return slices.Index(sheaf.Fields[:], f.Name) }
+	slices.SortStableFunc(out, func(x, y Field) int { return order(x) - order(y) })
+	return out
+}
 
-func planSteps(steps []step, v values) ([]Step, error) {
+func planSteps(steps []step, v values) []Step {
 	var out []Step
 	for i := range steps {
-		args, err := compute(steps[i].settings, v)
-		if err != nil {
-			return nil, err
-		}
+		args := compute(steps[i].settings, v)
 		if args.number(whenOption.name) == 0 {
 			continue
 		}
 		stage := steps[i].kind.stage(args)
-		// What one number allows depends on another (low below high): let
-		// the stage itself say so, with nothing to rank.
+		// What one number allows depends on another (low below high): the stage itself
+		// checks that, with nothing to rank.
 		if _, err := stage.Apply(nil, checkEnv); err != nil {
 			err = steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 			if steps[i].kind.pairs {
 				err = together{err}
 			}
-			return nil, err
+			check(err)
 		}
 		out = append(out, Step{Name: steps[i].kind.name, Text: steps[i].text(args), Stage: stage})
 	}
-	return out, nil
+	return out
 }
 
 // text writes a step with its settings; those at their defaults are left out.

@@ -208,17 +208,15 @@ func (a arguments) choice(name string) int     { return a.get(name).choice }
 func (a arguments) texts(name string) []string { return a.get(name).texts }
 func (a arguments) flag(name string) bool      { return a.text(name) == "true" }
 
-// compute gives every setting its value and checks it.
-func compute(settings []setting, v values) (arguments, error) {
+// compute gives every setting its value and checks it. It panics with a fault.
+func compute(settings []setting, v values) arguments {
 	out := make(arguments, len(settings))
 	for i := range settings {
 		arg, err := settings[i].compute(v)
-		if err != nil {
-			return nil, err
-		}
+		check(err)
 		out[i] = arg
 	}
-	return out, nil
+	return out
 }
 
 func (s *setting) compute(v values) (argument, error) {

@@ -93,7 +93,7 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 	if err != nil {
 		return Step{}, err
 	}
-	steps, err := planSteps([]step{*s}, v)
+	steps, err := attempt(func() []Step { return planSteps([]step{*s}, v) })
 	if err != nil {
 		return Step{}, err
 	}
@@ -119,17 +119,13 @@ func newFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	if err != nil {
 		return nil, err
 	}
-	args, err := compute(s.settings, v)
-	if err != nil {
-		return nil, err
-	}
-	return runFusion.fusion(args), nil
+	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
 }
 
 // single reads one stage or fusion from settings, with the values of its expressions,
 // which may name the limit alone.
 func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
-	s, err := decode(func(d *decoder) *step { return d.step(k, settingsNode(k, what, called, set)) })
+	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
 	if err != nil {
 		return nil, values{}, err
 	}

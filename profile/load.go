@@ -180,10 +180,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err = resolve(n, find, nil); err != nil {
-		return nil, err
-	}
-	p, err := attempt(func() *Profile { return (&decoder{}).profile(n) })
+	p, err := attempt(func() *Profile { return (&decoder{}).profile(resolve(n, find, nil)) })
 	if err != nil {
 		return nil, err
 	}
@@ -214,20 +211,16 @@ func (p *Profile) try() error {
 
 // resolve puts n over the profile that it extends. above are the names of the
 // profiles that led here.
-func resolve(n *node, find Source, above []string) (*node, error) {
-	if err := n.want(nodeMapping, "a profile"); err != nil {
-		return nil, err
-	}
+func resolve(n *node, find Source, above []string) *node {
+	check(n.want(nodeMapping, "a profile"))
 	extends := n.get("extends")
 	if extends == nil {
 		if name := n.get("name"); name != nil {
 			n.root = name.text
 		}
-		return n, nil
+		return n
 	}
-	if err := extends.want(nodeScalar, "extends"); err != nil {
-		return nil, err
-	}
+	check(extends.want(nodeScalar, "extends"))
 	own := n.get("name")
 	if own != nil && own.text == extends.text && !slices.Contains(above, own.text) &&
 		slices.Contains(builtinNames(), own.text) {
@@ -236,70 +229,60 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 		above = append(above, own.text)
 	}
 	if slices.Contains(above, extends.text) {
-		return nil, extends.errorf("the profile extends itself: %s", strings.Join(append(above, extends.text), " extends "))
+		extends.fail("the profile extends itself: %s", strings.Join(append(above, extends.text), " extends "))
 	}
 	if len(above) > maxExtends {
-		return nil, extends.errorf("more than %d profiles extend one another", maxExtends)
+		extends.fail("more than %d profiles extend one another", maxExtends)
 	}
+	parent := extended(extends, find)
+	if parent.get("name") == nil {
+		above = append(above, extends.text) // or it would go round for ever
+	}
+	return overlay(resolve(parent, find, above), n)
+}
+
+// extended reads the profile that extends names.
+func extended(extends *node, find Source) *node {
 	file, text, err := find(extends.text)
 	if m := (*missing)(nil); errors.As(err, &m) {
-		if plain := strings.TrimSuffix(strings.TrimSuffix(extends.text, ".yaml"), ".yml"); isFile(extends.text) {
-			return nil, extends.errorf("extends %q: a profile extends another by its name, not by its file: write %q, and put "+
+		if isFile(extends.text) {
+			plain := strings.TrimSuffix(strings.TrimSuffix(extends.text, ".yaml"), ".yml")
+			extends.fail("extends %q: a profile extends another by its name, not by its file: write %q, and put "+
 				"both into one folder", extends.text, filepath.Base(plain))
 		}
 		say := func(looked []string) string {
 			return fmt.Sprintf("extends %q: no profile has this name: %s", extends.text, m.where(looked))
 		}
-		return nil, &FileError{File: extends.file, Line: extends.line, Column: extends.col, Text: say(nil),
-			within: say(m.looked)}
+		check(&FileError{File: extends.file, Line: extends.line, Column: extends.col, Text: say(nil),
+			within: say(m.looked)})
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
-		return nil, extends.errorf("extends %v", err)
+		extends.fail("extends %v", err)
 	}
-	if err != nil {
-		return nil, err
-	}
+	check(err)
 	parent, err := parseYAML(file, text)
-	if err != nil {
-		return nil, err
-	}
-	if parent.get("name") == nil {
-		above = append(above, extends.text) // else it would go round for ever
-	}
-	if parent, err = resolve(parent, find, above); err != nil {
-		return nil, err
-	}
-	return overlay(parent, n)
+	check(err)
+	return parent
 }
 
 // overlay is the mapping child over the mapping parent: its keys replace those
 // of the parent; parameters and, when written as a mapping, branches are
 // joined name by name.
-func overlay(parent, child *node) (*node, error) {
+func overlay(parent, child *node) *node {
 	out := *child
 	out.root, out.pairs = parent.root, slices.Clone(child.pairs)
 	for _, p := range parent.pairs {
 		mine := child.get(p.key.text)
-		if mine == nil {
-			out.pairs = append(out.pairs, p)
-			continue
-		}
-		var joined node
-		var err error
 		switch {
+		case mine == nil:
+			out.pairs = append(out.pairs, p)
 		case p.key.text == "parameters" && mine.kind == nodeMapping && p.value.kind == nodeMapping:
-			joined, err = joinParameters(&p.value, mine, parent.root)
+			out.set(p.key.text, joinParameters(&p.value, mine, parent.root))
 		case p.key.text == "branches" && mine.kind == nodeMapping && p.value.kind == nodeList:
-			joined, err = joinBranches(&p.value, mine, parent.root)
-		default:
-			continue
+			out.set(p.key.text, joinBranches(&p.value, mine, parent.root))
 		}
-		if err != nil {
-			return nil, err
-		}
-		out.set(p.key.text, joined)
 	}
-	return &out, nil
+	return &out
 }
 
 func (n *node) set(key string, value node) {
@@ -314,7 +297,7 @@ func (n *node) set(key string, value node) {
 	n.pairs = append(n.pairs, pair{k, value})
 }
 
-func joinParameters(parent, child *node, root string) (node, error) {
+func joinParameters(parent, child *node, root string) node {
 	out := *parent
 	out.pairs = slices.Clone(parent.pairs)
 	var names []string
@@ -325,11 +308,11 @@ func joinParameters(parent, child *node, root string) (node, error) {
 		key, value := &child.pairs[i].key, child.pairs[i].value
 		old := parent.get(key.text)
 		if gone := goneParameter(key.text, root, names); gone != "" && root == Default && old == nil && !declares(&value) {
-			return out, key.errorf("%s", gone)
+			key.fail("%s", gone)
 		}
 		if value.kind == nodeScalar {
 			if old == nil {
-				return out, key.unknown("parameter of the profile that is extended", names)
+				check(key.unknown("parameter of the profile that is extended", names))
 			}
 			changed := *old
 			changed.pairs = slices.Clone(old.pairs)
@@ -338,15 +321,15 @@ func joinParameters(parent, child *node, root string) (node, error) {
 		}
 		out.set(key.text, value)
 	}
-	return out, nil
+	return out
 }
 
-// declares reports whether what stands behind the name of a parameter makes a new one.
+// declares reports whether the value of a parameter makes a new one.
 func declares(n *node) bool {
 	return n.kind == nodeMapping && (n.get("min") != nil || n.get("one_of") != nil)
 }
 
-func joinBranches(parent, child *node, root string) (node, error) {
+func joinBranches(parent, child *node, root string) node {
 	out := *parent
 	out.items = slices.Clone(parent.items)
 	var names []string
@@ -357,14 +340,12 @@ func joinBranches(parent, child *node, root string) (node, error) {
 		key, changes := &child.pairs[i].key, &child.pairs[i].value
 		at := slices.Index(names, key.text)
 		if gone := goneBranch(key.text, root, names); gone != "" && root == Default && at < 0 {
-			return out, key.errorf("%s", gone)
+			key.fail("%s", gone)
 		}
 		if at < 0 {
-			return out, key.unknown("branch of the profile that is extended", names)
+			check(key.unknown("branch of the profile that is extended", names))
 		}
-		if err := changes.want(nodeMapping, "the changes of branch "+key.text); err != nil {
-			return out, err
-		}
+		check(changes.want(nodeMapping, "the changes of branch "+key.text))
 		branch := out.items[at]
 		branch.pairs = slices.Clone(branch.pairs)
 		for _, p := range changes.pairs {
@@ -372,7 +353,7 @@ func joinBranches(parent, child *node, root string) (node, error) {
 		}
 		out.items[at] = branch
 	}
-	return out, nil
+	return out
 }
 
 func branchName(n *node) string {

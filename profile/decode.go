@@ -59,7 +59,7 @@ func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...
 func (d *decoder) profile(n *node) *Profile {
 	check(n.want(nodeMapping, "a profile"))
 	check(n.onlyKeys("a profile", profileKeys...))
-	p := &Profile{File: n.file, root: n.root}
+	p := &Profile{File: n.file, origin: origin{root: n.root}}
 	name := n.get("name")
 	if name == nil {
 		n.fail("the profile has no name")
@@ -141,7 +141,7 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 		n.fail("%s has no default", where)
 	}
 	check(standard.want(nodeScalar, "the default of "+where))
-	p := Parameter{Name: name, Default: standard.text, node: standard}
+	p := Parameter{Name: name, Default: standard.text, parsed: parsed{node: standard}}
 	if about := n.get("about"); about != nil {
 		p.About = about.text
 	}

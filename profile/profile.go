@@ -30,13 +30,18 @@ type Profile struct {
 	// are declared.
 	Parameters []Parameter
 
-	expand     *step
-	scan       *step
-	limits     *step
-	candidates *phase
+	sources
+	candidates *phase // nil for none
 	main       phase
+	origin
+}
 
-	root      string // the last profile in the chain that this one extends
+// sources is what comes before the branches; nil for none.
+type sources struct{ limits, expand, scan *step }
+
+// origin is where a profile comes from.
+type origin struct {
+	root      string // the last profile in the chain that it extends
 	digest    string
 	unchanged bool // a built-in profile as it is in the binary
 }
@@ -57,9 +62,13 @@ type Parameter struct {
 	// OneOf are the words allowed; empty for a number.
 	OneOf []string
 
-	number  *expression
-	atLeast *expression
-	node    *node
+	parsed
+}
+
+// parsed is a parameter's default and its least value, and the place of the default.
+type parsed struct {
+	number, atLeast *expression
+	node            *node
 }
 
 // phase is a set of branches, how they are joined, and what follows. A profile

@@ -13,45 +13,23 @@ import (
 // So it would outrank them, by words and by meaning, although no title above it has the word.
 // Such a list gets no part in the vectors of its section, and each of its words is indexed once.
 
-// takeLists takes such lists out of the bodies of a document's chunks, before the chunks get
-// their vectors. It returns the words of the lists, by the number of the chunk.
-func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) map[int]string {
+// takeLists removes such lists from the bodies of a document's chunks, before the chunks get
+// their vectors. It returns the words of the lists, by the place of the chunk.
+func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) []string {
+	words := make([]string, len(chunks))
 	if o.Analyzer == nil || chunk.KindOf(doc.Path) != chunk.KindMarkdown {
-		return nil
+		return words
 	}
-	var taken map[int]string
 	for i := range chunks {
-		for j := range chunks[i].Fields {
-			f := &chunks[i].Fields[j]
-			if f.Name != sheaf.FieldBody {
-				continue
-			}
-			left, words := o.withoutLists(at[chunks[i].ID], f.Text)
-			if words == "" {
-				continue
-			}
-			if taken == nil {
-				taken = map[int]string{}
-			}
-			f.Text, taken[i] = left, words
+		if f := bodyOf(&chunks[i]); f != nil {
+			f.Text, words[i] = o.withoutLists(at[chunks[i].ID], f.Text)
 		}
 	}
-	return taken
+	return words
 }
 
-// giveLists adds the words that takeLists took to the bodies again.
-func giveLists(chunks []store.Chunk, taken map[int]string) {
-	for i, words := range taken {
-		for j := range chunks[i].Fields {
-			if f := &chunks[i].Fields[j]; f.Name == sheaf.FieldBody {
-				f.Text += words
-			}
-		}
-	}
-}
-
-// withoutLists is the body of a chunk without the lists whose items share a word, and the words
-// of these.
+// withoutLists returns the body of a chunk without the lists whose items share a word, and the
+// words of these.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0

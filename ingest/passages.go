@@ -41,19 +41,16 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	return suffix
 }
 
-// addFound adds to the bodies of a document's chunks the values of properties that words find
-// there, if the options of windows say so. The chunks have their vectors already, with their
-// own suffix.
-func (o *Options) addFound(doc *sheaf.Document, chunks []store.Chunk) {
-	if o.Chunk.Chunker != "window" {
-		return
+// completeBodies appends to the bodies of a document's chunks what words find and vectors do not
+// have: the words of lists, and the values of properties if the options of windows say so.
+func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, words []string) {
+	found := ""
+	if o.Chunk.Chunker == "window" {
+		found = o.Chunk.Window.Found(doc)
 	}
-	found := o.Chunk.Window.Found(doc)
 	for i := range chunks {
-		for j := range chunks[i].Fields {
-			if f := &chunks[i].Fields[j]; f.Name == sheaf.FieldBody {
-				f.Text += found
-			}
+		if f := bodyOf(&chunks[i]); f != nil {
+			f.Text += words[i] + found
 		}
 	}
 }
@@ -90,7 +87,7 @@ func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sh
 	counts := make([]int, len(chunks))
 	for i := range chunks {
 		c := at[chunks[i].ID]
-		parts := passages(c, bodyOf(&chunks[i]), PassagesOf(e), suffix)
+		parts := passages(c, textOf(&chunks[i]), PassagesOf(e), suffix)
 		counts[i] = len(parts)
 		texts = append(append(texts, parts...), c.Title)
 	}
@@ -151,7 +148,7 @@ func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*
 	}
 	for i := range chunks {
 		c := &chunks[i]
-		body, err := windows(strings.Join(at[c.ID].Hierarchy, headingMark)+suffix, bodyOf(c))
+		body, err := windows(strings.Join(at[c.ID].Hierarchy, headingMark)+suffix, textOf(c))
 		if err != nil {
 			return err
 		}
@@ -172,11 +169,20 @@ func chunksOf(doc *sheaf.Document) map[sheaf.ID]*sheaf.Chunk {
 	return at
 }
 
-func bodyOf(c *store.Chunk) string {
-	for _, f := range c.Fields {
-		if f.Name == sheaf.FieldBody {
-			return f.Text
+// bodyOf returns the body of a chunk; nil when it has none.
+func bodyOf(c *store.Chunk) *store.Field {
+	for i := range c.Fields {
+		if c.Fields[i].Name == sheaf.FieldBody {
+			return &c.Fields[i]
 		}
+	}
+	return nil
+}
+
+// textOf returns the text of a chunk's body.
+func textOf(c *store.Chunk) string {
+	if f := bodyOf(c); f != nil {
+		return f.Text
 	}
 	return ""
 }

@@ -280,12 +280,11 @@ func (r *runner) add(ctx context.Context, it *item, doc *sheaf.Document,
 			batch.Replace = []sheaf.ID{it.doc}
 		}
 		chunks += len(batch.Chunks)
-		taken := r.o.takeLists(doc, at, batch.Chunks)
+		words := r.o.takeLists(doc, at, batch.Chunks)
 		if err := r.vectors(ctx, it, doc, at, batch.Chunks); err != nil {
 			fault = err
 		}
-		giveLists(batch.Chunks, taken)
-		r.o.addFound(doc, batch.Chunks)
+		r.o.completeBodies(doc, batch.Chunks, words)
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}

@@ -27,7 +27,7 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 	deep := strings.TrimSuffix(strings.Repeat("a/", 20_000), "/")
 	doc.Tags = []string{"Work/Now", "work/later", "/odd", deep}
 	columns := map[string][]sheaf.Value{}
-	for _, c := range documentColumns(doc, sheaf.Dated{}) {
+	for _, c := range Columns(doc, sheaf.Dated{}) {
 		if columns[c.Name] != nil {
 			t.Errorf("%s is there twice", c.Name)
 		}
@@ -67,7 +67,7 @@ func TestColumnsAreFolded(t *testing.T) {
 		"prop.due":       {day, sheaf.NumberValue(1982)},
 		"prop.caf\u00e9": {text("\u00e9t\u00e9")},
 	}
-	for _, c := range documentColumns(doc, sheaf.Dated{}) {
+	for _, c := range Columns(doc, sheaf.Dated{}) {
 		if values, ok := want[c.Name]; ok && !slices.Equal(c.Values, values) {
 			t.Errorf("%s has %v, want %v", c.Name, c.Values, values)
 		}

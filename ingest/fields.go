@@ -35,7 +35,7 @@ type entries struct {
 func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
 	return &entries{doc: doc, content: content, path: pathWords(doc.Path),
 		aliases: store.JoinValues(doc.Aliases), properties: propertyText(doc),
-		columns: documentColumns(doc, date), atDepth: map[int][]store.Column{}}
+		columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
 // take returns the next n entries, fewer at the end.
@@ -111,12 +111,6 @@ func propertyText(doc *sheaf.Document) string {
 	return store.JoinValues(parts)
 }
 
-// Columns are what filters see of a document, whatever the chunk: see
-// sheaf.ColumnTree and the others. They belong to the caller.
-func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
-	return documentColumns(doc, date)
-}
-
 // maxTagsAbove is how many tags above one it is found by, the topmost: written out they
 // are as long as the square of its depth.
 const maxTagsAbove = 32
@@ -125,10 +119,11 @@ const maxTagsAbove = 32
 // their case, or for how Unicode composes their letters, have one.
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
-// documentColumns are the columns that all chunks of a document share, sorted by
-// name. Tags and text of properties are folded, tags are present with those above
-// them, and a property that is a link has the name of the note.
-func documentColumns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
+// Columns returns what filters see of a document: the columns that all its chunks share,
+// sorted by name. See sheaf.ColumnTree and the others. Tags and text of properties are folded,
+// tags come with those above them, and a property that is a link has the name of the note. The
+// columns belong to the caller.
+func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
 	columns := []store.Column{
 		{Name: sheaf.ColumnTree, Values: []sheaf.Value{text(doc.Tree)}},
@@ -303,4 +298,12 @@ func ChunkColumns(document []store.Column, depth int) []store.Column {
 	at, _ := slices.BinarySearchFunc(document, c.Name, byName)
 	out := make([]store.Column, 0, len(document)+1)
 	return append(append(append(out, document[:at]...), c), document[at:]...)
+}
+
+// IsText reports whether the values of the property called name are text to search: not a
+// field of their own, and not access rights. Values in a map belong to the property that
+// holds the map.
+func IsText(name string) bool {
+	property, _, _ := strings.Cut(name, ".")
+	return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(property)
 }

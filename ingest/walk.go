@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/text/chunk"
 )
 
@@ -515,4 +517,114 @@ func reasonOf(err error) string {
 		return path.Err.Error()
 	}
 	return err.Error()
+}
+
+// File is a document's file.
+type File struct {
+	// Path is relative to the folder, slashes between its parts.
+	Path    string
+	Bytes   int64
+	ModTime time.Time
+}
+
+// Files lists the documents below root, by path, with what was left out and
+// why: the files that [Run] would index, without an index. Only a root that
+// cannot be read is an error.
+func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipped []catalog.Skip, err error) {
+	w, err := walk(ctx, root, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	files = make([]File, len(w.files))
+	for i, f := range w.files {
+		files[i] = File{f.path, f.size, time.Unix(0, f.modTime)}
+	}
+	return files, w.skipped, nil
+}
+
+// Walk is what walking a folder found, for more than one use.
+type Walk struct {
+	root  string
+	found *walked
+}
+
+// NewWalk walks a folder. Only a root that cannot be read is an error.
+func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
+	w, err := walk(ctx, root, o)
+	return &Walk{root, w}, err
+}
+
+// Sample returns the beginnings, of at most size bytes each, of at most n documents spread
+// evenly over the folder, as [Run] would read them. Each ends with a line feed; other
+// encodings become UTF-8, and invalid bytes spaces. It leaves out files that cannot be read
+// or are no text.
+func (w *Walk) Sample(n, size int) string {
+	var sample strings.Builder
+	buffer := make([]byte, max(size, headBytes))
+	files := w.found.files
+	n = min(n, len(files))
+	for i := range n {
+		head, err := readHead(filepath.Join(w.root, filepath.FromSlash(files[i*len(files)/n].path)), buffer)
+		if err != nil {
+			continue
+		}
+		text, ok := Text(head)
+		if !ok {
+			continue
+		}
+		sample.Write(bytes.ToValidUTF8(text[:min(len(text), size)], []byte(" ")))
+		sample.WriteByte('\n')
+	}
+	return sample.String()
+}
+
+// Bounds of what is read to detect the language of a folder.
+const (
+	languageFiles = 40
+	languageBytes = 4 << 10
+)
+
+// LanguageSample returns the sample that the language of the folder is detected from.
+func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
+
+// readHead reads the beginning of a file into buffer.
+func readHead(name string, buffer []byte) ([]byte, error) {
+	f, err := vfs.Disk{}.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
+	n, err := io.ReadFull(f, buffer)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return buffer[:n], err
+}
+
+// listing is a folder that is being read.
+type listing struct{ dir *os.File }
+
+// openListing opens a folder and lists it in the order of names. The listing is
+// never nil, and to be closed.
+func openListing(path string) (*listing, []fs.DirEntry, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return &listing{}, nil, err
+	}
+	entries, err := dir.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return &listing{dir}, entries, err
+}
+
+func (l *listing) close() {
+	if l.dir != nil {
+		_ = l.dir.Close() // it was only read
+	}
 }

@@ -198,7 +198,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	if w != nil && w.sum > 0 {
 		for _, p := range w.parts {
 			number := strings.ContainsFunc(p.text, unicode.IsDigit)
-			if p.chunks > 0 || r.isCompound(p.text) && !(number && r.lacksNumber(w, p.text)) {
+			if p.chunks > 0 || r.stats.isCompound(p.text) && !(number && r.lacksNumber(w, p.text)) {
 				continue // the parts of a compound count by themselves
 			}
 			j.unseen += p.worth / w.sum
@@ -295,12 +295,12 @@ func (r *run) calibration(plan *profile.Plan) *Calibration {
 		return nil
 	}
 	if len(r.opt.Parameters) > 0 {
-		usual, err := r.profile.Plan(plan.Limit, nil)
+		usual, err := r.followed.Profile.Plan(plan.Limit, nil)
 		if err != nil || !maps.Equal(plan.Values, usual.Values) {
 			return nil
 		}
 	}
-	return r.searcher.Confidence(r.profile)
+	return r.searcher.Confidence(r.followed.Profile)
 }
 
 // judge gives the hits of the result their evidence and confidence, and says whether the
@@ -317,7 +317,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	}
 	length := 0
 	if r.searcher.Analyzer != nil {
-		_, content := r.tokens(meaning(r.query))
+		_, content := r.stats.tokens(meaning(r.query))
 		length = len(content)
 	}
 	r.judged.compare(r.facts, ranking)
@@ -353,10 +353,10 @@ func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 // code in a long text is an answer, though little else speaks for it.
 func (r *run) holdsOneWord() bool {
 	unseen := func(p valued) bool { return p.chunks == 0 }
-	if r.worthy == nil || len(r.worthy.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {
+	if r.stats.words == nil || len(r.stats.words.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {
 		return false
 	}
-	return !slices.ContainsFunc(r.worthy.parts, unseen)
+	return !slices.ContainsFunc(r.stats.words.parts, unseen)
 }
 
 // holdsAlternative reports whether the collection holds every word of one of the query's
@@ -364,15 +364,15 @@ func (r *run) holdsOneWord() bool {
 // Where the store cannot count, any word counts as held.
 func (r *run) holdsAlternative() bool {
 	held := map[string]bool{}
-	if r.worthy != nil {
-		for _, p := range r.worthy.parts {
+	if r.stats.words != nil {
+		for _, p := range r.stats.words.parts {
 			held[p.text] = p.chunks > 0
 		}
 	}
-	missing := func(text string) bool { return r.worthy != nil && !held[text] }
+	missing := func(text string) bool { return r.stats.words != nil && !held[text] }
 	for _, part := range r.alternatives {
 		var list sought
-		r.seek(&list)
+		r.stats.seek(&list)
 		list.add(part, 1)
 		if len(list.texts) > 0 && !slices.ContainsFunc(list.texts, missing) {
 			return true

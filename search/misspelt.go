@@ -38,7 +38,7 @@ func (r *run) misspelt(ctx context.Context) {
 	looked := 0
 	for _, p := range w.parts {
 		_, plain := p.query.(sheaf.Match)
-		if !plain || p.chunks > 0 || !mayBeMisspelt(p.text) || r.isCompound(p.text) {
+		if !plain || p.chunks > 0 || !mayBeMisspelt(p.text) || r.stats.isCompound(p.text) {
 			continue
 		}
 		if looked++; looked > mostMisspelt {

@@ -106,58 +106,6 @@ func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error)
 	return v, nil
 }
 
-// tallied are words that were counted for the vector of a query, and by how many chunks each is
-// held: what else asks for the same words has no need to count them again.
-type tallied struct {
-	queries []sheaf.TextQuery
-	chunks  []int
-}
-
-// talliedKey is that of the tallied in a context, where it is wanted.
-type talliedKey struct{}
-
-// of is by how many chunks what a query asks for is held; false when that was not counted.
-func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
-	if _, ok := q.(sheaf.Match); !ok || c == nil { // others need not be comparable
-		return 0, false
-	}
-	if i := slices.Index(c.queries, q); i >= 0 {
-		return c.chunks[i], true
-	}
-	return 0, false
-}
-
 // maxWeighed is the number of words from which a text is taken for a document
 // rather than for a query: there rarity has less to say, and counting takes time.
 const maxWeighed = 64
-
-// everyField asks for all fields. With BM25F, which has one frequency for all of
-// them, stores can count a word without looking at what it matches.
-var everyField = func() []store.FieldWeight {
-	fields := make([]store.FieldWeight, len(sheaf.Fields))
-	for i, name := range sheaf.Fields {
-		fields[i] = store.FieldWeight{Name: name, Weight: 1}
-	}
-	return fields
-}()
-
-// frequencies counts the chunks that each of queries matches in any field.
-func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
-	reqs, texts := make([]store.Request, len(queries)), make([]store.TextRequest, len(queries))
-	for i, q := range queries {
-		texts[i] = store.TextRequest{Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
-		reqs[i] = store.Request{Limit: 1, Text: &texts[i]}
-	}
-	dfs, err := store.CountAll(ctx, counter, reqs)
-	if err != nil {
-		return nil, fmt.Errorf("count what matches: %w", err)
-	}
-	return dfs, nil
-}
-
-// idf is the rarity of what df of some chunks hold: the logarithm of
-// 1 + (chunks without + 0.5)/(chunks with + 0.5), as in BM25.
-func idf(df, chunks int) float64 {
-	n, d := float64(max(chunks, df)), float64(df)
-	return math.Log(1 + (n-d+0.5)/(d+0.5))
-}

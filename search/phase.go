@@ -340,42 +340,18 @@ func (r *run) tellStrange() {
 // learnSimilarity notes the raw scores of vector branches, which are cosines.
 func (r *run) learnSimilarity(outcomes []outcome) {
 	for i := range outcomes {
-		if outcomes[i].branch.Vector != nil {
-			r.similar, r.nearest = append(r.similar, outcomes[i].ranking), nil
+		if outcomes[i].branch.Vector == nil {
+			continue
 		}
-	}
-}
-
-// similarity is the best similarity of what vector branches found, by ID.
-func (r *run) similarity() map[sheaf.ID]float64 {
-	best := map[sheaf.ID]float64{}
-	for _, ranking := range r.similar {
-		for i := range ranking {
-			h := &ranking[i]
-			if s, ok := best[h.ID]; !ok || h.Score > s {
-				best[h.ID] = h.Score
+		if r.similarity == nil {
+			r.similarity = map[sheaf.ID]float64{}
+		}
+		for _, h := range outcomes[i].ranking {
+			if s, ok := r.similarity[h.ID]; !ok || h.Score > s {
+				r.similarity[h.ID] = h.Score
 			}
 		}
 	}
-	return best
-}
-
-// similarityOf is the best similarity of a hit; few stages ask.
-func (r *run) similarityOf(id sheaf.ID) (float64, bool) {
-	if r.nearest == nil {
-		r.nearest = r.similarity()
-	}
-	s, ok := r.nearest[id]
-	return s, ok
-}
-
-// byMeaning tells of each of hits whether a vector branch found it.
-func (r *run) byMeaning(hits sheaf.Ranking) []bool {
-	found := make([]bool, len(hits))
-	for i := range hits {
-		_, found[i] = r.similarityOf(hits[i].ID)
-	}
-	return found
 }
 
 // leg applies the stages of a branch.

@@ -110,7 +110,7 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	// A copy, so that a searcher may be used by several searches at once.
 	s := *r.searcher
 	s.Backend, s.Facts, s.Text = scanned.Backend, scanned.Facts, scanned.Text
-	r.searcher, r.facts, r.result.Scanned = &s, newFacts(scanned.Facts), scanned
+	r.searcher, r.stats.searcher, r.facts, r.result.Scanned = &s, &s, newFacts(scanned.Facts), scanned
 	return nil
 }
 

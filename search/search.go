@@ -279,17 +279,15 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 
 // newRun is a search by a plan, which is followed once.
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
-	r := &run{searcher: s, query: q, opt: opt, profile: plan.Profile, followed: plan, facts: newFacts(s.Facts),
-		now: time.Now, noted: len(q.Notes)}
-	r.result = &Result{Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}
+	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: newFacts(s.Facts), stats: stats{searcher: s}}
+	r.noted, r.result = len(q.Notes), &Result{
+		Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{},
+	}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
 	if meaning(q) != "" { // filters alone list what they name: nothing is unsure
 		r.confidence, r.alternatives = r.calibration(plan), alternatives(q.Words)
-	}
-	if s.Now != nil {
-		r.now = s.Now
 	}
 	return r
 }
@@ -311,42 +309,42 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 type run struct {
 	searcher *Searcher
 	query    sheaf.Query
-	analyzed *analyzed // a text of the query, the one asked for last
 	opt      Options
-	profile  *profile.Profile
 	followed *profile.Plan
 	facts    facts
-	now      func() time.Time
+	stats    stats
+	report
+	sense
+	certainty
+	// lookup is how the first branch of words looks for the words of the query.
+	lookup *store.Request
+}
+
+// report is what a search tells, and the failures that it survives.
+type report struct {
 	result   *Result
-	failures []error // those that the search survives
-	noted    int     // notes that the snapshots so far have
-	// vector is the query's; invented are those of what a model made of it.
-	vector   []float32
-	invented [][]float32
+	failures []error
+	noted    int // notes that the snapshots so far have
+	// windows are how many hits each branch of the main phase retrieved, before those that others found were looked
+	// up in it; kept with a trace.
+	windows map[string]int
+}
+
+// sense is what a search by meaning asks, and what it found.
+type sense struct {
+	expansion Expansion
+	vector    []float32   // of the query
+	invented  [][]float32 // of what a model made of the query
+	// similarity is the best cosine of each hit of vector branches; nil before one answered.
+	similarity map[sheaf.ID]float64
+}
+
+// certainty is how sure the answers are.
+type certainty struct {
+	confidence *Calibration // nil says nothing
+	judged     *judged      // nil when the caller does not ask
 	// alternatives are the parts of the query when it asks for any one of them.
 	alternatives []sheaf.TextQuery
-	expansion    Expansion
-	// confidence tells how sure answers are; nil says nothing.
-	confidence *Calibration
-	// judged is what answers are judged by; nil when nobody asked.
-	judged *judged
-	// size is the number of chunks, 0 before it is known.
-	size int
-	// worthy are the words of the query with what they are worth, nil before
-	// they are counted, and uncounted is why they could not be; weighed says that the
-	// store was asked. lookup is how a branch of words looks for them.
-	worthy    *worth
-	uncounted error
-	weighed   bool
-	tallied   *tallied // for the vector; nil when there is none
-	lookup    *store.Request
-	// windows are how many hits each branch of the main phase retrieved, before those
-	// that others found were looked up in it; kept with a trace.
-	windows map[string]int
-	// similar is what vector branches found; their scores are cosines.
-	similar []sheaf.Ranking
-	// nearest is made of them when a stage first asks; nil before.
-	nearest map[sheaf.ID]float64
 }
 
 func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
@@ -396,27 +394,25 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		r.note("searched by words only: no embedding model is in use")
 		return nil
 	}
-	if r.vector == nil {
-		start, told := clock(), &tallied{}
-		vector, err := r.searcher.vectorOf(context.WithValue(retrieval, talliedKey{}, told), text)
-		r.took("embed", start)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			r.failed("embedding the query", fmt.Errorf("embed the query: %w", err))
-			return nil
-		}
-		if len(vector) == 0 {
-			r.note("searched by words only: the model does not know these words")
-			return nil
-		}
-		r.vector, r.tallied = vector, told
+	start, told := clock(), &tallied{}
+	vector, err := r.searcher.vectorOf(context.WithValue(retrieval, talliedKey{}, told), text)
+	r.took("embed", start)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
+	if err != nil {
+		r.failed("embedding the query", fmt.Errorf("embed the query: %w", err))
+		return nil
+	}
+	if len(vector) == 0 {
+		r.note("searched by words only: the model does not know these words")
+		return nil
+	}
+	r.vector, r.stats.tallied = vector, told
 	if alike := r.searcher.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
 	}
-	if r.invented == nil && plan.Expand != nil && plan.Expand.Passage {
+	if plan.Expand != nil && plan.Expand.Passage {
 		r.embedInvented(ctx, retrieval)
 	}
 	return ctx.Err()
@@ -446,11 +442,22 @@ func needsVector(plan *profile.Plan) bool {
 	return slices.ContainsFunc(plan.Main.Branches, needs) || plan.Candidates != nil && slices.ContainsFunc(plan.Candidates.Branches, needs)
 }
 
+// now is the time by the searcher's clock.
+func (s *Searcher) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
 // env is what stages may know.
 func (r *run) env() rank.Env {
-	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.now()}
-	if len(r.similar) > 0 {
-		env.Similarity = r.similarityOf
+	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.searcher.now()}
+	if r.similarity != nil {
+		env.Similarity = func(id sheaf.ID) (float64, bool) {
+			s, ok := r.similarity[id]
+			return s, ok
+		}
 	}
 	return env
 }
@@ -550,14 +557,13 @@ func (l lane) step(name string) string {
 // finish looks up what a reader needs to know of the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
-	byMeaning := r.byMeaning(ranking)
 	r.result.Hits = make([]Hit, 0, len(ranking))
 	for i := range ranking {
 		h := &ranking[i]
 		c, _ := Part(r.facts, h.ID)
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb,
 			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
-		hit.ByMeaning = byMeaning[i]
+		_, hit.ByMeaning = r.similarity[h.ID]
 		var tags distinct.List[string]
 		for _, t := range c.Tags {
 			tags.Add(t)

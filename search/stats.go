@@ -1,0 +1,332 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/store"
+	"sheaf/text/analysis"
+)
+
+// stats has the word counts of one query, over what the caller sees.
+type stats struct {
+	searcher *Searcher
+	// words are the words of the query with what they are worth; nil before they are counted. fault is why they
+	// could not be counted. asked says that the store was asked.
+	words *worth
+	fault error
+	asked bool
+	// tallied are words that were counted for the vector; nil when there is none.
+	tallied *tallied
+	// size is the number of chunks, 0 before it is known.
+	size int
+	// analyzed is a text of the query, the one asked for last.
+	analyzed *analyzed
+}
+
+// worth is what the words of the query are worth; nil when the store cannot count. The
+// store is asked once, whatever comes of it.
+func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
+	if !s.asked {
+		s.asked = true
+		s.words, s.fault = s.weigh(ctx, words)
+		if errors.Is(s.fault, sheaf.ErrUnsupported) {
+			s.fault = nil
+		}
+	}
+	return s.words, s.fault
+}
+
+// weigh asks the store what the words of the query are worth.
+func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
+	counter, ok := s.searcher.Backend.(store.Counter)
+	if !ok {
+		return nil, nil
+	}
+	n, err := s.chunks(ctx, counter)
+	if err != nil {
+		return nil, err
+	}
+	var list sought
+	s.seek(&list)
+	list.add(words, 1)
+	dfs, err := s.frequencies(ctx, counter, list.queries)
+	if errors.Is(err, sheaf.ErrUnsupported) && list.withoutPhrases() {
+		dfs, err = s.frequencies(ctx, counter, list.queries)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list.worth(dfs, n), nil
+}
+
+// seek tells a list how to split texts into words.
+func (s *stats) seek(list *sought) {
+	list.words, list.ofPhrase = strings.Fields, strings.Fields
+	if s.searcher.Analyzer != nil {
+		list.words = s.tellingWords
+		list.ofPhrase = s.phraseWords
+		list.compound = s.isCompound
+	}
+}
+
+// isCompound reports whether a word has parts that are terms, too, such as "GitHub".
+func (s *stats) isCompound(word string) bool {
+	return s.searcher.Analyzer != nil && len(s.searcher.Analyzer.QueryTokens(word)) > 1
+}
+
+// frequencies counts the chunks that each of queries matches in any field. It asks the
+// store only for words that were not counted for the vector of the query.
+func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
+	dfs := make([]int, len(queries))
+	var left []sheaf.TextQuery
+	var at []int
+	for i, q := range queries {
+		if n, ok := s.tallied.of(q); ok {
+			dfs[i] = n
+		} else {
+			left, at = append(left, q), append(at, i)
+		}
+	}
+	if len(left) == 0 {
+		return dfs, nil
+	}
+	counts, err := frequencies(ctx, counter, left)
+	for k, n := range counts {
+		dfs[at[k]] = n
+	}
+	return dfs, err
+}
+
+// maxWorth bounds how many words of a query are counted; those after them are
+// taken to be worth as much.
+const maxWorth = 256
+
+// worth is what the parts of a query are worth that are matched by themselves: the
+// sum of all, and each of them in order, words that repeat once.
+type worth struct {
+	sum   float64
+	parts []valued
+}
+
+// valued is a part of a query that is matched by itself: its idf, and what it is
+// worth in the query, where it may stand several times or be boosted.
+type valued struct {
+	query sheaf.TextQuery
+	text  string
+	// chunks is how many hold it.
+	chunks     int
+	idf, worth float64
+}
+
+// sought lists the parts of a query that are matched by themselves.
+type sought struct {
+	// words are those of a text, ofPhrase those of a phrase. compound says that a word has
+	// parts that are terms, too.
+	words    func(text string) []string
+	ofPhrase func(text string) []string
+	compound func(word string) bool
+	// queries are the different ones, texts what they are called.
+	queries []sheaf.TextQuery
+	texts   []string
+	places  []place
+	looked  int // so many words
+}
+
+// place is where a part stands in the query: the index of the part, how often it
+// counts, and how much more the sum takes from it for words that were not looked at.
+type place struct {
+	part          int
+	factor, share float64
+}
+
+// add lists the parts of q, which counts factor times.
+func (l *sought) add(q sheaf.TextQuery, factor float64) {
+	switch q := q.(type) {
+	case sheaf.Match:
+		l.addWords(l.words(q.Text), factor)
+	case sheaf.Phrase:
+		l.addWords(l.ofPhrase(q.Text), factor)
+	case sheaf.Boost:
+		l.add(q.Query, factor*q.Factor)
+	case sheaf.Bool:
+		for _, list := range [][]sheaf.TextQuery{q.Must, q.Should} {
+			for _, part := range list {
+				l.add(part, factor)
+			}
+		}
+	case sheaf.Prefix:
+		l.put(q, q.Text+"*", factor)
+	case sheaf.Fuzzy:
+		l.put(q, q.Text+"~", factor)
+	}
+}
+
+// addWords lists the words of a text.
+func (l *sought) addWords(words []string, factor float64) {
+	looked := words[:min(len(words), maxWorth-l.looked)]
+	l.looked += len(looked)
+	from := len(l.places)
+	for _, word := range looked {
+		if l.compound != nil && l.compound(word) { // Match would count chunks with any of the parts
+			l.put(sheaf.Phrase{Text: word}, word, factor)
+		} else {
+			l.put(sheaf.Match{Text: word}, word, factor)
+		}
+	}
+	for i := range l.places[from:] {
+		l.places[from+i].share = float64(len(words)) / float64(len(looked))
+	}
+}
+
+// withoutPhrases turns phrases into words, for a store that has no phrases. It reports
+// whether there were any.
+func (l *sought) withoutPhrases() (changed bool) {
+	for i, q := range l.queries {
+		if phrase, ok := q.(sheaf.Phrase); ok {
+			l.queries[i], changed = sheaf.Match{Text: phrase.Text}, true
+		}
+	}
+	return changed
+}
+
+func (l *sought) put(q sheaf.TextQuery, text string, factor float64) {
+	part := slices.Index(l.texts, text)
+	if part < 0 {
+		part = len(l.texts)
+		l.queries, l.texts = append(l.queries, q), append(l.texts, text)
+	}
+	l.places = append(l.places, place{part, factor, 1})
+}
+
+// worth is what the parts are worth of which dfs of some chunks hold each.
+func (l *sought) worth(dfs []int, chunks int) *worth {
+	w := &worth{parts: make([]valued, len(l.queries))}
+	for i := range w.parts {
+		w.parts[i] = valued{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
+	}
+	for _, p := range l.places {
+		at := &w.parts[p.part]
+		at.worth += p.factor * at.idf
+		w.sum += p.factor * at.idf * p.share
+	}
+	return w
+}
+
+// chunks is the number of chunks of the collection, as far as the caller sees them.
+// Facts that know it save asking the store.
+func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) {
+	known := 0
+	switch f := s.searcher.Facts.(type) {
+	case interface{ Chunks() int }:
+		known = f.Chunks()
+	case interface{ Chunks(context.Context) int }:
+		known = f.Chunks(ctx)
+	}
+	if known > 0 {
+		return known, nil
+	}
+	if s.size == 0 {
+		n, err := counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{Query: sheaf.Bool{}, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}})
+		if err != nil {
+			return 0, err
+		}
+		s.size = max(n, 1)
+	}
+	return s.size, nil
+}
+
+// analyzed is a text as a query looks for it, and those of its tokens that are worth
+// looking for when any may be found.
+type analyzed struct {
+	text            string
+	tokens, telling []analysis.Token
+}
+
+// tokens are those of a text of the query: several steps ask for the same one. There is
+// an analyzer.
+func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
+	if s.analyzed == nil || s.analyzed.text != text {
+		a := s.searcher.Analyzer
+		tokens := a.QueryTokens(text)
+		s.analyzed = &analyzed{text, tokens, a.Telling(text, tokens)}
+	}
+	return s.analyzed.tokens, s.analyzed.telling
+}
+
+// phraseWords are the words that a phrase looks for.
+func (s *stats) phraseWords(phrase string) []string {
+	tokens := s.searcher.Analyzer.PhraseTokens(phrase)
+	words := make([]string, 0, len(tokens))
+	for _, t := range tokens {
+		words = append(words, phrase[t.Start:t.End])
+	}
+	return words
+}
+
+// tellingWords are the words of a text that are worth looking for.
+func (s *stats) tellingWords(text string) []string {
+	_, telling := s.tokens(text)
+	words := make([]string, 0, len(telling))
+	for _, t := range telling {
+		words = append(words, text[t.Start:t.End])
+	}
+	return words
+}
+
+// tallied are words that were counted for the vector of a query, and by how many chunks each is
+// held: what else asks for the same words has no need to count them again.
+type tallied struct {
+	queries []sheaf.TextQuery
+	chunks  []int
+}
+
+// talliedKey is that of the tallied in a context, where it is wanted.
+type talliedKey struct{}
+
+// of is by how many chunks what a query asks for is held; false when that was not counted.
+func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
+	if _, ok := q.(sheaf.Match); !ok || c == nil { // others need not be comparable
+		return 0, false
+	}
+	if i := slices.Index(c.queries, q); i >= 0 {
+		return c.chunks[i], true
+	}
+	return 0, false
+}
+
+// everyField asks for all fields. With BM25F, which has one frequency for all of
+// them, stores can count a word without looking at what it matches.
+var everyField = func() []store.FieldWeight {
+	fields := make([]store.FieldWeight, len(sheaf.Fields))
+	for i, name := range sheaf.Fields {
+		fields[i] = store.FieldWeight{Name: name, Weight: 1}
+	}
+	return fields
+}()
+
+// frequencies counts the chunks that each of queries matches in any field.
+func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
+	reqs, texts := make([]store.Request, len(queries)), make([]store.TextRequest, len(queries))
+	for i, q := range queries {
+		texts[i] = store.TextRequest{Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
+		reqs[i] = store.Request{Limit: 1, Text: &texts[i]}
+	}
+	dfs, err := store.CountAll(ctx, counter, reqs)
+	if err != nil {
+		return nil, fmt.Errorf("count what matches: %w", err)
+	}
+	return dfs, nil
+}
+
+// idf is the rarity of what df of some chunks hold: the logarithm of
+// 1 + (chunks without + 0.5)/(chunks with + 0.5), as in BM25.
+func idf(df, chunks int) float64 {
+	n, d := float64(max(chunks, df)), float64(df)
+	return math.Log(1 + (n-d+0.5)/(d+0.5))
+}

@@ -18,7 +18,8 @@ const mostBroken = 12
 // changed its own.
 func (r *run) broken(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	phrase, ok := q.Words.(sheaf.Phrase)
-	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil || r.followed.Scan != nil || r.searcher.Analyzer == nil {
+	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||
+		r.followed.Scan != nil || r.searcher.Analyzer == nil {
 		return r, nil
 	}
 	var words []sheaf.Span

@@ -19,7 +19,8 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 	}
 	for _, ph := range phases(plan) {
 		if only := onlyMeaning(ph.phase); only != nil && s.Embed == nil {
-			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is in use: %w", plan.Profile.Name, only.Name, sheaf.ErrUnsupported)
+			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is in use: %w",
+				plan.Profile.Name, only.Name, sheaf.ErrUnsupported)
 		}
 	}
 	return nil
@@ -31,7 +32,8 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	if plan.Scan != nil {
 		if s.Scanner == nil {
-			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w", plan.Profile.Name, sheaf.ErrUnsupported)
+			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w",
+				plan.Profile.Name, sheaf.ErrUnsupported)
 		}
 		return nil // their index does everything
 	}

@@ -139,7 +139,8 @@ func (r *run) countMatches(ctx context.Context) error {
 			return fmt.Errorf("count: the store cannot do that: %w", sheaf.ErrUnsupported)
 		}
 		req := r.matches(r.followed)
-		text := store.TextRequest{Query: req.Text.Query, Fields: slices.Clone(req.Text.Fields), Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
+		text := *counting(req.Text.Query)
+		text.Fields = slices.Clone(req.Text.Fields)
 		for i := range text.Fields {
 			text.Fields[i].Weight = 1
 		}

@@ -273,7 +273,9 @@ const usualLead = 0.2
 // evidence returns the evidence of a hit of a document.
 func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	j := r.judged
-	e := Evidence{Score: h.Score, Lead: usualLead, Length: length, Unseen: j.unseen, Numbers: j.numbers, Foreign: j.foreign}
+	e := Evidence{
+		Score: h.Score, Lead: usualLead, Length: length, Unseen: j.unseen, Numbers: j.numbers, Foreign: j.foreign,
+	}
 	j.legs(&e, h.Legs)
 	for i := range h.Constituents {
 		j.legs(&e, h.Constituents[i].Legs)

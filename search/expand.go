@@ -203,7 +203,10 @@ func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 		texts []string
 		most  int
 		chars int
-	}{{"queries", x.Queries, 4 * max(1, o.Variants), maxVariantChars}, {"terms", x.Terms, 4 * maxTerms, maxTermChars}, {"passage", []string{x.Passage}, 1, maxPassageChars}} {
+	}{
+		{"queries", x.Queries, 4 * max(1, o.Variants), maxVariantChars}, {"terms", x.Terms, 4 * maxTerms, maxTermChars},
+		{"passage", []string{x.Passage}, 1, maxPassageChars},
+	} {
 		if len(c.texts) > c.most {
 			return Expansion{}, sheaf.Invalidf("there are %d %s: at most %d are read", len(c.texts), c.what, c.most)
 		}
@@ -236,7 +239,8 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 	for _, t := range x.Terms {
 		t = oneLine(t)
 		plain := letters(t)
-		if strings.ContainsFunc(t, unicode.IsSpace) || utf8.RuneCountInString(plain) < 2 || !standsIn(query, plain) || len(out.Terms) == maxTerms || slices.Contains(out.Terms, t) {
+		if strings.ContainsFunc(t, unicode.IsSpace) || utf8.RuneCountInString(plain) < 2 || !standsIn(query, plain) ||
+			len(out.Terms) == maxTerms || slices.Contains(out.Terms, t) {
 			continue
 		}
 		out.Terms = append(out.Terms, t)
@@ -280,7 +284,8 @@ func withoutFence(s string) string {
 
 // oneLine is a text without control characters and with single spaces.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	between := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	return strings.Join(strings.FieldsFunc(s, between), " ")
 }
 
 func plainText(s string) string { return strings.ToLower(oneLine(s)) }

@@ -38,7 +38,8 @@ func inPaths(q sheaf.TextQuery) bool {
 	case sheaf.Phrase:
 		return q.Field == sheaf.FieldPath
 	case sheaf.Bool:
-		return len(q.Must)+len(q.Should) > 0 && !slices.ContainsFunc(q.Must, elsewhere) && !slices.ContainsFunc(q.Should, elsewhere)
+		parts := slices.Concat(q.Must, q.Should)
+		return len(parts) > 0 && !slices.ContainsFunc(parts, elsewhere)
 	}
 	return false
 }

@@ -53,7 +53,8 @@ func (r *run) misspelt(ctx context.Context) {
 func mayBeMisspelt(word string) bool {
 	return utf8.RuneCountInString(word) >= leastMisspelt && !strings.ContainsFunc(word, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsMark(c) ||
-			unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+			unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai,
+				unicode.Lao, unicode.Khmer, unicode.Myanmar)
 	})
 }
 
@@ -86,8 +87,7 @@ func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Rank
 			filter = sheaf.And{r.opt.Scope, r.query.Filter}
 		}
 	}
-	text := store.TextRequest{Query: like, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
-	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: likeIt, Filter: filter, Text: &text})
+	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: likeIt, Filter: filter, Text: counting(like)})
 	r.short(err)
 	if err != nil {
 		return nil
@@ -98,9 +98,8 @@ func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Rank
 // wordsOf are the words of the titles, tags and texts of hits.
 func (r *run) wordsOf(hits sheaf.Ranking) []string {
 	var words []string
-	add := func(text string) {
-		words = append(words, strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsMark(c) })...)
-	}
+	between := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsMark(c) }
+	add := func(text string) { words = append(words, strings.FieldsFunc(text, between)...) }
 	for _, h := range hits {
 		if c, ok := Part(r.facts, h.ID); ok {
 			add(strings.Join(c.Hierarchy, " "))

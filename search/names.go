@@ -54,7 +54,8 @@ func lacksAll(a *analysis.Analyzer, sieve *analysis.Sieve, name string) bool {
 // words are those that are not function words; all words where there are no others. seen
 // is an empty map.
 func matchName(
-	a *analysis.Analyzer, name string, tokens []analysis.Token, seen map[string]bool, worth map[string]float64, sum float64,
+	a *analysis.Analyzer, name string, tokens []analysis.Token,
+	seen map[string]bool, worth map[string]float64, sum float64,
 ) rank.NameMatch {
 	asked, words, said, content, contentSaid := 0.0, 0, 0, 0, 0
 	for _, t := range tokens {

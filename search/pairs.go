@@ -85,7 +85,8 @@ func (r *run) pairs(w *worth) []pair {
 			if b.Start <= a.Start || b.End <= a.End { // a word and its parts
 				continue
 			}
-			p := pair{text: text[a.Start:b.End], worth: idf[text[a.Start:a.End]] + idf[text[b.Start:b.End]], overlap: b.Start < a.End}
+			worth := idf[text[a.Start:a.End]] + idf[text[b.Start:b.End]]
+			p := pair{text: text[a.Start:b.End], worth: worth, overlap: b.Start < a.End}
 			if p.worth > 0 && !slices.ContainsFunc(pairs, func(other pair) bool { return other.text == p.text }) {
 				pairs = append(pairs, p)
 			}

@@ -33,7 +33,9 @@ type outcome struct {
 
 // phase runs the branches, their stages, the fusion and the stages after it.
 // within bounds what may be found, nil for no bound.
-func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID) (sheaf.Ranking, error) {
+func (r *run) phase(
+	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
+) (sheaf.Ranking, error) {
 	outcomes, err := r.requests(ph, within)
 	if err != nil || len(outcomes) == 0 {
 		return nil, err
@@ -188,7 +190,8 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	o := outcome{branch: b, request: r.searcher.branchRequest(b, within)}
 	if b.Text != nil && b.Text.Combine == combineText && o.request.Text.Combine != store.CombineBM25F {
-		r.note("%s has no BM25 over several fields as one text; the best field counts, and %v times the others", r.searcher.storeName(), otherFields)
+		r.note("%s has no BM25 over several fields as one text; the best field counts, and %v times the others",
+			r.searcher.storeName(), otherFields)
 	}
 	o.request.Filter = r.query.Filter
 	if b.Vector == nil {
@@ -221,13 +224,17 @@ func (r *run) list(req *store.Request) {
 }
 
 var (
-	combines = map[string]store.Combine{"sum": store.CombineSum, "best": store.CombineBest, "bm25f": store.CombineBM25F, "text": store.CombineBM25F}
-	counted  = map[string]store.Statistics{"corpus": store.StatisticsCorpus, "candidates": store.StatisticsCandidates}
+	combines = map[string]store.Combine{
+		"sum": store.CombineSum, "best": store.CombineBest, "bm25f": store.CombineBM25F, "text": store.CombineBM25F,
+	}
+	counted = map[string]store.Statistics{"corpus": store.StatisticsCorpus, "candidates": store.StatisticsCandidates}
 )
 
 func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextRequest {
-	req := &store.TextRequest{Query: words, Combine: combines[b.Combine], TieBreaker: b.TieBreaker, Statistics: counted[b.Statistics], K1: b.K1, B: b.B,
-		Fields: make([]store.FieldWeight, len(b.Fields))}
+	req := &store.TextRequest{
+		Query: words, Combine: combines[b.Combine], TieBreaker: b.TieBreaker, Statistics: counted[b.Statistics],
+		K1: b.K1, B: b.B, Fields: make([]store.FieldWeight, len(b.Fields)),
+	}
 	for i, f := range b.Fields {
 		req.Fields[i] = store.FieldWeight{Name: f.Name, Weight: f.Weight}
 	}
@@ -287,9 +294,8 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors are the outcomes that did not fail, in the same memory. A request that the store cannot honor, or finds wrong, is an error
-// at once, and so is damage, which the caller can mend; any other failure is one
-// only when nothing is left.
+// survivors returns the outcomes that did not fail. A request that the store cannot honor, or finds wrong, is an error
+// at once, and so is damage, which the caller can repair. Any other failure is an error only when no branch is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	st := r.searcher.storeName()
 	out := outcomes[:0]
@@ -333,7 +339,8 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 // tellStrange notes that hits were left out which only another writer of the store knows.
 func (r *run) tellStrange() {
 	if r.searcher.Shared {
-		r.note("%s finds documents that are not known here, and hits of them are left out: another server or folder writes there", r.searcher.storeName())
+		r.note("%s finds documents that are not known here, and hits of them are left out: "+
+			"another server or folder writes there", r.searcher.storeName())
 	}
 }
 
@@ -449,7 +456,8 @@ func (r *run) step(ctx context.Context, ranking sheaf.Ranking, stage rank.Stage,
 		return r.rerank(ctx, ranking, model)
 	}
 	if _, ok := stage.(rank.Tree); ok && r.flat(ranking) {
-		r.note("stage tree lifts nothing: the headings above what was found are not in this index (its documents were cut into sections or windows: index them again with the chunker tree)")
+		r.note("stage tree lifts nothing: the headings above what was found are not in this index " +
+			"(its documents were cut into sections or windows: index them again with the chunker tree)")
 	}
 	return stage.Apply(ranking, env)
 }

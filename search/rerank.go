@@ -49,7 +49,9 @@ func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.R
 		return ranking, nil
 	}
 	fused, err := rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}.Fuse([]rank.Leg{
-		{Name: "the model", Hits: opinion, Weight: stage.Weight}, {Name: "the ranking before", Hits: first, Weight: 1 - stage.Weight}})
+		{Name: "the model", Hits: opinion, Weight: stage.Weight},
+		{Name: "the ranking before", Hits: first, Weight: 1 - stage.Weight},
+	})
 	if err != nil {
 		return nil, err
 	}

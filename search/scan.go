@@ -91,9 +91,12 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	if words == nil && (r.opt.Order != nil || len(r.opt.Facets) > 0) {
 		words = everything
 	}
-	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
-		Words: words, Answering: r.answering(plan), Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
-		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues, FrontmatterDepth: plan.Scan.FrontmatterDepth}
+	req := ScanRequest{
+		Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
+		Words: words, Answering: r.answering(plan), Filter: r.query.Filter, MaxFiles: plan.Scan.Files,
+		ChunkChars: plan.Scan.ChunkChars, MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil,
+		MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues, FrontmatterDepth: plan.Scan.FrontmatterDepth,
+	}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)
 	if err != nil {
 		return err

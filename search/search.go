@@ -284,7 +284,8 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 		Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{},
 	}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
-		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
+		why := strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": ")
+		r.note("there can be fewer results than asked for: %s", why)
 	}
 	if meaning(q) != "" { // filters alone list what they name: nothing is unsure
 		r.confidence, r.alternatives = r.calibration(plan), alternatives(q.Words)
@@ -410,7 +411,8 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	}
 	r.vector, r.stats.tallied = vector, told
 	if alike := r.searcher.alike; alike != nil && alike.Load() {
-		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
+		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones",
+			r.searcher.storeName())
 	}
 	if plan.Expand != nil && plan.Expand.Passage {
 		r.embedInvented(ctx, retrieval)
@@ -439,7 +441,8 @@ func NeedsVectors(plan *profile.Plan) bool { return needsVector(plan) }
 
 func needsVector(plan *profile.Plan) bool {
 	needs := func(b profile.Branch) bool { return b.Vector != nil && b.Weight > 0 }
-	return slices.ContainsFunc(plan.Main.Branches, needs) || plan.Candidates != nil && slices.ContainsFunc(plan.Candidates.Branches, needs)
+	return slices.ContainsFunc(plan.Main.Branches, needs) ||
+		plan.Candidates != nil && slices.ContainsFunc(plan.Candidates.Branches, needs)
 }
 
 // now is the time by the searcher's clock.
@@ -561,8 +564,11 @@ func (r *run) finish(ranking sheaf.Ranking) {
 	for i := range ranking {
 		h := &ranking[i]
 		c, _ := Part(r.facts, h.ID)
-		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb,
-			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
+		hit := Hit{
+			Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb,
+			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage,
+			Explanation: h.Explanation,
+		}
 		_, hit.ByMeaning = r.similarity[h.ID]
 		var tags distinct.List[string]
 		for _, t := range c.Tags {

@@ -68,14 +68,20 @@ func (s *Signals) read(e *sheaf.Explanation) {
 	number := func(name string) float64 { return e.Details[name].Number }
 	switch e.Kind {
 	case sheaf.KindTerm:
-		s.LexicalMatches = append(s.LexicalMatches, LexicalMatch{e.Details["field"].Text, e.Details["term"].Text, number("weight")})
+		match := LexicalMatch{e.Details["field"].Text, e.Details["term"].Text, number("weight")}
+		s.LexicalMatches = append(s.LexicalMatches, match)
 	case sheaf.KindSimilarity:
 		score := e.Value
 		s.SemanticScore = &score
 	case sheaf.KindFolder:
-		s.FolderBoost = &FolderSignal{e.Details["folder"].Text, int(number("documents")), int(number("of")), number("share"), e.Value}
+		s.FolderBoost = &FolderSignal{
+			e.Details["folder"].Text, int(number("documents")), int(number("of")), number("share"), e.Value,
+		}
 	case sheaf.KindGraph:
-		s.GraphConnections = &GraphSignal{int(number("backlinks")), int(number("co_citations")), int(number("shared_tags")), number("connections"), e.Value}
+		s.GraphConnections = &GraphSignal{
+			int(number("backlinks")), int(number("co_citations")), int(number("shared_tags")),
+			number("connections"), e.Value,
+		}
 	case sheaf.KindNormalized:
 		s.BaseScore = number("before")
 	}

@@ -232,7 +232,8 @@ func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) 
 		return known, nil
 	}
 	if s.size == 0 {
-		n, err := counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{Query: sheaf.Bool{}, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}})
+		every := requirement(everything)
+		n, err := counter.Count(ctx, store.Request{Limit: 1, Text: &every})
 		if err != nil {
 			return 0, err
 		}
@@ -310,12 +311,18 @@ var everyField = func() []store.FieldWeight {
 	return fields
 }()
 
+// counting asks for what a query matches in any field, in the way that stores count fastest.
+func counting(q sheaf.TextQuery) *store.TextRequest {
+	return &store.TextRequest{
+		Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
+	}
+}
+
 // frequencies counts the chunks that each of queries matches in any field.
 func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
-	reqs, texts := make([]store.Request, len(queries)), make([]store.TextRequest, len(queries))
+	reqs := make([]store.Request, len(queries))
 	for i, q := range queries {
-		texts[i] = store.TextRequest{Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}
-		reqs[i] = store.Request{Limit: 1, Text: &texts[i]}
+		reqs[i] = store.Request{Limit: 1, Text: counting(q)}
 	}
 	dfs, err := store.CountAll(ctx, counter, reqs)
 	if err != nil {

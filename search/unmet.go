@@ -41,7 +41,8 @@ func (r *run) unmet(ctx context.Context) {
 		if r.opt.Scope != nil {
 			filter = sheaf.And{r.opt.Scope, filter}
 		}
-		req := store.Request{Filter: filter, Limit: 1, Text: &store.TextRequest{Query: everything, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}
+		every := requirement(everything)
+		req := store.Request{Filter: filter, Limit: 1, Text: &every}
 		n, err := counter.Count(ctx, req)
 		if r.short(err); err != nil || n > 0 {
 			continue

@@ -21,7 +21,9 @@ type Move struct {
 // WhatIf answers q as it is and with the parameters in change set as well, and
 // says what moves: every answer of either result, those of the second in their
 // order, then those that went away.
-func (s *Searcher) WhatIf(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, change map[string]string) (before, after *Result, moves []Move, err error) {
+func (s *Searcher) WhatIf(
+	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, change map[string]string,
+) (before, after *Result, moves []Move, err error) {
 	if before, err = s.Search(ctx, q, p, opt); err != nil {
 		return nil, nil, nil, err
 	}

@@ -32,7 +32,9 @@ type Absence struct {
 // WhyNot says why id is not among the results of q: which branch did not find
 // it and why, or which stage lost it. An id that does not exist is
 // sheaf.ErrNotFound.
-func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID) (*Absence, error) {
+func (s *Searcher) WhyNot(
+	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID,
+) (*Absence, error) {
 	if s.Facts != nil && !p.Scans() {
 		if _, ok := Part(s.Facts, id); !ok {
 			return nil, fmt.Errorf("%s is not indexed: %w", id, sheaf.ErrNotFound)
@@ -76,11 +78,12 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 	}
 	if best != "" {
 		a.follow(result.Trace)
-		if best != id && !slices.ContainsFunc(result.Trace, func(t Snapshot) bool { return !t.First && contains(t.Ranking, id) }) {
+		named := func(t Snapshot) bool { return !t.First && contains(t.Ranking, id) }
+		if best != id && !slices.ContainsFunc(result.Trace, named) {
 			a.followSection(best, result.Trace) // the profile ranks sections
 		}
 		if n := len(result.Trace); a.Inside == "" && n > 0 && contains(result.Trace[n-1].Ranking, id) {
-			a.Reasons = append(a.Reasons, fmt.Sprintf("it ranks %d and %d results are wanted", rankOf(result.Trace[n-1].Ranking, id), q.Limit))
+			a.add("it ranks %d and %d results are wanted", rankOf(result.Trace[n-1].Ranking, id), q.Limit)
 		}
 	}
 	if len(a.Reasons) == 0 && done.query.Words == nil {
@@ -133,7 +136,7 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 	place := 0
 	for i := range outcomes {
 		o := &outcomes[i]
-		at := slices.IndexFunc(result.Trace, func(t Snapshot) bool { return t.Branch == o.branch.Name && !t.First && t.Step == retrieved })
+		at := retrievedAt(result.Trace, o.branch.Name, false)
 		if at < 0 {
 			a.add("branch %s: it failed", o.branch.Name)
 			continue
@@ -141,17 +144,20 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 		ranking := result.Trace[at].Ranking
 		if n := rankOf(ranking, a.ID); n > 0 {
 			best, place = a.ID, 1
-			a.add("branch %s: found it at rank %d of %d, score %.4g%s", o.branch.Name, n, len(ranking), ranking[n-1].Score, s.lacks(ctx, o.request, []sheaf.ID{a.ID}))
+			a.add("branch %s: found it at rank %d of %d, score %.4g%s", o.branch.Name, n, len(ranking),
+				ranking[n-1].Score, s.lacks(ctx, o.request, []sheaf.ID{a.ID}))
 			continue
 		}
 		if n, first := r.sectionsOf(ranking, a.ID); n > 0 {
 			if section := ranking[first].ID; place == 0 || first+1 < place {
 				best, place = section, first+1
 			}
-			a.add("branch %s: found %d of its sections, first %s at rank %d of %d, score %.4g", o.branch.Name, n, ranking[first].ID, first+1, len(ranking), ranking[first].Score)
+			a.add("branch %s: found %d of its sections, first %s at rank %d of %d, score %.4g",
+				o.branch.Name, n, ranking[first].ID, first+1, len(ranking), ranking[first].Score)
 			continue
 		}
-		if err := r.whyUnfound(ctx, "branch "+o.branch.Name, o, ranking[:min(r.windows[o.branch.Name], len(ranking))], a, r.all(a.ID)); err != nil {
+		window := ranking[:min(r.windows[o.branch.Name], len(ranking))]
+		if err := r.whyUnfound(ctx, "branch "+o.branch.Name, o, window, a, r.all(a.ID)); err != nil {
 			return "", err
 		}
 	}
@@ -190,7 +196,8 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 		if len(through) == 1 {
 			on = "only the first goes on"
 		}
-		a.add("first phase: %s ranks %d of %d, score %.4g, and %s%s", it, at+1, len(ranked), ranked[at].Score, on, lastScore(through))
+		a.add("first phase: %s ranks %d of %d, score %.4g, and %s%s",
+			it, at+1, len(ranked), ranked[at].Score, on, lastScore(through))
 		return true, nil
 	}
 	outcomes, err := r.requests(plan.Candidates, nil)
@@ -199,7 +206,7 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	}
 	for i := range outcomes {
 		o := &outcomes[i]
-		at := slices.IndexFunc(r.result.Trace, func(t Snapshot) bool { return t.Branch == o.branch.Name && t.First && t.Step == retrieved })
+		at := retrievedAt(r.result.Trace, o.branch.Name, true)
 		if at < 0 {
 			a.add("first phase, branch %s: it failed", o.branch.Name)
 			continue
@@ -209,6 +216,13 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 		}
 	}
 	return true, nil
+}
+
+// retrievedAt is where in a trace a branch of the first or the main phase retrieved; -1 when it failed.
+func retrievedAt(trace []Snapshot, branch string, first bool) int {
+	return slices.IndexFunc(trace, func(t Snapshot) bool {
+		return t.Branch == branch && t.First == first && t.Step == retrieved
+	})
 }
 
 // sectionsOf is how many hits are sections of a document, and which is the first.
@@ -248,7 +262,9 @@ func (r *run) all(id sheaf.ID) []sheaf.ID {
 
 // whyUnfound says why a branch, which is called name and retrieved ranking, retrieved
 // neither a.ID nor another of all.
-func (r *run) whyUnfound(ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID) error {
+func (r *run) whyUnfound(
+	ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID,
+) error {
 	s, req := r.searcher, o.request
 	req.Within, req.Limit = all, 1
 	alone, err := s.Backend.Retrieve(ctx, req)
@@ -440,7 +456,8 @@ func (a *Absence) follow(trace []Snapshot) {
 			a.add("%s: it became part of %s", step, inner)
 		case inner == "" && was > 0:
 			lost[t.Branch] = true
-			a.add("%s: lost it, from rank %d of %d with score %.4g%s", step, was, len(before), before[was-1].Score, lastScore(t.Ranking))
+			a.add("%s: lost it, from rank %d of %d with score %.4g%s",
+				step, was, len(before), before[was-1].Score, lastScore(t.Ranking))
 		case inner == "" && outer != "":
 			a.Inside = ""
 			a.add("%s: lost the answer %s that it was part of%s", step, outer, lastScore(t.Ranking))

@@ -206,9 +206,6 @@ type Node struct {
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Number is that of the document among those that are known together: equal where Doc
-	// is equal, and nowhere else. 0 says nothing.
-	Number uint32
 	// Outline is the outline that the node is part of; nil when it is of none. Above
 	// is the node of Parent in it; nil when there is none.
 	Outline *Outline

@@ -90,7 +90,7 @@ func (s *segment) check() []error {
 }
 
 func (s *segment) checkDocument(id string, i int, st *state, names, targets *[]keyItem, labels labelSet) error {
-	r, err := s.record(sheaf.ID(id), st, new(room))
+	r, err := s.record(sheaf.ID(id), st)
 	if err != nil {
 		return err
 	}

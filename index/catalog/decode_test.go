@@ -28,14 +28,14 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Add(encodeRecord(&Record{Document: sheaf.Document{ID: "t:a.md"}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}
-		if !decodeRecord(data, &r, &pieces{}) {
+		if !decodeRecord(data, &r) {
 			return
 		}
-		if got, want := decodeOutline(data, "t:a.md", &pieces{}), sheaf.OutlineOf(&r.Document, r.Date); !reflect.DeepEqual(got, want) {
+		if got, want := decodeOutline(data, "t:a.md"), sheaf.OutlineOf(&r.Document, r.Date); !reflect.DeepEqual(got, want) {
 			t.Fatalf("the outline is\n%+v, of the document it is\n%+v", got, want)
 		}
 		again := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}
-		if !decodeRecord(encodeRecord(&r), &again, &pieces{}) {
+		if !decodeRecord(encodeRecord(&r), &again) {
 			t.Fatal("what was read cannot be read again")
 		}
 		if len(again.Document.Chunks) != len(r.Document.Chunks) || again.Document.Title != r.Document.Title {
@@ -53,7 +53,7 @@ func TestHostileCount(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	d := &decoder{b: b}
-	decodeChunks(d, doc, &pieces{})
+	decodeChunks(d, doc)
 	runtime.ReadMemStats(&after)
 	if !d.bad || len(doc.Chunks) > 0 {
 		t.Error("the record was read")

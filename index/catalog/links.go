@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -270,40 +269,34 @@ type linksFrom struct {
 	ambiguous bool
 }
 
-func (v *View) linksFrom(doc sheaf.ID) linksFrom {
-	found, ok := v.findLinks(doc)
-	if !ok {
-		return found
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if known, ok := v.links[doc]; ok {
-		return known
-	}
-	v.roomForLinks(len(found.to))
-	v.links[sheaf.ID(strings.Clone(string(doc)))] = found
-	return found
-}
-
-// findLinks is linksFrom without keeping what is found; false after a fault.
-func (v *View) findLinks(doc sheaf.ID) (linksFrom, bool) {
+func (v *View) linksFrom(doc sheaf.ID) (found linksFrom) {
 	v.mu.Lock()
 	found, ok := v.links[doc]
 	v.mu.Unlock()
 	if ok {
-		return found, true
+		return found
 	}
-	err := v.passing(doc, func(r *Record) {
-		found.to = v.resolved(nil, r, func(link sheaf.Link, to sheaf.ID) {
-			if !found.ambiguous {
-				_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
-			}
-		})
+	r, ok := v.records.get(doc)
+	if !ok { // a query asks for the links of hundreds, which would displace other records
+		var err error
+		if r, err = v.decode(doc); r == nil {
+			v.noteFault(err)
+			return found
+		}
+	}
+	found.to = v.resolved(nil, r, func(link sheaf.Link, to sheaf.ID) {
+		if !found.ambiguous {
+			_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
+		}
 	})
-	if err != nil {
-		v.noteFault(err)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.linked += 1 + len(found.to); v.linked > maxLinks {
+		clear(v.links)
+		v.linked = 1 + len(found.to)
 	}
-	return found, err == nil
+	v.links[r.Document.ID] = found
+	return found
 }
 
 // LinksAmong is Links if there were only these documents and doc. They are looked for anew.
@@ -328,75 +321,6 @@ func (v *View) resolved(among Among, r *Record, tell func(link sheaf.Link, to sh
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
-}
-
-// roomForLinks counts a document with so many links, and forgets all others when they
-// are too many. The lock must be held.
-func (v *View) roomForLinks(n int) {
-	if v.linked += 1 + n; v.linked > maxLinks {
-		clear(v.links)
-		clear(v.numbered)
-		v.numbers = nil // what was returned of it stays
-		v.linked = 1 + n
-	}
-}
-
-// LinkNumbers are the numbers of the documents that the document of a node links to;
-// false when it, or one of those, has none. They are shared and must not be changed.
-func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
-	if from.Number == 0 {
-		return nil, false
-	}
-	v.mu.Lock()
-	at, ok := v.numbered[from.Number]
-	numbers := v.numbers[at.start:at.end:at.end]
-	v.mu.Unlock()
-	if ok {
-		return numbers, true
-	}
-	links, sound := v.findLinks(from.Doc)
-	if numbers, ok = v.numbersOf(links.to); !ok {
-		return nil, false
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if _, known := v.numbered[from.Number]; sound && !known {
-		v.roomForLinks(len(numbers))
-		start := len(v.numbers)
-		v.numbers = append(v.numbers, numbers...)
-		v.numbered[from.Number] = numbersAt{uint32(start), uint32(len(v.numbers))}
-	}
-	return numbers, true
-}
-
-// numbersAt is where the numbers of the documents that one links to lie, which holds no
-// pointer.
-type numbersAt struct{ start, end uint32 }
-
-// LinkNumbersAmong is LinkNumbers if there were only these documents and that of the node.
-// Where no link is ambiguous, numbers of others may stand among them.
-func (v *View) LinkNumbersAmong(among Among, from *sheaf.Node) ([]uint32, bool) {
-	if from.Number == 0 || !v.Ambiguous(from.Doc) {
-		return v.LinkNumbers(from)
-	}
-	return v.numbersOf(v.LinksAmong(among, from.Doc))
-}
-
-// numbersOf are the numbers of documents; false when one has none.
-func (v *View) numbersOf(docs []sheaf.ID) (numbers []uint32, ok bool) {
-	for _, id := range docs {
-		s, st, err := v.find(id)
-		if err != nil || s == nil {
-			v.note(err)
-			return nil, false
-		}
-		number := v.number(s, st)
-		if number == 0 {
-			return nil, false
-		}
-		numbers = append(numbers, number)
-	}
-	return numbers, true
 }
 
 // Backlinks are the documents that link to doc, without doc itself and without
@@ -437,9 +361,6 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	return slices.DeleteFunc(slices.Clone(v.Backlinks(doc)), func(id sheaf.ID) bool { return !among.has(id) })
 }
 
-// post is the name of one's file, which begins with its date.
-var post = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}-(.+)$`)
-
 // contested reports whether another document has a name of this one, or stands for the same
 // folder.
 func (v *View) contested(doc *sheaf.Document) bool {
@@ -456,9 +377,6 @@ func (v *View) contested(doc *sheaf.Document) bool {
 	}
 	for _, p := range pages {
 		keys = append(keys, keyItem{key: pathKey(doc.Tree, p)}, keyItem{key: nameKey(doc.Tree, path.Base(p))})
-	}
-	if date := post.FindStringSubmatch(path.Base(plain)); date != nil { // as its page is called
-		keys = append(keys, keyItem{key: nameKey(doc.Tree, date[1])}, keyItem{key: nameKey(doc.Tree, date[1]+".html")})
 	}
 	for _, alias := range doc.Aliases { // of which the end may be a file's name
 		plain, _ := cutMarkdown(fold.Text(alias))

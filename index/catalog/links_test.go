@@ -315,7 +315,6 @@ func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where stri
 			}
 		}
 		for range 2 { // the second time from memory
-			checkLinkNumbers(t, v, id, where)
 		}
 	}
 	if err := v.Err(); err != nil {
@@ -367,19 +366,6 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 	}
 	if err := v.Err(); err != nil {
 		t.Fatalf("%s: %v", where, err)
-	}
-}
-
-// checkLinkNumbers checks that links by number are the links.
-func checkLinkNumbers(t *testing.T, v *catalog.View, id sheaf.ID, where string) {
-	t.Helper()
-	got, ok := v.LinkNumbers(v.Node(id))
-	var want []uint32
-	for _, to := range v.Links(id) {
-		want = append(want, v.Node(to).Number)
-	}
-	if !ok || !slices.Equal(got, want) {
-		t.Fatalf("%s: links of %s are the numbers %v (%v), want %v", where, id, got, ok, want)
 	}
 }
 

@@ -1,14 +1,9 @@
 package catalog
 
 import (
-	"math"
-	"math/bits"
 	"strings"
-	"sync/atomic"
 	"unique"
 	"unsafe"
-
-	"github.com/zeebo/xxh3"
 
 	"sheaf"
 )
@@ -20,7 +15,7 @@ import (
 // Outline is what ranking asks of the document called id; nil when there is none.
 // It is shared and must not be changed.
 func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
-	if o := v.outlines.get(id); o != nil {
+	if o, ok := v.outlines.get(id); ok {
 		return o
 	}
 	s, st, err := v.find(id)
@@ -28,94 +23,41 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 		v.note(err)
 		return nil
 	}
-	o, err := s.outline(id, st, &v.decoded)
+	o, err := s.outline(id, st)
 	if err != nil {
 		v.note(translate(err))
 		return nil
-	}
-	number := v.number(s, st)
-	for i := range o.Nodes {
-		o.Nodes[i].Number = number
 	}
 	v.outlines.put(o.ID, o, outlineSize(o))
 	return o
 }
 
-// number is that of a document among those of all segments, from 1; 0 when they are more
-// than there are numbers.
-func (v *View) number(of *segment, st *state) uint32 {
-	n := uint64(st.at) + 1
-	for _, s := range v.segments {
-		if s == of {
-			break
-		}
-		n += uint64(s.n)
-	}
-	if n > math.MaxUint32 {
-		return 0
-	}
-	return uint32(n)
-}
-
 // Node is where the chunk called id stands, nil when there is none. It is shared
 // and must not be changed.
-func (v *View) Node(id sheaf.ID) *sheaf.Node {
-	met := *v.nodes.Load()
-	slot := &met[xxh3.HashString(string(id))&uint64(len(met)-1)]
-	if n := slot.Load(); n != nil && n.ID == id {
-		return n
-	}
-	n := sheaf.NodeIn(v.Outline, id)
-	if n != nil {
-		slot.Store(n)
-	}
-	return n
-}
+func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
-// metNodes are chunks that were asked for, each at the place that its ID hashes to,
-// where another may take it: a query asks for hundreds, and one look here takes the
-// place of finding the document and comparing the IDs of its chunks. They are parts
-// of outlines, and go when outlines do. The number of places is a power of two.
-type metNodes []atomic.Pointer[sheaf.Node]
-
-// The number of places: at least that of chunks, so that few share one, within bounds.
-const (
-	minMetNodes = 1 << 10
-	maxMetNodes = 1 << 18
-)
-
-func newMetNodes(chunks int) *metNodes {
-	met := make(metNodes, min(max(minMetNodes, 1<<bits.Len(uint(chunks))), maxMetNodes))
-	return &met
-}
-
-// outline decodes the outline of a document into memory of a room.
-func (s *segment) outline(id sheaf.ID, st *state, in *room) (*sheaf.Outline, error) {
+func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
 	b, err := s.encoded(st)
 	if err != nil {
 		return nil, err
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	o := decodeOutline(b, id, &in.pieces)
+	o := decodeOutline(b, id)
 	if o == nil {
-		in.pieces = pieces{} // something of it is in what is left
 		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return o, nil
 }
 
 // decodeOutline reads the part of a record that is in its outline; nil when the
-// bytes are no record. It lies in pieces, and nothing in it shares the memory of b: blocks
-// are large, and outlines are kept.
-func decodeOutline(b []byte, id sheaf.ID, in *pieces) *sheaf.Outline {
+// bytes are no record. Nothing in it shares the memory of b: blocks are large, and the cache
+// keeps outlines.
+func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	d := &decoder{b: b}
 	h := decodeHead(d)
 	var r Record
 	decodeProperties(d, &r.Document)
 	decodeRest(d, &r)
-	o := one(&in.outlines, roomDocuments)
-	*o = *sheaf.OutlineOf(&r.Document, r.Date) // without chunks it is nowhere pointed at
+	o := sheaf.OutlineOf(&r.Document, r.Date) // without chunks
 	for _, alias := range h.aliases {
 		o.Aliases = append(o.Aliases, strings.Clone(alias))
 	}
@@ -127,8 +69,7 @@ func decodeOutline(b []byte, id sheaf.ID, in *pieces) *sheaf.Outline {
 	nodes.text = append(append(nodes.text, id...), h.title...)
 	nodes.ids, nodes.titles = make([]stretch, n), make([]stretch, n)
 	if n > 0 {
-		made := open(in.nodes, n, roomParts)[:n]
-		o.Nodes, in.nodes = made[:n:n], closed(made)
+		o.Nodes = make([]sheaf.Node, n)
 	}
 	for i := range o.Nodes {
 		nodes.next(i, &o.Nodes[i], stretch{0, len(id)}, stretch{len(id), len(id) + len(h.title)})
@@ -136,9 +77,7 @@ func decodeOutline(b []byte, id sheaf.ID, in *pieces) *sheaf.Outline {
 	if d.bad {
 		return nil
 	}
-	own := append(open(in.text, len(nodes.text), roomText), nodes.text...)
-	in.text = closed(own)
-	text := view(own)
+	text := string(nodes.text)
 	o.ID = sheaf.ID(text[:len(id)])
 	o.Path = o.ID.Path()
 	for i := range o.Nodes {

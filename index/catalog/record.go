@@ -239,11 +239,11 @@ func decodeHead(d *decoder) head {
 }
 
 // decodeRecord fills r, whose document's ID, Tree and Path are set. It reports
-// whether the bytes were a record. What it makes lies in pieces.
-func decodeRecord(b []byte, r *Record, in *pieces) bool {
+// whether the bytes were a record. Strings of the record share the memory of b.
+func decodeRecord(b []byte, r *Record) bool {
 	d := &decoder{b: b}
 	decodeAbove(d, r)
-	decodeChunks(d, &r.Document, in)
+	decodeChunks(d, &r.Document)
 	decodeLinks(d, r.Document.Chunks)
 	return !d.bad && d.pos == len(b)
 }
@@ -295,14 +295,16 @@ func decodeRest(d *decoder, r *Record) {
 	}
 }
 
-func decodeChunks(d *decoder, doc *sheaf.Document, in *pieces) {
+func decodeChunks(d *decoder, doc *sheaf.Document) {
 	n := d.count(4)
 	if n == 0 {
 		return
 	}
-	chunks := open(in.chunks, n, roomParts)
-	made := made{text: open(in.text, min(n*(len(doc.ID)+len(doc.Title)+48), 4*len(d.b)), roomText), lists: open(in.lists, 2*n+1, roomParts)}
-	defer func() { in.text, in.lists = closed(made.text), closed(made.lists) }()
+	chunks := make([]sheaf.Chunk, 0, n)
+	made := made{
+		text:  make([]byte, 0, min(n*(len(doc.ID)+len(doc.Title)+48), 4*len(d.b))),
+		lists: make([]string, 0, 2*n+1),
+	}
 	top := made.list(nil, doc.Title)
 	end := 0
 	for i := range n {
@@ -342,7 +344,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document, in *pieces) {
 		}
 		chunks = append(chunks, c)
 	}
-	doc.Chunks, in.chunks = chunks[:len(chunks):len(chunks)], closed(chunks)
+	doc.Chunks = chunks
 }
 
 // made is memory for what is made of a record's chunks and not stored. Strings share

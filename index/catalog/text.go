@@ -19,7 +19,7 @@ import (
 // else its content decides. The error wraps ErrStale when the file is another by
 // now, or gone, and ErrUnread when nobody can tell. The text is shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
-	if t, ok := v.texts.get(doc); ok && t.unchanged(v.catalog.o.Source) {
+	if t, ok := v.texts.get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
 	}
 	s, st, err := v.find(doc)
@@ -40,17 +40,25 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if st.file.Size < 0 || st.file.Size > math.MaxInt {
 		return nil, fmt.Errorf("%s: %w: %d bytes", name, sheaf.ErrUnsupported, st.file.Size)
 	}
-	var place textPlace
-	text, same, err := readSource(v.catalog.o.Source, name, &st.file, func() []byte {
-		if st.file.Size <= longestText {
-			place = v.texts.place(doc, name, st.file)
-		}
-		return place.text
-	})
-	if same {
-		v.texts.keep(place)
+	text, same, err := readSource(v.catalog.o.Source, name, &st.file)
+	if same && len(text) <= longestText {
+		v.texts.put(doc, sourceText{name, st.file, text}, len(doc)+len(name)+len(text))
 	}
 	return text, err
+}
+
+// The cache keeps texts of files, so that showing a document again takes one call that tells
+// the time of its file. A long text would displace many.
+const (
+	textBytesKept = 10 << 20
+	longestText   = 64 << 10
+)
+
+// sourceText is the text of a source file.
+type sourceText struct {
+	name string
+	file FileState
+	text []byte
 }
 
 // describes is matches of any source.
@@ -82,9 +90,8 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 }
 
 // readSource reads a source file that is what was recorded; same says that it has the
-// recorded time too, so that its content need not be looked at. Of a file that seems so
-// room is asked for memory as long as the text; nil is none.
-func readSource(source vfs.FS, name string, recorded *FileState, room func() []byte) (text []byte, same bool, err error) {
+// recorded time too, so that its content need not be looked at.
+func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := source.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, fault := source.Stat(Placeholder(name)); fault == nil {
@@ -102,12 +109,7 @@ func readSource(source vfs.FS, name string, recorded *FileState, room func() []b
 	if before.Size() != recorded.Size {
 		return nil, false, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, before.Size(), recorded.Size)
 	}
-	if recorded.same(before) {
-		text = room()
-	}
-	if text == nil {
-		text = make([]byte, recorded.Size)
-	}
+	text = make([]byte, recorded.Size)
 	if n, err := f.ReadAt(text, 0); n < len(text) {
 		return nil, false, stale(name, err)
 	}

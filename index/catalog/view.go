@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -29,21 +30,14 @@ type View struct {
 	payload    payload
 	segments   []*segment // oldest first
 	refs       atomic.Int32
-	outlines   recent[sheaf.Outline]
-	nodes      atomic.Pointer[metNodes]
-	placed     atomic.Pointer[placedNodes]
-	records    recent[Record]
-	decoded    room // of outlines
-	read       room // of records, which go sooner: beside outlines they would stay with them
-	texts      keptTexts
-	cards      cards
+	outlines   cache[*sheaf.Outline]
+	records    cache[*Record]
+	texts      cache[sourceText]
 
 	mu        sync.Mutex
 	names     map[calledBy]*named
 	links     map[sheaf.ID]linksFrom
-	numbered  map[uint32]numbersAt // what is in links, by numbers of documents
-	numbers   []uint32             // to which numbered points
-	linked    int                  // documents in links and numbered, and those they link to
+	linked    int // documents in links, and those they link to
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
 	fault     error          // the first
@@ -64,15 +58,10 @@ const (
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
-		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: keptTexts{limit: keptTextBytes}, cards: cards{limit: cardBytes},
-		names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{}, numbered: map[uint32]numbersAt{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
+		outlines: cache[*sheaf.Outline]{limit: outlineBytes}, records: cache[*Record]{limit: recordBytes},
+		texts: cache[sourceText]{limit: textBytesKept}, names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{},
+		backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
-	v.outlines.turn = func() {
-		v.nodes.Store(newMetNodes(p.Chunks))
-		v.placed.Store(nil)
-		v.decoded.renew()
-	}
-	v.outlines.turn()
 	v.pending = sync.OnceValues(v.readPending)
 	v.live = sync.OnceValues(v.findLive)
 	return v
@@ -216,7 +205,7 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 // one that its asker may not know of, takes as long for a document of any size. It is not to
 // be kept. Its faults are those of Err too.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
-	if r := v.records.get(doc); r != nil {
+	if r, ok := v.records.get(doc); ok {
 		return r, nil
 	}
 	r, err := v.headOf(doc)
@@ -252,49 +241,24 @@ func (v *View) headOf(doc sheaf.ID) (*Record, error) {
 
 // recordOf is Record, nil when there is no such document.
 func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
-	if r := v.records.get(doc); r != nil {
+	if r, ok := v.records.get(doc); ok {
 		return r, nil
 	}
+	r, err := v.decode(doc)
+	if r != nil {
+		v.records.put(r.Document.ID, r, recordSize(r))
+	}
+	return r, err
+}
+
+// decode returns the record of a document, nil when there is no such document.
+func (v *View) decode(doc sheaf.ID) (*Record, error) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
 		return nil, err
 	}
-	r, err := s.record(doc, st, &v.read)
-	if err != nil {
-		return nil, translate(err)
-	}
-	v.records.put(r.Document.ID, r, recordSize(r))
-	return r, nil
-}
-
-// passing gives read the record of a document, which is gone when read returns, with all
-// that it points to. The error is that of Record.
-func (v *View) passing(doc sheaf.ID, read func(r *Record)) error {
-	if r := v.records.get(doc); r != nil {
-		read(r)
-		return nil
-	}
-	s, st, err := v.find(doc)
-	if err != nil {
-		return err
-	}
-	if s == nil {
-		return fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
-	}
-	b, err := s.encoded(st)
-	if err != nil {
-		return translate(err)
-	}
-	room := passingRooms.Get().(*passingRoom)
-	defer room.release()
-	r, in := &room.record, room.pieces
-	r.File, r.HasText = st.file, st.text > 0
-	r.Document.ID, r.Document.Tree, r.Document.Path = doc, doc.Tree(), doc.Path()
-	if !decodeRecord(b, r, &in) {
-		return translate(s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", doc))
-	}
-	read(r)
-	return nil
+	r, err := s.record(doc, st)
+	return r, translate(err)
 }
 
 // recordSize is about what a record takes in memory.
@@ -308,24 +272,17 @@ func recordSize(r *Record) int {
 	return size
 }
 
-// record decodes the record of a document into memory of a room.
-func (s *segment) record(id sheaf.ID, st *state, in *room) (*Record, error) {
+// record decodes the record of a document. Its strings share a copy of the stored bytes:
+// the cache keeps records, and blocks are larger.
+func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	b, err := s.encoded(st)
 	if err != nil {
 		return nil, err
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	// Views keep records, whose strings share this memory; blocks are larger.
-	own := append(append(open(in.text, len(id)+len(b), roomText), id...), b...)
-	in.text = closed(own)
-	id = sheaf.ID(view(own[:len(id)]))
-	r := one(&in.records, roomDocuments)
-	r.File, r.HasText = st.file, st.text > 0
-	r.Document.ID = id
-	r.Document.Tree, r.Document.Path = id.Tree(), id.Path()
-	if !decodeRecord(own[len(id):], r, &in.pieces) {
-		in.pieces = pieces{} // something of it is in what is left
+	id = sheaf.ID(strings.Clone(string(id)))
+	r := &Record{File: st.file, HasText: st.text > 0}
+	r.Document.ID, r.Document.Tree, r.Document.Path = id, id.Tree(), id.Path()
+	if !decodeRecord(bytes.Clone(b), r) {
 		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return r, nil
@@ -394,15 +351,13 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Date is the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	d, known := v.cards.date(doc) // what is shown has cards, and may have no outline
-	if !known {
-		if r := v.records.get(doc); r != nil {
-			d = r.Date
-		} else if o := v.Outline(doc); o != nil {
-			d = o.Date
-		}
+	if r, ok := v.records.get(doc); ok {
+		return r.Date, r.Date.Source != 0
 	}
-	return d, d.Source != 0
+	if o := v.Outline(doc); o != nil {
+		return o.Date, o.Date.Source != 0
+	}
+	return sheaf.Dated{}, false
 }
 
 // FolderSize is the number of documents that lie directly in a folder of a tree;

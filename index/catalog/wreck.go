@@ -174,7 +174,7 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 // rescue reads all that is kept of a document with a stored text, every byte
 // verified. The packed text is the file's memory.
 func (s *segment) rescue(id string, st *state) (entry, error) {
-	r, err := s.record(sheaf.ID(id), st, new(room))
+	r, err := s.record(sheaf.ID(id), st)
 	if err != nil {
 		return entry{}, err
 	}

@@ -49,8 +49,8 @@ func benchFiles(b *testing.B) (map[string]string, []string) {
 	return files, []string{"word1 word7", "word100 word3", "word500 word501", "word20"}
 }
 
-// One search as a door answers it, page and snippets included: words alone, words
-// with meaning, and what is remembered.
+// One search as a door answers it, page and snippets included: words alone, words with meaning, for a caller who sees a
+// part, and what is remembered.
 func BenchmarkSearch(b *testing.B) {
 	files, queries := benchFiles(b)
 	with := collectiontest.Open(b, files, nil)
@@ -61,16 +61,24 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer without.Close()
+	all := access.Unrestricted()
+	part := access.Grant{
+		Scopes: []access.Scope{access.ScopeSearch}, Tenant: access.All, Access: []string{access.All}, Baked: "path:1",
+	}
 	for _, c := range []struct {
 		name string
 		of   *collection.Collection
+		who  access.Grant
 		set  map[string]string
-	}{{"words", without, map[string]string{"meaning": "0"}}, {"hybrid", without, nil}, {"remembered", with.Collection, nil}} {
+	}{
+		{"words", without, all, map[string]string{"meaning": "0"}}, {"hybrid", without, all, nil},
+		{"a part", without, part, nil}, {"remembered", with.Collection, all, nil},
+	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				r, err := c.of.For(access.Unrestricted())
+				r, err := c.of.For(c.who)
 				if err != nil {
 					b.Fatal(err)
 				}

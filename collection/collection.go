@@ -107,6 +107,7 @@ type Options struct {
 type Collection struct {
 	o        Options
 	answers  *answers
+	counts   counts
 	profiles profileCache
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
@@ -233,7 +234,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		return nil, err
 	}
 	at, told := stampOf(view, st)
-	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, st, c, &grant)}, nil
+	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
 // good is nil while a grant has not ended. Of one that never does the clock is not asked.

@@ -27,6 +27,8 @@ import (
 type guard struct {
 	view      *catalog.View
 	store     store.Backend
+	at        stamp // of both
+	counts    *counts
 	distant   bool         // the store is on another machine
 	shared    bool         // statistics may be those of all documents where the store counts no others
 	filter    sheaf.Filter // nil lets everything through
@@ -34,7 +36,6 @@ type guard struct {
 	hides     bool         // comments are not shown
 	viewer    store.Viewer
 	mu        sync.Mutex
-	chunks    *int // that the caller sees, once they were counted
 	seen      map[sheaf.ID]bool
 	folders   map[sheaf.ID]int
 }
@@ -51,8 +52,8 @@ var (
 	_ rank.Outliner   = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, st store.Backend, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, store: st, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
+func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
+	g := &guard{view: view, store: st, at: at, counts: &c.counts, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
 		g.visibleTo = keyOf("seen", grant.Fingerprint(), g.filter)
@@ -61,25 +62,12 @@ func newGuard(view *catalog.View, st store.Backend, c *Collection, grant *access
 	return g
 }
 
-// Chunks is the number of chunks that the caller sees, 0 when it cannot be
-// counted. Searches, snippets and models ask for it many times a query.
+// Chunks returns the number of chunks that the caller sees, or 0 when the store cannot count them.
 func (g *guard) Chunks(ctx context.Context) int {
 	if g.filter == nil {
 		return g.view.Chunks()
 	}
-	g.mu.Lock()
-	known := g.chunks
-	g.mu.Unlock()
-	if known != nil {
-		return *known
-	}
-	n, err := g.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Bool{})})
-	if err != nil {
-		return 0 // another time it may be counted
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.chunks = &n
+	n, _ := g.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Bool{})}) // 0 with an error
 	return n
 }
 
@@ -231,8 +219,35 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	if !ok {
 		return nil, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
 	}
-	bound := g.boundAll(reqs)
-	return fromStore(ctx, g, func(ctx context.Context) ([]int, error) { return store.CountAll(ctx, counter, bound) })
+	out := make([]int, len(reqs))
+	keys := make([]countKey, len(reqs))
+	var asked []int
+	var bound []store.Request
+	for i := range reqs {
+		keys[i] = countKey{g.visibleTo, counted(&reqs[i])}
+		known := false
+		if keys[i].what != "" {
+			out[i], known = g.counts.get(g.at, keys[i])
+		}
+		if !known {
+			asked, bound = append(asked, i), append(bound, g.bound(reqs[i]))
+		}
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	counts, err := fromStore(ctx, g, func(ctx context.Context) ([]int, error) {
+		return store.CountAll(ctx, counter, bound)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range asked {
+		if out[i] = counts[k]; keys[i].what != "" {
+			g.counts.put(g.at, keys[i], counts[k])
+		}
+	}
+	return out, nil
 }
 
 // Matches implements store.Matcher, as far as the store does.

@@ -87,7 +87,7 @@ func TestResolve(t *testing.T) {
 		{"git.md#undo-a-commit", "notes:git.md#undo-a-commit", 0},
 		{"git.md#Undo a commit", "notes:git.md#undo-a-commit", 0},
 		{"block.md#^top", "notes:block.md", 1},
-		{"block.md#^end", "notes:block.md#low", 0},
+		{"block.md#^end", "notes:block.md#low", 1},
 		{"signs.md#C# and F#", "notes:signs.md#c-and-f", 0},
 		{"signs.md#caf\u00e9-x-y", "notes:signs.md#cafe\u0301-x-y", 0},
 		{"signs.md#Caf\u00e9 `x`: y", "notes:signs.md#cafe\u0301-x-y", 0},

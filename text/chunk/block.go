@@ -1,28 +1,71 @@
 package chunk
 
-import "strings"
+import (
+	"strings"
+
+	"sheaf"
+)
+
+// fence follows the fences of code, "```" or "~~~", from line to line: it is the fence that is
+// open, "" between fences.
+type fence string
+
+// next reports whether a line, without white space at its ends, stands in a fence.
+func (f *fence) next(line string) bool {
+	switch mark := fence(line[:min(3, len(line))]); {
+	case *f == "" && (mark == "```" || mark == "~~~"):
+		*f = mark
+		return true
+	case *f != "" && mark == *f:
+		*f = ""
+	}
+	return *f != ""
+}
+
+// codeHyphens returns the hyphens that end lines of code in text, from byte from on: they do not
+// cut a word. All of text is code, or its fences are.
+func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
+	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
+	if !code && !fenced || !strings.Contains(text, "-") {
+		return nil
+	}
+	var open fence
+	all := linesFrom(text, from)
+	for l, more := all.next(); more; l, more = all.next() {
+		line := strings.TrimSpace(text[l.start:l.end])
+		inFence := open.next(line)
+		if !code && !inFence || !strings.HasSuffix(line, "-") {
+			continue
+		}
+		end := l.start + len(strings.TrimRight(text[l.start:l.end], " \t"))
+		start := l.start + len(strings.TrimRight(text[l.start:end], "-"))
+		hyphens = append(hyphens, sheaf.Span{Start: start, End: end})
+	}
+	return hyphens
+}
 
 // BlockLines are the lines, from 1, of the block called name, without "^", in content: the
 // paragraph or the item of a list that ends with the name, with what is indented below the
-// item; or the block above a line that holds the name alone. ok is false without such a block.
+// item; or the block above a line that holds the name alone. Capitals and small letters are the
+// same, but a block that is called exactly so comes first. ok is false without such a block.
 func BlockLines(content, name string) (first, last int, ok bool) {
 	var rows []string
 	mark := "^" + name
-	at, fence := -1, ""
+	at, exact := -1, false
+	var open fence
 	all := linesFrom(content, 0)
 	for l, more := all.next(); more; l, more = all.next() {
 		text := content[l.start:l.end]
 		rows = append(rows, text)
 		trimmed := strings.TrimSpace(text)
-		if f := trimmed[:min(3, len(trimmed))]; fence == "" && (f == "```" || f == "~~~") {
-			fence = f
-		} else if fence != "" && strings.HasPrefix(trimmed, fence) {
-			fence = ""
-		}
-		if at >= 0 {
+		start := len(trimmed) - len(mark)
+		if open.next(trimmed) || exact || start < 0 || !strings.EqualFold(trimmed[start:], mark) {
 			continue
 		}
-		if before, found := strings.CutSuffix(trimmed, mark); found && fence == "" && (before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "\t")) {
+		if start > 0 && trimmed[start-1] != ' ' && trimmed[start-1] != '\t' {
+			continue
+		}
+		if exact = trimmed[start:] == mark; exact || at < 0 {
 			at = len(rows) - 1
 		}
 	}
@@ -30,7 +73,7 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 		return 0, 0, false
 	}
 	from, to := at, at
-	if strings.Trim(rows[at], " \t>") == mark { // of the block above
+	if strings.EqualFold(strings.Trim(rows[at], " \t>"), mark) { // of the block above
 		for from > 0 && blank(strings.Trim(rows[from-1], ">")) {
 			from--
 		}

@@ -24,6 +24,12 @@ func TestBlockLines(t *testing.T) {
 			}
 		}
 	}
+	if first, last, ok := chunk.BlockLines(text, "ABC"); !ok || first != 4 || last != 5 {
+		t.Errorf("the lines of ^ABC are %d to %d, %v", first, last, ok)
+	}
+	if first, _, _ := chunk.BlockLines("a ^Kiwi\n\nb ^kiwi\n", "kiwi"); first != 3 {
+		t.Errorf("^kiwi is on line %d, want 3, where it is called exactly so", first)
+	}
 	for _, name := range []string{"none", "ab", "bc", ""} {
 		if first, last, ok := chunk.BlockLines(text, name); ok {
 			t.Errorf("there is a block %q in the lines %d to %d", name, first, last)
@@ -46,5 +52,29 @@ func TestBlockAt(t *testing.T) {
 	}
 	if got := chunk.BlockAt("a ^b", 100); got != "" {
 		t.Errorf("behind the end: %q", got)
+	}
+}
+
+// TestCodeHyphens: a hyphen at the end of a line of code does not cut a word, as it does in prose.
+func TestCodeHyphens(t *testing.T) {
+	const fenced = "infor-\nmation\n\n```\nfoo-\nbar -- \nbaz\n```\n\nknow-\nledge\n"
+	for _, c := range []struct{ path, text, want string }{
+		{"a.md", fenced, "infor-\nmation\n\n```\nfoo\nbar  \nbaz\n```\n\nknow-\nledge\n"},
+		{"a.md", "---\na: \"```\"\n---\nfoo-\nbar\n", "foo-\nbar\n"},
+		{"a.go", "foo-\r\nbar\n", "foo\r\nbar\n"},
+		{"a.txt", "foo-\nbar\n", "foo-\nbar\n"},
+	} {
+		chunker, err := chunk.For(c.path, chunk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := chunker.Chunk("t", c.path, []byte(c.text))
+		left := chunk.IndexedText(&doc, &doc.Chunks[0], c.text)
+		if left.Text != c.want {
+			t.Errorf("%s: the text of %q is %q, want %q", c.path, c.text, left.Text, c.want)
+		}
+		if i := strings.Index(left.Text, "bar"); c.text[left.At(i):][:3] != "bar" {
+			t.Errorf("%s: bar is at %d", c.path, left.At(i))
+		}
 	}
 }

@@ -204,10 +204,13 @@ func (s *source) empty() bool { return blankText(s.src[s.start:]) }
 
 // IndexedText is the text of a chunk that is indexed: its body without what is no text
 // of it. That is the frontmatter, whose values are fields instead, unless it gave
-// nothing; and data, such as a picture in base64.
+// nothing; data, such as a picture in base64; and hyphens that end lines of code, which would
+// join the words around them.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	body, front := c.Body, doc.Frontmatter
+	text := content[body.Start:body.End]
 	parts := payloadsOf(content, body)
+	from := 0
 	if front.Len() > 0 && !doc.FrontmatterText && front.End > body.Start && front.Start < body.End {
 		at := sheaf.Span{Start: max(front.Start-body.Start, 0), End: min(front.End, body.End) - body.Start}
 		parts = slices.DeleteFunc(parts, func(p sheaf.Span) bool { return p.Start < at.End && at.Start < p.End })
@@ -216,6 +219,14 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 			i++
 		}
 		parts = slices.Insert(parts, i, at)
+		from = at.End
 	}
-	return without(content[body.Start:body.End], parts)
+	hyphens := slices.DeleteFunc(codeHyphens(text, from, KindOf(doc.Path) == KindCode), func(h sheaf.Span) bool {
+		return slices.ContainsFunc(parts, func(p sheaf.Span) bool { return p.Start < h.End && h.Start < p.End })
+	})
+	if len(hyphens) > 0 {
+		parts = append(parts, hyphens...)
+		slices.SortFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
+	}
+	return without(text, parts)
 }

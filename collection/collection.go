@@ -145,7 +145,7 @@ func New(o Options) (*Collection, error) {
 	if o.Ingest != nil {
 		options := *o.Ingest
 		options.Catalog, options.Backend = o.Catalog, o.Backend
-		options.Turn = ingest.NewTurn()
+		options.Writing = ingest.NewWriting()
 		o.Ingest = &options
 	}
 	view := o.Catalog.View()

@@ -265,8 +265,8 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 			f()
 		}
 	}
-	if err = c.o.Ingest.Turn.Take(ctx); err == nil {
-		undo = append(undo, c.o.Ingest.Turn.Give)
+	if err = c.o.Ingest.Writing.Lock(ctx); err == nil {
+		undo = append(undo, c.o.Ingest.Writing.Unlock)
 		err = c.own()
 	}
 	if err == nil {
@@ -453,7 +453,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	if c.o.Distant || o.Embedder != nil && c.o.Model == nil {
 		EndTurn(ctx) // another machine works, or most of the time does
 	}
-	o.Progress, o.Turn, o.CommitBytes = nil, nil, 1
+	o.Progress, o.Writing, o.CommitBytes = nil, nil, 1
 	for i := range puts {
 		o.CommitBytes += int64(len(puts[i].Text)) // one commit
 	}

@@ -57,8 +57,8 @@ type Options struct {
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
-	// Turn is held while a run writes. Nil is for processes with one writing goroutine.
-	Turn *Turn
+	// Writing is locked while a run writes. Nil is for processes with one writing goroutine.
+	Writing *Writing
 	// Progress is called at most ten times a second and at the end of every phase, by one
 	// goroutine at a time. Watch calls it with the zero Progress when a run has ended. It
 	// may be nil.
@@ -278,13 +278,13 @@ func once(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	if !l.nothing() {
-		release, err := o.hold(ctx, 0)
+		unlock, err := o.lock(ctx, 0)
 		if err != nil {
 			return nil, err
 		}
 		l, err = o.run(ctx, l, began)
-		if releaseErr := release(); err == nil {
-			err = releaseErr
+		if unlockErr := unlock(); err == nil {
+			err = unlockErr
 		}
 		if err != nil {
 			return &l.report, err
@@ -340,7 +340,7 @@ func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*
 // changeOnce is [Change] without waiting for the store to be emptied.
 func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	began := time.Now()
-	release, err := o.hold(ctx, lockPatience)
+	unlock, err := o.lock(ctx, lockPatience)
 	if err != nil {
 		return nil, err
 	}
@@ -348,8 +348,8 @@ func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID
 	if err == nil {
 		err = o.carryOut(ctx, l, began)
 	}
-	if releaseErr := release(); err == nil {
-		err = releaseErr
+	if unlockErr := unlock(); err == nil {
+		err = unlockErr
 	}
 	l.report.Took = time.Since(began)
 	return &l.report, err

@@ -348,8 +348,8 @@ func TestTreesRemovedMeanwhile(t *testing.T) {
 	short.run()
 	long.write("b.md", "# B\n\nmore words\n")
 	planned, late := make(chan struct{}, 10), long.o
-	late.Turn, late.Settings = ingest.NewTurn(), func(*catalog.Settings) { planned <- struct{}{} }
-	if err := late.Turn.Take(t.Context()); err != nil {
+	late.Writing, late.Settings = ingest.NewWriting(), func(*catalog.Settings) { planned <- struct{}{} }
+	if err := late.Writing.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -357,7 +357,7 @@ func TestTreesRemovedMeanwhile(t *testing.T) {
 	<-planned
 	short.o.Known, short.o.Trees = short.o.Trees, short.o.Trees[:1]
 	short.run()
-	late.Turn.Give()
+	late.Writing.Unlock()
 	if err := <-done; err != nil || finds(t, long.o.Backend, "words") != 2 {
 		t.Errorf("%v, %d found: want the folder left out that the other process removed", err, finds(t, long.o.Backend, "words"))
 	}

@@ -424,14 +424,14 @@ func TestDoneMeanwhile(t *testing.T) {
 	w.write("a.md", "# A\n\nalpha\n")
 	planned, settings := make(chan struct{}, 10), w.o.Settings
 	late := w.o
-	late.Backend, late.Turn = refusing{w.o.Backend}, ingest.NewTurn()
+	late.Backend, late.Writing = refusing{w.o.Backend}, ingest.NewWriting()
 	late.Settings = func(s *catalog.Settings) {
 		if settings != nil {
 			settings(s)
 		}
 		planned <- struct{}{}
 	}
-	if err := late.Turn.Take(t.Context()); err != nil {
+	if err := late.Writing.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -443,7 +443,7 @@ func TestDoneMeanwhile(t *testing.T) {
 	}()
 	<-planned
 	w.run()
-	late.Turn.Give()
+	late.Writing.Unlock()
 	if err := <-done; err != nil || report.Unchanged != 1 || report.Changes() {
 		t.Errorf("%v, %+v", err, report)
 	}

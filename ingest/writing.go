@@ -1,0 +1,67 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sheaf"
+	"sheaf/index/vfs"
+)
+
+// Writing is the mutex of the one writer in a process. The catalog's lock is for processes; it
+// would refuse all goroutines but the first.
+type Writing struct{ free chan struct{} }
+
+// NewWriting returns an unlocked mutex.
+func NewWriting() *Writing { return &Writing{free: make(chan struct{}, 1)} }
+
+// Lock waits until the caller may write. A context that ends first is sheaf.ErrUnavailable. A
+// nil Writing never waits.
+func (w *Writing) Lock(ctx context.Context) error {
+	if w == nil {
+		return nil
+	}
+	select {
+	case w.free <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the index is being written: %w", sheaf.ErrUnavailable, ctx.Err())
+	}
+}
+
+// Unlock lets the next writer continue.
+func (w *Writing) Unlock() {
+	if w != nil {
+		<-w.free
+	}
+}
+
+// lockStep is how long to wait before the next look whether another process still writes.
+const lockStep = 20 * time.Millisecond
+
+// lock locks Writing and the catalog, which another process may have locked for a while.
+func (o *Options) lock(ctx context.Context, patience time.Duration) (unlock func() error, err error) {
+	if err := o.Writing.Lock(ctx); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	unlockCatalog, err := o.Catalog.Hold()
+	for errors.Is(err, vfs.ErrLocked) && time.Since(began) < patience && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(lockStep):
+		}
+		unlockCatalog, err = o.Catalog.Hold()
+	}
+	if err != nil {
+		o.Writing.Unlock()
+		return nil, err
+	}
+	return func() error {
+		err := unlockCatalog()
+		o.Writing.Unlock()
+		return err
+	}, nil
+}

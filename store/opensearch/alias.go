@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/store/storekit"
 )
 
 // Alias implements [store.Switcher]: the index and its dictionary get their second
 // names in one request. A name that somebody else's index has stays there.
 func (s *Store) Alias(ctx context.Context, name string) error {
-	if !plainName(name) {
+	if !storekit.PlainName(name, "_-", 200) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
 	}
 	ctx, stop, err := s.calls.Begin(ctx)

@@ -126,7 +126,7 @@ func (s *Store) examineMaking(ctx context.Context) store.Finding {
 		fields = []store.VectorField{{Name: store.VectorBody, Dims: 8}}
 	}
 	err := s.client.Probe(ctx, "/"+probe, func() error {
-		return s.make(ctx, probe, meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields})
+		return s.make(ctx, probe, s.o.meta(fields))
 	})
 	if err != nil {
 		out.Found, out.Err = "", err

@@ -18,11 +18,14 @@ const version = 1
 
 // meta is what an index says about itself.
 type meta struct {
-	Version  int                 `json:"version"`
-	Analyzer string              `json:"analyzer"`
-	K1       float64             `json:"k1"`
-	B        float64             `json:"b"`
-	Vectors  []store.VectorField `json:"vectors,omitempty"`
+	Version int `json:"version"`
+	storekit.Made
+	Vectors []store.VectorField `json:"vectors,omitempty"`
+}
+
+// meta is what an index that is made by these options says of itself.
+func (o *Options) meta(vectors []store.VectorField) meta {
+	return meta{version, storekit.Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B}, vectors}
 }
 
 // prepare makes the index, or checks the one that is there.
@@ -148,7 +151,7 @@ func (s *Store) create(ctx context.Context) error {
 	if err := s.chooseParts(ctx); err != nil {
 		return err
 	}
-	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
+	m := s.o.meta(s.o.Vectors)
 	made := func(err error) error {
 		if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
 			return nil
@@ -216,7 +219,7 @@ func (o Options) Bodies() (map[string]any, error) {
 	}
 	s := &Store{o: o}
 	return map[string]any{
-		o.Index:            s.mapping(meta{Version: version, Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B, Vectors: o.Vectors}),
+		o.Index:            s.mapping(o.meta(o.Vectors)),
 		o.Index + "-terms": s.dictionary(),
 	}, nil
 }
@@ -317,22 +320,22 @@ func (s *Store) verify(ctx context.Context) error {
 }
 
 func (s *Store) compare(m meta) error {
-	switch {
-	case m.Version != version:
-		return s.fault(sheaf.ErrUnsupported, "the index has version %d, this program reads version %d: use the program that made it, or another index", m.Version, version)
-	case s.o.ListOnly:
+	err := storekit.SameVersion(m.Version, version, "index")
+	if err == nil && s.o.ListOnly {
 		return nil
-	case m.Analyzer != s.o.Analyzer.Name():
-		return s.fault(store.ErrMadeOtherwise, "the index was made with the analyzer %q, and this program asks for %q: fill it again, or fill another index", m.Analyzer, s.o.Analyzer.Name())
-	case m.K1 != s.o.K1 || m.B != s.o.B:
-		return s.fault(store.ErrMadeOtherwise, "the index was made with k1 %v and b %v, and %v and %v are asked for: name the former, fill it again, or fill another index", m.K1, m.B, s.o.K1, s.o.B)
+	}
+	if err == nil {
+		err = m.Same(s.o.meta(nil).Made, "index")
 	}
 	for _, have := range m.Vectors {
 		for _, want := range s.o.Vectors {
-			if err := have.Same(want, "index"); err != nil {
-				return fmt.Errorf("%s %s: %w", s.o.Dialect, s.index(), err)
+			if err == nil {
+				err = have.Same(want, "index")
 			}
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", s.o.Dialect, s.index(), err)
 	}
 	return nil
 }
@@ -340,7 +343,7 @@ func (s *Store) compare(m meta) error {
 // addVectors adds a vector field to the index.
 func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	s.mu.Lock()
-	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
+	m := s.o.meta(nil)
 	for _, have := range s.vectors {
 		m.Vectors = append(m.Vectors, have)
 	}

@@ -180,9 +180,9 @@ func (o *Options) prepare() error {
 		return sheaf.Invalidf("open %s: no analyzer", name)
 	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
 		return sheaf.Invalidf("open %s: the address %q: must begin with http:// or https://", name, o.URL)
-	case !plainName(o.Index):
+	case !storekit.PlainName(o.Index, "_-", 200):
 		return sheaf.Invalidf("open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
-	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
+	case !storekit.ValidBM25(o.K1, o.B):
 		return sheaf.Invalidf("open %s: k1 %v and b %v: must be within 0..1000 and 0..1", name, o.K1, o.B)
 	}
 	return store.ValidateVectorFields(name, o.Vectors, o.Dialect.maxDims())
@@ -194,15 +194,6 @@ func (d Dialect) maxDims() int {
 		return 4096
 	}
 	return 16_000
-}
-
-func plainName(s string) bool {
-	for i, r := range s {
-		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_' || r == '-')) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 200
 }
 
 // fault is an error of this store.

@@ -183,21 +183,10 @@ func (o *Options) prepare() error {
 	if o.HNSW != 0 && (o.HNSW < 2 || o.HNSW > 100) {
 		return sheaf.Invalidf("open postgres: hnsw is %d: must be 0 or within 2..100", o.HNSW)
 	}
-	if !plainName(o.Schema) {
+	if !storekit.PlainName(o.Schema, "_", 48) {
 		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a letter first", o.Schema)
 	}
 	return store.ValidateVectorFields("postgres", o.Vectors, maxDims)
-}
-
-// plainName reports whether a schema may be called so: names like these are written in
-// a search path as they are. Elsewhere they are quoted, since user and order are words of SQL.
-func plainName(s string) bool {
-	for i, r := range s {
-		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_')) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 48
 }
 
 // bounded gives a call the time that it may take.

@@ -12,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // schemaVersion is that of the tables. A version with other tables converts
@@ -400,7 +401,7 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 // functions, types and extensions others keep there; one that holds tables of others, or
 // something elsewhere that needs ours, is sheaf.ErrInvalid, and all of it stays.
 func Drop(ctx context.Context, url, schema string) error {
-	if !plainName(schema) {
+	if !storekit.PlainName(schema, "_", 48) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
 	}
 	conn, err := connect(ctx, url)

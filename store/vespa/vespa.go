@@ -178,9 +178,9 @@ func (o *Options) validate() error {
 	switch {
 	case o.Analyzer == nil:
 		return sheaf.Invalidf("open vespa: no analyzer")
-	case !plainName(o.Schema):
+	case !storekit.PlainName(o.Schema, "_", 100):
 		return sheaf.Invalidf("open vespa: schema %q: must be at most 100 lower-case letters, digits and underscores, a letter first", o.Schema)
-	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
+	case !storekit.ValidBM25(o.K1, o.B):
 		return sheaf.Invalidf("open vespa: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
 	case o.Feeds < 1 || o.Feeds > 1000:
 		return sheaf.Invalidf("open vespa: %d documents at a time: must be within 1..1000", o.Feeds)
@@ -191,15 +191,6 @@ func (o *Options) validate() error {
 		}
 	}
 	return store.ValidateVectorFields("vespa", o.Vectors, maxDims)
-}
-
-func plainName(s string) bool {
-	for i, r := range s {
-		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_')) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 100
 }
 
 // fault is an error of this store.
@@ -215,11 +206,14 @@ const version = 1
 
 // meta is what a schema was filled with. It is a document of the schema beside it.
 type meta struct {
-	Version  int                 `json:"sheaf"`
-	Analyzer string              `json:"analyzer"`
-	K1       float64             `json:"k1"`
-	B        float64             `json:"b"`
-	Vectors  []store.VectorField `json:"vectors"`
+	Version int `json:"sheaf"`
+	storekit.Made
+	Vectors []store.VectorField `json:"vectors"`
+}
+
+// need is how a schema must be filled.
+func (s *Store) need() storekit.Made {
+	return storekit.Made{Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
 }
 
 // errEmpty says that the schema is there and nothing was written to it.
@@ -253,15 +247,14 @@ func (s *Store) verify(ctx context.Context) error {
 }
 
 func (s *Store) compare(m meta) error {
-	switch {
-	case m.Version != version:
-		return s.fault(sheaf.ErrUnsupported, "the schema has version %d, this program reads version %d: use the program that made it, or another schema", m.Version, version)
-	case s.o.ListOnly:
+	err := storekit.SameVersion(m.Version, version, "schema")
+	if s.o.ListOnly {
 		s.o.K1, s.o.B = m.K1, m.B
-	case m.Analyzer != s.o.Analyzer.Name():
-		return s.fault(store.ErrMadeOtherwise, "the schema was filled with the analyzer %q, and this program asks for %q: fill it again, or fill another schema", m.Analyzer, s.o.Analyzer.Name())
-	case m.K1 != s.o.K1 || m.B != s.o.B:
-		return s.fault(store.ErrMadeOtherwise, "the application was made with k1 %v and b %v, and %v and %v are asked for: name the former, or deploy another schema", m.K1, m.B, s.o.K1, s.o.B)
+	} else if err == nil {
+		err = m.Same(s.need(), "schema")
+	}
+	if err != nil {
+		return fmt.Errorf("vespa %s: %w", s.o.Schema, err)
 	}
 	for _, want := range s.o.Vectors {
 		i := slices.IndexFunc(m.Vectors, func(v store.VectorField) bool { return v.Name == want.Name })
@@ -278,7 +271,7 @@ func (s *Store) compare(m meta) error {
 
 // introduce writes down what the schema is filled with.
 func (s *Store) introduce(ctx context.Context) error {
-	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B, s.o.Vectors})
+	about, err := json.Marshal(meta{version, s.need(), s.o.Vectors})
 	if err != nil {
 		panic(err) // it holds texts and numbers
 	}

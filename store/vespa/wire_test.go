@@ -186,7 +186,7 @@ func TestOpen(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer":    {func(o *Options) { o.Analyzer = german }, sheaf.ErrInvalid, "filled with the analyzer"},
+		"another analyzer":    {func(o *Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
 		"another k1":          {func(o *Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
 		"other dimensions":    {fields(store.VectorField{Name: "body", Model: "m", Dims: 4}), sheaf.ErrInvalid, "has 3 dimensions"},
 		"another model":       {fields(store.VectorField{Name: "body", Model: "n", Dims: 3}), sheaf.ErrInvalid, "made with the model m"},

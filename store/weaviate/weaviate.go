@@ -150,7 +150,7 @@ func (o *Options) prepare() error {
 		return sheaf.Invalidf("open weaviate: the address %q: must begin with http:// or https://", o.URL)
 	case !className(o.Class):
 		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first", o.Class)
-	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
+	case !storekit.ValidBM25(o.K1, o.B):
 		return sheaf.Invalidf("open weaviate: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
 	}
 	return store.ValidateVectorFields("weaviate", o.Vectors, maxDims)
@@ -178,15 +178,18 @@ const version = 1
 
 // meta is what a class says about itself, in its description.
 type meta struct {
-	Version  int     `json:"sheaf"`
-	Analyzer string  `json:"analyzer"`
-	K1       float64 `json:"k1"`
-	B        float64 `json:"b"`
+	Version int `json:"sheaf"`
+	storekit.Made
+}
+
+// need is how a class must be made.
+func (s *Store) need() storekit.Made {
+	return storekit.Made{Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
 }
 
 // chunkClass is the class of chunks as it is made.
 func (s *Store) chunkClass() object {
-	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B})
+	about, err := json.Marshal(meta{version, s.need()})
 	if err != nil {
 		panic(err) // it holds texts and numbers
 	}
@@ -323,17 +326,15 @@ func (s *Store) notOurs() error {
 
 func (s *Store) compare(description string) error {
 	m, ours := about(description)
-	switch {
-	case !ours:
+	if !ours {
 		return s.notOurs()
-	case m.Version != version:
-		return s.fault(sheaf.ErrUnsupported, "the class has version %d, this program reads version %d: use the program that made it, or another class", m.Version, version)
-	case s.o.ListOnly:
-		return nil
-	case m.Analyzer != s.o.Analyzer.Name():
-		return s.fault(store.ErrMadeOtherwise, "the class was made with the analyzer %q, and this program asks for %q: fill it again, or fill another class", m.Analyzer, s.o.Analyzer.Name())
-	case m.K1 != s.o.K1 || m.B != s.o.B:
-		return s.fault(store.ErrMadeOtherwise, "the class was made with k1 %v and b %v, and %v and %v are asked for: name the former, fill it again, or fill another class", m.K1, m.B, s.o.K1, s.o.B)
+	}
+	err := storekit.SameVersion(m.Version, version, "class")
+	if err == nil && !s.o.ListOnly {
+		err = m.Same(s.need(), "class")
+	}
+	if err != nil {
+		return fmt.Errorf("weaviate %s: %w", s.o.Class, err)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ var limits = map[string]int{
 	"fields of the largest of these structs":                         43,
 	"sync.Pool outside index/engine and text/analysis":               24,
 	"context.WithValue":                                              9,
+	"words that the style guide forbids":                             461,
 	"top-level folders of code":                                      16,
 	"longest chain of imports of our packages":                       7,
 }
@@ -82,6 +83,7 @@ func measure(t *testing.T) map[string]int {
 		}
 		n["lines of Go without tests"] += lines
 		n["lines over 120 columns"] += long
+		n["words that the style guide forbids"] += len(forbidden.FindAllString(string(content), -1))
 		n["context.WithValue"] += strings.Count(string(content), "context.WithValue(")
 		if !strings.HasPrefix(name, "index/engine/") && !strings.HasPrefix(name, "text/analysis/") {
 			n["sync.Pool outside index/engine and text/analysis"] += len(pools.FindAllString(string(content), -1))
@@ -104,6 +106,9 @@ func measure(t *testing.T) map[string]int {
 	n["longest chain of imports of our packages"] = longestChain(imports(t))
 	return n
 }
+
+// forbidden are words that make a comment or a message hard to read.
+var forbidden = regexp.MustCompile(`(?i)\b(nobody|anew|no more|of which|as one that|the like|who asks|whoever|is told)\b`)
 
 var pools = regexp.MustCompile(`\bsync\.Pool\b`)
 

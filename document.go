@@ -118,7 +118,7 @@ type Document struct {
 	Frontmatter     Span
 	FrontmatterText bool
 	// Language is what the text seems to be written in (ISO 639-1), or ""
-	// when nobody looked.
+	// when it was not detected.
 	Language string
 	// Warnings are faults of the file that did not stop it from being
 	// indexed, with line numbers.

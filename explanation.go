@@ -67,7 +67,7 @@ func (e Explanation) Recombine() float64 {
 	return e.Value
 }
 
-// apply combines values, of which there is at least one; ok is false for
+// apply combines one or more values; ok is false for
 // unknown ways to combine.
 func (c Combine) apply(values []float64) (v float64, ok bool) {
 	v = values[0]

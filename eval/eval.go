@@ -49,8 +49,7 @@ type Options struct {
 	// Workers is how many queries run at once; 1 for latencies that mean
 	// something.
 	Workers int
-	// Progress is told how many queries are done, one call at a time; nil is
-	// told nothing.
+	// Progress gets the number of queries that are done, one call at a time; it may be nil.
 	Progress func(done, all int)
 }
 

@@ -10,7 +10,7 @@ type Choice struct {
 	Column int
 	Mean   float64
 	// Value is what the chosen column has on this data set, First what the
-	// first has, and Best the largest of all, which nobody can choose before.
+	// first has, and Best the largest of all, which is only known afterwards.
 	Value, First, Best float64
 }
 

@@ -37,7 +37,7 @@ type Options struct {
 	Limit time.Duration
 	// Embedder makes the vectors; those of TaskWide are made of its own.
 	Embedder model.Embedder
-	// Progress is told what runs, and may be nil.
+	// Progress gets the name of what runs; it may be nil.
 	Progress func(what string)
 	// Step, which may be nil, is given the report after every engine: what
 	// it does with it is kept when the run is interrupted.
@@ -432,7 +432,7 @@ func share(want, got []string) float64 {
 	return float64(n) / float64(max(len(want), 1))
 }
 
-// PeersFolder is the folder of peers when nobody names one: bench/bin in the
+// PeersFolder is the folder of peers by default: bench/bin in the
 // repository that dir is in, "" when there is none.
 func PeersFolder(dir string) string {
 	for {

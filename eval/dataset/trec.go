@@ -146,7 +146,7 @@ func cutTag(text string) (before, tag, rest string) {
 	return text[:open], strings.ToLower(name), text[open+end+1:]
 }
 
-// ReadRun reads a run file, in the formats of package runfile, of which words name
+// ReadRun reads a run file, in the formats of package runfile. Its words name
 // queries and documents as [Dataset.WriteRun] writes them. The documents of a query are ordered by score as trec_eval orders them, whatever their ranks say.
 // A score that is no finite number is sheaf.ErrInvalid with file and line, and so
 // is a document that a query lists twice. name is what the file calls the run.
@@ -207,7 +207,7 @@ func ordered(list []metric.Scored) ([]metric.Scored, error) {
 }
 
 // WriteRun writes rankings as a TREC run file, queries in the order of d. Equal
-// scores would be reordered by whoever reads it, and many tools read scores as
+// scores would be reordered by its readers, and many tools read scores as
 // 32-bit numbers: a score that is not below the one before it there is written as
 // the next smaller such number.
 func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, name string) error {

@@ -136,7 +136,7 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 }
 
 // holdsRare reports whether a term of text stands in few chunks. Phrases of usual
-// words are dear to count, and nobody remembers a text by them.
+// words are expensive to count, and people do not remember a text by them.
 func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	for _, t := range m.terms(text) {
 		df, ok := m.counts[t]

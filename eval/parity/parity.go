@@ -153,7 +153,7 @@ type Step struct {
 	Approximate bool
 	// Alike says that the other store counts lengths and idf as this one does.
 	Alike bool
-	// Shards is the number of parts of the store, each of which may count words by itself; 0 is not known.
+	// Shards is the number of parts of the store; each may count words by itself. 0 means unknown.
 	Shards int
 	// Chosen says that the profile has it score what other branches or a first phase
 	// found, so that more or others are scored where those found others.
@@ -167,7 +167,7 @@ type Step struct {
 // near is a difference of scores that comes from float32 and the order of sums.
 const near = 2e-6
 
-// Reasons names why the rankings a and b, of which b is that of step, differ.
+// Reasons names why the rankings a and b differ; b is that of step.
 // They are read off the rankings: nothing for rankings in the same order with
 // scores as equal as float32 makes them.
 func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {

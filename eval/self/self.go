@@ -28,7 +28,7 @@ import (
 // that a ranking of whole documents is not worthless.
 const Measure = "RR@10"
 
-// depth is how many answers a query gets; a person sees no more.
+// depth is how many answers a query gets; a person sees only these.
 const depth = 10
 
 // Options say how many queries are made and what is compared.
@@ -37,8 +37,7 @@ type Options struct {
 	// Columns are the rankings; the first one is in use now.
 	Columns    []eval.Column
 	Statistics eval.Statistics
-	// Progress is told how many queries of a column are done; nil is told
-	// nothing.
+	// Progress gets the number of queries of a column that are done; it may be nil.
 	Progress func(done, all int)
 }
 

@@ -77,7 +77,7 @@ func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interva
 	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
 }
 
-// BootstrapWithin is [Bootstrap] of values that belong to groups, of which each is to have the
+// BootstrapWithin is [Bootstrap] of values that belong to groups. Each group keeps the
 // weight that it has in x: as many are drawn of a group as it has, and from it alone.
 func BootstrapWithin(x []float64, groups []string, confidence float64, rounds int, seed uint64) Interval {
 	if len(x) == 0 || rounds < 1 {

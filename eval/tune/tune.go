@@ -47,7 +47,7 @@ type Problem struct {
 type Options struct {
 	Folds      int // at least 2
 	Statistics eval.Statistics
-	// Progress is told how many settings were tried; nil is told nothing.
+	// Progress gets the number of settings that were tried; it may be nil.
 	Progress func(tried int)
 }
 

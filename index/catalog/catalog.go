@@ -119,7 +119,7 @@ type Settings struct {
 	Chunker  string `json:"chunker"`
 	Analyzer string `json:"analyzer"`
 	// Language is the language of the collection, and LanguageDetected says
-	// that nobody set it.
+	// that it was detected, not set.
 	Language         string `json:"language"`
 	LanguageDetected bool   `json:"language_detected"`
 	// Embedder is the name of the model that made the vectors, "" for none.
@@ -375,8 +375,8 @@ func (c *Catalog) Reload() error {
 	return nil
 }
 
-// ErrGone says that a catalog is not there any more that was. Where it was is for nobody to
-// know who asks from elsewhere.
+// ErrGone means that a catalog was there and is gone. The error does not name the place: a
+// caller on another machine must not learn it.
 var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
 
 // newer reports whether the newest generation is not the one that is known here.
@@ -455,8 +455,8 @@ func (c *Catalog) Hold() (release func() error, err error) {
 // sweep removes what no reader can be about to open: everything but the files of
 // the current generation and of the one before it. A reader that has read the
 // manifest and not yet opened its files so has the time until the next update
-// but one; after that it finds them gone and reads the manifest again. That
-// sweeping fails matters to nobody: the next writer tries again.
+// but one; after that it finds them gone and reads the manifest again. When
+// sweeping fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed

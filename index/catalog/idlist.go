@@ -7,7 +7,7 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// idGroup is the number of IDs of which the first is stored whole; each of the
+// idGroup is the number of IDs in a group; the first is stored whole; each of the
 // others is stored as the number of bytes that it shares with the one before it,
 // and the rest.
 const idGroup = 16

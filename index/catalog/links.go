@@ -299,7 +299,7 @@ func (v *View) linksFrom(doc sheaf.ID) (found linksFrom) {
 	return found
 }
 
-// LinksAmong is Links if there were only these documents and doc. They are looked for anew.
+// LinksAmong is Links if there were only these documents and doc. The cache does not keep them.
 func (v *View) LinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -309,7 +309,7 @@ func (v *View) LinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	return v.resolved(among, r, func(sheaf.Link, sheaf.ID) {})
 }
 
-// resolved are the documents that the links of one lead to, each of which is told.
+// resolved returns the documents that the links of a record lead to, and calls tell for each link.
 func (v *View) resolved(among Among, r *Record, tell func(link sheaf.Link, to sheaf.ID)) (found []sheaf.ID) {
 	for i := range r.Document.Chunks {
 		for _, link := range r.Document.Chunks[i].Links {
@@ -348,7 +348,7 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 }
 
 // BacklinksAmong is Backlinks if there were only these documents and doc. Where none has a
-// name of doc they are those of Backlinks that are among them; else they are looked for anew.
+// name of doc they are those of Backlinks that are among them; else every link is followed again.
 func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -378,7 +378,7 @@ func (v *View) contested(doc *sheaf.Document) bool {
 	for _, p := range pages {
 		keys = append(keys, keyItem{key: pathKey(doc.Tree, p)}, keyItem{key: nameKey(doc.Tree, path.Base(p))})
 	}
-	for _, alias := range doc.Aliases { // of which the end may be a file's name
+	for _, alias := range doc.Aliases { // whose end may be the name of a file
 		plain, _ := cutMarkdown(fold.Text(alias))
 		keys = append(keys, keyItem{key: nameKey(doc.Tree, path.Base(plain))})
 	}

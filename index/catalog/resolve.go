@@ -21,7 +21,7 @@ import (
 // Markdown links are paths relative to the linking file, or to the tree's folder
 // when they begin with a slash, or with "@/" as Zola writes it; a folder
 // stands for its readme, index or _index, and a page that ends with .html for the Markdown
-// file that it is made of; "?plain=1" and the like behind them do not count. Where the
+// file that it is made of; a query such as "?plain=1" does not count. Where the
 // tree's folder has nothing there, a path of several parts that begins with a slash is
 // from the root of a site: a folder above the tree's, as of /en/start in a folder
 // docs/en, or else any folder of the tree: of several the one that
@@ -36,7 +36,7 @@ func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return v.ResolveAmong(nil, from, link)
 }
 
-// Among are the documents of which something is asked; nil is all of them.
+// Among reports whether a document takes part; nil means that all do.
 type Among func(doc sheaf.ID) bool
 
 // has reports whether a document is one of them. It is asked as late as can be: it may cost
@@ -402,7 +402,7 @@ func sameWords(title, called string) bool {
 // isSign reports whether a link to a heading may be without this character of it.
 func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }
 
-// ordinary reports whether s is ASCII letters, digits and the like with single
+// ordinary reports whether s is ASCII letters and digits with single
 // spaces between them, so that only case can make it equal to another such text.
 func ordinary(s string) bool {
 	space := true

@@ -30,8 +30,8 @@ const (
 	// start in the unpacked block 4, number of chunks 4 with stateAliases, number
 	// of the text counted from 1 4.
 	stateBytes = 48
-	// stateAliases is the bit that says that the document has aliases. Who asks
-	// what links to a document needs them, and most documents have none.
+	// stateAliases is the bit that says that the document has aliases. Back-links
+	// need the aliases, and most documents have none.
 	stateAliases = 1 << 31
 	// A block is offset 8, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
@@ -207,7 +207,7 @@ func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
 	return b, nil
 }
 
-// recordBlock returns a block of records, unpacked. Nobody changes it, so that
+// recordBlock returns a block of records, unpacked. It does not change, so
 // strings may share its memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
 	s.mu.Lock()

@@ -17,7 +17,7 @@ import (
 // Text returns the whole text of a document, as it was indexed. When its source
 // file has the size and the modification time that were recorded it is trusted;
 // else its content decides. The error wraps ErrStale when the file is another by
-// now, or gone, and ErrUnread when nobody can tell. The text is shared and must not be changed.
+// now, or gone, and ErrUnread when that is unknown. The text is shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
@@ -131,8 +131,8 @@ func Placeholder(name string) string {
 	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".icloud")
 }
 
-// stale says of a file that could not be read that it is not what was indexed, or that nobody
-// knows what it is.
+// stale returns the error for a file that could not be read: ErrStale when it is not what was
+// indexed, ErrUnread when that is unknown.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: %w: %w", name, ErrStale, err)

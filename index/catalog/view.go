@@ -94,8 +94,7 @@ func (v *View) Chunks() int { return v.payload.Chunks }
 // SourceBytes is the size of all source files.
 func (v *View) SourceBytes() int64 { return v.payload.Bytes }
 
-// Pending are the documents of which something is still to be done (vectors to
-// be made, say), with the reason. The map is shared and must not be changed.
+// Pending returns the documents that still need work, such as vectors, with the reason. The map is shared and must not be changed.
 func (v *View) Pending() map[sheaf.ID]string {
 	pending, err := v.pending()
 	v.note(err)
@@ -201,9 +200,8 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	return r, err
 }
 
-// Head is Record, of which the chunks may be missing: what is asked of every document, or of
-// one that its asker may not know of, takes as long for a document of any size. It is not to
-// be kept. Its faults are those of Err too.
+// Head is Record, but the chunks may be missing. It takes as long for a document of any size,
+// so its time tells a caller nothing about a hidden document. Callers must not keep it. Its faults are those of Err too.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.get(doc); ok {
 		return r, nil

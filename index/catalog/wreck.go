@@ -29,8 +29,8 @@ type Wreck struct {
 	// those that should be but cannot be read.
 	Kept int
 	Lost []sheaf.ID
-	// Unread counts documents and tombstones of which nothing can be read,
-	// so that nobody knows whether they are Lost.
+	// Unread counts documents and tombstones that cannot be read at all. They may
+	// be Lost or not.
 	Unread int
 
 	catalog    *Catalog
@@ -138,8 +138,8 @@ func (w *Wreck) find() ([]segmentInfo, error) {
 	return segments, nil
 }
 
-// group looks at the documents of one group of IDs, of which newer segments said
-// nothing.
+// group looks at the documents of one group of IDs that newer segments do
+// not have.
 func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(sheaf.ID) bool) {
 	c := idCursor{list: &s.ids}
 	err := c.seek(from)
@@ -223,7 +223,7 @@ func (w *Wreck) Replace(change func(*Settings)) error {
 		return fmt.Errorf("replace catalog: %w", translate(err))
 	}
 	defer view.Close()
-	// That a file stays matters to nobody: the next writer tries again.
+	// When a file stays, the next writer tries again.
 	_, _ = manifest.Sweep(c.fs, c.dir, view.manifest, func(name string) bool { return strings.HasPrefix(name, prefix) })
 	return nil
 }

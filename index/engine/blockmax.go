@@ -32,7 +32,7 @@ const (
 	// to pay: below that, chunks are looked at one by one.
 	denseWindow = 8
 	// thinWindow is the number of postings up to which a window may hold on average
-	// of a clause of which all are scored for the bounds of windows.
+	// of a clause to score all of them for the bounds of windows.
 	thinWindow = 4
 	// thickWindow is the number of blocks that a window may hold on average of a
 	// clause that is bounded block by block.
@@ -295,7 +295,7 @@ func (m *maxScore) window(start, at uint32) uint32 {
 }
 
 // prefetchLengths asks for the lengths of the chunks from start up to end, in the fields of
-// the clauses from first on, of which postings are scored. They come while those are decoded.
+// the clauses from first on, whose postings are scored. They arrive while postings are decoded.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return
@@ -414,7 +414,7 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 				s.sums[slot] = 0
 			}
 			s.ordinal[n], s.sum[n] = start+uint32(slot), sum
-			if sum >= need { // no branch: nobody could predict it
+			if sum >= need { // no branch: it cannot be predicted
 				n++
 			}
 		}
@@ -522,7 +522,7 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 		for at+8 <= len(docs) && docs[at+7] < o {
 			at += 8
 		}
-		if at+8 <= len(docs) { // no branches: nobody could predict them
+		if at+8 <= len(docs) { // no branches: they cannot be predicted
 			at += below((*[8]uint32)(docs[at:]), o)
 		} else {
 			for at < len(docs) && docs[at] < o {
@@ -539,7 +539,7 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 			m.touched++
 		}
 		s.ordinal[kept], s.sum[kept] = o, sum
-		if sum >= need { // no branch: nobody could predict it
+		if sum >= need { // no branch: it cannot be predicted
 			kept++
 		}
 	}

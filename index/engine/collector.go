@@ -44,7 +44,7 @@ func newCollector(s *Snapshot, limit int) *collector {
 	return c
 }
 
-// release gives the memory back; the collector is used no more.
+// release gives the memory back; the collector must not be used after that.
 func (c *collector) release() {
 	if cap(c.heap) > mostCollected {
 		c.heap = nil
@@ -106,8 +106,8 @@ func (c *collector) offer(f found) {
 	}
 }
 
-// promise says that there are chunks, each a different one that nobody spoke of
-// before, that will be offered with about these scores.
+// promise says that different chunks, none of them promised before, will be offered with
+// about these scores.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return

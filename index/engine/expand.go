@@ -40,7 +40,7 @@ func (p *plan) resolvePrefix(q Prefix, factor float64) (part, error) {
 	return p.resolvePieces(p.analyzer.PrefixPieces(q.Text), q.Field, factor, func(folded string) acceptor { return prefixAcceptor(folded) })
 }
 
-// resolvePieces stands for the parts of a prefix or fuzzy query, all of which must
+// resolvePieces returns a query whose parts, those of a prefix or fuzzy query, must all
 // match.
 func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64, accept func(folded string) acceptor) (part, error) {
 	all := &planBool{}
@@ -134,7 +134,7 @@ func (e *planExpand) walkPart(reader *segment.Reader, mark []byte, f func(key []
 
 func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
 
-// node finds the chunks with an accepted term, all of which are scored at once.
+// node finds the chunks with an accepted term and scores all of them at once.
 func (e *planExpand) node(_ *plan, view int) (node, error) {
 	x, err := e.in(view)
 	return &expandNode{expansion: x}, err

@@ -30,7 +30,7 @@ type In struct {
 }
 
 // Range matches when a value of the column has this kind and lies within the
-// bounds, of which one is given at least.
+// bounds; at least one is given.
 type Range struct {
 	Column    string
 	Kind      byte

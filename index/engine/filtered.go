@@ -99,7 +99,7 @@ func (s *Snapshot) filtered(filter Filter) (*filtered, error) {
 }
 
 // The key of a filter is written so that no other is written alike: what it is, then its
-// parts, of which lists begin with their number and texts with their length.
+// parts. Lists begin with their number, texts with their length.
 
 func (f And) appendKey(b []byte) []byte { return appendParts(append(b, '&'), f) }
 

@@ -20,7 +20,7 @@ type levenshtein struct {
 	word  []rune
 	most  int
 	same  []byte // how terms begin
-	term  []rune // of which rows are known
+	term  []rune // whose rows are known
 	ends  []int  // bytes of the first i characters of term
 	rows  []band
 	least []int // of each row

@@ -11,7 +11,7 @@ import (
 // ends it.
 //
 // A table that grows is there twice for a moment. So one of many hashes is split into
-// hashTables, of which one grows at a time.
+// hashTables; one grows at a time.
 type hashSet struct {
 	tables []hashTable
 	bytes  int64 // of memory that they take

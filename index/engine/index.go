@@ -63,7 +63,7 @@ const (
 	// LeastMemory is the least that bounds it: with less allowed building works, and may
 	// take more than that.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is about what building takes that nobody counts: what lists are encoded in,
+	// baseMemory is about what building takes and does not count: what lists are encoded in,
 	// buffers of files, what is known of open files, and as much again for garbage.
 	baseMemory = 16 << 20
 )
@@ -118,7 +118,7 @@ type Index struct {
 	fs      vfs.FS
 
 	current atomic.Pointer[Snapshot]
-	writing atomic.Bool   // this process holds the lock: nobody else publishes
+	writing atomic.Bool   // this process holds the lock: no other publishes
 	seen    atomic.Uint64 // generation that current was read from
 	refresh sync.Mutex    // one refresh at a time; readers try it only
 
@@ -130,7 +130,7 @@ type Index struct {
 	lock    io.Closer  // nil while nothing is written
 	users   int        // loads and merges that are on their way
 	state   state      // of the manifest
-	stale   bool       // publication failed: nobody knows what the manifest says
+	stale   bool       // publication failed: the manifest may say either
 
 	searching atomic.Int32 // goroutines that find the best chunks
 
@@ -206,7 +206,7 @@ func (ix *Index) load() error {
 		s = state{generation: first, analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors, next: first}
 		snapshot, err = ix.open(&s, first)
 	case errors.Is(err, ErrVersion):
-		err = fmt.Errorf("%w: build the index anew", err)
+		err = fmt.Errorf("%w: rebuild the index", err)
 	}
 	if err != nil {
 		return err
@@ -321,7 +321,7 @@ func (ix *Index) follow() error {
 // matches compares a state with how the index was opened.
 func (ix *Index) matches(s *state) error {
 	if want := ix.options.Analyzer.Name(); s.analyzer != want {
-		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or build the index anew", ErrMismatch, s.analyzer, want)
+		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or rebuild the index", ErrMismatch, s.analyzer, want)
 	}
 	for _, want := range ix.options.Vectors {
 		known := false
@@ -329,7 +329,7 @@ func (ix *Index) matches(s *state) error {
 			if v.Field == want.Field {
 				known = true
 				if v != want {
-					return fmt.Errorf("%w: vector field %q was made by model %q with %d dimensions, not by %q with %d: use that model, or build the index anew",
+					return fmt.Errorf("%w: vector field %q was made by model %q with %d dimensions, not by %q with %d: use that model, or rebuild the index",
 						ErrMismatch, v.Field, v.Model, v.Dims, want.Model, want.Dims)
 				}
 			}

@@ -42,7 +42,7 @@ type Vectors struct {
 // Load is a set of changes that become durable and visible together, with
 // Commit. Add and Delete can be called by several goroutines, which gather chunks side
 // by side; a segment is made of what all have. What memory cannot hold is written as
-// runs, of which a commit makes a segment, or a few where joining them all would take too
+// runs. A commit makes a segment of them, or a few where joining them all would take too
 // much, see [Load.join]. Close ends it: much of its memory is not the garbage collector's.
 type Load struct {
 	index   *Index
@@ -155,7 +155,7 @@ func lastOfEqual(chunks []Chunk) map[string]int {
 	return last
 }
 
-// addChunk adds a chunk to w, while nobody writes what all workers have.
+// addChunk adds a chunk to w. No other goroutine writes what all workers have meanwhile.
 func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	for !l.gathering.TryRLock() {
 		if err := l.turn(ctx); err != nil {
@@ -171,7 +171,7 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	return err
 }
 
-// addTo adds a chunk to w, of which the caller holds w.mu and may read l.gathering.
+// addTo adds a chunk to w. The caller holds w.mu and may read l.gathering.
 func (l *Load) addTo(w *worker, c *Chunk) error {
 	if w.begins {
 		clear(w.columns) // of another call: its memory may hold something else now
@@ -191,7 +191,7 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	return nil
 }
 
-// turn waits until nobody makes room and is then the one who does, until flushing is
+// turn waits until no other goroutine makes room; then the caller makes it, until flushing is
 // empty again; or until ctx ends.
 func (l *Load) turn(ctx context.Context) error {
 	select {
@@ -411,7 +411,7 @@ func (l *Load) keptWords() int64 {
 	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare is the memory that is left while nobody adds: none where not all may be taken.
+// spare is the memory that is left while no goroutine adds: none where not all may be taken.
 func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {
 		return 0
@@ -419,12 +419,12 @@ func (l *Load) spare() int64 {
 	return max(0, l.room()-l.used())
 }
 
-// spill writes the chunks of workers, to which nobody adds meanwhile, as one run.
+// spill writes the chunks of workers as one run. No goroutine adds to them meanwhile.
 func (l *Load) spill(workers ...*worker) error {
 	return l.flush(spilled, workers...)
 }
 
-// flush writes the chunks of workers, to which nobody adds meanwhile, as one file with how.
+// flush writes the chunks of workers as one file with how. No goroutine adds to them meanwhile.
 func (l *Load) flush(how flushing, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
@@ -563,7 +563,7 @@ func (l *Load) Close() error {
 }
 
 // drop removes a segment file that was not published. After a publication that
-// failed nobody knows whether it was: then the file is left to be swept once the
+// failed it may have been: then the file is left to be swept once the
 // manifest has been read again.
 func (ix *Index) drop(name string) error {
 	ix.publish.Lock()

@@ -17,7 +17,7 @@ import (
 
 // The merge policy. Segments belong to tiers by the number of their chunks, each
 // tier tierFactor times the one below; as soon as a tier has that many, they
-// become one. A segment of which more than a third is deleted is rewritten. So a
+// become one. A segment with more than a third deleted is rewritten. So a
 // chunk is copied about log8(chunks) times, space is wasted by at most half, and
 // an index has a few dozen segments at most.
 const (

@@ -122,8 +122,7 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 	return out, nil
 }
 
-// clause is that of a term, the number of which is given, in one of its fields in one view,
-// where it is. It has no cursor; the head of its list is asked for.
+// clause returns the clause of a term, given by its number, in one of its fields in one view. It has no cursor; the head of its list is asked for.
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)

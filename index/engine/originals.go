@@ -54,7 +54,7 @@ func (o *original) offer(chunk string, score float32) {
 }
 
 // recalled is how many of hits are among the nearest k by the originals, and how many
-// of those there are. Hits whose originals nobody gave take no part.
+// of those there are. Hits without originals take no part.
 func (o *original) recalled(hits []Hit, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {

@@ -111,8 +111,8 @@ func (p *plan) scoreFound(m *maxScore) error {
 	return p.faultOf(m)
 }
 
-// together does n things by so many goroutines and this one, each of which takes them by rising
-// numbers. do is told which of the goroutines calls it, and the number of the thing.
+// together does n things by so many goroutines and this one. Each takes them by rising
+// numbers. do gets the number of the goroutine and that of the thing.
 // Each ends with its first error.
 func together(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {

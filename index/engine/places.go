@@ -29,8 +29,8 @@ const (
 
 func newPlaces() *places { return &places{recent: newRecent(placeBlocks)} }
 
-// placeTable are the names of standings in recent by a hash, of which a few bits lie above
-// them, so that others need not be looked at.
+// placeTable finds the names of standings in recent by a hash. A few bits of the hash are above
+// each name, so that other names need no look.
 type placeTable [placeSlots / placeWays][placeWays]atomic.Uint64
 
 // placeNames are the bits of a name in a table.
@@ -112,7 +112,7 @@ func (c *places) standing(view int, ordinal uint32) (p *standing, name uint64) {
 	return nil, 0
 }
 
-// found remembers where the chunk called id stands, of which nothing was remembered by its
+// found remembers where the chunk called id stands, which was not remembered by its
 // identifier: others may have taken that place, where the chunk is found by its ordinal still.
 func (c *places) found(id string, view int, ordinal uint32) {
 	if p, name := c.standing(view, ordinal); p != nil {

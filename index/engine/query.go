@@ -116,10 +116,10 @@ type Request struct {
 
 // Work is what a request took.
 type Work struct {
-	// Postings is the length of the posting lists of the query's terms, all
-	// of which scoring every match would score.
+	// Postings is the length of the posting lists of the query's terms: what scoring
+	// every match would score.
 	Postings int64
-	// Scored counts the postings of which a score was computed, those of the
+	// Scored counts the postings whose score was computed, those of the
 	// chunks that were scored a second time twice.
 	Scored int64
 }

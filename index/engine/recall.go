@@ -25,8 +25,8 @@ type Recall struct {
 	// Exhaustive says that every vector is compared in any case: nothing can be
 	// lost.
 	Exhaustive bool
-	// Originals is the number of chunks of which the vectors were compared as they
-	// were before they were rounded, in float32; 0 when nobody gave them. Float10 and
+	// Originals is the number of chunks whose vectors were compared as they were before
+	// rounding, in float32; 0 without originals. Float10 and
 	// Float100 are the shares of the nearest 10 and 100 of those that are found.
 	Originals         int
 	Float10, Float100 float64
@@ -41,7 +41,7 @@ type RecallOptions struct {
 	// Originals give the vectors as they were; nil compares with what is stored
 	// alone.
 	Originals Originals
-	// Progress, which may be nil, is told how much is done; at the end all of it is.
+	// Progress gets how much is done, and at the end the total; it may be nil.
 	Progress func(done, total int)
 }
 

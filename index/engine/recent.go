@@ -6,8 +6,8 @@ import (
 )
 
 // recent is memory for many small things that are remembered for a while: they lie in a few
-// blocks, one after another, of which the oldest is forgotten for a new one. What lies
-// there has no pointers and is never written again: who found it may keep it, also when it is
+// blocks, one after another; a new block takes the place of the oldest. What lies
+// there has no pointers and is never written again: its finder may keep it, also when it is
 // forgotten. The collector has the blocks to look at, not the things. It takes no lock.
 type recent struct {
 	blocks []atomic.Pointer[recentBlock] // by number, modulo how many there are

@@ -21,7 +21,7 @@ const (
 )
 
 // rest joins what is worth it, if no load is on its way. After a publication that failed it
-// publishes once more instead: until then the lock is kept, and nobody else can write.
+// publishes once more instead: until then the lock is kept, and no other process can write.
 func (ix *Index) rest() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale
@@ -30,7 +30,7 @@ func (ix *Index) rest() {
 	case loads || stale && ix.take() != nil:
 		ix.restLater()
 	case stale:
-		_ = ix.give() // as after a merge, nobody is there to be told
+		_ = ix.give() // as after a merge, there is no caller to return it to
 	case !ix.pausedMerges(): // ResumeMerges says when they go on
 		ix.mergeInBackground(true)
 	}

@@ -75,8 +75,8 @@ func (r *askedRoom) release() {
 	askedPool.Put(r)
 }
 
-// scoreAmong scores the chunks of each view that are asked for, of which within are
-// the sets without those that are deleted; requests share them.
+// scoreAmong scores the chunks of each view that requests name. within are their sets without
+// deleted chunks; requests share them.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset, out []float64) error {
 	allowed := within
 	if req.Filter != nil {

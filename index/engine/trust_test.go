@@ -351,7 +351,7 @@ func TestMergeGolden(t *testing.T) {
 func TestOlderVersion(t *testing.T) {
 	for _, version := range []string{"version1", "version2", "version4", "version5", "version6"} {
 		_, err := answers(ofThisAnalyzer(t, filepath.Join("testdata", version)))
-		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
+		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "rebuild the index") {
 			t.Errorf("an index of %s: %v", version, err)
 		}
 	}

@@ -24,7 +24,7 @@ var limits = map[string]int{
 	"fields of the largest of these structs":                         43,
 	"sync.Pool outside index/engine and text/analysis":               24,
 	"context.WithValue":                                              9,
-	"words that the style guide forbids":                             461,
+	"words that the style guide forbids":                             345,
 	"top-level folders of code":                                      16,
 	"longest chain of imports of our packages":                       7,
 }
@@ -108,7 +108,7 @@ func measure(t *testing.T) map[string]int {
 }
 
 // forbidden are words that make a comment or a message hard to read.
-var forbidden = regexp.MustCompile(`(?i)\b(nobody|anew|no more|of which|as one that|the like|who asks|whoever|is told)\b`)
+var forbidden = regexp.MustCompile(`(?i)\b(nobody|anew|of which|as one that|the like|who asks|whoever|is told)\b|\bno more[,.;:)]`)
 
 var pools = regexp.MustCompile(`\bsync\.Pool\b`)
 

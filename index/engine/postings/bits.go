@@ -123,7 +123,7 @@ func (r *bitReader) below(n uint64) uint64 {
 	return v
 }
 
-// readSet reads len(dst) rising numbers from lo to hi, of which there are enough.
+// readSet reads len(dst) rising numbers from lo to hi; r has enough of them.
 func readSet[T uint32 | uint64](r *bitReader, dst []T, lo, hi uint64) {
 	for len(dst) > 0 {
 		m := len(dst) / 2

@@ -42,7 +42,7 @@ const ordinalBytes = 3
 // the widths of places and spots.
 const flagCounted = 1 << 6
 
-// Reset makes c walk a list of which every ordinal is below limit. The cursor
+// Reset makes c walk a list whose ordinals are all below limit. The cursor
 // stands before the first posting: call Seek, or SkipTo and Block.
 func (c *Cursor) Reset(list List, limit uint32) {
 	c.list, c.limit, c.err = list, limit, nil

@@ -87,7 +87,7 @@ func (e *RunEncoder) Finish() List {
 	return list
 }
 
-// AddRun appends the postings of a list that a [RunEncoder] wrote, of which every ordinal is
+// AddRun appends the postings of a list that a [RunEncoder] wrote, whose ordinals are all
 // below limit: those of the list plus base, or what to says of each, if that is not nil: [End] leaves
 // it out. lengths are those of the field in all chunks, by new ordinal. counted is as in AddCounts.
 func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, lengths []uint32) error {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ColumnEquals adds to set the chunks of which a value of the column equals v.
+// ColumnEquals adds to set the chunks with a value of the column that equals v.
 func (r *Reader) ColumnEquals(set Bitset, column string, v Value) error {
 	key := appendValue(appendColumn(nil, column), v)
 	var c tableCursor
@@ -22,7 +22,7 @@ func (r *Reader) ColumnExists(set Bitset, column string) error {
 	return r.columnPrefix(set, appendColumn(nil, column))
 }
 
-// ColumnPrefix adds to set the chunks of which a text value of the column begins
+// ColumnPrefix adds to set the chunks with a text value of the column that begins
 // with prefix, a value of that kind.
 func (r *Reader) ColumnPrefix(set Bitset, column string, prefix Value) error {
 	return r.columnPrefix(set, appendValue(appendColumn(nil, column), prefix))
@@ -45,8 +45,8 @@ type Bound struct {
 	Open  bool // the value itself is outside
 }
 
-// ColumnRange adds to set the chunks of which a value of the column has this kind
-// and lies between two bounds of that kind, at least one of them given.
+// ColumnRange adds to set the chunks with a value of the column that has this kind
+// and is between two bounds of that kind, at least one of them given.
 func (r *Reader) ColumnRange(set Bitset, column string, kind byte, low, high *Bound) error {
 	prefix := append(appendColumn(nil, column), kind)
 	start := prefix

@@ -12,7 +12,7 @@ import (
 )
 
 // Flush writes the chunks of builders that have the same fields as one segment file
-// and syncs it: the chunks of one builder after those of another, of which none may
+// and syncs it: the chunks of one builder after those of another. No two may
 // have the same identifier. At least one chunk must be left. The error is
 // ErrTooLarge when there are more than one segment holds. Builders stay as they
 // are.

@@ -7,7 +7,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// An inversion sorts the occurrences of a builder by term, in two steps of which each
+// An inversion sorts the occurrences of a builder by term, in two steps. Each step
 // writes to few places at a time, near each other: first into ranges of terms, and
 // then each range by its terms, see [lists] (a radix sort, the highest digit first).
 // What the first step makes takes twice the memory of the occurrences, so not all

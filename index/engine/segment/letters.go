@@ -6,8 +6,8 @@ import (
 )
 
 // letters are how a dictionary writes the bytes of its keys, in units of four bits: the
-// most frequent bytes in one, those after them in two, of which the first is one of a few
-// that begin a pair, and all others in three, of which the first is literal.
+// most frequent bytes in one, those after them in two, whose first is one of a few
+// that begin a pair, and all others in three, whose first is literal.
 type letters struct {
 	pairs int    // how many units begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two

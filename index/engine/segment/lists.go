@@ -110,7 +110,7 @@ type recentMasks [recentCount]uint64
 
 const (
 	recentCount = 3
-	recentBits  = 2 // of which of them; recentCount stands for others
+	recentBits  = 2 // of the number among them; recentCount means another one
 	// maxCode is the largest number that an entry begins with.
 	maxCode = 2*maxChunks + 1
 )

@@ -19,7 +19,7 @@ type Source struct {
 }
 
 // Merge writes one segment file of several: their chunks in order, without the
-// deleted ones, of which at least one is left. No identifier may be in two
+// deleted ones; at least one is left. No identifier may be in two
 // sources. Posting lists are encoded by so many goroutines side by side. It stops,
 // removes the file and returns the context's error when ctx is done; pause, which may
 // be nil, is called now and then with the bytes written so far and may take its time.

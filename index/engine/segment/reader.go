@@ -383,7 +383,7 @@ func (t *Term) CopyTo(room unsafe.Pointer) {
 	copy(unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), len(t.lists)), t.lists)
 }
 
-// TermAt is the term of which there is a copy. It is valid as long as that stays as it is,
+// TermAt returns the term that was copied. It is valid as long as that stays as it is,
 // also when the walk that it is from goes on.
 func TermAt(room unsafe.Pointer) Term {
 	mask := *(*uint64)(room)

@@ -44,7 +44,7 @@ const (
 	// are more runs; if so, these as appendRun writes them, their uvarint length
 	// before them.
 	tableOfRuns
-	// tableOfTerms has payloads that end where what they say ends. Whoever reads one
+	// tableOfTerms has payloads that end where what they say ends. A reader
 	// sets the cursor's rest.
 	tableOfTerms
 )
@@ -114,7 +114,7 @@ func (w *tableWriter) addNumber(key string, n int) {
 	w.number = n
 }
 
-// addRuns adds an entry to a table of runs, of which there is one at least.
+// addRuns adds an entry to a table of runs; runs has at least one.
 func (w *tableWriter) addRuns(key string, runs []byte) {
 	w.key(key)
 	start, _ := uvarint(&runs)
@@ -230,7 +230,7 @@ func (c *tableCursor) reset(t *table) { *c = tableCursor{table: t, at: -1, key: 
 // next moves to the next entry; false at the end and after a fault.
 func (c *tableCursor) next() bool { return c.step() && c.read() }
 
-// step goes on to the next entry, of which nothing is read yet.
+// step moves to the next entry and reads nothing of it yet.
 func (c *tableCursor) step() bool {
 	if c.err != nil || c.at+1 >= c.table.count {
 		c.at = c.table.count
@@ -384,8 +384,8 @@ func (c *tableCursor) seek(target []byte) bool {
 	}
 }
 
-// toward moves to the next entry, with the cursor before target, of which the key shares
-// same bytes, and reports whether that is at or after target. Until then key is unknown:
+// toward moves to the next entry, with the cursor before target; the key shares
+// same bytes with target, and reports whether that is at or after target. Until then key is unknown:
 // most keys share more or less than that with the one before, which says where they are. What
 // follows the key is not read. ok is false at the end and after a fault.
 func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {

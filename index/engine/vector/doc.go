@@ -11,7 +11,7 @@
 // itself, how many it takes at most. Of those a row is not read when its estimate
 // is so far below the nearest ones that are known that it cannot be one of them.
 //
-// A set that is small, or of which a filter leaves little, is compared by rows
+// A set that is small, or that a filter makes small, is compared by rows
 // alone, and so is any set on request; then nothing is lost. All arithmetic on
 // codes and rows is done in integers: every processor gives the same scores.
 //

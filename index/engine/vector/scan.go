@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// The first step: estimates of all rows, of which the best are compared. Which ones
+// The first step estimates all rows; the best are compared. Which ones
 // are does not depend on how the work is divided.
 
 // survivor is a row that survives.
@@ -213,8 +213,8 @@ func (c *scanner) keep(n, padded, at int) {
 	}
 }
 
-// estimate estimates a stretch of rows from at on. Those wait of which the estimate is
-// least or better.
+// estimate estimates a stretch of rows from at on. Rows wait whose estimate is least or
+// better.
 func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
 	words := (rows + wordBits - 1) / wordBits
 	c.estimates = resize(c.estimates, words*wordBits)
@@ -300,7 +300,7 @@ func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 }
 
 // choose writes the allowed rows of a stretch that wait and have an estimate of low or
-// better to c.index. They wait no more.
+// better to c.index. They do not wait after that.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, before(low))
 	index, n := c.index[:cap(c.index)], 0
@@ -360,7 +360,7 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter counts estimates, of which there are few: at most planeMost for each
+// counter counts estimates. They have few values: at most planeMost for each
 // dimension, of either sign.
 type counter struct {
 	counts  []uint32 // the lowest possible one first

@@ -35,8 +35,8 @@ type Set struct {
 	// Firsts are, for every FirstEvery-th ordinal from 0 on, the first row of
 	// those that it or a later one owns, FirstBytes each.
 	Firsts []byte
-	// Depth is how many survivors it takes, of which a search allows a
-	// multiple; the zero Depth compares every row.
+	// Depth is how many survivors a search takes; it allows a
+	// multiple of them; the zero Depth compares every row.
 	Depth Depth
 	// Verify makes sure that rows, which rise, are as they were written, before
 	// they are read; nil when there is no doubt.

@@ -188,9 +188,9 @@ func withHint(err error, format string, args ...any) error {
 	return collection.Hint(err, format, args...)
 }
 
-// folder is the folder that the command works on: --in, or the current one.
+// commandFolder is the folder that the command works on: --in, or the current one.
 // It must exist; the result is absolute with links resolved.
-func (a *app) folder() (string, error) { return realFolder(a.in) }
+func (a *app) commandFolder() (string, error) { return realFolder(a.in) }
 
 // answerTime is how long a folder may take to say what it is: one on a drive that is gone
 // may never do so.

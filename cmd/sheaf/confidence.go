@@ -199,7 +199,7 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	if o.reset || o.plot != "" {
 		return sheaf.Invalidf("--reset and --plot are for one folder")
 	}
-	dir, err := a.folder()
+	dir, err := a.commandFolder()
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (a *app) configShowCommand() *cobra.Command {
 
 // folderSettings loads the settings of the folder the command works on.
 func (a *app) folderSettings(cmd *cobra.Command) (*config.Config, error) {
-	dir, err := a.folder()
+	dir, err := a.commandFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ your own file, because all folders would fill that one place.`,
 			}
 			file := userConfigFile()
 			if project {
-				dir, err := a.folder()
+				dir, err := a.commandFolder()
 				if err != nil {
 					return err
 				}
@@ -369,7 +369,7 @@ func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 1 {
 		return filepath.Abs(args[0])
 	}
-	folder, err := a.folder()
+	folder, err := a.commandFolder()
 	if err != nil {
 		return "", err
 	}

@@ -81,7 +81,7 @@ func (a *app) with(flag, store string) *app {
 }
 
 func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
-	folder, err := a.folder()
+	folder, err := a.commandFolder()
 	if err != nil {
 		return err
 	}

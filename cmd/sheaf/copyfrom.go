@@ -50,7 +50,10 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if !ok {
 		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()), "leave --from out: the files are read then")
 	}
-	into := &session{app: a.with("--to", to), folder: source.folder, where: source.base, base: source.base, analyzer: source.analyzer, embedder: source.embedder}
+	into := &session{
+		app: a.with("--to", to), site: site{folder: source.folder, where: source.base, base: source.base},
+		models: models{analyzer: source.analyzer, embedder: source.embedder},
+	}
 	if err := into.locateStore(cmd.Context(), openOptions{make: true}); err != nil {
 		return err
 	}
@@ -223,7 +226,7 @@ func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if !ok {
 		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.storeName())
 	}
-	known := &session{app: s.app, folder: s.folder, where: s.base.Store(named.String())}
+	known := &session{app: s.app, site: site{folder: s.folder, where: s.base.Store(named.String())}}
 	if err := known.prepare(ctx, openOptions{make: true}); err != nil {
 		return err
 	}

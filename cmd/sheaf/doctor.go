@@ -71,7 +71,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 // examine looks at the parts one after the other, each as far as those before it
 // allow.
 func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
-	folder, err := a.folder()
+	folder, err := a.commandFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{app: a, folder: folder, where: where, asIs: true}
+	s := &session{app: a, site: site{folder: folder, where: where}, purpose: purpose{asIs: true}}
 	out := []store.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")}, {Check: "folder", Found: where.Root}}
 	_, err = loadProfile(c.Profile)
 	out = append(out, store.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
@@ -96,7 +96,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 		model.Found = fmt.Sprintf("%s, %d dimensions", e.Model(), e.Dims())
 	}
 	out = append(out, model)
-	target, err := a.target(filepath.Base(location.Finder{}.Own(where.Root).Dir))
+	target, err := a.configuredStore(filepath.Base(location.Finder{}.Own(where.Root).Dir))
 	if err != nil {
 		return append(out, store.Finding{Check: "store", Err: err}), nil
 	}

@@ -122,7 +122,7 @@ func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
 }
 
 func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
-	dir, err := a.folder()
+	dir, err := a.commandFolder()
 	if err != nil {
 		return err
 	}

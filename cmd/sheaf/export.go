@@ -71,7 +71,7 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 // exportFor calls write with a store of one of kinds, the analyzer and the vector
 // fields of this folder.
 func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
-	folder, err := a.folder()
+	folder, err := a.commandFolder()
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, writ
 	if err != nil {
 		return err
 	}
-	s := &session{app: a, folder: folder, where: where, asIs: true}
+	s := &session{app: a, site: site{folder: folder, where: where}, purpose: purpose{asIs: true}}
 	defer s.close()
 	if where.Exists {
 		if f := s.examineCatalog(cmd.Context()); f.Err != nil {

@@ -95,7 +95,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	}) {
 		return sheaf.Invalidf("--name %q: must be letters, digits, - and _", o.name)
 	}
-	folder, err := a.folder()
+	folder, err := a.commandFolder()
 	if err != nil {
 		return err
 	}

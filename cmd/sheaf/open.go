@@ -71,7 +71,7 @@ func (a *app) meant(folder string) string {
 
 // open opens the index that serves the folder of the command.
 func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
-	folder, err := a.folder()
+	folder, err := a.commandFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,11 @@ const gcPercent = 300
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where location.Location, o openOptions) (*session, error) {
-	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, rebuilds: o.rebuild, waits: mixed, started: time.Now(), whole: o.whole, grows: make(chan struct{}, 1)}
+	s := &session{
+		app: a, site: site{folder: folder, where: where, base: where},
+		purpose:       purpose{whole: o.whole, rebuilds: o.rebuild, asIs: o.asIs, waits: mixed, started: time.Now()},
+		languageState: languageState{grows: make(chan struct{}, 1)},
+	}
 	if o.refresh {
 		s.waits = hasty
 	}
@@ -194,7 +198,7 @@ func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 // and every server have what they were given, no more and no less.
 func (s *session) locateStore(ctx context.Context, o openOptions) error {
 	own := location.Finder{}.Own(s.where.Root)
-	target, err := s.app.target(filepath.Base(own.Dir))
+	target, err := s.app.configuredStore(filepath.Base(own.Dir))
 	if err != nil || target == nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 	if len(stores) < 2 {
 		return withHint(sheaf.Invalidf("--stores names %s: at least two are compared", wording.Plural(len(stores), "store", "stores")), "for example: --stores embedded,postgres://me@host/database")
 	}
-	folder, err := a.folder()
+	folder, err := a.commandFolder()
 	if err != nil {
 		return err
 	}

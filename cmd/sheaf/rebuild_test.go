@@ -42,7 +42,10 @@ func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
 		waitFor(t, address+"/v1/search?query="+word, func(_ int, body string) bool { return strings.Contains(body, name) })
 	}
 	found("apples", "a.md")
-	killed := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}, where: location.Location{Root: folder, Dir: index, Exists: true}}
+	killed := &session{
+		app:  &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}},
+		site: site{where: location.Location{Root: folder, Dir: index, Exists: true}},
+	}
 	if err := killed.drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +106,10 @@ func TestDropWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	s := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}, where: location.Location{Root: t.TempDir(), Dir: dir, Exists: true}}
+	s := &session{
+		app:  &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}},
+		site: site{where: location.Location{Root: t.TempDir(), Dir: dir, Exists: true}},
+	}
 	for what, lock := range map[string]func() (func() error, error){
 		"documents": c.Hold,
 		"index":     func() (func() error, error) { return location.Lock(dir) },
@@ -146,7 +152,7 @@ func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 	t.Helper()
 	_, folder, _, index := notesFor(t)
 	cmd, s = opened(t, folder, index, openOptions{refresh: true, make: true})
-	other = &session{app: s.app, where: s.where}
+	other = &session{app: s.app, site: site{where: s.where}}
 	if err := other.drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,10 @@ func TestServeWhileMadeAnew(t *testing.T) {
 	waitFor(t, address+"/v1/search?query=apples", found)
 	quiet := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
 	quiet.config.Language, quiet.config.Chunker = "de", "tree"
-	other := &session{app: quiet, where: location.Location{Root: folder, Dir: index, Exists: true}}
+	other := &session{
+		app:  quiet,
+		site: site{where: location.Location{Root: folder, Dir: index, Exists: true}},
+	}
 	if err := errors.Join(other.drop(t.Context(), false), other.openStores(t.Context())); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,10 @@ import (
 // finds candidates in the files. It writes nothing.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (*session, error) {
 	c := a.config
-	s := &session{app: a, folder: folder, where: location.Location{Root: folder}, waits: hasty, started: time.Now()}
+	s := &session{
+		app: a, site: site{folder: folder, where: location.Location{Root: folder}},
+		purpose: purpose{waits: hasty, started: time.Now()},
+	}
 	var err error
 	if s.view, err = scan.Empty(catalog.TreeName(folder), folder); err != nil {
 		return nil, err

@@ -39,81 +39,94 @@ import (
 // session is an open index with the folder that a command works on.
 type session struct {
 	*app
-	// folder is the searched folder; where is the index that serves it.
+	site
+	purpose
+	stores
+	models
+	languageState
+	findings
+	told
+	loss
+	// sureness is what was learned of how sure answers are.
+	sureness learnedFile
+}
+
+// site is the searched folder and the index that serves it.
+type site struct {
 	folder string
 	where  location.Location
-	// whole says that no answer will do that is as of the last time it was indexed.
-	whole bool
-	// rests is after how long without a write the engine is put in order; 0 is never.
-	rests time.Duration
-	// rebuilds says that everything is to be made again.
-	rebuilds bool
-	// base is where the index lies; what a server was given lies inside.
+	// base is the folder of the index; what a server was given is inside it.
 	base location.Location
-
 	// target is the server that keeps the chunks; nil is the engine.
 	target *storeurl.Target
+}
 
+// purpose is what a command wants of the index.
+type purpose struct {
+	whole    bool          // an answer from the last indexing run will not do
+	rests    time.Duration // time without a write after which the engine is put in order; 0 is never
+	rebuilds bool          // everything is made again
+	asIs     bool          // the index is only looked at
+	waits    patience      // for a server that makes vectors
+	shared   bool          // collection.Options.SharedStatistics
+	started  time.Time
+}
+
+// stores are what is open of the index.
+type stores struct {
 	catalog *catalog.Catalog
 	view    *catalog.View
 	backend store.Backend
-	// cutting is how documents are cut, chunker its name.
-	cutting  chunk.Options
-	chunker  string
+	// scanner reads the folder when the profile needs no index. Then catalog is nil, and view and backend are what
+	// the last query found.
+	scanner *scan.Scanner
+	files   int // that the last query looked at
+	// outdated is why the index must be made again before its vectors can be used; nil when it need not.
+	outdated error
+	// locked says that this session makes the index again and keeps others from it.
+	locked bool
+}
+
+// models make terms, chunks and vectors.
+type models struct {
+	cutting  chunk.Options // how documents are cut
+	chunker  string        // its name
 	analyzer *analysis.Analyzer
 	embedder model.Embedder     // nil without a model
 	memory   *remember.Embedder // around embedder, while documents are embedded
-	// scanner reads the folder when the profile needs no index; then catalog
-	// is nil, and view and backend are what the last query found.
-	scanner *scan.Scanner
-	files   int // that the last query looked at
-	// expander puts queries in other words, reranker reads the first answers
-	// again; nil without such a model.
-	expander *search.Expander
-	reranker model.Reranker
-	// outdated is why the index must be made again before its vectors can be
-	// used; nil when it need not.
-	outdated error
-	// gone are the folders that were told to be not there.
-	gone []string
-	// unseen is why a watch was told not to hear of all changes.
-	unseen string
-	// shared is collection.Options.SharedStatistics.
-	shared bool
-	// sureness is what was learned of how sure answers are.
-	sureness learnedFile
-	// language and detected are those of a new index, sampled is how much text
-	// told; settled says that it was looked at again when there was enough.
+	expander *search.Expander   // rewrites queries; nil without such a model
+	reranker model.Reranker     // reads the first answers again; nil without such a model
+}
+
+// languageState is what is known of the language of the index.
+type languageState struct {
 	language string
 	detected bool
-	sampled  int
-	settled  bool
-	// grown says that a program that watches looked at it when there was enough; grows that
-	// it is another one.
-	grown bool
-	grows chan struct{}
-	// walk is what the folder held a moment ago; nil when it was not walked.
-	walk *ingest.Walk
-	// asIs says that the index is only looked at.
-	asIs bool
-	// waits is how long it waits for a server that makes vectors.
-	waits patience
-	// stopped is what a check says of a run that was stopped before its end, ""
-	// when none was.
-	stopped string
-	// foreign is what it says of documents of another folder, reached which chunks it found.
-	foreign string
-	reached *reach
-	// outdatedRead is what it says of documents that another version of the program read.
-	outdatedRead string
-	// locked says that this session makes the index again and keeps others
-	// from it.
-	locked bool
-	// lost and copied are what making the index again could not bring back,
-	// and where what is left of it is kept.
-	lost    []string
-	copied  string
-	started time.Time
+	sampled  int           // bytes of text that it was detected from
+	settled  bool          // it was looked at again when there was enough text
+	grown    bool          // a program that watches did so
+	grows    chan struct{} // it is another one now
+	walk     *ingest.Walk  // what the folder held a moment ago; nil when it was not walked
+}
+
+// findings are what a check says beside faults; each text is "" when there is nothing to say.
+type findings struct {
+	stopped      string // a run was stopped before its end
+	foreign      string // the store holds documents of another folder
+	reached      *reach // which chunks a server finds
+	outdatedRead string // another version of the program read documents
+}
+
+// told is what the person was told, so that it is said once.
+type told struct {
+	gone   []string // folders that are missing
+	unseen string   // why a watch does not hear of all changes
+}
+
+// loss is what making the index again could not bring back, and where what is left of it is kept.
+type loss struct {
+	lost   []string
+	copied string
 }
 
 // storeInErrors is what errors call the store of the index.

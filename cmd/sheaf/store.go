@@ -29,8 +29,8 @@ import (
 // engineStore names the engine wherever the address of a store is asked for.
 const engineStore = "embedded"
 
-// target is the server that the settings name; nil is the engine.
-func (a *app) target(name string) (*storeurl.Target, error) {
+// configuredStore is the server that the settings name; nil is the engine.
+func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	o := a.config.Store
 	if o.URL == "" || o.URL == engineStore {
 		return nil, nil

@@ -92,7 +92,7 @@ func knowingNothing(t *testing.T, st store.Backend) *session {
 	t.Cleanup(func() { _ = known.Close() })
 	view := known.View()
 	t.Cleanup(view.Close)
-	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}, view: view, backend: st}
+	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}, stores: stores{view: view, backend: st}}
 }
 
 // TestSilentServer: a server that does not answer a check is no damage, for which everything would

@@ -138,7 +138,7 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 }
 
 func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
-	dir, err := a.folder()
+	dir, err := a.commandFolder()
 	if err != nil {
 		return err
 	}

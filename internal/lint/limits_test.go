@@ -21,7 +21,7 @@ var limits = map[string]int{
 	"lines over 120 columns":                                         1820,
 	"lines of tests over 120 columns":                                3238,
 	"structs with more than 12 fields (not JSON, Options or engine)": 36,
-	"fields of the largest of these structs":                         43,
+	"fields of the largest of these structs":                         25,
 	"sync.Pool outside index/engine and text/analysis":               24,
 	"context.WithValue":                                              9,
 	"words that the style guide forbids":                             345,

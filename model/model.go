@@ -58,8 +58,7 @@ type LanguageReader interface {
 	IsEnglish(text string) (english, known bool)
 }
 
-// Tokenizer is met by embedders of which is known what they count a text's length
-// in.
+// Tokenizer is met by embedders whose unit of length is known.
 type Tokenizer interface {
 	// Pieces yields where the model's tokens stand in text, in order, as
 	// half-open ranges of bytes that do not overlap and begin and end at

@@ -10,8 +10,8 @@ import (
 var ErrFault = errors.New("the mapped file cannot be read: it was cut short, or the disk is bad")
 
 // Safely runs read, which reads a mapped file, and returns ErrFault, where else
-// the program would end, when the bytes are not to be had. Whoever verifies
-// mapped bytes before they are used does so within it.
+// the program would end, when the bytes are not to be had. Code that verifies
+// mapped bytes before their use runs inside Safely.
 func Safely(read func()) (err error) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {

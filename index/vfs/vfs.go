@@ -11,8 +11,8 @@ import (
 )
 
 // ErrCorrupt says that stored bytes are not those that were written. Errors that
-// wrap it name the file and the place. What is built on this package reports
-// damage by it too, so that nobody above has to translate.
+// wrap it name the file and the place. Packages above
+// report damage by it too.
 var ErrCorrupt = errors.New("corrupt")
 
 // ErrVersion says that a file was written by another version of this program.
@@ -20,7 +20,7 @@ var ErrVersion = errors.New("format version")
 
 // FS is a file system. Names use the host's separator for Disk and slashes for
 // Mem. Methods are safe for concurrent use; errors are *fs.PathError or wrap
-// one, so that errors.Is(err, fs.ErrNotExist) and the like work.
+// one, so that errors.Is(err, fs.ErrNotExist) works.
 type FS interface {
 	// Create makes an empty file for writing, instead of one that is there.
 	Create(name string) (File, error)

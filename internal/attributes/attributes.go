@@ -51,8 +51,8 @@ func Inside(text string, i int) int {
 	return end + 1
 }
 
-// read reads what stands between the braces of a list. Of unquoted values alone
-// nobody can tell whether they are one: "{x=1}" is prose too.
+// read reads what stands between the braces of a list. Unquoted values alone
+// are no list: "{x=1}" may be prose.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")

@@ -19,7 +19,7 @@ const (
 
 type arena struct {
 	bytes []byte
-	idle  uint64 // a bit for each cell that nobody has
+	idle  uint64 // a bit for each free cell
 }
 
 // arenaSet is the arenas of a program that have idle cells.
@@ -52,7 +52,7 @@ func (s *arenaSet) take() (block, bool) {
 
 // free gives the memory of a cell back, and its arena with the last one.
 func (s *arenaSet) free(b *block) {
-	forget(b.bytes) // nobody else has it yet
+	forget(b.bytes) // no other owner has it yet
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := b.arena

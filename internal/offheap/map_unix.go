@@ -13,7 +13,7 @@ import (
 // come to lie where this one lay.
 const plenty = unsafe.Sizeof(uintptr(0)) == 8
 
-// mapped is n bytes of memory that nobody else has, zeros; false when there are none.
+// mapped returns n new bytes of memory, all zero; false when the system has none.
 func mapped(n int) ([]byte, bool) {
 	if !plenty {
 		return nil, false

@@ -3,7 +3,7 @@
 // it, so a buffer there takes twice its size of the machine; one from here takes its
 // size, as far as it is written to, and nothing once it is given back.
 //
-// Whoever takes memory frees it. What lies in it holds no pointers into the collector's
+// The caller that takes memory frees it. The memory holds no pointers into the collector's
 // heap, which does not look here. Where the memory cannot be mapped, and in programs
 // that look for data races, it is from the heap after all. In the latter freeing fills it
 // with 0xdb: who reads it later gets nonsense, and the detector reports that where it is another

@@ -32,7 +32,7 @@ type endpoint struct {
 	most            int64 // bytes of an answer
 	client          *http.Client
 	sleep           func(context.Context, time.Duration) error
-	rest            *rest  // what is known of the server; nil when nobody asks
+	rest            *rest  // what is known of the server; nil when that is not used
 	resting         bool   // requests fail at once while the server is let rest
 	hint            string // the address that was probably meant, if another one
 }
@@ -237,7 +237,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	return -1, nil
 }
 
-// tooMuchError is a refusal of which the reason may be that there are too many
+// tooMuchError is a refusal whose reason may be that there are too many
 // texts, or that one is longer than the model reads.
 type tooMuchError struct{ error }
 

@@ -1,6 +1,6 @@
 // Package remember remembers the vectors of passages in a file, by model and text,
-// so that nothing is embedded twice: not after a rename, not after an index was
-// made anew, not when two notes share a paragraph. Its main type is [Embedder].
+// so that nothing is embedded twice: not after a rename, not after a
+// rebuild, not when two notes share a paragraph. Its main type is [Embedder].
 package remember
 
 import (
@@ -59,7 +59,7 @@ func (c *Embedder) Model() string { return c.inner.Model() }
 func (c *Embedder) Dims() int { return c.inner.Dims() }
 
 // portion is how many texts the model is asked for before their vectors are kept,
-// so that a long document whose later passages fail is not begun anew every time.
+// so that a long document whose later passages fail does not start from its beginning every time.
 const portion = 64
 
 // Embed implements model.Embedder. A file that cannot be used only costs

@@ -36,7 +36,7 @@ func listBytes(n int) int {
 	return sum
 }
 
-// Paged is a section of which every page is verified when it is first used, so
+// Paged is a section that verifies each page when it is first used, so
 // that a search in a large section reads little of it and trusts none of it
 // blindly. It is safe for concurrent use.
 type Paged struct {
@@ -93,7 +93,7 @@ func (r *Reader) verify(e entry) error {
 func (p *Paged) Len() int { return len(p.data) }
 
 // Bytes are those of the section, not verified: a slice of the mapped file that is
-// valid until the reader is closed. Whoever uses some has made sure of them with
+// valid until the reader is closed. Callers verify what they use with
 // Slice, Records or All.
 func (p *Paged) Bytes() []byte { return p.data }
 

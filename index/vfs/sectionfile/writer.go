@@ -153,7 +153,7 @@ func (w *Writer) Offset() int64 {
 // error the file is removed. The folder is not synced: see vfs.FS.SyncDir.
 func (w *Writer) Close() (size int64, err error) { return w.close(w.file.Sync) }
 
-// CloseUnsynced is Close of a file that nobody wants after a crash.
+// CloseUnsynced is Close of a file that is not needed after a crash.
 func (w *Writer) CloseUnsynced() error {
 	_, err := w.close(func() error { return nil })
 	return err

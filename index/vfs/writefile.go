@@ -35,8 +35,8 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 // unfinished begins the names of files that WriteFile has not renamed yet.
 const unfinished = ".new-"
 
-// UnfinishedAge is how long a file of WriteFile has not been written to of which nobody writes
-// the rest.
+// UnfinishedAge is how long after its last write an unfinished file of WriteFile counts as
+// abandoned.
 const UnfinishedAge = time.Minute
 
 // Sweep removes from a folder what WriteFile left there where its process ended in the midst

@@ -12,8 +12,8 @@ func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || deviceFull(err)
 }
 
-// Forbidden reports whether a file could not be read or written because nobody let this
-// process: its rights or those of its folder, or a file system that is for reading only.
+// Forbidden reports whether a file could not be read or written for lack of rights: those of
+// the file, of its folder, or of a read-only file system.
 func Forbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }

@@ -30,8 +30,8 @@ type Highlighter struct {
 	full   float64
 	screen screen
 	// known remembers what words of texts match.
-	known map[string][]wordMatch
-	room  analysis.Room // for the terms of a word
+	known  map[string][]wordMatch
+	buffer analysis.TermBuffer // for the terms of a word
 }
 
 // term is a term of the query.
@@ -337,7 +337,7 @@ func firstCharacter(run string) int {
 
 // match returns what a word of the text matches, in order of place.
 func (h *Highlighter) match(raw string) (found []wordMatch) {
-	for _, t := range h.analyzer.Known(raw, &h.room) {
+	for _, t := range h.analyzer.Known(raw, &h.buffer) {
 		if i, ok := h.numbers[t.Text]; ok && !t.Form { // first: of one range the first counts
 			found = append(found, wordMatch{t.Start, t.End, i})
 		}

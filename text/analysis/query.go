@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -28,17 +27,16 @@ func (a *Analyzer) AppendQueryTokens(tokens []Token, text string) []Token {
 }
 
 func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool) []Token {
-	room := queryRooms.Get().(*Room)
-	defer queryRooms.Put(room)
+	var buffer TermBuffer
 	position := 0
 	a.Words(text, func(start, end int) bool {
 		raw := text[start:end]
 		var terms []Term
 		characters := 0 // of a run in a script without spaces
 		if isDense(raw) {
-			terms, characters = runTerms(room.terms[:0], raw, true)
+			terms, characters = runTerms(buffer.terms[:0], raw, true)
 		} else {
-			terms = a.Known(raw, room) // a query's words are asked for by all who work on it
+			terms = a.Known(raw, &buffer) // a query's words are asked for by all who work on it
 		}
 		for _, t := range terms {
 			if !t.Form && !t.Bare && !(phrase && t.Part) {
@@ -52,9 +50,6 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool) []Toke
 	})
 	return tokens
 }
-
-// queryRooms are memory for the terms of one word after another.
-var queryRooms = sync.Pool{New: func() any { return new(Room) }}
 
 // ownText is the text of a term, which lies in memory that other terms come to: that of
 // the raw word itself where it says the same.

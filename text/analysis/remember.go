@@ -47,19 +47,19 @@ const (
 	rememberedOver
 )
 
-// Room is memory for the terms of a word. The zero value is ready.
-type Room struct {
+// TermBuffer is memory for the terms of a word. The zero value is ready.
+type TermBuffer struct {
 	terms [rememberedTerms]Term
 	text  [rememberedBytes / 8]uint64
 }
 
-// bytes is the text of a room.
-func (r *Room) bytes() *[rememberedBytes]byte {
+// bytes is the text of a buffer.
+func (r *TermBuffer) bytes() *[rememberedBytes]byte {
 	return (*[rememberedBytes]byte)(unsafe.Pointer(&r.text))
 }
 
-// read is the terms of raw that w holds, in memory of room; false when it holds none.
-func (w *rememberedWord) read(raw string, room *Room) ([]Term, bool) {
+// read is the terms of raw that w holds, in memory of buffer; false when it holds none.
+func (w *rememberedWord) read(raw string, buffer *TermBuffer) ([]Term, bool) {
 	version, lengths := w.version.Load(), w.lengths.Load()
 	n := int(lengths >> 8)
 	if version&1 != 0 || int(lengths&0xff) != len(raw) || n > rememberedTerms {
@@ -68,33 +68,33 @@ func (w *rememberedWord) read(raw string, room *Room) ([]Term, bool) {
 	end := len(raw)
 	for i := range n {
 		t := w.terms[i].Load()
-		room.terms[i] = Term{Offset: int(t >> 8 & 0xff), Start: int(t >> 16 & 0xff), End: int(t >> 24 & 0xff),
+		buffer.terms[i] = Term{Offset: int(t >> 8 & 0xff), Start: int(t >> 16 & 0xff), End: int(t >> 24 & 0xff),
 			Form: t>>32&rememberedForm != 0, Bare: t>>32&rememberedBare != 0, Part: t>>32&rememberedPart != 0, Over: t>>32&rememberedOver != 0}
 		length := int(t & 0xff)
 		if end+length > rememberedBytes { // somebody writes
 			return nil, false
 		}
-		text := unsafe.String(&room.bytes()[0], rememberedBytes)
-		room.terms[i].Text = text[end : end+length]
+		text := unsafe.String(&buffer.bytes()[0], rememberedBytes)
+		buffer.terms[i].Text = text[end : end+length]
 		end += length
 	}
 	for i := range (end + 7) / 8 {
-		room.text[i] = w.text[i].Load()
+		buffer.text[i] = w.text[i].Load()
 	}
-	if w.version.Load() != version || string(room.bytes()[:len(raw)]) != raw {
+	if w.version.Load() != version || string(buffer.bytes()[:len(raw)]) != raw {
 		return nil, false
 	}
-	return room.terms[:n], true
+	return buffer.terms[:n], true
 }
 
 // write makes w hold a word with its terms, if there is room and nobody else writes.
 func (w *rememberedWord) write(raw string, terms []Term) {
-	var room Room
+	var buffer TermBuffer
 	if len(terms) > rememberedTerms {
 		return
 	}
 	var packed [rememberedTerms]uint64
-	text := append(room.bytes()[:0], raw...)
+	text := append(buffer.bytes()[:0], raw...)
 	for i, t := range terms {
 		if len(text)+len(t.Text) > rememberedBytes || max(t.Offset, t.Start, t.End) > 0xff || min(t.Offset, t.Start, t.End) < 0 {
 			return
@@ -123,7 +123,7 @@ func (w *rememberedWord) write(raw string, terms []Term) {
 		w.terms[i].Store(packed[i])
 	}
 	for i := range (len(text) + 7) / 8 {
-		w.text[i].Store(room.text[i])
+		w.text[i].Store(buffer.text[i])
 	}
 	w.version.Store(version + 2)
 }
@@ -159,21 +159,21 @@ func (m *wordMemo) terms(a *Analyzer, word string) wordTerms {
 }
 
 // Known is what [Analyzer.Terms] appends to nothing for a raw word, remembered
-// from the last time that the word came. The terms lie in room and are valid until it
+// from the last time that the word came. The terms lie in buffer and are valid until it
 // is used again. It serves those who look at a few texts a query; an index is made with
 // Terms.
-func (a *Analyzer) Known(raw string, room *Room) []Term {
+func (a *Analyzer) Known(raw string, buffer *TermBuffer) []Term {
 	if len(raw) > rememberedBytes || raw == "" {
-		return a.Terms(room.terms[:0], raw)
+		return a.Terms(buffer.terms[:0], raw)
 	}
 	a.known.once.Do(func() {
 		a.known.seed, a.known.slots = maphash.MakeSeed(), make([]rememberedWord, rememberedSlots)
 	})
 	slot := &a.known.slots[maphash.String(a.known.seed, raw)%rememberedSlots]
-	if terms, ok := slot.read(raw, room); ok {
+	if terms, ok := slot.read(raw, buffer); ok {
 		return terms
 	}
-	terms := a.Terms(room.terms[:0], raw)
+	terms := a.Terms(buffer.terms[:0], raw)
 	slot.write(raw, terms)
 	return terms
 }

@@ -29,12 +29,12 @@ func TestOnePlace(t *testing.T) {
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
-			var room Room
+			var buffer TermBuffer
 			for i := range rounds {
 				k := (i*(g+1) + g) % len(words)
 				place.write(words[k], terms[k])
 				for range 8 {
-					if got, ok := place.read(words[k], &room); ok {
+					if got, ok := place.read(words[k], &buffer); ok {
 						found.Add(1)
 						if !slices.Equal(got, terms[k]) {
 							t.Errorf("%q has %v, want %v", words[k], got, terms[k])
@@ -45,10 +45,10 @@ func TestOnePlace(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	var room Room
+	var buffer TermBuffer
 	for k, w := range words {
 		place.write(w, terms[k])
-		got, ok := place.read(w, &room)
+		got, ok := place.read(w, &buffer)
 		size := len(w)
 		for _, term := range terms[k] {
 			size += len(term.Text)
@@ -57,18 +57,18 @@ func TestOnePlace(t *testing.T) {
 		if fits && !ok || ok && !slices.Equal(got, terms[k]) {
 			t.Errorf("%q has %v, %v, want %v", w, got, ok, terms[k])
 		}
-		if other, ok := place.read(words[(k+1)%len(words)], &room); ok && fits {
+		if other, ok := place.read(words[(k+1)%len(words)], &buffer); ok && fits {
 			t.Errorf("after %q came, the place holds %v of another", w, other)
 		}
 	}
 	place.write("ab", terms[0])
 	place.version.Add(1)
-	if _, ok := place.read("ab", &room); ok {
+	if _, ok := place.read("ab", &buffer); ok {
 		t.Error("what somebody writes was read")
 	}
 	place.write("studies", terms[1])
 	place.version.Add(1)
-	if _, ok := place.read("ab", &room); !ok {
+	if _, ok := place.read("ab", &buffer); !ok {
 		t.Error("two wrote at once")
 	}
 	if found.Load() == 0 {

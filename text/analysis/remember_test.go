@@ -24,9 +24,9 @@ func TestKnownEqualsTerms(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				var room analysis.Room
+				var buffer analysis.TermBuffer
 				for _, word := range words {
-					if got, want := a.Known(word, &room), a.Terms(nil, word); !slices.Equal(got, want) {
+					if got, want := a.Known(word, &buffer), a.Terms(nil, word); !slices.Equal(got, want) {
 						t.Errorf("%q has %v, want %v", word, got, want)
 					}
 				}

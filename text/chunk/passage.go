@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 	"unsafe"
@@ -124,17 +123,12 @@ func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	return sheaf.Span{Start: starts[first], End: end}
 }
 
-// startsPool has lists for Span, which snippets call for many texts.
-var startsPool = sync.Pool{New: func() any { return new([]int) }}
-
-// Span is where passage n of a chunk lies in content, the text of its document.
+// Span returns where passage n of a chunk is in content, the text of its document.
 func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n int) sheaf.Span {
 	left := IndexedText(doc, c, unsafe.String(unsafe.SliceData(content), len(content)))
 	text := left.Text
-	starts := startsPool.Get().(*[]int)
-	defer startsPool.Put(starts)
-	*starts = appendStarts((*starts)[:0], text, max(n, 0)*p.Stride+p.Words)
-	w := p.Window(*starts, len(text), n)
+	enough := max(n, 0)*p.Stride + p.Words
+	w := p.Window(appendStarts(nil, text, enough), len(text), n)
 	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
 		w.End--
 	}

@@ -9,9 +9,7 @@ package chunk
 
 import (
 	"path"
-	"slices"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 
 	"sheaf"
@@ -65,10 +63,12 @@ func KindOf(name string) Kind {
 
 var codeExtensions = func() map[string]bool {
 	set := map[string]bool{}
-	for ext := range strings.FieldsSeq(`.go .rs .c .h .cc .cpp .cxx .hpp .hh .java .kt .kts .scala .swift .m .mm .cs .fs .vb .py .pyi .rb .pl .pm
-		.php .js .jsx .mjs .cjs .ts .tsx .vue .svelte .dart .lua .r .jl .ex .exs .erl .hrl .hs .ml .mli .clj .cljs .lisp .el .scm .zig .nim .v .d
-		.sh .bash .zsh .fish .ps1 .psm1 .bat .cmd .sql .proto .graphql .tf .nix .cmake .gradle .groovy .asm .s .css .scss .sass .less .html .htm
-		.xml .json .jsonl .yaml .yml .toml .ini .cfg .conf .properties .mk .dockerfile`) {
+	for ext := range strings.FieldsSeq(`
+		.go .rs .c .h .cc .cpp .cxx .hpp .hh .java .kt .kts .scala .swift .m .mm .cs .fs .vb .py .pyi .rb
+		.pl .pm .php .js .jsx .mjs .cjs .ts .tsx .vue .svelte .dart .lua .r .jl .ex .exs .erl .hrl .hs
+		.ml .mli .clj .cljs .lisp .el .scm .zig .nim .v .d .sh .bash .zsh .fish .ps1 .psm1 .bat .cmd .sql
+		.proto .graphql .tf .nix .cmake .gradle .groovy .asm .s .css .scss .sass .less .html .htm .xml
+		.json .jsonl .yaml .yml .toml .ini .cfg .conf .properties .mk .dockerfile`) {
 		set[ext] = true
 	}
 	return set
@@ -149,7 +149,8 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 		s.front, begin = front, front.whole.end
 		s.doc.Frontmatter = sheaf.Span{Start: front.whole.start, End: front.whole.end}
 		s.doc.FrontmatterText = front.useless
-		s.doc.Aliases, s.doc.Tags, s.doc.Properties, s.doc.Warnings = front.aliases, front.tags, front.properties, front.warnings
+		s.doc.Aliases, s.doc.Tags = front.aliases, front.tags
+		s.doc.Properties, s.doc.Warnings = front.properties, front.warnings
 	} else if unclosedFrontmatter(s.src[s.start:]) {
 		s.doc.Warnings = []sheaf.Warning{{Line: 1, Message: "frontmatter: no line --- closes it; it is read as text"}}
 	}
@@ -192,41 +193,8 @@ func shortened(title string) string {
 	if len(title) <= maxCrumb {
 		return title
 	}
-	end := maxCrumb
-	for end > 0 && !utf8.RuneStart(title[end]) {
-		end--
-	}
-	return title[:end] + "…"
+	return firstBytes(title, maxCrumb) + "…"
 }
 
 // empty reports whether the file holds white space only.
 func (s *source) empty() bool { return blankText(s.src[s.start:]) }
-
-// IndexedText is the text of a chunk that is indexed: its body without what is no text
-// of it. That is the frontmatter, whose values are fields instead, unless it gave
-// nothing; data, such as a picture in base64; and hyphens that end lines of code, which would
-// join the words around them.
-func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
-	body, front := c.Body, doc.Frontmatter
-	text := content[body.Start:body.End]
-	parts := payloadsOf(content, body)
-	from := 0
-	if front.Len() > 0 && !doc.FrontmatterText && front.End > body.Start && front.Start < body.End {
-		at := sheaf.Span{Start: max(front.Start-body.Start, 0), End: min(front.End, body.End) - body.Start}
-		parts = slices.DeleteFunc(parts, func(p sheaf.Span) bool { return p.Start < at.End && at.Start < p.End })
-		i := 0
-		for i < len(parts) && parts[i].Start < at.Start {
-			i++
-		}
-		parts = slices.Insert(parts, i, at)
-		from = at.End
-	}
-	hyphens := slices.DeleteFunc(codeHyphens(text, from, KindOf(doc.Path) == KindCode), func(h sheaf.Span) bool {
-		return slices.ContainsFunc(parts, func(p sheaf.Span) bool { return p.Start < h.End && h.Start < p.End })
-	})
-	if len(hyphens) > 0 {
-		parts = append(parts, hyphens...)
-		slices.SortFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
-	}
-	return without(text, parts)
-}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"sheaf"
 	"sheaf/internal/wikilink"
@@ -93,9 +92,11 @@ func (f *frontmatter) read(src string) {
 		var err error
 		if entries, err = f.parse(inner); err != nil {
 			f.useless = true
-			f.warnings = append(f.warnings, sheaf.Warning{Line: lineOf(err), Message: "frontmatter: " + message(err) + "; it is indexed as text"})
-			// What nobody can read whole keeps readers away, and lets none in.
-			entries = slices.DeleteFunc(looseYAML(inner), func(e yamlEntry) bool { return IsAccessProperty(e.key) && !strings.EqualFold(e.key, "tenant") })
+			f.warn(lineOf(err), "%s; it is indexed as text", message(err))
+			// Malformed frontmatter may hide the document from callers, but lets no caller in.
+			entries = slices.DeleteFunc(looseYAML(inner), func(e yamlEntry) bool {
+				return IsAccessProperty(e.key) && !strings.EqualFold(e.key, "tenant")
+			})
 			if len(entries) == 0 {
 				return
 			}
@@ -192,10 +193,12 @@ func (f *frontmatter) take(entries []yamlEntry) {
 		if tenant && len(p.Values) == 0 && (e.nested || e.within || e.null) {
 			// It is somebody's, and nobody knows whose: as that of no tenant everybody would see it.
 			p.Values = []sheaf.Value{sheaf.TextValue("")}
-			f.warn(e.line, "%q is no name and no list of names: only who sees the documents of every tenant sees this one", showable(e.key))
+			f.warn(e.line, "%q is no name and no list of names: only who sees the documents of every tenant sees this one",
+				showable(e.key))
 		}
 		if strings.EqualFold(e.key, "access") && slices.Contains(p.Values, sheaf.TextValue("*")) {
-			f.warn(e.line, "%q names \"*\", which lets nobody in who does not see everything: public is everybody of the tenant", showable(e.key))
+			f.warn(e.line, "%q names \"*\", which lets nobody in who does not see everything: public is everybody of the tenant",
+				showable(e.key))
 		}
 		if len(p.Values) > 0 {
 			if len(f.properties) < maxProperties || IsAccessProperty(e.key) {
@@ -241,10 +244,14 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	if len(e.values) != 1 {
 		return
 	}
-	v := e.values[0].value()
 	const most = 40 // bytes; more are prose
-	if _, ok := dateOf(v); (v.Kind == sheaf.KindText || v.Kind == sheaf.KindNumber) && !ok && len(v.String()) <= most && strings.ContainsAny(v.String(), "0123456789") {
-		f.warn(e.line, "%q is %q, which is no date that can be read: write it as 2024-05-31", showable(e.key), v.String())
+	v := e.values[0].value()
+	if v.Kind != sheaf.KindText && v.Kind != sheaf.KindNumber {
+		return
+	}
+	text := v.String()
+	if _, ok := dateOf(v); !ok && len(text) <= most && strings.ContainsAny(text, "0123456789") {
+		f.warn(e.line, "%q is %q, which is no date that can be read: write it as 2024-05-31", showable(e.key), text)
 	}
 }
 
@@ -267,7 +274,8 @@ func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	case more == 0:
 		f.warn(first.line, "%q has a list or map within a list, or an alias of one; that is left out", showable(first.key))
 	default:
-		f.warn(first.line, "%q and %d more have a list or map within a list, or an alias of one; that is left out", showable(first.key), more)
+		f.warn(first.line, "%q and %d more have a list or map within a list, or an alias of one; that is left out",
+			showable(first.key), more)
 	}
 }
 
@@ -279,11 +287,7 @@ func (f *frontmatter) shorten(e yamlEntry) {
 			continue
 		}
 		f.warn(e.line, "a value of %q has %d bytes; only the first %d are kept", showable(e.key), len(*v), maxValueBytes)
-		end := maxValueBytes
-		for end > 0 && !utf8.RuneStart((*v)[end]) {
-			end--
-		}
-		*v = (*v)[:end]
+		*v = firstBytes(*v, maxValueBytes)
 	}
 }
 
@@ -319,19 +323,43 @@ func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefi
 }
 
 func containsFold(list []string, s string) bool {
-	for _, t := range list {
-		if strings.EqualFold(s, t) {
-			return true
-		}
+	return slices.ContainsFunc(list, func(t string) bool { return strings.EqualFold(s, t) })
+}
+
+// joinLines returns s with one separator in place of each run of line endings.
+func joinLines(s, separator string) string {
+	if !strings.ContainsAny(s, "\r\n") {
+		return s
 	}
-	return false
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), separator)
 }
 
 // oneLine trims s and turns line breaks into spaces.
 func oneLine(s string) string {
-	s = showable(s)
-	if strings.ContainsAny(s, "\r\n") {
-		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	return strings.Trim(joinLines(showable(s), " "), " \t")
+}
+
+// moduleStatement matches the beginning of an import or export of JavaScript.
+var moduleStatement = regexp.MustCompile(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
+	`export[ \t]*([{*]|[ \t](async|class|const|default|function|let|var)[ \t({]))`)
+
+// moduleEnd is where the imports and exports end with which an MDX file goes on at
+// byte begin, or begin when there are none: blocks of lines up to a blank line, as
+// MDX reads them. They are read like frontmatter: bytes of the document that are no
+// text of it. A later export stays text.
+func moduleEnd(src string, begin int) int {
+	end, inside := begin, false
+	all := linesFrom(src, begin)
+	for l, ok := all.next(); ok; l, ok = all.next() {
+		text := src[l.start:l.end]
+		switch {
+		case blank(text):
+			inside = false
+		case inside || moduleStatement.MatchString(text):
+			inside, end = true, l.next
+		default:
+			return end
+		}
 	}
-	return strings.Trim(s, " \t")
+	return end
 }

@@ -32,7 +32,8 @@ func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 	case "window":
 		numbers["size"], numbers["overlap"] = &o.Window.Size, &o.Window.Overlap
 		texts["boundary"], texts["tokens"] = &o.Window.Boundary, &o.Window.TokensName
-		flags["large"], flags["title-prefix"], flags["metadata-suffix"] = &o.Window.Large, &o.Window.TitlePrefix, &o.Window.MetadataSuffix
+		flags["large"] = &o.Window.Large
+		flags["title-prefix"], flags["metadata-suffix"] = &o.Window.TitlePrefix, &o.Window.MetadataSuffix
 	}
 	for _, word := range words[1:] {
 		key, value, _ := strings.Cut(word, "=")

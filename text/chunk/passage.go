@@ -77,7 +77,8 @@ func appendPlain(starts []int, text string, i int, inWord bool, enough int) (_ [
 	}
 	for n = 0; len(text)-i-n >= 8 && len(starts) <= enough; n += 8 {
 		s := text[i+n : i+n+8]
-		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 		// Of bytes that are ASCII no sum exceeds a byte, and no difference is below 0.
 		words := (x + ones*(utf8.RuneSelf-' '-1)) & tops
 		spaces := ones*utf8.RuneSelf - (x ^ ones*' ')

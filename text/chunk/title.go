@@ -1,7 +1,10 @@
 package chunk
 
 import (
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"sheaf/internal/attributes"
 )
@@ -36,4 +39,81 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 		}
 	}
 	return plainText(content, s.definitions), id
+}
+
+// Slug is the fragment by which GitHub calls a heading of this title: letters in
+// lower case, each by itself; marks, digits, letter numbers, connectors and
+// hyphens kept; spaces turned into hyphens; everything else dropped. A title of
+// which nothing is left has the slug "heading".
+func Slug(title string) string {
+	for i := 0; i < len(title); i++ {
+		if c := title[i]; c >= utf8.RuneSelf || !plainSlug[c] {
+			return slowSlug(title)
+		}
+	}
+	if title == "" {
+		return "heading"
+	}
+	return title
+}
+
+// plainSlug are the bytes that a slug keeps as they are.
+var plainSlug = func() (set [utf8.RuneSelf]bool) {
+	for c := range set {
+		set[c] = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+	}
+	return set
+}()
+
+func slowSlug(title string) string {
+	var b strings.Builder
+	b.Grow(len(title))
+	for _, r := range title {
+		switch {
+		case r < utf8.RuneSelf:
+			switch {
+			case r >= 'A' && r <= 'Z':
+				b.WriteByte(byte(r) + 'a' - 'A')
+			case plainSlug[r]:
+				b.WriteByte(byte(r))
+			case r == ' ':
+				b.WriteByte('-')
+			}
+		case r == 'İ':
+			b.WriteString("i\u0307")
+		case unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic):
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	if b.Len() == 0 {
+		return "heading"
+	}
+	return b.String()
+}
+
+// slugs makes slugs unique within a document.
+type slugs struct {
+	used map[string]bool
+	next map[string]int // the smallest suffix that may still be free
+}
+
+// unique is slug itself when no earlier heading has it, else slug with the
+// smallest -n, n from 1, that none has.
+func (s *slugs) unique(slug string) string {
+	if s.used == nil {
+		s.used, s.next = map[string]bool{}, map[string]int{}
+	}
+	if s.used[slug] {
+		base := slug
+		n := max(1, s.next[base])
+		for ; ; n++ {
+			slug = base + "-" + strconv.Itoa(n)
+			if !s.used[slug] {
+				break
+			}
+		}
+		s.next[base] = n + 1
+	}
+	s.used[slug] = true
+	return slug
 }

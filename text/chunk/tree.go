@@ -1,6 +1,10 @@
 package chunk
 
-import "sheaf"
+import (
+	"strings"
+
+	"sheaf"
+)
 
 // tree makes every heading with text under it a chunk, and the document their
 // root. For example
@@ -28,7 +32,8 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 	}
 	kept := s.keptHeadings()
 	chunks := make([]sheaf.Chunk, 1, len(kept)+1)
-	chunks[0] = sheaf.Chunk{ID: s.doc.ID, Doc: s.doc.ID, Title: s.doc.Title, Span: sheaf.Span{End: len(s.src)}, Body: sheaf.Span{End: len(s.src)}, SiblingCount: 1}
+	whole := sheaf.Span{End: len(s.src)}
+	chunks[0] = sheaf.Chunk{ID: s.doc.ID, Doc: s.doc.ID, Title: s.doc.Title, Span: whole, Body: whole, SiblingCount: 1}
 	var used slugs
 	parents := make([]int, 1, len(kept)+1) // of chunks, by position
 	children := make([]int, 1, len(kept)+1)
@@ -50,7 +55,8 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 		rest := sheaf.Span{Start: h.end, End: len(s.src)}
 		chunks = append(chunks, sheaf.Chunk{
 			ID: sheaf.ChunkID(s.doc.ID, slug), Doc: s.doc.ID, Parent: chunks[parent].ID, Depth: h.level, Position: position,
-			Title: s.titles[i], Slug: slug, Heading: sheaf.Span{Start: h.start, End: h.end}, HasHeading: true, Span: rest, Body: rest,
+			Title: s.titles[i], Slug: slug, Heading: sheaf.Span{Start: h.start, End: h.end}, HasHeading: true,
+			Span: rest, Body: rest,
 		})
 		parents, children = append(parents, parent), append(children, 0)
 		children[parent]++
@@ -86,9 +92,8 @@ func (s *source) keptHeadings() []int {
 	return kept
 }
 
-// nameHierarchies writes the titles above each chunk, its own last, and the
-// breadcrumb of them, in which very long titles are cut. The first heading is left out when it repeats the
-// document's title.
+// nameHierarchies writes the titles above each chunk, its own last, and the breadcrumb of them, in
+// which very long titles are cut. It skips a first heading that repeats the document's title.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}
@@ -104,4 +109,89 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 		c.Hierarchy = append(above.Hierarchy[:len(above.Hierarchy):len(above.Hierarchy)], crumb)
 		c.Breadcrumb = above.Breadcrumb + " › " + crumb
 	}
+}
+
+// distribute gives the links, tags and block ids of the text to the chunks in
+// whose heading or body they stand; windows that overlap may share one. The
+// frontmatter's tags are those of the root, or of every piece; its links are the root's.
+func (s *source) distribute() {
+	found := s.scan.inline()
+	chunks := s.doc.Chunks
+	declared := s.doc.Tags[:len(s.doc.Tags):len(s.doc.Tags)]
+	// seen is the position after that of the last chunk which has a tag.
+	seen := make(map[string]int, len(declared)+len(found.tags))
+	for _, tag := range declared {
+		seen[strings.ToLower(tag)] = 1
+	}
+	chunks[0].Tags = declared
+	if chunks[0].ID == s.doc.ID {
+		chunks[0].Links = s.front.links
+	} else {
+		for i := range chunks {
+			chunks[i].Tags = declared
+		}
+		for _, tag := range declared {
+			seen[strings.ToLower(tag)] = len(chunks)
+		}
+	}
+	s.distributeFields()
+	holders := holders{chunks: chunks}
+	for _, link := range found.links {
+		from, to := holders.of(link.Span)
+		for i := from; i < to; i++ {
+			chunks[i].Links = append(chunks[i].Links, link)
+		}
+	}
+	holders.at = 0
+	for _, tag := range found.tags {
+		from, to := holders.of(sheaf.Span{Start: tag.start, End: tag.end})
+		key := strings.ToLower(tag.text)
+		last, known := seen[key]
+		if !known {
+			s.doc.Tags = append(s.doc.Tags, tag.text)
+		}
+		for i := max(from, last); i < to; i++ {
+			chunks[i].Tags = append(chunks[i].Tags, tag.text)
+		}
+		seen[key] = max(to, last)
+	}
+	holders.at = 0
+	for _, block := range found.blocks {
+		from, to := holders.of(sheaf.Span{Start: block.start, End: block.end})
+		anchor := s.src[block.start] == '<'
+		if anchor && to < len(chunks) && chunks[to].HasHeading && s.above(block.end, chunks[to].Heading.Start) {
+			from, to = to, to+1
+		}
+		for i := from; i < to; i++ {
+			chunks[i].Blocks = append(chunks[i].Blocks, block.text)
+		}
+	}
+}
+
+// holders finds the chunks that hold a part of the text. Starts and ends of the
+// chunks never decrease, and it is asked for parts in order.
+type holders struct {
+	chunks []sheaf.Chunk
+	at     int
+}
+
+// of is the range of the chunks that hold a byte of s; the chunk after it when
+// none does, as in punctuation between windows, and the last one at the end.
+func (h *holders) of(s sheaf.Span) (from, to int) {
+	for h.at+1 < len(h.chunks) && h.chunks[h.at].Body.End <= s.Start {
+		h.at++
+	}
+	to = h.at + 1
+	for to < len(h.chunks) && begin(&h.chunks[to]) < s.End {
+		to++
+	}
+	return h.at, to
+}
+
+// begin is the first byte that belongs to a chunk: of its heading, or its body.
+func begin(c *sheaf.Chunk) int {
+	if c.HasHeading {
+		return c.Heading.Start
+	}
+	return c.Body.Start
 }

@@ -81,7 +81,8 @@ func verifyChunk(doc *sheaf.Document, c *sheaf.Chunk, i, size int) error {
 func verifyNesting(doc *sheaf.Document) error {
 	root := &doc.Chunks[0]
 	if root.Depth != 0 || root.Parent != "" || root.HasHeading {
-		return fmt.Errorf("%s: the root has depth %d, parent %q and heading %v", root.ID, root.Depth, root.Parent, root.Heading)
+		return fmt.Errorf("%s: the root has depth %d, parent %q and heading %v",
+			root.ID, root.Depth, root.Parent, root.Heading)
 	}
 	open := []*sheaf.Chunk{root}
 	for i := 1; i < len(doc.Chunks); i++ {
@@ -99,9 +100,11 @@ func verifyNesting(doc *sheaf.Document) error {
 		case c.Depth < 1 || c.Depth > 6 || !c.HasHeading || c.Slug == "":
 			return fmt.Errorf("%s: no heading of depth 1 to 6 with a slug", c.ID)
 		case !parent.Span.Contains(c.Heading) || !parent.Span.Contains(c.Span):
-			return fmt.Errorf("%s: heading %v and span %v do not lie in its parent's span %v", c.ID, c.Heading, c.Span, parent.Span)
+			return fmt.Errorf("%s: heading %v and span %v do not lie in its parent's span %v",
+				c.ID, c.Heading, c.Span, parent.Span)
 		case c.Span.Start != c.Heading.End || c.Body.Start != c.Span.Start:
-			return fmt.Errorf("%s: span %v and body %v should begin at %d, after the heading", c.ID, c.Span, c.Body, c.Heading.End)
+			return fmt.Errorf("%s: span %v and body %v should begin at %d, after the heading",
+				c.ID, c.Span, c.Body, c.Heading.End)
 		}
 		open = append(open, c)
 	}

@@ -81,7 +81,8 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 	}
 	switch {
 	case o.Tokens == nil || len(strings.Fields(o.TokensName)) != 1:
-		return nil, sheaf.Invalidf("window: tokens %q are not known: must be %s, or the tokenizer of that name given with it", o.TokensName, wordTokens)
+		return nil, sheaf.Invalidf("window: tokens %q are not known: must be %s, or the tokenizer of that name given with it",
+			o.TokensName, wordTokens)
 	case o.Size < 1:
 		return nil, sheaf.Invalidf("window: size is %d tokens: must be at least 1", o.Size)
 	case o.Overlap < 0 || o.Overlap >= o.Size:
@@ -94,7 +95,8 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 
 // Name implements [Chunker].
 func (w window) Name() string {
-	name := fmt.Sprintf("window size=%d overlap=%d boundary=%s tokens=%s", w.o.Size, w.o.Overlap, w.o.Boundary, w.o.TokensName)
+	name := fmt.Sprintf("window size=%d overlap=%d boundary=%s tokens=%s",
+		w.o.Size, w.o.Overlap, w.o.Boundary, w.o.TokensName)
 	for _, flag := range [...]struct {
 		on   bool
 		name string
@@ -308,7 +310,8 @@ func sentenceEnd(between string) int {
 		rest := between[i+size:]
 		return len(between) - len(strings.TrimLeft(rest, closingMarks))
 	}
-	if i := strings.IndexAny(between, "\n\r"); i >= 0 && strings.TrimRight(between[i:], " \t\n\r") != "" || strings.Count(between, "\n") > 1 {
+	i := strings.IndexAny(between, "\n\r")
+	if i >= 0 && strings.TrimRight(between[i:], " \t\n\r") != "" || strings.Count(between, "\n") > 1 {
 		return strings.LastIndexAny(between, "\n\r") + 1
 	}
 	space := strings.IndexFunc(between, unicode.IsSpace)

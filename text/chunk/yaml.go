@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -36,7 +37,8 @@ func message(err error) string {
 // parse reads a block by a full YAML parser. Nothing is expanded: an alias of
 // anything but a scalar is left out.
 func (f *frontmatter) parse(inner string) ([]yamlEntry, error) {
-	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}, parser.AllowDuplicateMapKey())
+	limits := yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}
+	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), limits, parser.AllowDuplicateMapKey())
 	if err != nil {
 		fault := new(yamlfile.Fault)
 		errors.As(err, &fault)
@@ -51,14 +53,20 @@ func (f *frontmatter) parse(inner string) ([]yamlEntry, error) {
 
 type yamlReader struct{ anchors map[string]ast.Node }
 
-func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
-	var values []*ast.MappingValueNode
-	switch n := r.bare(body).(type) {
+// pairs returns the keys and values of a map; ok is false for another node.
+func (r *yamlReader) pairs(n ast.Node) (values []*ast.MappingValueNode, ok bool) {
+	switch n := r.bare(n).(type) {
 	case *ast.MappingNode:
-		values = n.Values
+		return n.Values, true
 	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
+		return []*ast.MappingValueNode{n}, true
+	}
+	return nil, false
+}
+
+func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
+	values, ok := r.pairs(body)
+	if !ok {
 		return nil, &yamlFault{body.GetToken().Position.Line + 1, "no keys and values"}
 	}
 	entries := make([]yamlEntry, 0, len(values))
@@ -110,13 +118,7 @@ const maxBelow = 8
 // below adds the scalars, and the lists of scalars, of a map in the frontmatter: place of the
 // map meta is meta.place.
 func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
-	var values []*ast.MappingValueNode
-	switch n := r.bare(n).(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	}
+	values, _ := r.pairs(n)
 	for _, v := range values {
 		if isMerge(v) || depth > maxBelow || len(entries) > 2*maxProperties {
 			continue
@@ -213,4 +215,233 @@ func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 		return yamlScalar{n.GetToken().Value, true}, true
 	}
 	return yamlScalar{}, false
+}
+
+// simpleYAML reads the part of YAML that nearly all frontmatter is written in:
+// top-level keys with plain or simply quoted scalars, and lists of those. ok is
+// false when there is anything else, which says nothing about its validity.
+func simpleYAML(inner string) (entries []yamlEntry, ok bool) {
+	number := 1
+	all := linesFrom(inner, 0)
+	for l, more := all.next(); more; l, more = all.next() {
+		number++
+		text := strings.TrimRight(inner[l.start:l.end], " \t")
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		if item, isItem := strings.CutPrefix(strings.TrimLeft(text, " "), "- "); isItem && len(entries) > 0 {
+			e := &entries[len(entries)-1]
+			value, ok := simpleScalar(strings.TrimLeft(item, " "))
+			if !ok || !(e.null || e.list) || strings.Contains(item, ": ") || strings.HasSuffix(item, ":") {
+				return nil, false
+			}
+			e.list, e.null = true, false
+			e.values = append(e.values, value)
+			continue
+		}
+		key, rest, found := strings.Cut(text, ":")
+		if !found || !simpleKey(key) || rest != "" && rest[0] != ' ' {
+			return nil, false
+		}
+		e := yamlEntry{key: key, line: number}
+		if ok := e.simpleValue(strings.TrimLeft(rest, " ")); !ok {
+			return nil, false
+		}
+		entries = append(entries, e)
+	}
+	return entries, true
+}
+
+func (e *yamlEntry) simpleValue(rest string) bool {
+	if rest == "" {
+		e.null = true
+		return true
+	}
+	if inside, ok := strings.CutPrefix(rest, "["); ok {
+		inside, ok = strings.CutSuffix(inside, "]")
+		e.list = true
+		return ok && e.simpleItems(strings.Trim(inside, " "))
+	}
+	value, ok := simpleScalar(rest)
+	e.values = append(e.values, value)
+	return ok
+}
+
+// simpleItems reads the items between the brackets of a list on one line.
+func (e *yamlEntry) simpleItems(rest string) bool {
+	for rest != "" {
+		end := -1
+		if c := rest[0]; c == '"' || c == '\'' {
+			if end = strings.IndexByte(rest[1:], c) + 2; end < 2 {
+				return false
+			}
+			if after := strings.TrimLeft(rest[end:], " "); after != "" && after[0] != ',' {
+				return false
+			}
+		} else if end = strings.IndexByte(rest, ','); end < 0 {
+			end = len(rest)
+		}
+		item := strings.TrimRight(rest[:end], " ")
+		value, ok := simpleScalar(item)
+		if !ok || !value.quoted && strings.ContainsAny(item, "[]{}\"'#&*:") {
+			return false
+		}
+		e.values = append(e.values, value)
+		rest = strings.TrimLeft(rest[end:], " ")
+		if rest != "" {
+			rest = strings.TrimLeft(rest[1:], " ") // the comma
+		}
+	}
+	return true
+}
+
+func simpleKey(key string) bool {
+	for i := 0; i < len(key); i++ {
+		if c := key[i]; !isWordByte(c) && (c != '_' && c != '-' && c != '.' && c != ' ' || i == 0) {
+			return false
+		}
+	}
+	return key != "" && key[len(key)-1] != ' '
+}
+
+// simpleScalar reads a scalar on one line without escapes or anything special.
+func simpleScalar(s string) (yamlScalar, bool) {
+	if s == "" || strings.ContainsRune(s, '\t') {
+		return yamlScalar{}, false
+	}
+	if c := s[0]; c == '"' || c == '\'' {
+		inside, ok := unquoted(s)
+		if !ok || strings.IndexByte(inside, c) >= 0 || c == '"' && strings.IndexByte(inside, '\\') >= 0 {
+			return yamlScalar{}, false
+		}
+		return yamlScalar{inside, true}, true
+	}
+	if strings.IndexByte("[]{}&*!|>%@`#,?-:", s[0]) >= 0 && !(s[0] == '-' && len(s) > 1 && isDigit(s[1])) {
+		return yamlScalar{}, false
+	}
+	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") {
+		return yamlScalar{}, false
+	}
+	return yamlScalar{raw: s}, true
+}
+
+// looseYAML reads what it can of malformed YAML: the keys that begin a line, each with what
+// stands behind it, or in lines of list items below it. So one value without its quotation
+// marks, as a title with a colon, loses no other. What is nested is left out.
+func looseYAML(inner string) (entries []yamlEntry) {
+	number, below, bracket := 1, false, false // whether the last key may have items, and whether in brackets
+	all := linesFrom(inner, 0)
+	for l, more := all.next(); more; l, more = all.next() {
+		number++
+		text := strings.TrimRight(inner[l.start:l.end], " \t")
+		inside := strings.TrimLeft(text, " \t")
+		if inside == "" || inside[0] == '#' {
+			continue
+		}
+		if bracket && (len(inside) < len(text) || inside[0] == ']') {
+			bracket = !entries[len(entries)-1].looseItems(inside)
+			continue
+		}
+		bracket = false
+		if below && len(inside) > 1 && inside[0] == '-' && (inside[1] == ' ' || inside[1] == '\t') {
+			if value, ok := looseScalar(inside[2:]); ok && !strings.Contains(inside, ": ") {
+				entries[len(entries)-1].add(value)
+			}
+			continue
+		}
+		key, rest, found := strings.Cut(text, ":")
+		if found = found && (rest == "" || rest[0] == ' ' || rest[0] == '\t'); !found {
+			below = false
+			continue
+		}
+		key = strings.TrimRight(key, " \t")
+		if inside, ok := unquoted(key); ok {
+			key = inside
+		}
+		if below = false; !looseKey(key) { // also what is indented
+			continue
+		}
+		e := yamlEntry{key: key, line: number, null: true}
+		rest = strings.TrimSpace(rest)
+		if items, isList := strings.CutPrefix(rest, "["); isList {
+			bracket = !e.looseItems(items)
+		} else if value, ok := looseScalar(rest); ok {
+			e.null, e.values = false, []yamlScalar{value}
+		} else {
+			below = rest == "" || rest[0] == '#'
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// looseKey reports whether a text may be a key: it begins with a letter, a digit or an
+// underscore, and has few other signs.
+func looseKey(key string) bool {
+	for i, c := range key {
+		if !unicode.In(c, unicode.L, unicode.M, unicode.Nd) && c != '_' && (i == 0 || !strings.ContainsRune("-. /", c)) {
+			return false
+		}
+	}
+	return key != ""
+}
+
+// add makes a value one of a list.
+func (e *yamlEntry) add(value yamlScalar) {
+	e.list, e.null, e.values = true, false, append(e.values, value)
+}
+
+// looseItems adds what stands between brackets and commas on a line to a list, and reports
+// whether the list ends there.
+func (e *yamlEntry) looseItems(s string) (ended bool) {
+	for {
+		s = strings.TrimLeft(s, " \t,[")
+		switch {
+		case s == "" || s[0] == '#':
+			return ended
+		case s[0] == ']':
+			s, ended = s[1:], true
+			continue
+		}
+		end := 0
+		if s[0] == '"' || s[0] == '\'' {
+			end = strings.IndexByte(s[1:], s[0]) + 2
+		}
+		if end < 2 {
+			if end = strings.IndexAny(s, ",]"); end < 0 {
+				end = len(s)
+			}
+			if comment := strings.Index(s[:end], " #"); comment >= 0 {
+				end = comment
+			}
+		}
+		if value, ok := looseScalar(s[:end]); ok {
+			e.add(value)
+		}
+		s, ended = s[end:], false
+	}
+}
+
+// looseScalar is a text as it stands, without a comment behind it and quotation marks around it.
+// What says that lines follow, or brackets that hold more, is none.
+func looseScalar(s string) (yamlScalar, bool) {
+	s = strings.TrimSpace(s)
+	if inside, ok := unquoted(s); ok {
+		return yamlScalar{inside, true}, true
+	}
+	s, _, _ = strings.Cut(s, " #")
+	s = strings.TrimSpace(s)
+	if inside, ok := unquoted(s); ok {
+		return yamlScalar{inside, true}, true
+	}
+	return yamlScalar{raw: s}, s != "" && !strings.ContainsAny(s[:1], "#[]|>")
+}
+
+// unquoted is what stands between quotation marks; ok is false where there are none.
+func unquoted(s string) (inside string, ok bool) {
+	n := len(s)
+	if n < 2 || s[0] != '"' && s[0] != '\'' || s[n-1] != s[0] {
+		return "", false
+	}
+	return s[1 : n-1], true
 }

@@ -409,3 +409,374 @@ func (s *scanner) opensMath(rest string, l line) bool {
 	}
 	return true
 }
+
+// atxHeading reads "## Title ##": the level and where its text stands in s,
+// without closing hashes and spaces at the ends.
+func atxHeading(s string) (level, from, to int, ok bool) {
+	for level < len(s) && s[level] == '#' {
+		level++
+	}
+	if level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
+		return 0, 0, 0, false
+	}
+	from, to = trimSpan(s, level, len(s))
+	to = withoutClosingHashes(s, from, to)
+	return level, from, to, true
+}
+
+// withoutClosingHashes is the end of s[from:to] without a run of hashes at its
+// end that a space or tab precedes, or that is all there is.
+func withoutClosingHashes(s string, from, to int) int {
+	end := to
+	for end > from && s[end-1] == '#' {
+		end--
+	}
+	if end == to || end > from && s[end-1] != ' ' && s[end-1] != '\t' {
+		return to
+	}
+	_, end = trimSpan(s, from, end)
+	return end
+}
+
+// trimSpan is s[from:to] without spaces and tabs at its ends.
+func trimSpan(s string, from, to int) (int, int) {
+	for from < to && (s[from] == ' ' || s[from] == '\t') {
+		from++
+	}
+	for to > from && (s[to-1] == ' ' || s[to-1] == '\t') {
+		to--
+	}
+	return from, to
+}
+
+// opensFence reports whether s opens fenced code, and with how many marks.
+func opensFence(s string) (length int, ok bool) {
+	ch := s[0]
+	n := 0
+	for n < len(s) && s[n] == ch {
+		n++
+	}
+	if n < 3 || ch == '`' && strings.IndexByte(s[n:], '`') >= 0 {
+		return 0, false
+	}
+	return n, true
+}
+
+// closesFence reports whether s ends fenced code that n marks ch opened.
+func closesFence(s string, ch byte, n int) bool {
+	i := 0
+	for i < len(s) && s[i] == ch {
+		i++
+	}
+	return i >= n && blank(s[i:])
+}
+
+// setextLevel is 1 for a line of '=', 2 for one of '-', else 0.
+func setextLevel(s string) int {
+	ch := s[0]
+	if ch != '=' && ch != '-' {
+		return 0
+	}
+	i := 0
+	for i < len(s) && s[i] == ch {
+		i++
+	}
+	if !blank(s[i:]) {
+		return 0
+	}
+	if ch == '=' {
+		return 1
+	}
+	return 2
+}
+
+// thematicBreak reports whether s is a rule: three or more of one of - _ * with
+// spaces and tabs between them.
+func thematicBreak(s string) bool {
+	ch, n := s[0], 0
+	if ch != '-' && ch != '_' && ch != '*' {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ch:
+			n++
+		case ' ', '\t':
+		default:
+			return false
+		}
+	}
+	return n >= 3
+}
+
+// listItem reads the marker of a list item at byte next of c, which is indented
+// by indent columns: how many bytes it has, and how many columns of white space
+// belong to it. inParagraph says that the item would interrupt a paragraph.
+func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int, ok bool) {
+	s := c.s[next:]
+	switch {
+	case s[0] == '-' || s[0] == '+' || s[0] == '*':
+		marker = 1
+	case isDigit(s[0]):
+		for marker < len(s) && marker < 10 && isDigit(s[marker]) {
+			marker++
+		}
+		if marker > 9 || marker == len(s) || s[marker] != '.' && s[marker] != ')' {
+			return 0, 0, false
+		}
+		if inParagraph && s[:marker] != "1" {
+			return 0, 0, false
+		}
+		marker++
+	default:
+		return 0, 0, false
+	}
+	if marker < len(s) && s[marker] != ' ' && s[marker] != '\t' {
+		return 0, 0, false
+	}
+	after := cursor{s: c.s, pos: next + marker, col: c.col + indent + marker}
+	spaces, content := after.indent()
+	switch {
+	case content == len(c.s):
+		return marker, 1, !inParagraph // an empty item cannot interrupt a paragraph
+	case spaces > 4:
+		spaces = 1
+	}
+	return marker, spaces, true
+}
+
+// startsHTML is the kind (1..7) of the HTML block that s begins, or 0. Kind 7
+// cannot interrupt a paragraph.
+func startsHTML(s string, inParagraph bool) int {
+	switch {
+	case strings.HasPrefix(s, "<!--"):
+		return 2
+	case strings.HasPrefix(s, "<?"):
+		return 3
+	case strings.HasPrefix(s, "<![CDATA["):
+		return 5
+	case len(s) > 2 && s[1] == '!' && isLetter(s[2]):
+		return 4
+	}
+	i := 1
+	closing := i < len(s) && s[i] == '/'
+	if closing {
+		i++
+	}
+	name := i
+	for i < len(s) && (isLetter(s[i]) || i > name && (isDigit(s[i]) || s[i] == '-')) {
+		i++
+	}
+	if i == name {
+		return 0
+	}
+	if i-name <= longestHTMLName {
+		tag := strings.ToLower(s[name:i])
+		ends := i == len(s) || s[i] == ' ' || s[i] == '\t' || s[i] == '>'
+		if !closing && rawHTMLNames[tag] {
+			if ends {
+				return 1
+			}
+			return 0
+		}
+		if (ends || strings.HasPrefix(s[i:], "/>")) && blockHTMLNames[tag] {
+			return 6
+		}
+	}
+	if inParagraph {
+		return 0
+	}
+	if end, ok := htmlTag(s, i, closing); ok && blank(s[end:]) {
+		return 7
+	}
+	return 0
+}
+
+// endsHTML reports whether a line ends an HTML block of kind 1..5.
+func endsHTML(s string, kind int) bool {
+	switch kind {
+	case 1:
+		for i := strings.Index(s, "</"); i >= 0; {
+			if rawEnd(s[i+2:]) {
+				return true
+			}
+			next := strings.Index(s[i+2:], "</")
+			if next < 0 {
+				return false
+			}
+			i += 2 + next
+		}
+		return false
+	case 2:
+		return strings.Contains(s, "-->")
+	case 3:
+		return strings.Contains(s, "?>")
+	case 4:
+		return strings.IndexByte(s, '>') >= 0
+	case 5:
+		return strings.Contains(s, "]]>")
+	}
+	return false
+}
+
+// rawEnd reports whether s begins with the name of an element whose content is
+// not Markdown and '>'.
+func rawEnd(s string) bool {
+	end := strings.IndexByte(s[:min(len(s), longestHTMLName+1)], '>')
+	return end >= 0 && rawHTMLNames[strings.ToLower(s[:end])]
+}
+
+// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the
+// byte after its '>', or, when it is no tag, where that became clear.
+func htmlTag(s string, i int, closing bool) (end int, ok bool) {
+	i, spaced := skipTagSpace(s, i)
+	if closing {
+		return i + 1, i < len(s) && s[i] == '>'
+	}
+	for {
+		if i == len(s) {
+			return i, false
+		}
+		switch {
+		case s[i] == '>':
+			return i + 1, true
+		case s[i] == '/':
+			return i + 2, i+1 < len(s) && s[i+1] == '>'
+		case !spaced || !(isLetter(s[i]) || s[i] == '_' || s[i] == ':'):
+			return i, false
+		}
+		for i < len(s) && (isWordByte(s[i]) || strings.IndexByte("_.:-", s[i]) >= 0) {
+			i++
+		}
+		i, spaced = skipTagSpace(s, i)
+		if i == len(s) || s[i] != '=' {
+			continue
+		}
+		i, _ = skipTagSpace(s, i+1)
+		if i, ok = attributeValue(s, i); !ok {
+			return i, false
+		}
+		i, spaced = skipTagSpace(s, i)
+	}
+}
+
+func skipTagSpace(s string, i int) (next int, skipped bool) {
+	for next = i; next < len(s) && strings.IndexByte(" \t\n\r", s[next]) >= 0; next++ {
+	}
+	return next, next > i
+}
+
+// attributeValue is the byte after the value that begins at byte i.
+func attributeValue(s string, i int) (end int, ok bool) {
+	if i == len(s) {
+		return i, false
+	}
+	if quote := s[i]; quote == '"' || quote == '\'' {
+		end := indexByteFrom(s, quote, i+1)
+		return min(end+1, len(s)), end < len(s)
+	}
+	for end = i; end < len(s) && strings.IndexByte(" \t\n\r\"'=<>`", s[end]) < 0; end++ {
+	}
+	return end, end > i
+}
+
+func isLetter(c byte) bool   { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
+func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) }
+
+var rawHTMLNames = map[string]bool{"script": true, "pre": true, "style": true, "textarea": true}
+
+const longestHTMLName = 10
+
+var blockHTMLNames = func() map[string]bool {
+	names := map[string]bool{}
+	for name := range strings.FieldsSeq(`address article aside base basefont blockquote body caption center col colgroup
+		dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header
+		hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
+		table tbody td tfoot th thead title tr track ul`) {
+		names[name] = true
+	}
+	return names
+}()
+
+// tableStart makes a table of the open paragraph's last line when s is a
+// delimiter row with as many cells. A line of hyphens alone never is one: it
+// underlines a heading.
+func (s *scanner) tableStart(rest string) bool {
+	cells := delimiterRow(rest)
+	if cells == 0 {
+		return false
+	}
+	last := s.paragraph[len(s.paragraph)-1]
+	if tableCells(s.src[last.start:last.end]) != cells {
+		return false
+	}
+	s.closeLeaf()
+	s.leaf = leafTable
+	return true
+}
+
+// DelimiterRow reports whether a line stands between the heading row of a table and the
+// others, as in "| --- | :-: |".
+func DelimiterRow(line string) bool { return delimiterRow(line) > 0 }
+
+// delimiterRow is the number of cells of a row such as "| :--- | ---: |", or 0.
+func delimiterRow(s string) int {
+	cells, marked := 0, false
+	s = strings.Trim(s, " \t")
+	if rest, ok := strings.CutPrefix(s, "|"); ok {
+		s, marked = rest, true
+	}
+	for {
+		s = strings.TrimLeft(s, " \t")
+		if rest, ok := strings.CutPrefix(s, ":"); ok {
+			s, marked = rest, true
+		}
+		dashes := 0
+		for dashes < len(s) && s[dashes] == '-' {
+			dashes++
+		}
+		if dashes == 0 {
+			return 0
+		}
+		s = s[dashes:]
+		if rest, ok := strings.CutPrefix(s, ":"); ok {
+			s, marked = rest, true
+		}
+		cells++
+		s = strings.TrimLeft(s, " \t")
+		if s == "" {
+			break
+		}
+		rest, ok := strings.CutPrefix(s, "|")
+		if !ok {
+			return 0
+		}
+		s, marked = rest, true
+		if blank(s) {
+			break
+		}
+	}
+	if !marked {
+		return 0
+	}
+	return cells
+}
+
+// tableCells is the number of cells of a table's row.
+func tableCells(s string) int {
+	s = strings.Trim(s, " \t")
+	s = strings.TrimPrefix(s, "|")
+	cells := 1
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '|':
+			if !blank(s[i+1:]) {
+				cells++
+			}
+		}
+	}
+	return cells
+}

@@ -1,6 +1,10 @@
 package chunk
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // line is one physical line: its text is src[start:end], its ending
 // src[end:next]. Lines end with LF, CRLF, or a CR that no LF follows.
@@ -52,6 +56,17 @@ func indexByteFrom(s string, c byte, from int) int {
 		return from + i
 	}
 	return len(s)
+}
+
+// firstBytes returns the beginning of s, of at most n bytes and whole characters.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // blank reports whether a line's text is spaces and tabs only.
@@ -133,4 +148,26 @@ func (c *cursor) advance(n int) {
 	c.pos += n
 	c.col += n
 	c.inTab = 0
+}
+
+func isSpace(r rune) bool { return unicode.IsSpace(r) }
+
+// blankText reports whether a text holds nothing but white space, which is
+// Unicode's White_Space. Invalid bytes are not white space.
+func blankText(s string) bool {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if c != ' ' && (c < '\t' || c > '\r') {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !unicode.IsSpace(r) {
+			return false
+		}
+		i += size
+	}
+	return true
 }

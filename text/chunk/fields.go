@@ -162,7 +162,10 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 	other := strings.ContainsFunc(name, func(c rune) bool {
 		return c < utf8.RuneSelf && !isWordByte(byte(c)) && c != '_' && c != '-' && c != ' ' && c != '/'
 	})
-	if name == "" || other || unicode.IsDigit(first) || IsAccessProperty(name) || IsFieldProperty(name) || strings.HasPrefix(value, ":") {
+	if name == "" || other || unicode.IsDigit(first) || strings.HasPrefix(value, ":") {
+		return "", "", false
+	}
+	if IsAccessProperty(name) || IsFieldProperty(name) {
 		return "", "", false
 	}
 	return name, value, true

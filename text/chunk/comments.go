@@ -89,7 +89,8 @@ func (c *commenter) line(l line) {
 		return
 	}
 	before, depth := c.leaf, len(c.stack)
-	if text := before == leafNone || before == leafParagraph || before == leafTable; text && c.until <= l.start && isBlockSign(row) {
+	inText := before == leafNone || before == leafParagraph || before == leafTable
+	if inText && c.until <= l.start && isBlockSign(row) {
 		c.block = l.start + strings.Index(row, "%%")
 		c.closeLeaf()
 		return

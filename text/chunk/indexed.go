@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"slices"
 	"strings"
 
 	"sheaf"
@@ -142,7 +143,8 @@ func dataAddress(text string, from int) sheaf.Span {
 		at := sheaf.Span{Start: start, End: end}
 		line := max(least, start-longestLabel)
 		line += strings.LastIndexAny(text[line:start], "\r\n") + 1
-		if before := strings.TrimRight(strings.TrimRight(text[line:start], "<"), " \t"); strings.HasPrefix(before, "[") && strings.HasSuffix(before, "]:") {
+		before := strings.TrimRight(strings.TrimRight(text[line:start], "<"), " \t")
+		if strings.HasPrefix(before, "[") && strings.HasSuffix(before, "]:") {
 			at.Start = line
 			if at.End < len(text) && text[at.End] == '>' {
 				at.End++
@@ -263,4 +265,55 @@ func (l Left) At(i int) int {
 		i += p.Len()
 	}
 	return i
+}
+
+// IndexedText is the text of a chunk that is indexed: its body without what is no text
+// of it. That is the frontmatter, whose values are fields instead, unless it gave
+// nothing; data, such as a picture in base64; and hyphens that end lines of code, which would
+// join the words around them.
+func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
+	body, front := c.Body, doc.Frontmatter
+	text := content[body.Start:body.End]
+	parts := payloadsOf(content, body)
+	from := 0
+	if front.Len() > 0 && !doc.FrontmatterText && front.End > body.Start && front.Start < body.End {
+		at := sheaf.Span{Start: max(front.Start-body.Start, 0), End: min(front.End, body.End) - body.Start}
+		parts = slices.DeleteFunc(parts, func(p sheaf.Span) bool { return p.Start < at.End && at.Start < p.End })
+		i := 0
+		for i < len(parts) && parts[i].Start < at.Start {
+			i++
+		}
+		parts = slices.Insert(parts, i, at)
+		from = at.End
+	}
+	hyphens := slices.DeleteFunc(codeHyphens(text, from, KindOf(doc.Path) == KindCode), func(h sheaf.Span) bool {
+		return slices.ContainsFunc(parts, func(p sheaf.Span) bool { return p.Start < h.End && h.Start < p.End })
+	})
+	if len(hyphens) > 0 {
+		parts = append(parts, hyphens...)
+		slices.SortFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
+	}
+	return without(text, parts)
+}
+
+// codeHyphens returns the hyphens that end lines of code in text, from byte from on: they do not
+// cut a word. All of text is code, or its fences are.
+func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
+	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
+	if !code && !fenced || !strings.Contains(text, "-") {
+		return nil
+	}
+	var open fence
+	all := linesFrom(text, from)
+	for l, more := all.next(); more; l, more = all.next() {
+		line := strings.TrimSpace(text[l.start:l.end])
+		inFence := open.next(line)
+		if !code && !inFence || !strings.HasSuffix(line, "-") {
+			continue
+		}
+		end := l.start + len(strings.TrimRight(text[l.start:l.end], " \t"))
+		start := l.start + len(strings.TrimRight(text[l.start:end], "-"))
+		hyphens = append(hyphens, sheaf.Span{Start: start, End: end})
+	}
+	return hyphens
 }

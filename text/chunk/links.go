@@ -1,0 +1,539 @@
+package chunk
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/internal/attributes"
+	"sheaf/internal/wikilink"
+)
+
+// finds are the links, tags and block ids of a text, each in the order in which
+// they begin. Anchors of HTML are among the block ids.
+type finds struct {
+	links  []sheaf.Link
+	tags   []found
+	blocks []found
+}
+
+type found struct {
+	span
+	text string
+}
+
+// wikiLink is a link that stands at a place.
+func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
+	return sheaf.Link{
+		Kind: kind, Target: showable(l.Target), Fragment: showable(l.Fragment), Text: showable(l.Text()), Span: at,
+	}
+}
+
+// finder finds links, tags and block ids in one paragraph, table row or heading
+// after another. It is linear in their length.
+type finder struct {
+	inline
+	base     int // of the text in the file
+	brackets brackets
+	out      *finds
+}
+
+// finding are the bytes at which the finder stops.
+var finding = func() (set [256]bool) {
+	for _, c := range []byte("\\`<![]#^{") {
+		set[c] = true
+	}
+	return set
+}()
+
+func (f *finder) find(text string, base int) {
+	f.reset(text)
+	f.brackets.reset()
+	f.base = base
+	first := len(f.out.links)
+	for i := 0; i < len(text); {
+		c := text[i]
+		if !finding[c] {
+			i++
+			continue
+		}
+		switch c {
+		case '\\':
+			i++
+			if i < len(text) && isPunctuation(text[i]) {
+				i++
+			}
+		case '`':
+			_, i, _ = f.codeSpan(i)
+		case '<':
+			if _, end, ok := f.angle(i); ok {
+				if name := anchorName(text[i:end]); name != "" {
+					f.out.blocks = append(f.out.blocks, found{span{base + i, base + end}, name})
+				}
+				i = end
+				break
+			}
+			i++
+		case '!', '[':
+			i = f.open(i)
+		case ']':
+			i = f.close(i)
+		case '{':
+			i += max(1, attributes.Inside(text, i)) // a "#id" or a color in it is no tag
+		case '#':
+			i = f.tagAt(i)
+		case '^':
+			i = f.block(i)
+		}
+	}
+	// A link is complete after those inside it.
+	if links := f.out.links[first:]; len(links) > 1 {
+		slices.SortStableFunc(links, func(a, b sheaf.Link) int { return a.Span.Start - b.Span.Start })
+	}
+}
+
+func (f *finder) open(i int) int {
+	t, from := f.text, i
+	image := t[i] == '!'
+	if image {
+		if i++; i == len(t) || t[i] != '[' {
+			return i
+		}
+	}
+	if i+1 < len(t) && t[i+1] == '[' {
+		if l, size, ok := wikilink.Parse(t[i+2:]); ok {
+			kind := sheaf.LinkWiki
+			if image {
+				kind = sheaf.LinkEmbed
+			}
+			end := i + 2 + size
+			f.out.links = append(f.out.links, wikiLink(kind, l, sheaf.Span{Start: f.base + from, End: f.base + end}))
+			return end
+		}
+	}
+	f.brackets.push(bracket{at: from, from: i + 1, image: image})
+	return i + 1
+}
+
+func (f *finder) close(i int) int {
+	k, ok := f.brackets.pop()
+	if !ok {
+		return i + 1
+	}
+	text := f.text[k.from:i]
+	if strings.HasPrefix(text, "^") {
+		return i + 1 // a footnote
+	}
+	target, end, ok := f.destination(k, i)
+	if !ok {
+		return i + 1
+	}
+	kind := sheaf.LinkMarkdown
+	if k.image {
+		kind = sheaf.LinkEmbed
+	} else {
+		f.brackets.linked()
+	}
+	address, fragment, _ := strings.Cut(withoutPayload(target), "#")
+	f.out.links = append(f.out.links, sheaf.Link{
+		Kind: kind, Target: percentDecode(address), Fragment: percentDecode(fragment), Text: plainLinkText(text),
+		Span: sheaf.Span{Start: f.base + k.at, End: f.base + end},
+	})
+	return end
+}
+
+// percentDecode decodes %20 and the like, unless that gives no valid text.
+func percentDecode(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return showable(s)
+	}
+	if decoded, err := url.PathUnescape(s); err == nil && utf8.ValidString(decoded) && strings.IndexByte(decoded, 0) < 0 {
+		return decoded
+	}
+	return showable(s)
+}
+
+// maxLinkText is how much of a link's text is kept. Images can be nested in each
+// other, and each would hold all inside it.
+const maxLinkText = 2000
+
+// plainLinkText is a link's text on one line.
+func plainLinkText(s string) string {
+	return plainText(joinLines(firstBytes(s, maxLinkText), "\n"), nil)
+}
+
+// tagAt reads an inline tag at byte i. Obsidian's rule is white space or nothing
+// before it, letters, digits, _ - / and no white space or other punctuation in
+// it, and at least one character that is no digit.
+func (f *finder) tagAt(i int) int {
+	t := f.text
+	if i > 0 {
+		if before, _ := utf8.DecodeLastRuneInString(t[:i]); !isSpace(before) {
+			return i + 1
+		}
+	}
+	end, digitsOnly := i+1, true
+	for end < len(t) {
+		r, size := rune(t[end]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(t[end:])
+		}
+		if !isTagRune(r) {
+			break
+		}
+		if r != '/' && !unicode.IsDigit(r) {
+			digitsOnly = false
+		}
+		end += size
+	}
+	if !digitsOnly {
+		f.out.tags = append(f.out.tags, found{span{f.base + i, f.base + end}, strings.TrimRight(t[i+1:end], "/")})
+	}
+	return end
+}
+
+func isTagRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return isWordByte(byte(r)) || r == '_' || r == '-' || r == '/'
+	}
+	return r != utf8.RuneError && !unicode.IsSpace(r) && !unicode.IsPunct(r)
+}
+
+// block reads a block id, "^id" at the end of a line after white space.
+func (f *finder) block(i int) int {
+	t := f.text
+	if i > 0 && !isSpace(rune(t[i-1])) {
+		return i + 1
+	}
+	end := i + 1
+	for end < len(t) && (isWordByte(t[end]) || t[end] == '-') {
+		end++
+	}
+	after := end
+	for after < len(t) && (t[after] == ' ' || t[after] == '\t') {
+		after++
+	}
+	if end > i+1 && (after == len(t) || t[after] == '\n' || t[after] == '\r') {
+		f.out.blocks = append(f.out.blocks, found{span{f.base + i, f.base + end}, t[i+1 : end]})
+	}
+	return end
+}
+
+// inline finds the links, tags and block ids of everything that the scanner took
+// as text.
+func (s *scanner) inline() finds {
+	var out finds
+	f := finder{inline: inline{definitions: s.definitions}, out: &out}
+	attributes := s.attributes
+	for i := 0; i < len(s.text); {
+		j := i + 1
+		for j < len(s.text) && s.text[j].more {
+			j++
+		}
+		end := s.text[j-1].end
+		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is no tag
+			end, attributes = attributes[0].start, attributes[1:]
+		}
+		part := s.src[s.text[i].start:end]
+		if strings.ContainsAny(part, "[#^<") {
+			f.find(part, s.text[i].start)
+		}
+		i = j
+	}
+	if len(s.anchors) > 0 {
+		out.blocks = append(out.blocks, s.anchors...)
+		slices.SortFunc(out.blocks, func(a, b found) int { return a.start - b.start })
+	}
+	return out
+}
+
+// tagSpace is what stands between the attributes of a tag.
+const tagSpace = " \t\r\n\f"
+
+// anchorName is what an HTML tag calls the place where it stands, "" when it names none: its
+// id, or the name of an <a>.
+func anchorName(tag string) string {
+	if strings.IndexByte(tag, '=') < 0 {
+		return ""
+	}
+	end := strings.IndexAny(tag, tagSpace)
+	if end < 2 || !isLetter(tag[1]) {
+		return ""
+	}
+	anchor, rest := strings.EqualFold(tag[1:end], "a"), tag[end:]
+	for {
+		begin := strings.TrimLeft(rest, tagSpace)
+		end := strings.IndexAny(begin, tagSpace+`"'<>/=`)
+		if end <= 0 || len(begin) == len(rest) {
+			return ""
+		}
+		key := begin[:end]
+		rest = begin[end:]
+		given, ok := strings.CutPrefix(strings.TrimLeft(rest, tagSpace), "=")
+		if !ok {
+			continue
+		}
+		var value string
+		if value, rest, ok = tagValue(strings.TrimLeft(given, tagSpace)); !ok {
+			return ""
+		}
+		if (strings.EqualFold(key, "id") || anchor && strings.EqualFold(key, "name")) && !strings.ContainsAny(value, "<>{}") {
+			return showable(value)
+		}
+	}
+}
+
+// tagValue splits what follows the "=" of an attribute behind its value, which programs write
+// in braces.
+func tagValue(text string) (value, rest string, ok bool) {
+	if text == "" {
+		return "", "", false
+	}
+	switch text[0] {
+	case '"', '\'':
+		value, rest, ok = strings.Cut(text[1:], text[:1])
+		return value, rest, ok
+	case '{':
+		value, rest, ok = strings.Cut(text, "}")
+		return value + "}", rest, ok
+	}
+	end := strings.IndexAny(text, tagSpace+"\"'=<>`")
+	if end < 0 {
+		end = len(text)
+	}
+	return strings.TrimSuffix(text[:end], "/"), text[end:], end > 0
+}
+
+// anchorsIn notes the anchors in a part of a block of HTML that begins at byte base.
+func (s *scanner) anchorsIn(text string, base int) {
+	for at := 0; ; {
+		from := strings.IndexByte(text[at:], '<')
+		if from < 0 {
+			return
+		}
+		from += at
+		at = from + strings.IndexByte(text[from:], '>') + 1
+		if at == from {
+			return
+		}
+		if name := anchorName(text[from:at]); name != "" {
+			s.anchors = append(s.anchors, found{span{base + from, base + at}, name})
+		}
+	}
+}
+
+// anchorsOnly is text in which nothing but anchors stands.
+var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
+
+// maxAbove is how far above a heading its anchor may stand.
+const maxAbove = 500
+
+// above reports whether what is named by an anchor that ends at byte end is the heading that
+// begins at byte start.
+func (s *source) above(end, start int) bool {
+	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
+}
+
+// leastLinks is how many items a bare list of links has at least.
+const leastLinks = 3
+
+// LinkList is a bare list of links: items that hold a link each and nothing else.
+type LinkList struct {
+	sheaf.Span
+	// Items are the lines of the items.
+	Items []string
+}
+
+// LinkLists are the bare lists of links in a text of Markdown, in order.
+func LinkLists(text string) (lists []LinkList) {
+	if !strings.Contains(text, "[") {
+		return nil
+	}
+	var list LinkList
+	end := func() {
+		if len(list.Items) >= leastLinks {
+			lists = append(lists, list)
+		}
+		list = LinkList{}
+	}
+	all := linesFrom(text, 0)
+	for l, ok := all.next(); ok; l, ok = all.next() {
+		switch row := text[l.start:l.end]; {
+		case bareLink(row):
+			if len(list.Items) == 0 {
+				list.Start = l.start
+			}
+			list.End, list.Items = l.end, append(list.Items, row)
+		case !blank(row):
+			end()
+		}
+	}
+	end()
+	return lists
+}
+
+// bareLink reports whether a line is an item of a list that holds one link and nothing else.
+func bareLink(row string) bool {
+	begin := itemBegin(row)
+	if begin < 0 {
+		return false
+	}
+	item := strings.TrimSpace(row[begin:])
+	if rest, wiki := strings.CutPrefix(item, "[["); wiki {
+		_, size, ok := wikilink.Parse(rest)
+		return ok && size == len(rest)
+	}
+	text := closingBracket(item)
+	if text <= 0 || item[0] != '[' || !strings.HasPrefix(item[text+1:], "(") {
+		return false
+	}
+	_, end, ok := inlineTarget(item, text+2)
+	return ok && end == len(item)
+}
+
+// fence follows the fences of code, "```" or "~~~", from line to line: it is the fence that is
+// open, "" between fences.
+type fence string
+
+// next reports whether a line, without white space at its ends, stands in a fence.
+func (f *fence) next(line string) bool {
+	switch mark := fence(line[:min(3, len(line))]); {
+	case *f == "" && (mark == "```" || mark == "~~~"):
+		*f = mark
+		return true
+	case *f != "" && mark == *f:
+		*f = ""
+	}
+	return *f != ""
+}
+
+// BlockLines are the lines, from 1, of the block called name, without "^", in content: the
+// paragraph or the item of a list that ends with the name, with what is indented below the
+// item; or the block above a line that holds the name alone. Capitals and small letters are the
+// same, but a block that is called exactly so comes first. ok is false without such a block.
+func BlockLines(content, name string) (first, last int, ok bool) {
+	var rows []string
+	mark := "^" + name
+	at, exact := -1, false
+	var open fence
+	all := linesFrom(content, 0)
+	for l, more := all.next(); more; l, more = all.next() {
+		text := content[l.start:l.end]
+		rows = append(rows, text)
+		trimmed := strings.TrimSpace(text)
+		start := len(trimmed) - len(mark)
+		if open.next(trimmed) || exact || start < 0 || !strings.EqualFold(trimmed[start:], mark) {
+			continue
+		}
+		if start > 0 && trimmed[start-1] != ' ' && trimmed[start-1] != '\t' {
+			continue
+		}
+		if exact = trimmed[start:] == mark; exact || at < 0 {
+			at = len(rows) - 1
+		}
+	}
+	if at < 0 {
+		return 0, 0, false
+	}
+	from, to := at, at
+	if strings.EqualFold(strings.Trim(rows[at], " \t>"), mark) { // of the block above
+		for from > 0 && blank(strings.Trim(rows[from-1], ">")) {
+			from--
+		}
+		if from == 0 {
+			return at + 1, at + 1, true
+		}
+		for from > 0 && !blank(strings.Trim(rows[from-1], ">")) {
+			from--
+		}
+		return from + 1, at + 1, true
+	}
+	for from > 0 && itemBegin(rows[from]) < 0 {
+		if above := rows[from-1]; blank(strings.Trim(above, " >")) || strings.HasPrefix(above, "#") {
+			break
+		}
+		from--
+	}
+	if itemBegin(rows[from]) >= 0 {
+		for depth := indentOf(rows[from]); to+1 < len(rows) && !blank(rows[to+1]) && indentOf(rows[to+1]) > depth; {
+			to++
+		}
+	}
+	return from + 1, to + 1, true
+}
+
+// blockReach bounds how many lines around a place are looked at for the name of its block.
+const blockReach = 100
+
+// BlockAt is the name, without "^", of the smallest block of content that holds byte at and
+// has one; "" where none does.
+func BlockAt(content string, at int) string {
+	at = min(at, len(content))
+	begin := at
+	for n := 0; begin > 0 && n <= blockReach; begin-- {
+		if content[begin-1] == '\n' || content[begin-1] == '\r' {
+			if n++; n > blockReach {
+				break
+			}
+		}
+	}
+	var ids []string
+	here, last := 0, begin
+	all := linesFrom(content, begin)
+	for n := 1; here == 0 || n < here+blockReach; n++ {
+		l, ok := all.next()
+		if !ok {
+			break
+		}
+		if last = l.next; here == 0 && at < last {
+			here = n
+		}
+		if id := blockID(content[l.start:l.end]); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	name, least := "", len(content)
+	for _, id := range ids {
+		if first, last, ok := BlockLines(content[begin:last], id); ok && first <= here && here <= last && last-first < least {
+			name, least = id, last-first
+		}
+	}
+	return name
+}
+
+// blockID is the name of a block that a line ends with, "" for none.
+func blockID(row string) string {
+	row = strings.TrimRight(row, " \t")
+	at := strings.LastIndexByte(row, '^')
+	if at < 0 || at > 0 && strings.IndexByte(" \t>", row[at-1]) < 0 {
+		return ""
+	}
+	for i := at + 1; i < len(row); i++ {
+		if !isWordByte(row[i]) && row[i] != '-' {
+			return ""
+		}
+	}
+	return row[at+1:]
+}
+
+// itemBegin returns the byte after the mark of a list item that begins a line, -1 without one.
+func itemBegin(row string) int {
+	c := cursor{s: row}
+	indent, next := c.indent()
+	if next < len(row) {
+		if marker, _, ok := listItem(&c, indent, next, false); ok {
+			return next + marker
+		}
+	}
+	return -1
+}
+
+func indentOf(row string) int {
+	c := cursor{s: row}
+	n, _ := c.indent()
+	return n
+}

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"slices"
@@ -165,7 +166,7 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 // BlockOf is the address of the named block of a document of Markdown that byte at of its
 // text is in; "" where it is in none.
 func BlockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
-	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown {
+	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
 	}
 	name := chunk.BlockAt(string(content), at)

@@ -53,7 +53,7 @@ const (
 	maxLinks    = 64 << 10
 	maxDecoded  = 512
 	maxFolders  = 4 << 10
-	recordBytes = 16 << 20
+	recordBytes = 32 << 20
 )
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {

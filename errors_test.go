@@ -12,7 +12,8 @@ func TestWithCategory(t *testing.T) {
 	below := &fs.PathError{Op: "open", Path: "f", Err: fs.ErrNotExist}
 	err := sheaf.WithCategory(sheaf.ErrNotFound, below)
 	var path *fs.PathError
-	if !errors.Is(err, sheaf.ErrNotFound) || !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &path) || err.Error() != below.Error() {
+	if !errors.Is(err, sheaf.ErrNotFound) || !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &path) ||
+		err.Error() != below.Error() {
 		t.Errorf("%v", err)
 	}
 	if again := sheaf.WithCategory(sheaf.ErrNotFound, err); again != err {

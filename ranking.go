@@ -65,7 +65,8 @@ func CompareLegs(a, b []Leg) int {
 	if c := cmp.Compare(bestRank(a), bestRank(b)); c != 0 {
 		return c
 	}
-	return slices.CompareFunc(a, b, func(a, b Leg) int { return cmp.Compare(uint(a.Rank)-1, uint(b.Rank)-1) }) // of 0 the largest number
+	// of 0 the largest number
+	return slices.CompareFunc(a, b, func(a, b Leg) int { return cmp.Compare(uint(a.Rank)-1, uint(b.Rank)-1) })
 }
 
 func bestRank(legs []Leg) int {

@@ -17,7 +17,8 @@ func TestSortIsThatOfCompare(t *testing.T) {
 	scores := []float64{0, math.Copysign(0, -1), 1, 1.5, -2, math.Inf(1), math.NaN()}
 	rapid.Check(t, func(t *rapid.T) {
 		hit := rapid.Custom(func(t *rapid.T) sheaf.Hit {
-			h := sheaf.Hit{ID: sheaf.ID(rapid.StringMatching("[ab]{1,2}").Draw(t, "id")), Score: rapid.SampledFrom(scores).Draw(t, "score"), Passage: rapid.IntRange(0, 1000).Draw(t, "passage")}
+			h := sheaf.Hit{ID: sheaf.ID(rapid.StringMatching("[ab]{1,2}").Draw(t, "id")),
+				Score: rapid.SampledFrom(scores).Draw(t, "score"), Passage: rapid.IntRange(0, 1000).Draw(t, "passage")}
 			for _, rank := range rapid.SliceOfN(rapid.IntRange(0, 3), 0, 2).Draw(t, "legs") {
 				h.Legs = append(h.Legs, sheaf.Leg{Rank: rank})
 			}

@@ -38,11 +38,15 @@ func TestFilters(t *testing.T) {
 	}{
 		{sheaf.And{}, true}, {sheaf.Or{}, false},
 		{in("tag", sheaf.TextValue("blue")), true}, {in("tag", sheaf.TextValue("Blue")), false}, {in("tag"), false},
-		{in("n", sheaf.TextValue("3")), false}, {in("ok", sheaf.NumberValue(1)), false}, {in("ok", sheaf.BoolValue(true)), true},
-		{sheaf.Range{Column: "n", Min: sheaf.NumberValue(3)}, true}, {sheaf.Range{Column: "n", Min: sheaf.NumberValue(3), MinOpen: true}, false},
-		{sheaf.Range{Column: "n", Max: sheaf.NumberValue(3)}, true}, {sheaf.Range{Column: "n", Max: sheaf.NumberValue(3), MaxOpen: true}, false},
+		{in("n", sheaf.TextValue("3")), false}, {in("ok", sheaf.NumberValue(1)), false},
+		{in("ok", sheaf.BoolValue(true)), true},
+		{sheaf.Range{Column: "n", Min: sheaf.NumberValue(3)}, true},
+		{sheaf.Range{Column: "n", Min: sheaf.NumberValue(3), MinOpen: true}, false},
+		{sheaf.Range{Column: "n", Max: sheaf.NumberValue(3)}, true},
+		{sheaf.Range{Column: "n", Max: sheaf.NumberValue(3), MaxOpen: true}, false},
 		{sheaf.Range{Column: "n"}, false}, {sheaf.Range{Column: "n", Min: sheaf.NumberValue(1), Max: day(9)}, false},
-		{sheaf.Range{Column: "date", Min: day(5), Max: day(5)}, true}, {sheaf.Range{Column: "tag", Min: sheaf.TextValue("c")}, true},
+		{sheaf.Range{Column: "date", Min: day(5), Max: day(5)}, true},
+		{sheaf.Range{Column: "tag", Min: sheaf.TextValue("c")}, true},
 		{sheaf.Exists{Column: "n"}, true}, {sheaf.Exists{Column: "none"}, false},
 		{sheaf.HasPrefix{Column: "tag", Prefix: "bl"}, true}, {sheaf.HasPrefix{Column: "n", Prefix: "3"}, false},
 		{sheaf.Not{Filter: in("tag", sheaf.TextValue("green"))}, true},
@@ -58,10 +62,13 @@ func TestValues(t *testing.T) {
 	if !sheaf.NumberValue(math.NaN()).IsZero() || sheaf.NumberValue(math.Copysign(0, -1)) != sheaf.NumberValue(0) {
 		t.Error("NaN is a value, or -0 differs from 0")
 	}
-	list := []sheaf.Value{sheaf.TextValue("b"), sheaf.NumberValue(2), sheaf.BoolValue(true), sheaf.TextValue("a"), sheaf.NumberValue(-1), sheaf.DateValue(time.Unix(9, 0)), sheaf.BoolValue(false)}
+	list := []sheaf.Value{sheaf.TextValue("b"), sheaf.NumberValue(2), sheaf.BoolValue(true), sheaf.TextValue("a"),
+		sheaf.NumberValue(-1), sheaf.DateValue(time.Unix(9, 0)), sheaf.BoolValue(false)}
 	slices.SortFunc(list, sheaf.Value.Compare)
-	got, err := json.Marshal(append(list, sheaf.Value{}, sheaf.NumberValue(math.Inf(1)), sheaf.DateValue(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC))))
-	if want := `["a","b",-1,2,"1970-01-01T00:00:09Z",false,true,null,null,"2024-05-01"]`; err != nil || string(got) != want {
+	got, err := json.Marshal(append(list, sheaf.Value{}, sheaf.NumberValue(math.Inf(1)),
+		sheaf.DateValue(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC))))
+	if want := `["a","b",-1,2,"1970-01-01T00:00:09Z",false,true,null,null,"2024-05-01"]`; err != nil ||
+		string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -71,7 +78,8 @@ func TestIDs(t *testing.T) {
 	if c := sheaf.ChunkID(doc, "x"); c != "notes:a/b.md#x" || c.Tree() != "notes" || sheaf.ID("plain").Tree() != "" {
 		t.Errorf("%s", c)
 	}
-	if s := (sheaf.Span{Start: 2, End: 9}); s.Len() != 7 || !s.Contains(sheaf.Span{Start: 2, End: 9}) || s.Contains(sheaf.Span{Start: 1, End: 3}) {
+	if s := (sheaf.Span{Start: 2, End: 9}); s.Len() != 7 || !s.Contains(sheaf.Span{Start: 2, End: 9}) ||
+		s.Contains(sheaf.Span{Start: 1, End: 3}) {
 		t.Error("span")
 	}
 }
@@ -84,7 +92,8 @@ func TestRankingOrder(t *testing.T) {
 		}
 		return legs
 	}
-	r := sheaf.Ranking{{ID: "d", Score: 1}, {ID: "c", Score: 1, Legs: leg(0, 4)}, {ID: "b", Score: 1, Legs: leg(5, 2)}, {ID: "a", Score: 2}, {ID: "e", Score: 1, Legs: leg(2, 9)}}
+	r := sheaf.Ranking{{ID: "d", Score: 1}, {ID: "c", Score: 1, Legs: leg(0, 4)}, {ID: "b", Score: 1, Legs: leg(5, 2)},
+		{ID: "a", Score: 2}, {ID: "e", Score: 1, Legs: leg(2, 9)}}
 	r.Sort()
 	got := ""
 	for _, h := range r {
@@ -98,7 +107,8 @@ func TestRankingOrder(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		hits := rapid.SliceOf(rapid.Custom(func(t *rapid.T) sheaf.Hit {
-			return sheaf.Hit{ID: sheaf.ID(rapid.StringMatching(`[a-c]{1,2}`).Draw(t, "id")), Score: float64(rapid.IntRange(0, 3).Draw(t, "score"))}
+			return sheaf.Hit{ID: sheaf.ID(rapid.StringMatching(`[a-c]{1,2}`).Draw(t, "id")),
+				Score: float64(rapid.IntRange(0, 3).Draw(t, "score"))}
 		})).Draw(t, "hits")
 		a := slices.Clone(sheaf.Ranking(hits))
 		a.Sort()
@@ -116,7 +126,8 @@ func TestRankingOrder(t *testing.T) {
 func TestRecombine(t *testing.T) {
 	leaf := func(v float64) sheaf.Explanation { return sheaf.Explanation{Value: v} }
 	for combine, want := range map[sheaf.Combine]float64{
-		sheaf.CombineSum: 9, sheaf.CombineProduct: 24, sheaf.CombineMax: 4, sheaf.CombineRSS: math.Sqrt(4 + 9 + 16), sheaf.CombineNone: 7,
+		sheaf.CombineSum: 9, sheaf.CombineProduct: 24, sheaf.CombineMax: 4, sheaf.CombineRSS: math.Sqrt(4 + 9 + 16),
+		sheaf.CombineNone: 7,
 	} {
 		e := sheaf.Explanation{Value: 7, Combine: combine, Parts: []sheaf.Explanation{leaf(2), leaf(3), leaf(4)}}
 		if got := e.Recombine(); math.Abs(got-want) > 1e-12 {
@@ -131,14 +142,16 @@ func TestErrorTable(t *testing.T) {
 		err  error
 		exit int
 	}{
-		{nil, 0}, {sheaf.Invalidf("limit is %d", 0), 2}, {fmt.Errorf("x: %w", sheaf.ErrUnsupported), 2}, {sheaf.ErrNotFound, 3},
+		{nil, 0}, {sheaf.Invalidf("limit is %d", 0), 2}, {fmt.Errorf("x: %w", sheaf.ErrUnsupported), 2},
+		{sheaf.ErrNotFound, 3},
 		{sheaf.ErrUnavailable, 4}, {sheaf.ErrCorrupt, 5}, {fs.ErrPermission, 6},
 	} {
 		if got := sheaf.ExitCode(c.err); got != c.exit {
 			t.Errorf("%v: exit %d, want %d", c.err, got, c.exit)
 		}
 	}
-	if err := sheaf.Invalidf("bad: %w", context.Canceled); !errors.Is(err, context.Canceled) || err.Error() != "invalid: bad: context canceled" {
+	if err := sheaf.Invalidf("bad: %w", context.Canceled); !errors.Is(err, context.Canceled) ||
+		err.Error() != "invalid: bad: context canceled" {
 		t.Errorf("%v", err)
 	}
 }
@@ -159,7 +172,8 @@ func ExampleFilter() {
 // path back, and is no other path's.
 func TestPathsInIDs(t *testing.T) {
 	seen := map[sheaf.ID]string{}
-	for _, p := range []string{"a.md", "a:b#c.md", "ü/ñ.md", "b\xff.md", "b\xff\xfe.md", "b\ufffd.md", "b\ufffdFF.md", "\ufffd", "\xff", "\xe2\x82", "%FF.md", "100%"} {
+	for _, p := range []string{"a.md", "a:b#c.md", "ü/ñ.md", "b\xff.md", "b\xff\xfe.md", "b\ufffd.md", "b\ufffdFF.md",
+		"\ufffd", "\xff", "\xe2\x82", "%FF.md", "100%"} {
 		id := sheaf.DocumentID("t", p)
 		if other, ok := seen[id]; ok {
 			t.Errorf("%q and %q are both %q", p, other, id)

@@ -71,10 +71,12 @@ func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) 
 
 // audit is Audit with another way to get at Readers, so that it can be shown to
 // find leaks.
-func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit, error) {
+func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit,
+	error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	a := &auditor{c: c, open: open, o: o, latest: &latest{}, out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
+	a := &auditor{c: c, open: open, o: o, latest: &latest{},
+		out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
 	var err error
 	if a.learned, err = a.latest.of(view, c.o.ProfileDirs); err != nil {
 		return nil, err
@@ -104,7 +106,8 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 		}
 	}
 	if a.out.searches > 0 && a.out.failed == a.out.searches && len(a.out.Leaks) == 0 {
-		return nil, fmt.Errorf("%w: no search was answered, so nothing can be said of leaks: %s", sheaf.ErrUnavailable, a.out.Fault)
+		return nil, fmt.Errorf("%w: no search was answered, so nothing can be said of leaks: %s", sheaf.ErrUnavailable,
+			a.out.Fault)
 	}
 	a.out.Documents = len(a.docs)
 	return a.out, nil
@@ -148,7 +151,8 @@ type auditor struct {
 
 // sees decides, from what a document says, whether a grant lets it through.
 func (d *audited) sees(g *access.Grant) bool {
-	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 || g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
+	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 ||
+		g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
 	person := false
 	for _, who := range g.Access {
 		person = person || who == access.All || slices.Contains(d.access, who)
@@ -523,7 +527,8 @@ func (t *trial) explain() error {
 	}
 	alike := func(a, b Result) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
 	if !a.Degraded && !e.Degraded && !slices.EqualFunc(a.Results, e.Results, alike) {
-		t.leak("explain", "", "of what was remembered for somebody else %d results are made, where a search has others", len(e.Results))
+		t.leak("explain", "", "of what was remembered for somebody else %d results are made, where a search has others",
+			len(e.Results))
 	}
 	return nil
 }
@@ -562,7 +567,8 @@ func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 	}
 	none := sheaf.ID("audit:there is no such document")
 	_, missing := ask(none)
-	if missing == nil || strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", id), "") != strings.ReplaceAll(missing.Error(), fmt.Sprintf("%q", none), "") {
+	if missing == nil || strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", id), "") != strings.ReplaceAll(missing.Error(),
+		fmt.Sprintf("%q", none), "") {
 		t.leak(door, doc.id, "its error is %q, that of nothing %q", err, missing)
 	}
 	for _, err := range []error{err, missing} {
@@ -658,7 +664,8 @@ func (t *trial) count() error {
 		return err
 	}
 	if chunks := t.chunks(); s.Documents != t.seen || s.Chunks > chunks {
-		t.leak("summary", "", "it counts %d documents and %d chunks, %d and %d may be seen", s.Documents, s.Chunks, t.seen, chunks)
+		t.leak("summary", "", "it counts %d documents and %d chunks, %d and %d may be seen", s.Documents, s.Chunks, t.seen,
+			chunks)
 	}
 	if err := t.answer("summary", s); err != nil {
 		return err

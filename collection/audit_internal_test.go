@@ -14,7 +14,8 @@ import (
 // leak, and hides none that stands beside it.
 func TestAuditTellsNamesApart(t *testing.T) {
 	public := []string{"public"}
-	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public}, {id: "of-api:doc1", access: public}}
+	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public},
+		{id: "of-api:doc1", access: public}}
 	for _, c := range []struct {
 		ids  []string
 		leak bool

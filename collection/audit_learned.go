@@ -65,7 +65,8 @@ func (l *latest) of(view *catalog.View, profileDirs []string) (*learned, error) 
 		return nil, err
 	}
 	if len(known.docs) == 0 {
-		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index", sheaf.ErrNotFound)
+		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index",
+			sheaf.ErrNotFound)
 	}
 	l.known = known
 	return known, nil
@@ -132,7 +133,8 @@ func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 		a.docs = append(a.docs, d)
 	}
 	keysOf := func(column string) []string { return slices.Sorted(maps.Keys(kinds[column])) }
-	a.tenants, a.people, a.sets, a.tags = keysOf("tenant"), keysOf("access"), keysOf("sets"), slices.Sorted(maps.Keys(tags))
+	a.tenants, a.people, a.sets, a.tags = keysOf("tenant"), keysOf("access"), keysOf("sets"),
+		slices.Sorted(maps.Keys(tags))
 	a.sorts = []string{"date", "-path"}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
@@ -156,7 +158,9 @@ func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 
 // isPlain reports whether a name of a property can stand in a query as it is.
 func isPlain(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
 }
 
 // begins is the condition that a property begins as a value does.

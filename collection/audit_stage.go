@@ -36,7 +36,8 @@ func (t *trial) stage() error {
 	aggregate := map[string]string{"to": []string{"document", "parent"}[t.random.IntN(2)], "method": "max_p"}
 	single := slices.DeleteFunc(Stages(), func(name string) bool { return name == StageFuse })
 	other := single[t.random.IntN(len(single))]
-	for _, run := range []StageRun{{Name: "aggregate", Settings: aggregate}, {Name: other, Settings: stageSettings[other]}} {
+	for _, run := range []StageRun{{Name: "aggregate", Settings: aggregate},
+		{Name: other, Settings: stageSettings[other]}} {
 		run.Query, run.Limit, run.Rankings = t.text, 10, [][]Scored{ranking}
 		out, err := t.reader.Stage(run)
 		if err != nil && !refused(err) {

@@ -40,9 +40,11 @@ func listed(n int, random *rand.Rand) map[string]string {
 			fmt.Fprintf(&b, "sets: [%s]\n", []string{"finance", "handbook", "board"}[random.IntN(3)])
 		}
 		fmt.Fprintf(&b, "owner: %s\n", words[random.IntN(len(words))])
-		fmt.Fprintf(&b, "tags: [%s]\n---\n# %s %s\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))], words[random.IntN(len(words))])
+		fmt.Fprintf(&b, "tags: [%s]\n---\n# %s %s\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))],
+			words[random.IntN(len(words))])
 		for range 3 {
-			fmt.Fprintf(&b, "## %s\n\n%s %s, see [[d%03d]].\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))], words[random.IntN(len(words))], random.IntN(n))
+			fmt.Fprintf(&b, "## %s\n\n%s %s, see [[d%03d]].\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))],
+				words[random.IntN(len(words))], random.IntN(n))
 		}
 		files[fmt.Sprintf("f%d/d%03d.md", i%5, i)] = b.String()
 	}
@@ -93,7 +95,8 @@ func TestAuditFindsLeaks(t *testing.T) {
 		"no document sets": func(g *access.Grant) { g.Sets = nil },
 		"no filters":       func(g *access.Grant) { g.Baked = "" },
 	} {
-		out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 300, Seed: 3}, weaken)
+		out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 300, Seed: 3},
+			weaken)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +107,8 @@ func TestAuditFindsLeaks(t *testing.T) {
 			doors[l.Door] = true
 		}
 	}
-	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary", "legs", "find", "beside", "unmet", "cursor", "status", "count"} {
+	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if",
+		"stage", "summary", "legs", "find", "beside", "unmet", "cursor", "status", "count"} {
 		if !doors[door] {
 			t.Errorf("no leak was found through %s", door)
 		}
@@ -122,7 +126,9 @@ func (s unfiltered) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 // TestAuditFindsLeakingStore: what a store finds and must not is told of, though nothing
 // else would name it.
 func TestAuditFindsLeakingStore(t *testing.T) {
-	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) { o.Backend = unfiltered{o.Backend} })
+	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
+		o.Backend = unfiltered{o.Backend}
+	})
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 100, Seed: 3})
 	if err != nil || !slices.ContainsFunc(out.Leaks, func(l collection.Leak) bool { return l.Door == "legs" }) {
 		t.Errorf("%+v, %v", out, err)
@@ -222,7 +228,8 @@ func TestAuditOfSections(t *testing.T) {
 		if i > 0 {
 			list = "[user:ann]"
 		}
-		files[fmt.Sprintf("at/long%d.md", i)] = "---\naccess: " + list + "\ntags: long\n---\n" + strings.Repeat(fmt.Sprintf("The harbor of walrus%d lies there.\n\n", i), 1000)
+		files[fmt.Sprintf("at/long%d.md", i)] = "---\naccess: " + list + "\ntags: long\n---\n" +
+			strings.Repeat(fmt.Sprintf("The harbor of walrus%d lies there.\n\n", i), 1000)
 	}
 	f := collectiontest.Open(t, files, func(o *collection.Options) {
 		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer})
@@ -263,12 +270,15 @@ func TestAuditTellsOfIncompleteChecks(t *testing.T) {
 		t.Error("the model is away: no check is incomplete")
 	}
 	// One that never answers is missed by every search that asks for meaning, whichever door it is.
-	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error { return errors.New("the model is away") })
+	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error {
+		return errors.New("the model is away")
+	})
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 100, Seed: 3})
 	if err != nil || out.Checks != 100 || len(out.Leaks) > 0 || !strings.Contains(out.Fault, "the model is away") {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if out, err = f.Audit(context.Background(), collection.AuditOptions{Seed: 3}); err != nil || out == nil || out.Checks != 0 {
+	if out, err = f.Audit(context.Background(), collection.AuditOptions{Seed: 3}); err != nil || out == nil ||
+		out.Checks != 0 {
 		t.Errorf("no checks: %+v, %v", out, err)
 	}
 }
@@ -276,8 +286,11 @@ func TestAuditTellsOfIncompleteChecks(t *testing.T) {
 // TestAuditCountsIncompleteOfEveryDoor: with the model away, every door that ranks has
 // checks that are not complete.
 func TestAuditCountsIncompleteOfEveryDoor(t *testing.T) {
-	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(context.Context, int64) error { return errors.New("the model is away") })
-	counts, err := collection.AuditIncomplete(context.Background(), f.Collection, collection.AuditOptions{Checks: 300, Seed: 3})
+	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(context.Context, int64) error {
+		return errors.New("the model is away")
+	})
+	counts, err := collection.AuditIncomplete(context.Background(), f.Collection,
+		collection.AuditOptions{Checks: 300, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,13 +323,18 @@ func (s *awayStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 // unless it found a leak, which it tells of.
 func TestAuditAway(t *testing.T) {
 	store := &awayStore{}
-	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) { store.Backend, o.Backend = o.Backend, store })
+	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
+		store.Backend, o.Backend = o.Backend, store
+	})
 	store.away = true
 	o := collection.AuditOptions{Checks: 100, Seed: 3}
-	if out, err := f.Audit(context.Background(), o); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "the store is away") {
+	if out, err := f.Audit(context.Background(), o); !errors.Is(err, sheaf.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "the store is away") {
 		t.Errorf("%+v, %v", out, err)
 	}
-	out, err := collection.AuditLeaking(context.Background(), f.Collection, o, func(g *access.Grant) { *g = access.Unrestricted() })
+	out, err := collection.AuditLeaking(context.Background(), f.Collection, o, func(g *access.Grant) {
+		*g = access.Unrestricted()
+	})
 	if err != nil || len(out.Leaks) == 0 || out.Incomplete == 0 || !strings.Contains(out.Fault, "the store is away") {
 		t.Errorf("leaks of a store that is away: %+v, %v", out, err)
 	}
@@ -369,7 +387,8 @@ func TestAuditBesideWriters(t *testing.T) {
 			for n := range 10 {
 				ch := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, fmt.Sprintf("d%03d.md", n))}
 				if i%3 != 2 || n%2 == 0 {
-					ch.Put = &collection.DocumentInput{Text: fmt.Sprintf("# Budget salary %d\n\nOf the merger.\n", i), Access: []string{who[(i+n)%4]}}
+					ch.Put = &collection.DocumentInput{Text: fmt.Sprintf("# Budget salary %d\n\nOf the merger.\n", i),
+						Access: []string{who[(i+n)%4]}}
 				}
 				puts = append(puts, ch)
 			}
@@ -392,16 +411,19 @@ func TestAuditBesideWriters(t *testing.T) {
 // TestAuditOfEmptied: an audit whose last document is removed while it runs says so.
 func TestAuditOfEmptied(t *testing.T) {
 	f := collectiontest.Open(t, nil, nil)
-	put := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, "a.md"), Put: &collection.DocumentInput{Text: "# Budget\n"}}
+	put := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, "a.md"),
+		Put: &collection.DocumentInput{Text: "# Budget\n"}}
 	if _, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{put}); err != nil {
 		t.Fatal(err)
 	}
 	remove := sync.OnceFunc(func() {
-		if _, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{{ID: put.ID}}); err != nil {
+		if _, err := f.Collection.Write(context.Background(), access.Unrestricted(),
+			[]collection.Change{{ID: put.ID}}); err != nil {
 			t.Error(err)
 		}
 	})
-	out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 100, Seed: 5}, func(*access.Grant) { remove() })
+	out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 100, Seed: 5},
+		func(*access.Grant) { remove() })
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -69,7 +69,8 @@ func (t *trial) suggestion(door, text string) {
 	for _, i := range t.hidden {
 		for column, values := range t.docs[i].columns {
 			for _, v := range values {
-				if strings.Contains(text, strconv.Quote(v)) && !strings.Contains(strings.ToLower(t.text), strings.ToLower(v)) && !t.anyValue(v) {
+				if strings.Contains(text, strconv.Quote(v)) && !strings.Contains(strings.ToLower(t.text), strings.ToLower(v)) &&
+					!t.anyValue(v) {
 					t.leak(door, t.docs[i].id, "it is told that there is %s %q", column, v)
 					return
 				}
@@ -159,7 +160,8 @@ func (t *trial) find() error {
 		switch {
 		case errors.As(err, &none):
 			for _, i := range t.hidden {
-				if hint := fmt.Sprintf("did you mean %s?", sheaf.PathText(t.docs[i].id.Path())); none.Hint == hint && !t.samePath(i) {
+				if hint := fmt.Sprintf("did you mean %s?", sheaf.PathText(t.docs[i].id.Path())); none.Hint == hint &&
+					!t.samePath(i) {
 					t.leak("find", t.docs[i].id, "it is suggested for %q", asked)
 				}
 			}
@@ -179,7 +181,9 @@ func (t *trial) find() error {
 
 // samePath reports whether a document that may be seen has the path of a hidden one.
 func (t *trial) samePath(hidden int) bool {
-	return slices.ContainsFunc(t.docs, func(d audited) bool { return d.id.Path() == t.docs[hidden].id.Path() && d.sees(&t.grant) })
+	return slices.ContainsFunc(t.docs, func(d audited) bool {
+		return d.id.Path() == t.docs[hidden].id.Path() && d.sees(&t.grant)
+	})
 }
 
 // property asks whether a name is that of a property, which it is not where only hidden documents have it.
@@ -193,7 +197,9 @@ func (t *trial) property(doc *audited) error {
 		if err != nil {
 			return err
 		}
-		if read.Filter != nil && !slices.ContainsFunc(t.docs, func(d audited) bool { return d.columns[column] != nil && d.sees(&t.grant) }) {
+		if read.Filter != nil && !slices.ContainsFunc(t.docs, func(d audited) bool {
+			return d.columns[column] != nil && d.sees(&t.grant)
+		}) {
 			t.leak("find", doc.id, "%q is taken for a property, which only hidden documents have", name)
 		}
 		return nil
@@ -262,7 +268,8 @@ func (t *trial) status() error {
 		return err
 	}
 	if !t.grant.SeesAll() {
-		bare := Status{Summary: s.Summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}, Warnings: s.Warnings}
+		bare := Status{Summary: s.Summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{},
+			Skipped: []Skip{}, Warnings: s.Warnings}
 		if !reflect.DeepEqual(*s, bare) {
 			t.leak("status", "", "it tells more than the summary, for those from whom nothing is kept: %+v", *s)
 		}

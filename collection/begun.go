@@ -46,7 +46,8 @@ func (c *Collection) begun(id string) (b Begun) {
 		err = json.Unmarshal(content, &b)
 	}
 	if err != nil || len(b.Changes) == 0 {
-		c.notice(fmt.Errorf("whether the task %s was made is not known, since %s cannot be read: %w", id, c.begunName(id), cmp.Or(err, sheaf.ErrCorrupt)))
+		c.notice(fmt.Errorf("whether the task %s was made is not known, since %s cannot be read: %w", id, c.begunName(id),
+			cmp.Or(err, sheaf.ErrCorrupt)))
 		return Begun{}
 	}
 	return b
@@ -101,7 +102,8 @@ func (c *Collection) writeTask(ctx context.Context, id string, changes []Change)
 
 // carryOutOnce is carryOut without those changes that were made before, as before says: what
 // was kept of them when they were begun.
-func (c *Collection) carryOutOnce(ctx context.Context, changes []Change, before Begun, begins func(Begun) error) ([]Stored, error) {
+func (c *Collection) carryOutOnce(ctx context.Context, changes []Change, before Begun,
+	begins func(Begun) error) ([]Stored, error) {
 	left, err := c.left(before)
 	if err != nil {
 		return nil, err

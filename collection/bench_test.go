@@ -82,7 +82,8 @@ func BenchmarkSearch(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := r.Search(context.Background(), collection.SearchRequest{Text: queries[i%len(queries)], Parameters: c.set}); err != nil {
+				if _, err := r.Search(context.Background(),
+					collection.SearchRequest{Text: queries[i%len(queries)], Parameters: c.set}); err != nil {
 					b.Fatal(err)
 				}
 				r.Close()
@@ -105,7 +106,8 @@ func BenchmarkLab(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		q := collection.SearchRequest{Text: queries[i/10%len(queries)], Limit: 12, Parameters: map[string]string{"meaning": fmt.Sprint(float64(1+i%10) / 20)}}
+		q := collection.SearchRequest{Text: queries[i/10%len(queries)], Limit: 12,
+			Parameters: map[string]string{"meaning": fmt.Sprint(float64(1+i%10) / 20)}}
 		if _, err := r.Explain(context.Background(), q); err != nil {
 			b.Fatal(err)
 		}

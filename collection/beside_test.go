@@ -22,11 +22,13 @@ import (
 func TestBeside(t *testing.T) {
 	writer := collectiontest.Unindexed(t, map[string]string{"first.md": "# First\n\nA harbor.\n"}, nil)
 	beside := writer.Beside(t)
-	if a := find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor"}); len(a.Results) != 0 {
+	if a := find(t, reader(t, beside, access.Unrestricted()),
+		collection.SearchRequest{Text: "harbor"}); len(a.Results) != 0 {
 		t.Fatalf("%+v before anything is indexed", a.Results)
 	}
 	writer.Index(t)
-	if a := find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor"}); len(a.Results) != 1 {
+	if a := find(t, reader(t, beside, access.Unrestricted()),
+		collection.SearchRequest{Text: "harbor"}); len(a.Results) != 1 {
 		t.Fatalf("%+v, want what was indexed", a.Results)
 	}
 	indexed, done := make(chan struct{}), sync.WaitGroup{}
@@ -64,7 +66,8 @@ func TestBeside(t *testing.T) {
 		writer.Index(t)
 		// Who looks while another search does shows what that one had.
 		for found, until := 0, time.Now().Add(time.Minute); found != n+2; {
-			found = len(find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor", Limit: 50, Window: 50}).Results)
+			found = len(find(t, reader(t, beside, access.Unrestricted()),
+				collection.SearchRequest{Text: "harbor", Limit: 50, Window: 50}).Results)
 			if time.Now().After(until) {
 				t.Fatalf("%d results, want %d", found, n+2)
 			}
@@ -72,10 +75,13 @@ func TestBeside(t *testing.T) {
 	}
 	close(indexed)
 	done.Wait()
-	if _, err := beside.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n\nA harbor.\n"}}}); err != nil {
+	if _, err := beside.Collection.Write(t.Context(), access.Unrestricted(),
+		[]collection.Change{{ID: "api:given.md",
+			Put: &collection.DocumentInput{Text: "# Given\n\nA harbor.\n"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader(t, writer, access.Unrestricted()).Get(t.Context(), "api:given.md", collection.GetOptions{}); err != nil {
+	if _, err := reader(t, writer, access.Unrestricted()).Get(t.Context(), "api:given.md",
+		collection.GetOptions{}); err != nil {
 		t.Errorf("what the other was given: %v", err)
 	}
 }
@@ -106,7 +112,9 @@ func TestBesideAnew(t *testing.T) {
 			t.Errorf("%s: %v, want ErrMadeAnew", what, err)
 		}
 	}
-	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n"}}}); !errors.Is(err, ingest.ErrMadeAnew) {
+	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(),
+		[]collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n"}}}); !errors.Is(err,
+		ingest.ErrMadeAnew) {
 		t.Errorf("a document that is given: %v, want ErrMadeAnew", err)
 	}
 }
@@ -134,7 +142,8 @@ func TestBesideAnewUnrecorded(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(c.Ready(t.Context()), ingest.ErrMadeAnew) {
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) ||
+		!errors.Is(c.Ready(t.Context()), ingest.ErrMadeAnew) {
 		t.Errorf("%v where it is closed, to be opened again", err)
 	}
 }
@@ -151,7 +160,8 @@ func TestBesideRemaking(t *testing.T) {
 	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(f.Ready(t.Context()), ingest.ErrMadeAnew) {
+	if _, err := f.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) ||
+		!errors.Is(f.Ready(t.Context()), ingest.ErrMadeAnew) {
 		t.Fatalf("%v, want ErrMadeAnew", err)
 	}
 	<-f.MadeAnew()

@@ -13,14 +13,16 @@ import (
 // TestBlockOfResult: a result names the block that its match is in, the second time too, and
 // get takes that name.
 func TestBlockOfResult(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "# Birds\n\nFree.\n\nThe egret. ^bird\n\nThe heron.\n", "b.txt": "The stork. ^bird\n"}, nil)
+	f := collectiontest.Open(t, map[string]string{"a.md": "# Birds\n\nFree.\n\nThe egret. ^bird\n\nThe heron.\n",
+		"b.txt": "The stork. ^bird\n"}, nil)
 	for range 2 {
 		r := reader(t, f, access.Unrestricted())
 		a := find(t, r, collection.SearchRequest{Text: "egret"})
 		if got := a.Results[0].Block; got != "notes:a.md#^bird" {
 			t.Fatalf("block %q", got)
 		}
-		if text, err := json.Marshal(a); err != nil || !strings.Contains(string(text), `"line":5,"block":"notes:a.md#^bird"`) {
+		if text, err := json.Marshal(a); err != nil ||
+			!strings.Contains(string(text), `"line":5,"block":"notes:a.md#^bird"`) {
 			t.Errorf("%s, %v", text, err)
 		}
 		target, err := r.Find(string(a.Results[0].Block))

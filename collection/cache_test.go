@@ -45,7 +45,9 @@ type twin struct {
 func newTwin(t *testing.T, files map[string]string) *twin {
 	clock := &atomic.Int64{}
 	clock.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano())
-	f := collectiontest.Open(t, files, func(o *collection.Options) { o.Now = func() time.Time { return time.Unix(0, clock.Load()) } })
+	f := collectiontest.Open(t, files, func(o *collection.Options) {
+		o.Now = func() time.Time { return time.Unix(0, clock.Load()) }
+	})
 	o := f.Options
 	o.CacheBytes = -1
 	plain, err := collection.New(o)
@@ -112,15 +114,22 @@ func TestCacheChangesNoAnswer(t *testing.T) {
 	w := newTwin(t, listed(40, random))
 	grants := []access.Grant{access.Unrestricted()}
 	for _, who := range []string{"user:ann", "user:bob", "group:staff"} {
-		grants = append(grants, access.Grant{Access: []string{who}}, access.Grant{Tenant: "acme", Access: []string{who}}, access.Grant{Tenant: access.All, Access: []string{who, "group:board"}, Sets: []string{"finance"}})
+		grants = append(grants, access.Grant{Access: []string{who}}, access.Grant{Tenant: "acme", Access: []string{who}},
+			access.Grant{Tenant: access.All, Access: []string{who, "group:board"}, Sets: []string{"finance"}})
 	}
-	grants = append(grants, access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "path:f1/"}, access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "path:f2/"})
+	grants = append(grants, access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "path:f1/"},
+		access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "path:f2/"})
 	requests := []collection.SearchRequest{
-		{Text: "budget"}, {Text: "budget "}, {Text: "budget", Filter: "path:f1/"}, {Text: "salary offer", Limit: 3}, {Text: "salary offer", Limit: 3, Window: 30},
-		{Text: "secret memo", Explain: true}, {Text: "secret memo"}, {Text: "contract", Facets: []string{"tag", "folder"}}, {Text: "contract", Facets: []string{"folder", "tag"}},
-		{Text: "launch", Sort: "-path"}, {Text: "launch", Sort: "path", Count: true}, {Text: "launch", Count: true}, {Text: "merger", Profile: "onyx-vespa", Explain: true},
-		{Text: "merger", Parameters: map[string]string{"meaning": "0"}}, {Text: "merger", Parameters: map[string]string{"meaning": "0.5"}}, {Text: "bonus", Plain: true}, {Text: "bonus"},
-		{Text: "date:<2026-04-01 payroll"}, {Text: "pay*"}, {Text: "memo", Profile: "rrf"}, {Text: "-budget memo"}, {Filter: "tag:memo"},
+		{Text: "budget"}, {Text: "budget "}, {Text: "budget", Filter: "path:f1/"}, {Text: "salary offer", Limit: 3},
+		{Text: "salary offer", Limit: 3, Window: 30},
+		{Text: "secret memo", Explain: true}, {Text: "secret memo"}, {Text: "contract", Facets: []string{"tag", "folder"}},
+		{Text: "contract", Facets: []string{"folder", "tag"}},
+		{Text: "launch", Sort: "-path"}, {Text: "launch", Sort: "path", Count: true}, {Text: "launch", Count: true},
+		{Text: "merger", Profile: "onyx-vespa", Explain: true},
+		{Text: "merger", Parameters: map[string]string{"meaning": "0"}},
+		{Text: "merger", Parameters: map[string]string{"meaning": "0.5"}}, {Text: "bonus", Plain: true}, {Text: "bonus"},
+		{Text: "date:<2026-04-01 payroll"}, {Text: "pay*"}, {Text: "memo", Profile: "rrf"}, {Text: "-budget memo"},
+		{Filter: "tag:memo"},
 	}
 	steps := 400
 	if testing.Short() {
@@ -147,12 +156,14 @@ func TestCacheChangesNoAnswer(t *testing.T) {
 }
 
 // gated is a collection whose model waits; asked tells of every call.
-func gated(t *testing.T, wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture, calls *atomic.Int64) {
+func gated(t *testing.T, wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture,
+	calls *atomic.Int64) {
 	return gatedOf(t, map[string]string{"a.md": "# Harbor\n\nShips and a lighthouse.\n"}, wait)
 }
 
 // gatedOf is gated of other files.
-func gatedOf(t *testing.T, files map[string]string, wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture, calls *atomic.Int64) {
+func gatedOf(t *testing.T, files map[string]string,
+	wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture, calls *atomic.Int64) {
 	calls = &atomic.Int64{}
 	return collectiontest.Open(t, files, func(o *collection.Options) {
 		embed := o.Embed
@@ -178,7 +189,8 @@ func TestSameSearchesAtOnceAreOne(t *testing.T) {
 	texts := make([]string, callers)
 	var wg sync.WaitGroup
 	ask := func(i int) {
-		a, err := reader(t, f, access.Unrestricted()).Search(context.Background(), collection.SearchRequest{Text: "lighthouse"})
+		a, err := reader(t, f, access.Unrestricted()).Search(context.Background(),
+			collection.SearchRequest{Text: "lighthouse"})
 		texts[i], _ = answerText(t, a, err)
 	}
 	wg.Go(func() { ask(0) })
@@ -215,14 +227,16 @@ func TestGivingUpConcernsNobodyElse(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := reader(t, f, access.Unrestricted()).Search(ctx, collection.SearchRequest{Text: "lighthouse"}); !errors.Is(err, context.Canceled) {
+		if _, err := reader(t, f, access.Unrestricted()).Search(ctx,
+			collection.SearchRequest{Text: "lighthouse"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("who gave up: %v", err)
 		}
 	})
 	<-began
 	for range 5 {
 		wg.Go(func() {
-			a, err := reader(t, f, access.Unrestricted()).Search(context.Background(), collection.SearchRequest{Text: "lighthouse"})
+			a, err := reader(t, f, access.Unrestricted()).Search(context.Background(),
+				collection.SearchRequest{Text: "lighthouse"})
 			if err != nil || len(a.Results) == 0 || a.Degraded {
 				t.Errorf("who waited: %+v, %v", a, err)
 			}
@@ -299,7 +313,9 @@ func TestTurns(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 1 << 20
-	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(3, 3))), func(o *collection.Options) { o.CacheBytes = limit })
+	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(3, 3))), func(o *collection.Options) {
+		o.CacheBytes = limit
+	})
 	r := reader(t, f, access.Unrestricted())
 	find(t, r, collection.SearchRequest{Text: "budget", Limit: 20})
 	before := heap()

@@ -150,7 +150,8 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), anew: make(chan struct{}), damaged: make(chan struct{}), fresh: view.Docs() == 0}
+	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), anew: make(chan struct{}),
+		damaged: make(chan struct{}), fresh: view.Docs() == 0}
 	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
 		return nil, fmt.Errorf("open collection %q: %w", o.Name, err)
 	}
@@ -234,7 +235,8 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		return nil, err
 	}
 	at, told := stampOf(view, st)
-	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, st, at, c, &grant)}, nil
+	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned,
+		guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
 // good is nil while a grant has not ended. Of one that never does the clock is not asked.
@@ -522,7 +524,8 @@ func (c *Collection) same(name string, p *loadedProfile) bool {
 			continue
 		}
 		file, text, err := c.o.Profiles(f.name)
-		if err != nil && !errors.Is(err, sheaf.ErrNotFound) || (err != nil) != f.missing || file != f.file || !bytes.Equal(text, f.text) {
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) || (err != nil) != f.missing || file != f.file ||
+			!bytes.Equal(text, f.text) {
 			return false
 		}
 	}

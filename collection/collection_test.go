@@ -47,14 +47,16 @@ func TestNamesInBrackets(t *testing.T) {
 		"c.md":     "---\nstatus: done\nsecret: yes\n---\nText.\n",
 		"Sub/d.md": "Text.\n",
 	}, nil)
-	if a := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "path:sub/"}); len(a.Results) != 1 {
+	if a := find(t, reader(t, f, access.Unrestricted()),
+		collection.SearchRequest{Text: "path:sub/"}); len(a.Results) != 1 {
 		t.Errorf("a path in another case: %d results", len(a.Results))
 	}
 	kept := access.Unrestricted()
 	kept.Baked = "-prop.secret:*"
 	for _, grant := range []access.Grant{access.Unrestricted(), kept} {
 		r := reader(t, f, grant)
-		for text, want := range map[string]int{"[status:draft OR done][next step:call Ann]": 2, "[path:x][status:done]": 1, "-[status:done] [path:x]": 1} {
+		for text, want := range map[string]int{"[status:draft OR done][next step:call Ann]": 2, "[path:x][status:done]": 1,
+			"-[status:done] [path:x]": 1} {
 			if a := find(t, r, collection.SearchRequest{Text: text}); len(a.Results) != want || len(a.Notes) != 0 {
 				t.Errorf("%s: %d results with notes %q, want %d", text, len(a.Results), a.Notes, want)
 			}
@@ -64,20 +66,24 @@ func TestNamesInBrackets(t *testing.T) {
 
 func TestSearchGetSimilar(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
-		"git.md":  "---\ntags: [vcs]\ndate: 2024-05-01\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit. See [cooking](cook.md).\n",
+		"git.md": "---\ntags: [vcs]\ndate: 2024-05-01\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset " +
+			"to undo a commit. See [cooking](cook.md).\n",
 		"hg.md":   "---\ntags: [vcs]\n---\n# Mercurial\n\nUse rollback to undo the last commit.\n",
 		"cook.md": "# Cooking\n\nOlive oil and tomatoes.\n",
 	}, nil)
 	r := reader(t, f, access.Unrestricted())
-	a := find(t, r, collection.SearchRequest{Text: "undo commit", Facets: []string{"tag", "ext"}, Count: true, Explain: true})
+	a := find(t, r, collection.SearchRequest{Text: "undo commit", Facets: []string{"tag", "ext"}, Count: true,
+		Explain: true})
 	if len(a.Results) == 0 || a.Results[0].ID != "notes:git.md#undo-a-commit" {
 		t.Fatalf("results: %+v", a.Results)
 	}
 	first := a.Results[0]
-	if !strings.Contains(first.Snippet, "reset") || len(first.Matches) == 0 || first.Line != 11 || first.Date == nil || first.Explanation == nil || first.File == "" {
+	if !strings.Contains(first.Snippet, "reset") || len(first.Matches) == 0 || first.Line != 11 || first.Date == nil ||
+		first.Explanation == nil || first.File == "" {
 		t.Errorf("first result: %+v", first)
 	}
-	if a.Matches == nil || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" || a.Total.Relation != "eq" || a.Total.Value != len(a.Results) {
+	if a.Matches == nil || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" || a.Total.Relation != "eq" ||
+		a.Total.Value != len(a.Results) {
 		t.Errorf("matches %v, facets %v, total %v", a.Matches, a.Facets, a.Total)
 	}
 	sorted := find(t, r, collection.SearchRequest{Text: "undo", Sort: "-path"})
@@ -85,11 +91,13 @@ func TestSearchGetSimilar(t *testing.T) {
 		t.Errorf("in the order of paths: %+v", sorted.Results)
 	}
 	part, err := r.Get(context.Background(), first.ID, collection.GetOptions{Neighbors: 1})
-	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 || part.Links[0].To != "notes:cook.md" {
+	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 ||
+		part.Links[0].To != "notes:cook.md" {
 		t.Errorf("get: %+v, %v", part, err)
 	}
 	whole, err := r.Get(context.Background(), "notes:git.md", collection.GetOptions{Body: true, Neighbors: 1})
-	if err != nil || strings.Contains(whole.Text, "## ") || len(whole.Before) != 0 || len(whole.After) != 1 || whole.After[0].Position != 1 {
+	if err != nil || strings.Contains(whole.Text, "## ") || len(whole.Before) != 0 || len(whole.After) != 1 ||
+		whole.After[0].Position != 1 {
 		t.Errorf("the first chunks of a document: %+v, %v", whole, err)
 	}
 	like, err := r.Similar(context.Background(), first.ID, collection.SearchRequest{})
@@ -105,14 +113,16 @@ func TestSearchGetSimilar(t *testing.T) {
 	if err != nil || len(d.Outline) != 3 || d.Links[0] != "notes:cook.md" || d.ETag == "" {
 		t.Errorf("document: %+v, %v", d, err)
 	}
-	if _, err := r.Get(context.Background(), "notes:none.md", collection.GetOptions{}); !errors.Is(err, sheaf.ErrNotFound) {
+	if _, err := r.Get(context.Background(), "notes:none.md", collection.GetOptions{}); !errors.Is(err,
+		sheaf.ErrNotFound) {
 		t.Errorf("get of nothing: %v", err)
 	}
 	list, err := r.Documents(context.Background(), "", "", 2)
 	if err != nil || len(list.Documents) != 2 || list.Next != "notes:git.md" {
 		t.Errorf("documents: %+v, %v", list, err)
 	}
-	if list, err = r.Documents(context.Background(), "", list.Next, 2); err != nil || len(list.Documents) != 1 || list.Next != "" {
+	if list, err = r.Documents(context.Background(), "", list.Next, 2); err != nil || len(list.Documents) != 1 ||
+		list.Next != "" {
 		t.Errorf("second page: %+v, %v", list, err)
 	}
 }
@@ -145,7 +155,8 @@ func TestSortRefused(t *testing.T) {
 	for _, sort := range []string{"random", "-random", "random:7", "size"} {
 		_, err := r.Search(context.Background(), collection.SearchRequest{Sort: sort})
 		var at *collection.FieldError
-		if !errors.As(err, &at) || at.Field != "sort" || !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "date, path or prop.NAME") {
+		if !errors.As(err, &at) || at.Field != "sort" || !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "date, path or prop.NAME") {
 			t.Errorf("%s: %v", sort, err)
 		}
 	}
@@ -160,8 +171,10 @@ func TestConditionIsNotInvalid(t *testing.T) {
 		is     error
 		isNot  error
 	}{
-		{collection.Change{ID: catalog.FreeTree + ":a.md", Put: &collection.DocumentInput{Text: "# A\n"}, IfMatch: `"other"`}, "if_match", collection.ErrPrecondition, sheaf.ErrInvalid},
-		{collection.Change{ID: catalog.FreeTree + ":../a.md", Put: &collection.DocumentInput{}}, "id", sheaf.ErrInvalid, collection.ErrPrecondition},
+		{collection.Change{ID: catalog.FreeTree + ":a.md", Put: &collection.DocumentInput{Text: "# A\n"}, IfMatch: `"other"`},
+			"if_match", collection.ErrPrecondition, sheaf.ErrInvalid},
+		{collection.Change{ID: catalog.FreeTree + ":../a.md", Put: &collection.DocumentInput{}}, "id", sheaf.ErrInvalid,
+			collection.ErrPrecondition},
 	} {
 		_, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{c.change})
 		var at *collection.FieldError
@@ -178,7 +191,8 @@ func TestPagesHoldStill(t *testing.T) {
 		files[fmt.Sprintf("n%02d.md", i)] = fmt.Sprintf("# Note %d\n\napples %s\n", i, strings.Repeat("pear ", i))
 	}
 	f := collectiontest.Open(t, files, nil)
-	first := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "apples", Limit: 7, Window: 50, Parameters: map[string]string{"meaning": "0"}})
+	first := find(t, reader(t, f, access.Unrestricted()),
+		collection.SearchRequest{Text: "apples", Limit: 7, Window: 50, Parameters: map[string]string{"meaning": "0"}})
 	if first.Total.Value != 40 || first.Next == "" {
 		t.Fatalf("total %v, next %q", first.Total, first.Next)
 	}
@@ -227,20 +241,24 @@ func TestForeignCursors(t *testing.T) {
 	f := collectiontest.Open(t, files, nil)
 	mine := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "apples", Limit: 3})
 	other := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
-	if _, err := other.Page(context.Background(), mine.Next, collection.SearchRequest{}); !errors.Is(err, collection.ErrExpired) {
+	if _, err := other.Page(context.Background(), mine.Next, collection.SearchRequest{}); !errors.Is(err,
+		collection.ErrExpired) {
 		t.Errorf("somebody else's cursor: %v", err)
 	}
 	r := reader(t, f, access.Unrestricted())
-	for _, as := range []collection.SearchRequest{{Text: "pears"}, {Profile: "rrf"}, {Text: "apples", Filter: "ext:md"}, {Sort: "path"}} {
+	for _, as := range []collection.SearchRequest{{Text: "pears"}, {Profile: "rrf"}, {Text: "apples", Filter: "ext:md"},
+		{Sort: "path"}} {
 		if _, err := r.Page(context.Background(), mine.Next, as); !errors.Is(err, collection.ErrConflict) {
 			t.Errorf("a cursor of another search than %+v: %v", as, err)
 		}
 	}
-	if page, err := r.Page(context.Background(), mine.Next, collection.SearchRequest{Text: "apples", Profile: mine.Profile}); err != nil || len(page.Results) != 3 {
+	if page, err := r.Page(context.Background(), mine.Next,
+		collection.SearchRequest{Text: "apples", Profile: mine.Profile}); err != nil || len(page.Results) != 3 {
 		t.Errorf("a cursor of this search: %+v, %v", page, err)
 	}
 	for _, cursor := range []string{"", "x", "!!!", mine.Next + "A", mine.Next[1:], strings.Repeat("A", 22)} {
-		if _, err := r.Page(context.Background(), cursor, collection.SearchRequest{}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, collection.ErrExpired) {
+		if _, err := r.Page(context.Background(), cursor, collection.SearchRequest{}); !errors.Is(err, sheaf.ErrInvalid) &&
+			!errors.Is(err, collection.ErrExpired) {
 			t.Errorf("cursor %q: %v", cursor, err)
 		}
 	}
@@ -264,7 +282,8 @@ func TestHiddenDocumentsAreNotThere(t *testing.T) {
 		"a set":        {access.Grant{Scopes: search, Access: []string{access.All}, Sets: []string{"finance"}}, "mine"},
 		"acme":         {access.Grant{Scopes: search, Tenant: "acme"}, "other"},
 		"every tenant": {access.Grant{Scopes: search, Tenant: access.All}, "open other"},
-		"baked":        {access.Grant{Scopes: search, Tenant: access.All, Access: []string{access.All}, Baked: "path:mine.md -tag:x"}, "mine"},
+		"baked": {access.Grant{Scopes: search, Tenant: access.All, Access: []string{access.All},
+			Baked: "path:mine.md -tag:x"}, "mine"},
 	} {
 		r := reader(t, f, test.grant)
 		got := map[string]bool{}
@@ -283,7 +302,8 @@ func TestHiddenDocumentsAreNotThere(t *testing.T) {
 			}
 			if !want {
 				_, missing := r.Get(context.Background(), "notes:nothing.md", collection.GetOptions{})
-				if strings.Replace(err.Error(), string(id), "X", 1) != strings.Replace(missing.Error(), "notes:nothing.md", "X", 1) {
+				if strings.Replace(err.Error(), string(id), "X", 1) != strings.Replace(missing.Error(), "notes:nothing.md", "X",
+					1) {
 					t.Errorf("%s: %q tells from %q", name, err, missing)
 				}
 			}
@@ -306,42 +326,58 @@ func TestHiddenDocumentsAreNotThere(t *testing.T) {
 func TestStages(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	r := reader(t, f, access.Unrestricted())
-	legs := [][]collection.Scored{{{ID: "A", Score: 3}, {ID: "B", Score: 2}, {ID: "C", Score: 1}}, {{ID: "B", Score: 3}, {ID: "D", Score: 2}, {ID: "A", Score: 1}}}
-	got, err := r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Limit: 10})
+	legs := [][]collection.Scored{{{ID: "A", Score: 3}, {ID: "B", Score: 2}, {ID: "C", Score: 1}},
+		{{ID: "B", Score: 3}, {ID: "D", Score: 2}, {ID: "A", Score: 1}}}
+	got, err := r.Stage(collection.StageRun{Name: collection.StageFuse,
+		Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Limit: 10})
 	if err != nil || len(got) != 4 || got[0].ID != "B" || got[1].ID != "A" || got[2].ID != "D" || got[3].ID != "C" {
 		t.Errorf("fuse: %+v, %v", got, err)
 	}
-	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Weights: []float64{3, 1}, Limit: 10}); err != nil || len(got) != 4 || got[0] != (collection.Scored{ID: "A", Score: 3.0/61 + 1.0/63}) {
+	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse,
+		Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Weights: []float64{3, 1},
+		Limit: 10}); err != nil || len(got) != 4 || got[0] != (collection.Scored{ID: "A", Score: 3.0/61 + 1.0/63}) {
 		t.Errorf("fuse with weights: %+v, %v", got, err)
 	}
-	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf", "k": "limit + 10"}, Rankings: legs[:1], Limit: 50}); err != nil || got[0].Score != 1.0/61 {
+	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse,
+		Settings: map[string]string{"method": "rrf", "k": "limit + 10"}, Rankings: legs[:1], Limit: 50}); err != nil ||
+		got[0].Score != 1.0/61 {
 		t.Errorf("fuse with k by limit: %+v, %v", got, err)
 	}
 	for _, weights := range [][]float64{{1}, {0, 0}} {
-		if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Rankings: legs, Settings: map[string]string{"method": "rrf"}, Weights: weights, Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "weights") {
+		if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Rankings: legs,
+			Settings: map[string]string{"method": "rrf"}, Weights: weights, Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "weights") {
 			t.Errorf("weights %v: %+v, %v", weights, got, err)
 		}
 	}
-	if got, err = r.Stage(collection.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: legs[:1], Limit: 10}); err != nil || len(got) != 2 {
+	if got, err = r.Stage(collection.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: legs[:1],
+		Limit: 10}); err != nil || len(got) != 2 {
 		t.Errorf("top: %+v, %v", got, err)
 	}
-	foreign := [][]collection.Scored{{{ID: "there.md#2", Score: 3}, {ID: "notes:a.md", Score: 2.5}, {ID: "there.md#7", Score: 2}}}
-	got, err = r.Stage(collection.StageRun{Name: "aggregate", Settings: map[string]string{"method": "top_m_sum", "m": "2"}, Rankings: foreign, Limit: 10})
-	if want := []collection.Scored{{ID: "there.md", Score: 5}, {ID: "notes:a.md", Score: 2.5}}; err != nil || !slices.Equal(got, want) {
+	foreign := [][]collection.Scored{{{ID: "there.md#2", Score: 3}, {ID: "notes:a.md", Score: 2.5},
+		{ID: "there.md#7", Score: 2}}}
+	got, err = r.Stage(collection.StageRun{Name: "aggregate", Settings: map[string]string{"method": "top_m_sum", "m": "2"},
+		Rankings: foreign, Limit: 10})
+	if want := []collection.Scored{{ID: "there.md", Score: 5}, {ID: "notes:a.md", Score: 2.5}}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("passages of another system: %+v, %v", got, err)
 	}
 	// Equal scores stand as they were brought, as in a run, whatever the identifiers.
 	alike := [][]collection.Scored{{{ID: "B", Score: 1}, {ID: "A", Score: 1}, {ID: "C", Score: 2}}}
-	if got, err = r.Stage(collection.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: alike, Limit: 10}); err != nil || len(got) != 2 || got[0].ID != "C" || got[1].ID != "B" {
+	if got, err = r.Stage(collection.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: alike,
+		Limit: 10}); err != nil || len(got) != 2 || got[0].ID != "C" || got[1].ID != "B" {
 		t.Errorf("top of equal scores: %+v, %v", got, err)
 	}
-	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf"}, Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
+	if got, err = r.Stage(collection.StageRun{Name: collection.StageFuse, Settings: map[string]string{"method": "rrf"},
+		Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
 		t.Errorf("fuse of equal scores: %+v, %v", got, err)
 	}
-	if got, err = r.Stage(collection.StageRun{Name: "recency", Rankings: alike, Limit: 10}); err != nil || len(got) != 3 || got[1].ID != "B" || got[2].ID != "A" {
+	if got, err = r.Stage(collection.StageRun{Name: "recency", Rankings: alike, Limit: 10}); err != nil || len(got) != 3 ||
+		got[1].ID != "B" || got[2].ID != "A" {
 		t.Errorf("recency of equal scores: %+v, %v", got, err)
 	}
-	if _, err = r.Stage(collection.StageRun{Name: "none", Rankings: legs[:1], Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
+	if _, err = r.Stage(collection.StageRun{Name: "none", Rankings: legs[:1], Limit: 10}); !errors.Is(err,
+		sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("an unknown stage: %v", err)
 	}
 	if names := collection.Stages(); len(names) < 5 {
@@ -352,9 +388,12 @@ func TestStages(t *testing.T) {
 // TestFoldersOfWhatIsSeen: of a folder a stage knows the documents that the caller sees.
 func TestFoldersOfWhatIsSeen(t *testing.T) {
 	const public = "---\naccess: [public]\n---\n# Public\n"
-	f := collectiontest.Open(t, map[string]string{"f/a.md": public, "f/b.md": public, "f/c.md": "# Hidden\n", "f/g/d.md": public, "e.md": public}, nil)
-	for grant, of := range map[*access.Grant]float64{{Scopes: []access.Scope{access.ScopeSearch}}: 2, new(access.Unrestricted()): 3} {
-		run := collection.StageRun{Name: "folder_boost", Settings: map[string]string{"max": "0"}, Rankings: [][]collection.Scored{{{ID: "notes:f/a.md", Score: 1}, {ID: "notes:f/b.md", Score: 1}}}, Limit: 10}
+	f := collectiontest.Open(t, map[string]string{"f/a.md": public, "f/b.md": public, "f/c.md": "# Hidden\n",
+		"f/g/d.md": public, "e.md": public}, nil)
+	for grant, of := range map[*access.Grant]float64{{Scopes: []access.Scope{access.ScopeSearch}}: 2,
+		new(access.Unrestricted()): 3} {
+		run := collection.StageRun{Name: "folder_boost", Settings: map[string]string{"max": "0"},
+			Rankings: [][]collection.Scored{{{ID: "notes:f/a.md", Score: 1}, {ID: "notes:f/b.md", Score: 1}}}, Limit: 10}
 		got, err := reader(t, f, *grant).Stage(run)
 		if want := 1 + (math.Log2(3)-1)*math.Sqrt(2/of); err != nil || len(got) != 2 || math.Abs(got[0].Score-want) > 1e-9 {
 			t.Errorf("2 of %v documents: %v, %v, want %v", of, got, err, want)
@@ -401,7 +440,8 @@ func TestWarningsOfOldAnswers(t *testing.T) {
 	some := access.Unrestricted()
 	some.Baked = "ext:md"
 	a = find(t, reader(t, f, some), collection.SearchRequest{Text: "harbor"})
-	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) || !strings.Contains(a.Warnings[0], "from the last indexing run") {
+	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) ||
+		!strings.Contains(a.Warnings[0], "from the last indexing run") {
 		t.Errorf("to a caller from whom something is kept: %q", a.Warnings)
 	}
 }
@@ -419,10 +459,12 @@ func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
 		return find(t, reader(t, f, grant), collection.SearchRequest{Text: "harbor", Limit: 10}).Warnings
 	}
 	f.Index(t)
-	if told := of(access.Unrestricted()); len(told) != 1 || !strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
+	if told := of(access.Unrestricted()); len(told) != 1 || !strings.Contains(told[0], ".gitignore") ||
+		!strings.Contains(told[0], "from the last indexing run") {
 		t.Errorf("who may do everything is told %q", told)
 	}
-	if told := of(access.Grant{Tenant: access.All, Access: []string{"ann"}}); len(told) != 1 || strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
+	if told := of(access.Grant{Tenant: access.All, Access: []string{"ann"}}); len(told) != 1 ||
+		strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
 		t.Errorf("a caller from whom something is kept is told %q", told)
 	}
 	if err := os.Remove(ignores); err != nil {
@@ -443,7 +485,8 @@ func TestGrantsEnd(t *testing.T) {
 		t.Errorf("read: %v", err)
 	}
 	change := collection.Change{ID: "api:b.md", Put: &collection.DocumentInput{Text: "words"}}
-	if _, err := f.Collection.Write(t.Context(), grant, []collection.Change{change}); !errors.Is(err, collection.ErrForbidden) {
+	if _, err := f.Collection.Write(t.Context(), grant, []collection.Change{change}); !errors.Is(err,
+		collection.ErrForbidden) {
 		t.Errorf("write: %v", err)
 	}
 	if _, err := f.SaveProfile(grant, "mine", collection.ProfileInput{}); !errors.Is(err, collection.ErrForbidden) {
@@ -453,7 +496,8 @@ func TestGrantsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Task(grant, "", task.ID); !errors.Is(err, collection.ErrForbidden) || len(f.Tasks(grant, "", "", 10)) > 0 {
+	if _, err := f.Task(grant, "", task.ID); !errors.Is(err, collection.ErrForbidden) ||
+		len(f.Tasks(grant, "", "", 10)) > 0 {
 		t.Errorf("tasks: %v", err)
 	}
 	grant.Expires = time.Now().Add(time.Hour)

@@ -13,13 +13,16 @@ import (
 	"sheaf/search/scan"
 )
 
-const commented = "---\naccess: public\n---\n# Plan\n\nWe ship in March. %%the oryx%% <!-- an oryx -->\n\n%%\n## Oryx\n\nThe oryx #oryx [[oryx]] oryx:: 1\n%%\n\n## Harbor\n\nCranes in March.\n"
+const commented = "---\naccess: public\n---\n# Plan\n\nWe ship in March. %%the oryx%% <!-- an oryx -->\n\n%%\n## " +
+	"Oryx\n\nThe oryx #oryx [[oryx]] oryx:: 1\n%%\n\n## Harbor\n\nCranes in March.\n"
 
 func withComments(t *testing.T, hide *bool) *collectiontest.Fixture {
 	t.Helper()
-	return collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "---\naccess: public\n---\n# Other\n\nWe ship in April. [[Plan]]\n"}, func(o *collection.Options) {
+	return collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "---\naccess: public\n---\n# " +
+		"Other\n\nWe ship in April. [[Plan]]\n"}, func(o *collection.Options) {
 		o.Ingest.HideComments = func() bool { return *hide }
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer, Embedder: hashed.New(64)})
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
+			Embedder: hashed.New(64)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,14 +58,18 @@ func told(t *testing.T, r *collection.Reader, query string) string {
 func TestCommentsOfCallers(t *testing.T) {
 	f := withComments(t, new(bool))
 	caller := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
-	if out := told(t, reader(t, f, caller), "ship march"); strings.Contains(out, "the oryx") || strings.Contains(out, "an oryx") {
+	if out := told(t, reader(t, f, caller), "ship march"); strings.Contains(out, "the oryx") ||
+		strings.Contains(out, "an oryx") {
 		t.Errorf("comments are shown: %s", out)
 	}
-	if out := told(t, reader(t, f, access.Unrestricted()), "ship march"); !strings.Contains(out, "the oryx") || !strings.Contains(out, "an oryx") {
+	if out := told(t, reader(t, f, access.Unrestricted()), "ship march"); !strings.Contains(out, "the oryx") ||
+		!strings.Contains(out, "an oryx") {
 		t.Errorf("comments are kept from who sees everything: %s", out)
 	}
-	shown := collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "[[Plan]]\n"}, func(o *collection.Options) { o.ShowComments = true })
-	if p, err := reader(t, shown, caller).Get(t.Context(), collectiontest.Tree+":plan.md", collection.GetOptions{Line: 1, Lines: 100}); err != nil || !strings.Contains(p.Text, "the oryx") {
+	shown := collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "[[Plan]]\n"},
+		func(o *collection.Options) { o.ShowComments = true })
+	if p, err := reader(t, shown, caller).Get(t.Context(), collectiontest.Tree+":plan.md",
+		collection.GetOptions{Line: 1, Lines: 100}); err != nil || !strings.Contains(p.Text, "the oryx") {
 		t.Errorf("got %+v, %v", p, err)
 	}
 }

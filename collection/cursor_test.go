@@ -51,7 +51,8 @@ func TestPages(t *testing.T) {
 			var ids []sheaf.ID
 			for i, shown := range append(first.Results[:4:4], second.Results...) {
 				ids = append(ids, shown.ID)
-				if w := want.Results[i]; shown.ID != w.ID || shown.Title != w.Title || fmt.Sprint(shown.Tags) != fmt.Sprint(w.Tags) || shown.Score != w.Score {
+				if w := want.Results[i]; shown.ID != w.ID || shown.Title != w.Title ||
+					fmt.Sprint(shown.Tags) != fmt.Sprint(w.Tags) || shown.Score != w.Score {
 					t.Errorf("%s of %s: result %d is %+v, want %+v", name, profile, i+1, shown, w)
 				}
 			}

@@ -27,12 +27,15 @@ func TestDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func() error {
-		_, err := f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: sheaf.DocumentID(catalog.FreeTree, "given.md"), Put: &collection.DocumentInput{Text: "# Given\n"}}})
+		_, err := f.Collection.Write(t.Context(), access.Unrestricted(),
+			[]collection.Change{{ID: sheaf.DocumentID(catalog.FreeTree, "given.md"),
+				Put: &collection.DocumentInput{Text: "# Given\n"}}})
 		return err
 	}
 	_, reads := f.For(access.Unrestricted())
 	_, refreshed := f.Refresh(t.Context())
-	for what, err := range map[string]error{"readiness": f.Ready(t.Context()), "a reader": reads, "a change": write(), "a look for changes": refreshed} {
+	for what, err := range map[string]error{"readiness": f.Ready(t.Context()), "a reader": reads, "a change": write(),
+		"a look for changes": refreshed} {
 		if !errors.Is(err, sheaf.ErrUnavailable) || strings.Contains(err.Error(), index) {
 			t.Errorf("%s: %v", what, err)
 		}

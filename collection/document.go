@@ -118,7 +118,9 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	}
 	d.Properties = maps.Clone(d.Properties)
 	for name, v := range p.Properties {
-		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return ingest.PropertyColumn(old) == ingest.PropertyColumn(name) })
+		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool {
+			return ingest.PropertyColumn(old) == ingest.PropertyColumn(name)
+		})
 		if len(v.Values) == 0 {
 			continue
 		}
@@ -141,15 +143,18 @@ func validID(id sheaf.ID) error {
 	if !ok || tree == "" || path == "" {
 		return fieldError("id", "%q: must be TREE:PATH, as %s:guides/git.md", id, catalog.FreeTree)
 	}
-	if utf8.RuneCountInString(string(id)) > maxIDLength || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), "\\#\ufffd") {
-		return fieldError("id", "%q: must be valid UTF-8 of at most %d characters without control characters, backslashes, # and U+FFFD", id, maxIDLength)
+	if utf8.RuneCountInString(string(id)) > maxIDLength || !utf8.ValidString(string(id)) ||
+		strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), "\\#\ufffd") {
+		return fieldError("id", "%q: must be valid UTF-8 of at most %d characters without control characters, "+
+			"backslashes, # and U+FFFD", id, maxIDLength)
 	}
 	if err := access.ValidName("id", tree); err != nil || tree == access.All {
 		return fieldError("id", "%q: its tree must not be *, nor begin or end with white space", id)
 	}
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "" || part == "." || part == ".." || strings.TrimSpace(part) != part {
-			return fieldError("id", "%q: the parts of its path must not be empty, . or .., nor begin or end with white space", id)
+			return fieldError("id", "%q: the parts of its path must not be empty, . or .., nor begin or end with white space",
+				id)
 		}
 	}
 	return nil
@@ -187,7 +192,8 @@ func (d *DocumentInput) valid(dims int) error {
 				return fieldError(field, "it has %d dimensions: the collection's vectors have %d", len(v), dims)
 			}
 			if !normalize(v) {
-				return fieldError(field, "it has no length: a number of it must be at least %v, or at most -%v", LeastPart, LeastPart)
+				return fieldError(field, "it has no length: a number of it must be at least %v, or at most -%v", LeastPart,
+					LeastPart)
 			}
 		}
 	}
@@ -230,8 +236,11 @@ func validProperties(properties map[string]Property) error {
 			}
 			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
 		}
-		if k := slices.IndexFunc(names[:i], func(other string) bool { return ingest.PropertyColumn(other) == ingest.PropertyColumn(name) }); k >= 0 {
-			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case, or in how Unicode composes its letters: give one of them", names[k])
+		if k := slices.IndexFunc(names[:i], func(other string) bool {
+			return ingest.PropertyColumn(other) == ingest.PropertyColumn(name)
+		}); k >= 0 {
+			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case, or "+
+				"in how Unicode composes its letters: give one of them", names[k])
 		}
 	}
 	return nil
@@ -303,7 +312,8 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
 		if !chunk.IsAccessProperty(name) {
-			g.Properties = append(g.Properties, sheaf.Property{Name: name, List: d.Properties[name].List, Values: d.Properties[name].Values})
+			g.Properties = append(g.Properties, sheaf.Property{Name: name, List: d.Properties[name].List,
+				Values: d.Properties[name].Values})
 		}
 	}
 	for i := range d.Chunks {

@@ -18,7 +18,8 @@ func TestNothingIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi zebra", Limit: 10}); err != nil || len(a.Results) != 0 {
+			if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi zebra", Limit: 10}); err != nil ||
+				len(a.Results) != 0 {
 				t.Errorf("%+v, %v", a, err)
 			}
 		}

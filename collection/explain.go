@@ -141,7 +141,8 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	case err != nil:
 		return nil, err
 	}
-	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons), degraded: a.Degraded, warnings: a.Warnings}, nil
+	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons), degraded: a.Degraded,
+		warnings: a.Warnings}, nil
 }
 
 // Move is how one result changes when parameters do.
@@ -163,7 +164,8 @@ func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]
 }
 
 // whatIf is WhatIf, with both answers.
-func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, [2]*search.Result, error) {
+func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, [2]*search.Result,
+	error) {
 	var answers [2]*search.Result
 	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
@@ -172,7 +174,8 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
 		return nil, answers, inNamed("change", err)
 	}
-	before, after, moves, err := r.searcher(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
+	before, after, moves, err := r.searcher(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters},
+		change)
 	if err != nil {
 		return nil, answers, err
 	}
@@ -213,13 +216,16 @@ func (c *Collection) Profiles() ([]Profile, error) {
 		return nil, err
 	}
 	// A program may have its profile from elsewhere. Where a file is on the server is not told.
-	at, listed := slices.BinarySearchFunc(infos, c.o.Profile, func(info profile.Info, name string) int { return strings.Compare(info.Name, name) })
+	at, listed := slices.BinarySearchFunc(infos, c.o.Profile, func(info profile.Info, name string) int {
+		return strings.Compare(info.Name, name)
+	})
 	if !listed && plainName.MatchString(c.o.Profile) {
 		infos = slices.Insert(infos, at, profile.Info{Name: c.o.Profile})
 	}
 	out := []Profile{}
 	for _, info := range infos {
-		p := Profile{Name: info.Name, About: info.About, Builtin: info.Builtin, Default: info.Name == c.o.Profile, Parameters: []Parameter{}}
+		p := Profile{Name: info.Name, About: info.About, Builtin: info.Builtin, Default: info.Name == c.o.Profile,
+			Parameters: []Parameter{}}
 		loaded, err := c.Load(info.Name)
 		if info.Err != nil {
 			err = profile.WithoutFolders(info.Err)
@@ -234,7 +240,8 @@ func (c *Collection) Profiles() ([]Profile, error) {
 		}
 		for i := range loaded.Parameters {
 			q := &loaded.Parameters[i]
-			p.Parameters = append(p.Parameters, Parameter{q.Name, q.About, q.Default, q.Range(), Finite(q.Min), Finite(q.Max), q.Integer, orEmpty(q.OneOf)})
+			p.Parameters = append(p.Parameters, Parameter{q.Name, q.About, q.Default, q.Range(), Finite(q.Min), Finite(q.Max),
+				q.Integer, orEmpty(q.OneOf)})
 		}
 		out = append(out, p)
 	}

@@ -20,7 +20,8 @@ import (
 func TestBriefExplanation(t *testing.T) {
 	notes := map[string]string{}
 	for i := range 40 {
-		notes[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Note %d\n\nUndo a commit%s.\n", i, map[bool]string{true: ", and undo it again", false: ""}[i%3 == 0])
+		notes[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Note %d\n\nUndo a commit%s.\n", i,
+			map[bool]string{true: ", and undo it again", false: ""}[i%3 == 0])
 	}
 	f := collectiontest.Open(t, notes, nil)
 	r, err := f.For(access.Unrestricted())
@@ -29,7 +30,8 @@ func TestBriefExplanation(t *testing.T) {
 	}
 	defer r.Close()
 	ask := func(brief bool) *collection.Explanation {
-		e, err := r.Explain(context.Background(), collection.SearchRequest{Text: "undo commit", Profile: "sheaf", Limit: 4, Brief: brief})
+		e, err := r.Explain(context.Background(),
+			collection.SearchRequest{Text: "undo commit", Profile: "sheaf", Limit: 4, Brief: brief})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,8 @@ func TestExplainedWindow(t *testing.T) {
 	}
 	defer r.Close()
 	for _, explain := range []bool{false, true} {
-		a, err := r.Search(t.Context(), collection.SearchRequest{Text: "pear", Window: collection.MaxWindow, Explain: explain, Parameters: map[string]string{"meaning": "0"}})
+		a, err := r.Search(t.Context(), collection.SearchRequest{Text: "pear", Window: collection.MaxWindow, Explain: explain,
+			Parameters: map[string]string{"meaning": "0"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,19 +112,22 @@ func TestTotalTellsOfOthers(t *testing.T) {
 	for i := range 300 { // of which a few are shown
 		fmt.Fprintf(&many, "# Pear tree %d\n\nPear tree.\n\n", i)
 		if i%15 == 0 {
-			docs[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Garden %d\n\nBeside a long wall stands the tree of which we eat no pear in the year %d.\n", i, 1900+i)
+			docs[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Garden %d\n\nBeside a long wall stands the tree of which we eat "+
+				"no pear in the year %d.\n", i, 1900+i)
 		}
 	}
 	docs["many.md"] = many.String()
 	docs["rare.md"] = "# Quince\n\nOne quince tree.\n"
 	for i := range 10 { // of which three sections stand for the document, once the window is cut
-		docs[fmt.Sprintf("p%d.md", i)] = fmt.Sprintf("# Orchard %d\n\nFruit.\n\n## North\n\nOne plum.\n\n## South\n\nTwo plum.\n\n## West\n\nThree plum.\n", i)
+		docs[fmt.Sprintf("p%d.md", i)] = fmt.Sprintf("# Orchard %d\n\nFruit.\n\n## North\n\nOne plum.\n\n## South\n\nTwo "+
+			"plum.\n\n## West\n\nThree plum.\n", i)
 	}
 	f := collectiontest.Open(t, docs, nil)
 	f.Index(t)
 	r := reader(t, f, access.Unrestricted())
 	told := map[string]bool{}
-	for _, q := range []collection.SearchRequest{{Text: "pear tree"}, {Text: "pear tree", Profile: "rrf"}, {Text: "quince", Parameters: map[string]string{"meaning": "0"}}, {Text: "garden"},
+	for _, q := range []collection.SearchRequest{{Text: "pear tree"}, {Text: "pear tree", Profile: "rrf"},
+		{Text: "quince", Parameters: map[string]string{"meaning": "0"}}, {Text: "garden"},
 		{Text: "plum", Parameters: map[string]string{"meaning": "0"}}} {
 		q.Window = collection.MaxWindow
 		all := find(t, r, q).Total.Value
@@ -141,12 +147,13 @@ func TestTotalTellsOfOthers(t *testing.T) {
 // TestTotalWithoutAPart: where a part of the ranking failed nobody knows that there are no
 // others.
 func TestTotalWithoutAPart(t *testing.T) {
-	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"}, func(_ context.Context, call int64) error {
-		if call == 1 {
-			return errors.New("the model is away")
-		}
-		return nil
-	})
+	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"},
+		func(_ context.Context, call int64) error {
+			if call == 1 {
+				return errors.New("the model is away")
+			}
+			return nil
+		})
 	r := reader(t, f, access.Unrestricted())
 	q := collection.SearchRequest{Text: "pear", Window: 100}
 	without, with := find(t, r, q), find(t, r, q)
@@ -185,8 +192,10 @@ func TestExplainAnswersAsSearch(t *testing.T) {
 			if !slices.Equal(ids(e.Answer), ids(want)) || len(want.Results) == 0 {
 				t.Errorf("%+v: explained %v, searched %v", asked, ids(e.Answer), ids(want))
 			}
-			if !reflect.DeepEqual(e.Facets, want.Facets) || !reflect.DeepEqual(e.Matches, want.Matches) || e.Total != want.Total {
-				t.Errorf("%+v: explained %v, %v and %v, searched %v, %v and %v", asked, e.Facets, e.Matches, e.Total, want.Facets, want.Matches, want.Total)
+			if !reflect.DeepEqual(e.Facets, want.Facets) || !reflect.DeepEqual(e.Matches, want.Matches) ||
+				e.Total != want.Total {
+				t.Errorf("%+v: explained %v, %v and %v, searched %v, %v and %v", asked, e.Facets, e.Matches, e.Total, want.Facets,
+					want.Matches, want.Total)
 			}
 		}
 	}

@@ -19,7 +19,9 @@ const FusedProfile = "rrf"
 
 // fusedProfile is the built-in whatever a user's profile of its name or tuned
 // numbers say: a contract stands on it. Its edition is 0, which no loaded one has.
-var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) { return profile.Load(FusedProfile, profile.Builtin) })
+var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) {
+	return profile.Load(FusedProfile, profile.Builtin)
+})
 
 // Fused is the answer of plain hybrid search (spec/reciprocal-rank-fusion).
 type Fused struct {
@@ -98,7 +100,8 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	if stale > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of the results changed since they were indexed, or cannot be read: they have no content", stale))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of the results changed since they were indexed, or cannot be "+
+			"read: they have no content", stale))
 	}
 	return out, nil
 }

@@ -18,7 +18,8 @@ import (
 // TestFusedContent: what has no text of its own, as a heading with nothing but headings
 // below it, is its title to whoever reads what was found.
 func TestFusedContent(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"codes.md": "# Codes of vectors\n\n## How codes lie\n\nEight lie together.\n"}, func(*collection.Options) {})
+	f := collectiontest.Open(t, map[string]string{"codes.md": "# Codes of vectors\n\n## How codes lie\n\nEight lie " +
+		"together.\n"}, func(*collection.Options) {})
 	found, err := reader(t, f, access.Unrestricted()).Fused(t.Context(), "codes", "rrf", 60, 5)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,8 @@ func TestFusedContent(t *testing.T) {
 	for _, r := range found.Results {
 		content[string(r.ID)] = r.Content
 	}
-	for id, want := range map[string]string{"notes:codes.md": "Codes of vectors", "notes:codes.md#codes-of-vectors": "Codes of vectors", "notes:codes.md#how-codes-lie": "\nEight lie together.\n"} {
+	for id, want := range map[string]string{"notes:codes.md": "Codes of vectors",
+		"notes:codes.md#codes-of-vectors": "Codes of vectors", "notes:codes.md#how-codes-lie": "\nEight lie together.\n"} {
 		if content[id] != want {
 			t.Errorf("%s has the content %q, want %q: %q", id, content[id], want, content)
 		}
@@ -38,7 +40,8 @@ func TestFusedContent(t *testing.T) {
 func TestFusedLimit(t *testing.T) {
 	r := reader(t, collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil), access.Unrestricted())
 	for limit, ok := range map[int]bool{0: false, 1: true, collection.MaxWindow: true, collection.MaxWindow + 1: false} {
-		if _, err := r.Fused(t.Context(), "words", "rrf", 60, limit); (err == nil) != ok || !ok && !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := r.Fused(t.Context(), "words", "rrf", 60, limit); (err == nil) != ok ||
+			!ok && !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
@@ -47,7 +50,8 @@ func TestFusedLimit(t *testing.T) {
 // TestFusedStale: results whose files changed, or are gone, lack their texts alone: both searches
 // answered.
 func TestFusedStale(t *testing.T) {
-	f := openOld(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"}, func(*collection.Options) {})
+	f := openOld(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"},
+		func(*collection.Options) {})
 	if err := os.WriteFile(filepath.Join(f.Root, "a.md"), []byte("Another harbor, and more.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +70,8 @@ func TestFusedStale(t *testing.T) {
 
 // TestFusedTimings: the times of what was found stay what they are while others search.
 func TestFusedTimings(t *testing.T) {
-	f := openOld(t, map[string]string{"codes.md": "# Codes of vectors\n\nEight lie together.\n"}, func(*collection.Options) {})
+	f := openOld(t, map[string]string{"codes.md": "# Codes of vectors\n\nEight lie together.\n"},
+		func(*collection.Options) {})
 	r := reader(t, f, access.Unrestricted())
 	found, err := r.Fused(t.Context(), "codes", "rrf", 60, 5)
 	if err != nil {

@@ -85,15 +85,16 @@ func (r *Reader) Find(text string) (address.Target, error) {
 			trees[i].Root = ""
 		}
 	}
-	finder := address.Resolver{Documents: r.guard, Trees: trees, Read: r.guard.text, Follow: r.guard.Resolve, Paths: func() []string {
-		var paths []string
-		for id := range r.view.Files() {
-			if r.guard.visible(id) {
-				paths = append(paths, sheaf.PathText(id.Path()))
+	finder := address.Resolver{Documents: r.guard, Trees: trees, Read: r.guard.text, Follow: r.guard.Resolve,
+		Paths: func() []string {
+			var paths []string
+			for id := range r.view.Files() {
+				if r.guard.visible(id) {
+					paths = append(paths, sheaf.PathText(id.Path()))
+				}
 			}
-		}
-		return paths
-	}}
+			return paths
+		}}
 	t, err := finder.Resolve(text)
 	if fault := r.Err(); fault != nil {
 		return t, fault
@@ -161,8 +162,10 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 	where.End = min(where.End, len(content))
 	where.Start = min(where.Start, where.End)
 	text := content[where.Start:where.End]
-	p := Part{ID: c.ID, Doc: c.Doc, Path: doc.Path, File: r.file(doc.Tree, doc.Path), Title: c.Title, Breadcrumb: c.Breadcrumb,
-		Hierarchy: orEmpty(c.Hierarchy), Depth: c.Depth, Position: c.Position, Span: spanOf(where), Line: catalog.Line(content, where.Start),
+	p := Part{ID: c.ID, Doc: c.Doc, Path: doc.Path, File: r.file(doc.Tree, doc.Path), Title: c.Title,
+		Breadcrumb: c.Breadcrumb,
+		Hierarchy:  orEmpty(c.Hierarchy), Depth: c.Depth, Position: c.Position, Span: spanOf(where),
+		Line:  catalog.Line(content, where.Start),
 		Lines: address.LineCount(text), Text: string(text), Tags: orEmpty(c.Tags), Links: []Link{}, Children: []Outline{}}
 	if c.Parent != "" {
 		p.Parent = &c.Parent
@@ -226,9 +229,11 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 		return nil, err
 	}
 	d := &rec.Document
-	out := &Document{ID: d.ID, Tree: d.Tree, Path: d.Path, File: r.file(d.Tree, d.Path), Title: Title(d), Aliases: orEmpty(d.Aliases), Tags: orEmpty(d.Tags),
+	out := &Document{ID: d.ID, Tree: d.Tree, Path: d.Path, File: r.file(d.Tree, d.Path), Title: Title(d),
+		Aliases: orEmpty(d.Aliases), Tags: orEmpty(d.Tags),
 		Properties: map[string][]any{}, Bytes: rec.File.Size, ETag: ETag(rec), Outline: []Outline{},
-		Links: orEmpty(r.guard.Links(id)), Backlinks: orEmpty(r.guard.Backlinks(id)), Warnings: orEmpty(d.Warnings), Pending: r.view.Pending()[id]}
+		Links: orEmpty(r.guard.Links(id)), Backlinks: orEmpty(r.guard.Backlinks(id)), Warnings: orEmpty(d.Warnings),
+		Pending: r.view.Pending()[id]}
 	for _, p := range d.Properties {
 		// A field in the text has a name here, and its values in the chunks.
 		if len(p.Values) == 0 && !p.List && !chunk.IsAccessProperty(p.Name) {

@@ -71,7 +71,8 @@ type given struct {
 }
 
 func newGiven() given {
-	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), tasks: newTasks(), left: map[sheaf.ID]leftDocument{}, unreadable: map[string]string{}}
+	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), tasks: newTasks(),
+		left: map[sheaf.ID]leftDocument{}, unreadable: map[string]string{}}
 }
 
 // breaks says that the store may have a part of a change that failed.
@@ -211,15 +212,18 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // as an earlier version called it
-		return fmt.Errorf("who has no tenant cannot write, since documents of the tree %s come from files: sheaf index --rebuild gives these another one", catalog.FreeTree)
+		return fmt.Errorf("who has no tenant cannot write, since documents of the tree %s come from files: sheaf index "+
+			"--rebuild gives these another one", catalog.FreeTree)
 	case tenant == "", tenant == access.All:
 		return nil
 	case tenant == catalog.FreeTree:
-		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s belong to none", catalog.FreeTree)
+		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s belong to none",
+			catalog.FreeTree)
 	case settings.Root(tenant) != "":
 		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s come from files", tenant)
 	case validID(sheaf.DocumentID(tenant, "name")) != nil || strings.Contains(tenant, ":"):
-		return fmt.Errorf("a tenant of this name cannot write, since the identifier of no document can begin with it: a colon ends it there, and # and backslashes are in none")
+		return fmt.Errorf("a tenant of this name cannot write, since the identifier of no document can begin with it: a " +
+			"colon ends it there, and # and backslashes are in none")
 	}
 	return nil
 }
@@ -421,7 +425,8 @@ func (c *Collection) refused(names []versions) error {
 		switch {
 		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 			return err // both stay: see missing
-		case err == nil && fileName(n.ID, rec.File.Hash) == n.Fresh, err != nil && n.Fresh == "" && c.given.fileLeft(n.ID) == "":
+		case err == nil && fileName(n.ID, rec.File.Hash) == n.Fresh, err != nil && n.Fresh == "" &&
+			c.given.fileLeft(n.ID) == "":
 			err = c.removeFile(n.Old, n.Fresh)
 		default:
 			err = c.removeFile(n.Fresh, n.Old)
@@ -480,7 +485,8 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	}
 	put := p.onto(*stored.Document)
 	if n := len(put.Properties); n > maxProperties {
-		return nil, conflictError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties)
+		return nil, conflictError("properties", "the document then has %d properties: at most %d are allowed", n,
+			maxProperties)
 	}
 	return put, nil
 }
@@ -500,7 +506,8 @@ func readStored(dir, name string) ([]byte, storedDocument, error) {
 	case err != nil:
 		return nil, stored, fmt.Errorf("read document: %w: %s: %w", sheaf.ErrCorrupt, filepath.Join(dir, name), err)
 	case stored.Document == nil || !strings.HasPrefix(name, fileKey(stored.ID)+"-"):
-		return nil, stored, fmt.Errorf("read document: %w: %s: it holds %q", sheaf.ErrCorrupt, filepath.Join(dir, name), stored.ID)
+		return nil, stored, fmt.Errorf("read document: %w: %s: it holds %q", sheaf.ErrCorrupt, filepath.Join(dir, name),
+			stored.ID)
 	}
 	return content, stored, nil
 }
@@ -579,7 +586,8 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && hasWeakTag(ch.IfNoneMatch, tag)):
 			return inChange(i, unmet("if_none_match", "there is a document %s", ch.ID))
 		}
-		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version, left: left != ""}
+		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version,
+			left: left != ""}
 	}
 	return nil
 }

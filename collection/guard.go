@@ -53,7 +53,8 @@ var (
 )
 
 func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, store: st, at: at, counts: &c.counts, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
+	g := &guard{view: view, store: st, at: at, counts: &c.counts, distant: c.o.Distant, shared: c.o.SharedStatistics,
+		viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
 		g.visibleTo = keyOf("seen", grant.Fingerprint(), g.filter)
@@ -180,7 +181,9 @@ func (g *guard) Supports(req store.Request) error {
 	text := *bound.Text
 	text.Among = nil
 	if bound.Text = &text; g.refused(bound) == nil {
-		return fmt.Errorf("%w: it counts how rare words are in all documents, also in those that the caller does not see, so that scores would tell of them; who runs the server can allow that: sheaf serve --shared-statistics", sheaf.ErrUnsupported)
+		return fmt.Errorf("%w: it counts how rare words are in all documents, also in those that the caller does not see, "+
+			"so that scores would tell of them; who runs the server can allow that: sheaf serve --shared-statistics",
+			sheaf.ErrUnsupported)
 	}
 	return err
 }
@@ -200,7 +203,9 @@ func (g *guard) Batches() bool { return store.Batches(g.store) }
 // RetrieveAll implements store.Batcher.
 func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	bound := g.boundAll(reqs)
-	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) { return store.RetrieveAll(ctx, g.store, bound) })
+	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) {
+		return store.RetrieveAll(ctx, g.store, bound)
+	})
 }
 
 // Scores implements store.Scorer, as far as the store does.
@@ -262,7 +267,9 @@ func (g *guard) Facets(ctx context.Context, req store.Request, columns []string,
 	if !ok {
 		return nil, fmt.Errorf("facets: %w by this store", sheaf.ErrUnsupported)
 	}
-	return fromStore(ctx, g, func(ctx context.Context) ([]store.Facet, error) { return f.Facets(ctx, g.bound(req), columns, limit) })
+	return fromStore(ctx, g, func(ctx context.Context) ([]store.Facet, error) {
+		return f.Facets(ctx, g.bound(req), columns, limit)
+	})
 }
 
 // Sorted implements store.Sorter, as far as the store does.

@@ -42,7 +42,8 @@ func TestCacheTellsWhatItHolds(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	for what, q := range map[string]collection.SearchRequest{
-		"all shown": {Limit: 20, Window: 20}, "few shown": {Limit: 4, Window: 20}, "explained": {Limit: 20, Window: 20, Explain: true},
+		"all shown": {Limit: 20, Window: 20}, "few shown": {Limit: 4, Window: 20},
+		"explained": {Limit: 20, Window: 20, Explain: true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := newTwin(t, files)
@@ -67,7 +68,8 @@ func TestCacheTellsWhatItHolds(t *testing.T) {
 			before := held()
 			ask(open(w.Collection))
 			grown, told := held()-before, w.Cache()
-			t.Logf("%d answers hold %d kB each, told are %d kB", told.Entries, grown/int64(told.Entries)>>10, told.Bytes/int64(told.Entries)>>10)
+			t.Logf("%d answers hold %d kB each, told are %d kB", told.Entries, grown/int64(told.Entries)>>10,
+				told.Bytes/int64(told.Entries)>>10)
 			if ratio := float64(told.Bytes) / float64(grown); told.Entries != 15 || ratio < 0.8 || ratio > 1.2 {
 				t.Errorf("%d answers are told to hold %.2f of the %d bytes that they do", told.Entries, ratio, grown)
 			}

@@ -23,7 +23,8 @@ func TestHiddenChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 5))
 	files := listed(150, random)
 	for name, text := range files {
-		files[name] = strings.Replace(text, "---\n", fmt.Sprintf("---\ndate: 2024-%02d-%02d\n", 1+random.IntN(12), 1+random.IntN(28)), 1)
+		files[name] = strings.Replace(text, "---\n",
+			fmt.Sprintf("---\ndate: 2024-%02d-%02d\n", 1+random.IntN(12), 1+random.IntN(28)), 1)
 	}
 	whole := collectiontest.Open(t, files, nil)
 	// The generation, and the time of the file, are those of another index.
@@ -38,15 +39,18 @@ func TestHiddenChangesNothing(t *testing.T) {
 		}
 		return own.ReplaceAllString(string(text), "")
 	}
-	words := strings.Fields("budget salary offer merger lawsuit payroll bonus contract roadmap launch secret memo buget secrt lawsut")
-	words = append(words, "budget tag:fianance", "tag:zzz", "salary prop.owner:zzz", "prop.owner:zzz path:zzz/", "path:zzz.md offer", "ext:zzz launch")
+	words := strings.Fields("budget salary offer merger lawsuit payroll bonus contract roadmap launch secret memo " +
+		"buget secrt lawsut")
+	words = append(words, "budget tag:fianance", "tag:zzz", "salary prop.owner:zzz", "prop.owner:zzz path:zzz/",
+		"path:zzz.md offer", "ext:zzz launch")
 	profiles := []string{"", "sheaf", "rrf", "bench", "tree", "sonar", "onyx-vespa", "onyx-elastic", "tiered"}
 	compared := 0
 	for round := 0; compared < 4; round++ {
 		if round == 40 {
 			t.Fatalf("of %d callers %d see a part", round, compared)
 		}
-		grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch}, Access: [][]string{nil, {"user:ann"}, {"group:staff", "user:bob"}, {access.All}}[random.IntN(4)],
+		grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch},
+			Access: [][]string{nil, {"user:ann"}, {"group:staff", "user:bob"}, {access.All}}[random.IntN(4)],
 			Tenant: []string{"", "acme", access.All}[random.IntN(3)], Sets: [][]string{nil, nil, {"finance"}}[random.IntN(3)]}
 		r := reader(t, whole, grant)
 		list, err := r.Documents(t.Context(), "", "", collection.MaxWindow)
@@ -82,7 +86,8 @@ func TestHiddenChangesNothing(t *testing.T) {
 		}
 		same := func(door string, ask func(r *collection.Reader) string) { t.Helper(); as(only, door, ask) }
 		for range 30 {
-			q := collection.SearchRequest{Text: words[random.IntN(len(words))], Profile: profiles[random.IntN(len(profiles))], Count: true, Window: 100, Limit: 100, Facets: []string{"tag", "folder", "prop.owner"}}
+			q := collection.SearchRequest{Text: words[random.IntN(len(words))], Profile: profiles[random.IntN(len(profiles))],
+				Count: true, Window: 100, Limit: 100, Facets: []string{"tag", "folder", "prop.owner"}}
 			if random.IntN(2) == 0 {
 				q.Text += " " + words[random.IntN(len(words))]
 			}
@@ -115,7 +120,8 @@ func TestHiddenChangesNothing(t *testing.T) {
 // part, wherever in the query they stand and whatever they are.
 func TestPropertiesWithoutTheHidden(t *testing.T) {
 	seen := map[string]string{
-		"seen.md": "---\naccess: public\nstatus: done\ncontent: Rich\n\"f(x)\": one\n---\n# Seen\n\nHello, what is done is one of the rich.\n",
+		"seen.md": "---\naccess: public\nstatus: done\ncontent: Rich\n\"f(x)\": one\n---\n# Seen\n\nHello, what is done " +
+			"is one of the rich.\n",
 		"more.md": "---\naccess: public\n---\n# More\n\nHello again, rich and done.\n",
 	}
 	files := map[string]string{"hidden.md": "---\nstatus: hidden\nghost: 1\n---\n# Hidden\n\nHello, done.\n"}
@@ -137,8 +143,10 @@ func TestPropertiesWithoutTheHidden(t *testing.T) {
 		fmt.Fprintln(&b, a.Notes)
 		return b.String()
 	}
-	for _, query := range []string{"status:done", "content:rich", "-content:rich hello", `"hello"status:done`, "“hello”status:done", "f(x):one", "-f(x):one", "(status:done OR f(x):one)",
-		"[status:done]", "hello [content:rich]", "status:hidden", "ghost:1", "hello -ghost:1", `status:"done"`, "status:", "http://a.example hello"} {
+	for _, query := range []string{"status:done", "content:rich", "-content:rich hello", `"hello"status:done`,
+		"“hello”status:done", "f(x):one", "-f(x):one", "(status:done OR f(x):one)",
+		"[status:done]", "hello [content:rich]", "status:hidden", "ghost:1", "hello -ghost:1", `status:"done"`, "status:",
+		"http://a.example hello"} {
 		if got, want := answer(part, query), answer(only, query); got != want {
 			t.Errorf("%s\n%s, and without the hidden ones\n%s", query, got, want)
 		}

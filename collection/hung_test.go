@@ -35,15 +35,18 @@ func (h *hung) Count(ctx context.Context, req store.Request) (int, error) {
 // may see; and what it could not count then it counts another time.
 func TestStoreHangs(t *testing.T) {
 	h := &hung{free: make(chan struct{})}
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"}, func(o *collection.Options) {
-		h.Backend, o.Backend, o.Distant = o.Backend, h, true
-	})
-	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(), "some": {Scopes: []access.Scope{access.ScopeSearch}}} {
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
+		func(o *collection.Options) {
+			h.Backend, o.Backend, o.Distant = o.Backend, h, true
+		})
+	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(),
+		"some": {Scopes: []access.Scope{access.ScopeSearch}}} {
 		h.free = make(chan struct{})
 		r := reader(t, f, grant)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra"}); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra"}); err != nil &&
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
 		}
 		close(h.free)
@@ -57,12 +60,15 @@ func TestStoreHangs(t *testing.T) {
 // query that cannot be read has none.
 func TestStoreHangsBesideWords(t *testing.T) {
 	h := &hung{free: make(chan struct{})}
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"}, func(o *collection.Options) {
-		h.Backend, o.Backend, o.Distant = o.Backend, h, true
-	})
-	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(), "some": {Scopes: []access.Scope{access.ScopeSearch}}} {
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
+		func(o *collection.Options) {
+			h.Backend, o.Backend, o.Distant = o.Backend, h, true
+		})
+	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(),
+		"some": {Scopes: []access.Scope{access.ScopeSearch}}} {
 		r := reader(t, f, grant)
-		if got := r.Words(t.Context(), "the okapi", "The okapis, and the zebra."); len(got) != 1 || strings.Join(got[0], "|") != "|okapis" {
+		if got := r.Words(t.Context(), "the okapi", "The okapis, and the zebra."); len(got) != 1 ||
+			strings.Join(got[0], "|") != "|okapis" {
 			t.Errorf("%s: %q", name, got)
 		}
 		if got := r.Words(t.Context(), strings.Repeat("okapi ", 1<<16), "The okapi."); got != nil {
@@ -115,10 +121,11 @@ func (s *slow) Count(ctx context.Context, req store.Request) (int, error) {
 // says that the number is missing. The next search counts again.
 func TestCountHangs(t *testing.T) {
 	var store *slow
-	f := collectiontest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n", "b.md": "# Zebra\n\nokapi\n"}, func(o *collection.Options) {
-		store = &slow{Backend: o.Backend}
-		o.Backend = store
-	})
+	f := collectiontest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n", "b.md": "# Zebra\n\nokapi\n"},
+		func(o *collection.Options) {
+			store = &slow{Backend: o.Backend}
+			o.Backend = store
+		})
 	r := reader(t, f, access.Unrestricted())
 	want := find(t, r, collection.SearchRequest{Text: "okapi zebra"})
 	for range 2 {
@@ -128,13 +135,16 @@ func TestCountHangs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !a.Degraded || a.Matches != nil || len(a.Warnings) != 1 || len(a.Results) != len(want.Results) || len(want.Results) == 0 {
-			t.Errorf("degraded %v, matches %v, warnings %q, %d results of %d", a.Degraded, a.Matches, a.Warnings, len(a.Results), len(want.Results))
+		if !a.Degraded || a.Matches != nil || len(a.Warnings) != 1 || len(a.Results) != len(want.Results) ||
+			len(want.Results) == 0 {
+			t.Errorf("degraded %v, matches %v, warnings %q, %d results of %d", a.Degraded, a.Matches, a.Warnings, len(a.Results),
+				len(want.Results))
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true}); !errors.Is(err, context.Canceled) {
+	if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a caller who went away is answered %v", err)
 	}
 }
@@ -164,14 +174,16 @@ func (l *looks) Version() (uint64, error) { return l.Backend.(store.Versioned).V
 // error: what the name was to leave out would be shown.
 func TestNamesAreLookedUp(t *testing.T) {
 	var store *looks
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n", "b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, func(o *collection.Options) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n",
+		"b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, func(o *collection.Options) {
 		store = &looks{Backend: o.Backend}
 		o.Backend = store
 	})
 	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 	for _, fault := range []error{errors.New("no connection"), context.DeadlineExceeded} {
 		store.fault = fault
-		if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi -status:draft"}); !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, fault) {
+		if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi -status:draft"}); !errors.Is(err,
+			sheaf.ErrUnavailable) || !errors.Is(err, fault) {
 			t.Errorf("%v: %+v, %v", fault, a, err)
 		}
 	}

@@ -63,7 +63,8 @@ func TestManyTags(t *testing.T) {
 	defer r.Close()
 	for range 2 { // as it is found, and as it is remembered
 		a, err := r.Search(t.Context(), collection.SearchRequest{Text: "zebra"})
-		if err != nil || len(a.Results) != 1 || len(a.Results[0].Tags) != n || a.Results[0].Tags[n-1] != fmt.Sprint("t", n-1) {
+		if err != nil || len(a.Results) != 1 || len(a.Results[0].Tags) != n ||
+			a.Results[0].Tags[n-1] != fmt.Sprint("t", n-1) {
 			t.Fatalf("%+v, %v", a, err)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 func TestKeptIn(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 500 {
-		if err := os.WriteFile(filepath.Join(dir, fileName(sheaf.ID(fmt.Sprint("api:", i)), catalog.Hash{1})), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fileName(sheaf.ID(fmt.Sprint("api:", i)), catalog.Hash{1})), nil,
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -58,7 +58,9 @@ func TestRerankedAsTimeEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := find(t, open(func(o *collection.Options) { write(o, strings.Replace(gathers, "  - rerank: {n: 10}\n", "", 1)) }), collection.SearchRequest{Text: "harbor", Profile: "rrf"})
+	want := find(t, open(func(o *collection.Options) {
+		write(o, strings.Replace(gathers, "  - rerank: {n: 10}\n", "", 1))
+	}), collection.SearchRequest{Text: "harbor", Profile: "rrf"})
 	model := &late{}
 	r := open(func(o *collection.Options) {
 		write(o, strings.Replace(gathers, "{n: 10}", "{n: 10, timeout: 60}", 1))
@@ -70,8 +72,10 @@ func TestRerankedAsTimeEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.Degraded || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "rerank: ") || len(got.Results) != len(want.Results) {
-		t.Fatalf("degraded %v, warnings %q, %d results of %d", got.Degraded, got.Warnings, len(got.Results), len(want.Results))
+	if !got.Degraded || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "rerank: ") ||
+		len(got.Results) != len(want.Results) {
+		t.Fatalf("degraded %v, warnings %q, %d results of %d", got.Degraded, got.Warnings, len(got.Results),
+			len(want.Results))
 	}
 	for i := range want.Results {
 		if a, b := got.Results[i], want.Results[i]; a.ID != b.ID || a.Snippet != b.Snippet || a.Snippet == "" {

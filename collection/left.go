@@ -36,7 +36,8 @@ func (g *given) leftOut() (list []Skip) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(g.left)) {
-		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, g.left[id].why + "; it is kept, and tried again when the server starts: put another version, or delete it"})
+		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, g.left[id].why + "; it is kept, and tried " +
+			"again when the server starts: put another version, or delete it"})
 	}
 	for _, file := range slices.Sorted(maps.Keys(g.unreadable)) {
 		list = append(list, unreadable(file, g.unreadable[file]))
@@ -45,7 +46,8 @@ func (g *given) leftOut() (list []Skip) {
 }
 
 func unreadable(file, why string) Skip {
-	return Skip{"", file, ingest.ReasonUnreadable, why + "; it is kept, and read again when the server starts: make it readable, or remove it"}
+	return Skip{"", file, ingest.ReasonUnreadable, why + "; it is kept, and read again when the server starts: make it " +
+		"readable, or remove it"}
 }
 
 // UnreadableTasks are the files of a folder of tasks that cannot be read, as [Reader.Status]
@@ -59,7 +61,8 @@ func UnreadableTasks(folder string) (list []Skip, err error) {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		if _, err := readTask(folder, e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // else it was forgotten just now
+		// else it was forgotten just now
+		if _, err := readTask(folder, e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			list = append(list, unreadable(filepath.Join(folder, e.Name()), err.Error()))
 		}
 	}

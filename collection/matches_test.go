@@ -13,17 +13,20 @@ import (
 func TestMatches(t *testing.T) {
 	files := map[string]string{}
 	for i := range 5 {
-		files[fmt.Sprintf("harbor/a%d.md", i)] = "---\ntags: [crane]\n---\n# Ships\n\nA boat.\n\n## More\n\nAnother ship, and a quay.\n"
+		files[fmt.Sprintf("harbor/a%d.md", i)] = "---\ntags: [crane]\n---\n# Ships\n\nA boat.\n\n## More\n\nAnother ship, " +
+			"and a quay.\n"
 	}
 	files["b.md"] = "# Quay\n\nA crane in the harbor.\n"
 	r := reader(t, scanning(t, files), access.Unrestricted())
 	// What only a later branch by words finds, of titles, counts too.
-	if a := find(t, r, collection.SearchRequest{Text: "ships", Profile: "onyx-vespa", Facets: []string{"ext"}, Count: true}); *a.Matches <= 5 {
+	if a := find(t, r, collection.SearchRequest{Text: "ships", Profile: "onyx-vespa", Facets: []string{"ext"},
+		Count: true}); *a.Matches <= 5 {
 		t.Errorf("%d match, want others than the 5 whose text has the word", *a.Matches)
 	}
 	for _, profile := range []string{"sheaf", "rrf", "tree", "tiered"} {
 		for _, sort := range []string{"", "path"} {
-			for _, q := range []collection.SearchRequest{{Text: "harbor"}, {Text: "crane"}, {Text: "ship quay"}, {Text: "nothing"}, {Text: "tag:crane"}, {Filter: "tag:crane"}, {Text: ""}} {
+			for _, q := range []collection.SearchRequest{{Text: "harbor"}, {Text: "crane"}, {Text: "ship quay"},
+				{Text: "nothing"}, {Text: "tag:crane"}, {Filter: "tag:crane"}, {Text: ""}} {
 				if q.Text == "" && sort == "" {
 					continue // what finds nothing counts all by values
 				}
@@ -36,7 +39,8 @@ func TestMatches(t *testing.T) {
 				if a.Matches == nil || *a.Matches != counted || sort != "" && counted != a.Total.Value {
 					t.Errorf("%+v: %d match, %d by extensions, total %+v", q, *a.Matches, counted, a.Total)
 				}
-				if sort != "" && q.Text != "nothing" && (q.Text != "harbor" && q.Text != "crane" || profile == "tiered") && counted == 0 {
+				if sort != "" && q.Text != "nothing" && (q.Text != "harbor" && q.Text != "crane" || profile == "tiered") &&
+					counted == 0 {
 					t.Errorf("%+v: nothing is found", q)
 				}
 			}

@@ -18,7 +18,8 @@ import (
 func TestHiddenNames(t *testing.T) {
 	const public = "---\naccess: [public]\n"
 	seen := map[string]string{
-		"a/from.md":       public + "---\n# From\n\nSee [[plan]], ![[notes/plan]], [home](../guide), [start](/en/start) and [[other]] for the budget.\n",
+		"a/from.md": public + "---\n# From\n\nSee [[plan]], ![[notes/plan]], [home](../guide), [start](/en/start) " +
+			"and [[other]] for the budget.\n",
 		"b/plan.md":       public + "---\n# A plan\n\nThe budget of the plan. Back to [[from]].\n",
 		"b/guide.md":      public + "---\n# Guide\n\nThe budget of the guide.\n",
 		"site/x.md":       public + "aliases: [other]\n---\n# X\n\nThe budget of the other one.\n",
@@ -26,7 +27,9 @@ func TestHiddenNames(t *testing.T) {
 		"guide/readme.md": public + "---\n# Readme\n\nThe budget of the folder.\n",
 		"z/notes/plan.md": public + "---\n# Planned\n\nThe budget of the notes.\n",
 	}
-	all := map[string]string{"a/plan.md": "# Secret plan\n", "a/other.md": "# Secret other\n", "a/notes/plan.md": "# Secret notes\n", "guide.md": "# Secret guide\n", "en/start.md": "# Secret start\n", "b/from.md": "# Secret from\n"}
+	all := map[string]string{"a/plan.md": "# Secret plan\n", "a/other.md": "# Secret other\n",
+		"a/notes/plan.md": "# Secret notes\n", "guide.md": "# Secret guide\n", "en/start.md": "# Secret start\n",
+		"b/from.md": "# Secret from\n"}
 	for path, text := range seen {
 		all[path] = text
 	}
@@ -66,9 +69,11 @@ func TestHiddenNames(t *testing.T) {
 		})
 	}
 	same("a stage", func(r *collection.Reader) (any, error) {
-		run := collection.StageRun{Name: "graph_boost", Settings: map[string]string{"co_citation": "1", "max": "0"}, Limit: 10, Rankings: [][]collection.Scored{{}}}
+		run := collection.StageRun{Name: "graph_boost", Settings: map[string]string{"co_citation": "1", "max": "0"},
+			Limit: 10, Rankings: [][]collection.Scored{{}}}
 		for _, path := range slices.Sorted(maps.Keys(seen)) { // equal scores stay as they are given
-			run.Rankings[0] = append(run.Rankings[0], collection.Scored{ID: sheaf.DocumentID(collectiontest.Tree, path), Score: 1})
+			run.Rankings[0] = append(run.Rankings[0],
+				collection.Scored{ID: sheaf.DocumentID(collectiontest.Tree, path), Score: 1})
 		}
 		return r.Stage(run)
 	})

@@ -267,7 +267,8 @@ func VectorFields(m model.Embedder) []store.VectorField {
 		return nil
 	}
 	return []store.VectorField{
-		{Name: store.VectorBody, Model: m.Model(), Dims: m.Dims()}, {Name: store.VectorTitle, Model: m.Model(), Dims: m.Dims()},
+		{Name: store.VectorBody, Model: m.Model(), Dims: m.Dims()},
+		{Name: store.VectorTitle, Model: m.Model(), Dims: m.Dims()},
 	}
 }
 

@@ -46,7 +46,8 @@ func TestTasksInOrder(t *testing.T) {
 			var last *collection.Task
 			for i, text := range []string{"first", "second"} {
 				var err error
-				if last, err = c.Submit(t.Context(), access.Unrestricted(), "me", []collection.Change{{ID: id, Put: &collection.DocumentInput{Text: text}}}); err != nil {
+				if last, err = c.Submit(t.Context(), access.Unrestricted(), "me",
+					[]collection.Change{{ID: id, Put: &collection.DocumentInput{Text: text}}}); err != nil {
 					t.Fatal(err)
 				}
 				if now = now.Add(test.later); i == 0 && test.restarts {
@@ -61,7 +62,8 @@ func TestTasksInOrder(t *testing.T) {
 			go func() { done <- c.Work(ctx) }()
 			for waiting := true; waiting; {
 				task, err := c.Task(access.Unrestricted(), "me", last.ID)
-				waiting = err != nil || task.State == collection.TaskWaiting || len(c.Tasks(access.Unrestricted(), "me", collection.TaskWaiting, 10)) > 0 ||
+				waiting = err != nil || task.State == collection.TaskWaiting ||
+					len(c.Tasks(access.Unrestricted(), "me", collection.TaskWaiting, 10)) > 0 ||
 					len(c.Tasks(access.Unrestricted(), "me", collection.TaskDone, 10)) < 2
 			}
 			stop()

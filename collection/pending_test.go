@@ -52,7 +52,8 @@ func TestVectorsThatWereMissing(t *testing.T) {
 	var before []string
 	for _, ch := range []collection.Change{
 		{ID: "api:text.md", Put: &collection.DocumentInput{Text: "# Boats\n\nA boat.\n", Access: []string{"public"}}},
-		{ID: "api:chunks.md", Put: &collection.DocumentInput{Chunks: []collection.ChunkInput{{Text: "A ship.", Vectors: [][]float32{own}}, {Text: "A quay."}}}},
+		{ID: "api:chunks.md", Put: &collection.DocumentInput{Chunks: []collection.ChunkInput{{Text: "A ship.",
+			Vectors: [][]float32{own}}, {Text: "A quay."}}}},
 	} {
 		stored, err := f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{ch})
 		if err != nil || stored[0].Pending != "vectors" {
@@ -89,7 +90,8 @@ func TestVectorsThatWereMissing(t *testing.T) {
 			t.Errorf("%s: %+v, %v", id, d, err)
 		}
 	}
-	if a := find(t, reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), collection.SearchRequest{Text: "boat"}); len(a.Results) != 1 {
+	if a := find(t, reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),
+		collection.SearchRequest{Text: "boat"}); len(a.Results) != 1 {
 		t.Errorf("%d results: who may see it is lost", len(a.Results))
 	}
 }
@@ -105,7 +107,8 @@ func TestTextsThatAModelRefuses(t *testing.T) {
 	m.away.Store(true)
 	changes := []collection.Change{{ID: "api:refused.md", Put: &collection.DocumentInput{Text: "Of granite.\n"}}}
 	for i := range 20 {
-		changes = append(changes, collection.Change{ID: sheaf.ID(fmt.Sprintf("api:n%d.md", i)), Put: &collection.DocumentInput{Text: fmt.Sprintf("Of marble %d.\n", i)}})
+		changes = append(changes, collection.Change{ID: sheaf.ID(fmt.Sprintf("api:n%d.md", i)),
+			Put: &collection.DocumentInput{Text: fmt.Sprintf("Of marble %d.\n", i)}})
 	}
 	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), changes); err != nil {
 		t.Fatal(err)

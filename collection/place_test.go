@@ -26,7 +26,8 @@ func TestPlaceIsNotTold(t *testing.T) {
 	_, got := r.Get(t.Context(), id, collection.GetOptions{})
 	_, similar := r.Similar(t.Context(), id, collection.SearchRequest{})
 	for _, err := range []error{got, similar} {
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), string(id)) || strings.Contains(err.Error(), f.Root) {
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), string(id)) ||
+			strings.Contains(err.Error(), f.Root) {
 			t.Errorf("told: %v", err)
 		}
 	}
@@ -40,7 +41,8 @@ func TestFoldersOfProfilesAreNotTold(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"lost": "name: lost\nextends: nowhere\n", "wrong": "name: wrong\nextends: sonar\nnothing: 1\n", "large": "# " + strings.Repeat("x", 2<<20)} {
+	for name, text := range map[string]string{"lost": "name: lost\nextends: nowhere\n",
+		"wrong": "name: wrong\nextends: sonar\nnothing: 1\n", "large": "# " + strings.Repeat("x", 2<<20)} {
 		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +66,8 @@ func TestFoldersOfProfilesAreNotTold(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(told["lost"], "lost.yaml:2:10: extends \"nowhere\": no profile has this name: looked for nowhere.yaml among the built-in profiles") {
+	if !strings.Contains(told["lost"], "lost.yaml:2:10: extends \"nowhere\": no profile has this name: looked for "+
+		"nowhere.yaml among the built-in profiles") {
 		t.Errorf("told: %s", told["lost"])
 	}
 }
@@ -73,9 +76,11 @@ func TestFoldersOfProfilesAreNotTold(t *testing.T) {
 // none that leads there from outside, which would tell where the folder lies.
 func TestAddressesTellNoPlace(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a/b.md": "---\naccess: public\n---\n# B\n\nA harbor.\n"}, nil)
-	part, all := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), reader(t, f, access.Unrestricted())
+	part, all := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),
+		reader(t, f, access.Unrestricted())
 	outside := "../" + filepath.Base(f.Root) + "/a/b.md"
-	for _, path := range []string{"a/b.md", "./a/b.md", "a/../a/b.md", "notes:a/b.md", "a/b.md#b", "a/b.md:4", outside, filepath.Join(f.Root, "a/b.md")} {
+	for _, path := range []string{"a/b.md", "./a/b.md", "a/../a/b.md", "notes:a/b.md", "a/b.md#b", "a/b.md:4", outside,
+		filepath.Join(f.Root, "a/b.md")} {
 		if got, err := all.Find(path); err != nil || got.Doc.Path != "a/b.md" {
 			t.Errorf("%s by who sees everything: %q, %v", path, got.Doc.Path, err)
 		}

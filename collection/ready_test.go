@@ -68,7 +68,8 @@ func TestStatusIndexing(t *testing.T) {
 	var told []collection.Indexing
 	var fault error
 	var stop func()
-	c = collectiontest.Unindexed(t, map[string]string{"a.md": "# A\n\none\n", "b.md": "# B\n\ntwo\n", "c.md": "# C\n\nthree\n"}, func(o *collection.Options) {
+	c = collectiontest.Unindexed(t, map[string]string{"a.md": "# A\n\none\n", "b.md": "# B\n\ntwo\n",
+		"c.md": "# C\n\nthree\n"}, func(o *collection.Options) {
 		o.Ingest.CommitBytes = 1 // each file is told of
 		o.Ingest.Progress = func(p ingest.Progress) {
 			if p.AllFiles == 0 {
@@ -103,7 +104,8 @@ func TestStatusIndexing(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	if len(told) < 2 || told[0].Files != 0 || told[len(told)-1].Files != 3 || !slices.IsSortedFunc(told, func(a, b collection.Indexing) int { return a.Files - b.Files }) {
+	if len(told) < 2 || told[0].Files != 0 || told[len(told)-1].Files != 3 ||
+		!slices.IsSortedFunc(told, func(a, b collection.Indexing) int { return a.Files - b.Files }) {
 		t.Errorf("told %+v", told)
 	}
 	for _, is := range told {

@@ -22,13 +22,15 @@ func TestModelIsRecorded(t *testing.T) {
 		t.Errorf("%d dimensions, want %d", got, dims)
 	}
 	r := reader(t, f, access.Unrestricted())
-	if s, err := r.Status(t.Context()); err != nil || s.Model != f.Options.Model.Model() || s.Dims != dims || s.Chunker != "tree" || s.Analyzer != f.Options.Analyzer.Name() {
+	if s, err := r.Status(t.Context()); err != nil || s.Model != f.Options.Model.Model() || s.Dims != dims ||
+		s.Chunker != "tree" || s.Analyzer != f.Options.Analyzer.Name() {
 		t.Errorf("%+v, %v", s, err)
 	}
 	own := make([]float32, dims)
 	own[0] = 2
 	in := &collection.DocumentInput{Chunks: []collection.ChunkInput{{Text: "a ship", Vectors: [][]float32{own}}}}
-	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: catalog.FreeTree + ":ship", Put: in}}); err != nil {
+	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(),
+		[]collection.Change{{ID: catalog.FreeTree + ":ship", Put: in}}); err != nil {
 		t.Error(err)
 	}
 }

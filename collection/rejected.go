@@ -30,17 +30,21 @@ func (e *RejectedError) Error() string {
 	for _, id := range slices.Sorted(maps.Keys(e.Rejected)) {
 		reasons = append(reasons, fmt.Sprintf("%s (%v)", id, e.Rejected[id]))
 	}
-	text := fmt.Sprintf("the store does not take %s: %d of %d changes are made, and what was not taken is as it was", strings.Join(reasons, ", "), e.Made, e.Made+len(e.Rejected))
+	text := fmt.Sprintf("the store does not take %s: %d of %d changes are made, and what was not taken is as it was",
+		strings.Join(reasons, ", "), e.Made, e.Made+len(e.Rejected))
 	if e.Lost != nil {
-		text += fmt.Sprintf(", but for versions that the store does not have at the moment (%v): put them again, or start the server anew", e.Lost)
+		text += fmt.Sprintf(", but for versions that the store does not have at the moment (%v): put them again, or start "+
+			"the server anew", e.Lost)
 	}
 	return text
 }
 
 // rejected brings back what the store had of documents of which it did not take
 // another version, and so has none.
-func (c *Collection) rejected(ctx context.Context, changes []Change, names []versions, partial *store.PartialError) error {
-	out := &RejectedError{Rejected: partial.Rejected, Changes: map[sheaf.ID]int{}, Made: len(changes) - len(partial.Rejected)}
+func (c *Collection) rejected(ctx context.Context, changes []Change, names []versions,
+	partial *store.PartialError) error {
+	out := &RejectedError{Rejected: partial.Rejected, Changes: map[sheaf.ID]int{},
+		Made: len(changes) - len(partial.Rejected)}
 	var before []ingest.Given
 	for i := range changes {
 		id := changes[i].ID
@@ -62,7 +66,8 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, names []ver
 		out.Lost = errors.Join(out.Lost, c.index(ctx, before, nil))
 	}
 	if out.Lost != nil {
-		c.notice(fmt.Errorf("versions of documents are lost until they are put again, or the server starts anew: %w", out.Lost))
+		c.notice(fmt.Errorf("versions of documents are lost until they are put again, or the server starts anew: %w",
+			out.Lost))
 	}
 	return out
 }

@@ -14,7 +14,9 @@ import (
 // and those that it is made of, and is not made again while they say the same.
 func TestProfilesReread(t *testing.T) {
 	dir, index := t.TempDir(), t.TempDir()
-	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *collection.Options) { o.ProfileDirs, o.Tuned = []string{dir}, index })
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *collection.Options) {
+		o.ProfileDirs, o.Tuned = []string{dir}, index
+	})
 	own, base, tuned := filepath.Join(dir, "own.yaml"), filepath.Join(dir, "base.yaml"), profile.TunedFile(index, "own")
 	if err := os.MkdirAll(filepath.Dir(tuned), 0o700); err != nil {
 		t.Fatal(err)

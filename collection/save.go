@@ -125,7 +125,8 @@ func readMade(file, name string) (made madeProfile, err error) {
 	}
 	again, marshalErr := yaml.Marshal(made)
 	if err != nil || marshalErr != nil || !bytes.Equal(again, text) {
-		return made, fieldError("name", "%s was not written here, or by hand since: take another name, or change its file", name)
+		return made, fieldError("name", "%s was not written here, or by hand since: take another name, or change its file",
+			name)
 	}
 	if made.Parameters == nil {
 		made.Parameters = map[string]any{}
@@ -178,7 +179,8 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 		judged := query{Query: q.Query}
 		for k, id := range q.Expect {
 			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
-				return nil, &FieldError{Field: fmt.Sprintf("queries/%d/expect/%d", i, k), Err: fmt.Errorf("a chunk of the folder %s is expected: %w", trees[at].Name, notFound(id))}
+				return nil, &FieldError{Field: fmt.Sprintf("queries/%d/expect/%d", i, k),
+					Err: fmt.Errorf("a chunk of the folder %s is expected: %w", trees[at].Name, notFound(id))}
 			}
 			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
 		}

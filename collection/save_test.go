@@ -32,7 +32,8 @@ var notes = map[string]string{
 func TestSaveProfile(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	all := access.Unrestricted()
-	saved, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "sheaf", About: "It's: mine", Parameters: map[string]string{"meaning": "0.5"}})
+	saved, err := f.SaveProfile(all, "mine",
+		collection.ProfileInput{Extends: "sheaf", About: "It's: mine", Parameters: map[string]string{"meaning": "0.5"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func TestSaveProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := r.Search(context.Background(), collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
+	set, err := r.Search(context.Background(),
+		collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
 	if err != nil || len(mine.Results) == 0 || !reflect.DeepEqual(mine.Results, set.Results) {
 		t.Errorf("a saved profile ranks %v, its numbers %v, %v", mine.Results, set.Results, err)
 	}
@@ -54,7 +56,8 @@ func TestSaveProfile(t *testing.T) {
 	if err := os.WriteFile(few, []byte("name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.SaveProfile(all, "fewer", collection.ProfileInput{Extends: "few", Parameters: map[string]string{"decay": "0.5"}}); err != nil {
+	if _, err := f.SaveProfile(all, "fewer",
+		collection.ProfileInput{Extends: "few", Parameters: map[string]string{"decay": "0.5"}}); err != nil {
 		t.Errorf("numbers of a profile that allows few results: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -62,13 +65,17 @@ func TestSaveProfile(t *testing.T) {
 		in   collection.ProfileInput
 		want error
 	}{
-		"a name that is taken":     {"mine", collection.ProfileInput{Extends: "sheaf"}, collection.ErrConflict},
-		"a built-in one":           {"sheaf", collection.ProfileInput{Extends: "bench", Replace: true}, collection.ErrConflict},
-		"an unknown one":           {"x", collection.ProfileInput{Extends: "nothing"}, sheaf.ErrNotFound},
-		"itself":                   {"x", collection.ProfileInput{Extends: "x"}, sheaf.ErrNotFound},
-		"an unknown parameter":     {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"no": "1"}}, sheaf.ErrInvalid},
-		"a number out of range":    {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "7"}}, sheaf.ErrInvalid},
-		"what is no number in one": {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "0.5\nname: y"}}, sheaf.ErrInvalid},
+		"a name that is taken": {"mine", collection.ProfileInput{Extends: "sheaf"}, collection.ErrConflict},
+		"a built-in one": {"sheaf", collection.ProfileInput{Extends: "bench", Replace: true},
+			collection.ErrConflict},
+		"an unknown one": {"x", collection.ProfileInput{Extends: "nothing"}, sheaf.ErrNotFound},
+		"itself":         {"x", collection.ProfileInput{Extends: "x"}, sheaf.ErrNotFound},
+		"an unknown parameter": {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"no": "1"}},
+			sheaf.ErrInvalid},
+		"a number out of range": {"x", collection.ProfileInput{Extends: "sheaf",
+			Parameters: map[string]string{"meaning": "7"}}, sheaf.ErrInvalid},
+		"what is no number in one": {"x", collection.ProfileInput{Extends: "sheaf",
+			Parameters: map[string]string{"meaning": "0.5\nname: y"}}, sheaf.ErrInvalid},
 	} {
 		if _, err := f.SaveProfile(all, c.name, c.in); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -77,19 +84,27 @@ func TestSaveProfile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(saved.File), "x.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a profile that is wrong was written: %v", err)
 	}
-	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine"}); !errors.Is(err, collection.ErrConflict) {
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine"}); !errors.Is(err,
+		collection.ErrConflict) {
 		t.Errorf("a profile of itself that is not to be replaced: %v", err)
 	}
-	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "0.25"}}); err != nil {
+	if _, err := f.SaveProfile(all, "mine",
+		collection.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "0.25"}}); err != nil {
 		t.Errorf("other numbers for a profile: %v", err)
 	}
-	if p, err := f.Load("mine"); err != nil || !slices.ContainsFunc(p.Parameters, func(p profile.Parameter) bool { return p.Name == "names" && p.Default == "0.25" }) {
+	if p, err := f.Load("mine"); err != nil ||
+		!slices.ContainsFunc(p.Parameters, func(p profile.Parameter) bool {
+			return p.Name == "names" && p.Default == "0.25"
+		}) {
 		t.Errorf("a profile that was just saved has %+v, %v", p.Parameters, err)
 	}
-	if text, err := os.ReadFile(saved.File); err != nil || string(text) != "name: mine\nabout: \"It's: mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n  names: 0.25\n" {
+	if text, err := os.ReadFile(saved.File); err != nil || string(text) != "name: mine\nabout: \"It's: "+
+		"mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n  names: 0.25\n" {
 		t.Errorf("a profile with other numbers: %s, %v", text, err)
 	}
-	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "11"}}); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := f.SaveProfile(all, "mine",
+		collection.ProfileInput{Extends: "mine", Replace: true,
+			Parameters: map[string]string{"names": "11"}}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a number out of range for a profile: %v", err)
 	}
 	byHand, err := os.ReadFile(saved.File)
@@ -100,7 +115,8 @@ func TestSaveProfile(t *testing.T) {
 	if err := os.WriteFile(saved.File, byHand, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "take another name") {
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err,
+		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "take another name") {
 		t.Errorf("a profile that was written by hand: %v", err)
 	}
 	if text, err := os.ReadFile(saved.File); err != nil || !bytes.Equal(text, byHand) {
@@ -110,7 +126,8 @@ func TestSaveProfile(t *testing.T) {
 		t.Error(err)
 	}
 	searcher := access.Grant{Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Tenant: access.All}
-	if _, err := f.SaveProfile(searcher, "y", collection.ProfileInput{Extends: "sheaf"}); !errors.Is(err, collection.ErrForbidden) {
+	if _, err := f.SaveProfile(searcher, "y", collection.ProfileInput{Extends: "sheaf"}); !errors.Is(err,
+		collection.ErrForbidden) {
 		t.Errorf("without the scope admin: %v", err)
 	}
 	if _, err := f.SaveJudged(searcher, "y", collection.JudgedInput{}); !errors.Is(err, collection.ErrForbidden) {
@@ -135,16 +152,19 @@ func TestSavedTellsNoPlace(t *testing.T) {
 		}
 	}
 	dir := f.Options.ProfileDirs[0]
-	for name, text := range map[string]string{"torn": "name: torn\nextends: [\n", "other": "name: other\nextends: sheaf\nparameters: {none: 1}\n"} {
+	for name, text := range map[string]string{"torn": "name: torn\nextends: [\n", "other": "name: other\nextends: " +
+		"sheaf\nparameters: {none: 1}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := reader(t, f, some).Search(t.Context(), collection.SearchRequest{Text: "undo", Profile: name})
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name+".yaml:") || strings.Contains(err.Error(), dir) {
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name+".yaml:") ||
+			strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if list, err := f.Profiles(); err != nil || !strings.Contains(fmt.Sprintf("%+v", list), "torn.yaml:2") || strings.Contains(fmt.Sprintf("%+v", list), dir) {
+	if list, err := f.Profiles(); err != nil || !strings.Contains(fmt.Sprintf("%+v", list), "torn.yaml:2") ||
+		strings.Contains(fmt.Sprintf("%+v", list), dir) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -157,7 +177,8 @@ func TestSaveJudged(t *testing.T) {
 	if err != nil || len(a.Results) == 0 {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo: a \"commit\"", Expect: []sheaf.ID{a.Results[0].ID}}}}
+	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo: a \"commit\"",
+		Expect: []sheaf.ID{a.Results[0].ID}}}}
 	saved, err := f.SaveJudged(access.Unrestricted(), "mine", in)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +223,8 @@ func TestMeasureRecall(t *testing.T) {
 			t.Fatalf("%+v, %v", st, err)
 		}
 		if !st.Recall.Measuring {
-			if st.Recall.Error != "" || len(st.Recall.Fields) != 2 || st.Recall.Fields[0].At10 < 0.9 || st.Recall.Generation != st.Generation {
+			if st.Recall.Error != "" || len(st.Recall.Fields) != 2 || st.Recall.Fields[0].At10 < 0.9 ||
+				st.Recall.Generation != st.Generation {
 				t.Errorf("%+v", st.Recall)
 			}
 			break
@@ -228,11 +250,13 @@ func TestJudgedAreSeen(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	grant := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}} // what is public
 	save := func(id sheaf.ID) error {
-		_, err := f.SaveJudged(grant, "mine", collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{id}}}, Replace: true})
+		_, err := f.SaveJudged(grant, "mine", collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo",
+			Expect: []sheaf.ID{id}}}, Replace: true})
 		return err
 	}
 	hidden, none := save("notes:hg.md#mercurial"), save("notes:no.md#mercurial")
-	if !errors.Is(hidden, sheaf.ErrNotFound) || !errors.Is(none, sheaf.ErrNotFound) || strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") != none.Error() {
+	if !errors.Is(hidden, sheaf.ErrNotFound) || !errors.Is(none, sheaf.ErrNotFound) ||
+		strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") != none.Error() {
 		t.Errorf("a hidden chunk: %v; none: %v", hidden, none)
 	}
 	if err := save("notes:git.md#undo-a-commit"); err != nil {

@@ -23,7 +23,8 @@ import (
 func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	t.Helper()
 	return collectiontest.Open(t, files, func(o *collection.Options) {
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer, Embedder: hashed.New(64)})
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
+			Embedder: hashed.New(64)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +35,8 @@ func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 // A profile that needs no index answers through the doors too, with snippets and
 // pages, from files as they are now.
 func TestTieredThroughADoor(t *testing.T) {
-	f := scanning(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nAbout the harbor and its cranes.\n", "b.md": "# Beta\n\nAnother harbor.\n", "c.md": "# Gamma\n\nNothing of that.\n"})
+	f := scanning(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nAbout the harbor and its cranes.\n",
+		"b.md": "# Beta\n\nAnother harbor.\n", "c.md": "# Gamma\n\nNothing of that.\n"})
 	f.Write(t, "new.md", "# New\n\nA harbor that was not indexed yet.\n")
 	r, err := f.For(access.Unrestricted())
 	if err != nil {
@@ -42,7 +44,8 @@ func TestTieredThroughADoor(t *testing.T) {
 	}
 	defer r.Close()
 	// tiered ranks 100 results at most, so that a larger window is one of 100
-	answer, err := r.Search(context.Background(), collection.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2, Window: 882})
+	answer, err := r.Search(context.Background(),
+		collection.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2, Window: 882})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,8 @@ func TestTieredThroughADoor(t *testing.T) {
 		t.Fatalf("%v, %v", more, err)
 	}
 	for _, result := range append(answer.Results, more.Results...) {
-		if result.Stale || !strings.Contains(result.Snippet, "harbor") || len(result.Matches) == 0 || !strings.HasSuffix(string(result.ID), ".md#0") {
+		if result.Stale || !strings.Contains(result.Snippet, "harbor") || len(result.Matches) == 0 ||
+			!strings.HasSuffix(string(result.ID), ".md#0") {
 			t.Errorf("%+v", result)
 		}
 	}
@@ -62,8 +66,10 @@ func TestTieredThroughADoor(t *testing.T) {
 	if err != nil || len(explained.Results) != 3 || explained.Results[0].Explanation == nil {
 		t.Errorf("%v, %v", explained, err)
 	}
-	absence, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: "harbor", Profile: "tiered"}, collectiontest.Tree+":c.md")
-	if err != nil || !strings.Contains(strings.Join(absence.Reasons, "\n"), "neither the path nor the text of c.md holds") {
+	absence, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: "harbor", Profile: "tiered"},
+		collectiontest.Tree+":c.md")
+	if err != nil || !strings.Contains(strings.Join(absence.Reasons, "\n"),
+		"neither the path nor the text of c.md holds") {
 		t.Errorf("%v, %v", absence, err)
 	}
 }
@@ -82,8 +88,10 @@ func (c *countingScans) Scan(ctx context.Context, req search.ScanRequest) (*sear
 // TestScans: each explanation scans the files as they are now.
 func TestScans(t *testing.T) {
 	counted := &countingScans{}
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nThe harbor.\n", "b.md": "# Beta\n\nAnother harbor.\n"}, func(o *collection.Options) {
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer, Embedder: hashed.New(64)})
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nThe harbor.\n",
+		"b.md": "# Beta\n\nAnother harbor.\n"}, func(o *collection.Options) {
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
+			Embedder: hashed.New(64)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +102,8 @@ func TestScans(t *testing.T) {
 	explain := func(grant access.Grant, text, k string) (*collection.Explanation, int64) {
 		t.Helper()
 		before := counted.scans.Load()
-		e, err := reader(t, f, grant).Explain(context.Background(), collection.SearchRequest{Text: text, Profile: "tiered", Parameters: map[string]string{"rrf_k": k}})
+		e, err := reader(t, f, grant).Explain(context.Background(),
+			collection.SearchRequest{Text: text, Profile: "tiered", Parameters: map[string]string{"rrf_k": k}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +135,8 @@ func TestScans(t *testing.T) {
 	}
 	for range 2 {
 		before := counted.scans.Load()
-		if _, err := reader(t, f, access.Unrestricted()).Search(context.Background(), collection.SearchRequest{Text: "harbor", Profile: "tiered"}); err != nil || counted.scans.Load() == before {
+		if _, err := reader(t, f, access.Unrestricted()).Search(context.Background(),
+			collection.SearchRequest{Text: "harbor", Profile: "tiered"}); err != nil || counted.scans.Load() == before {
 			t.Errorf("%v: a search did not look at the files", err)
 		}
 	}
@@ -136,8 +146,10 @@ func TestScans(t *testing.T) {
 // not even of what was public when it was indexed and is not any more.
 func TestTieredKeepsWhatIsKept(t *testing.T) {
 	const public = "---\naccess: public\n---\n"
-	f := scanning(t, map[string]string{"open.md": public + "A harbor.\n", "closed.md": "A harbor.\n", "was-open.md": public + "A harbor.\n"})
-	for name, text := range map[string]string{"was-open.md": "A harbor, closed.\n", "new.md": public + "A harbor that nobody has indexed.\n"} {
+	f := scanning(t, map[string]string{"open.md": public + "A harbor.\n", "closed.md": "A harbor.\n",
+		"was-open.md": public + "A harbor.\n"})
+	for name, text := range map[string]string{"was-open.md": "A harbor, closed.\n", "new.md": public +
+		"A harbor that nobody has indexed.\n"} {
 		if err := os.WriteFile(filepath.Join(f.Root, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +176,8 @@ func TestTieredKeepsWhatIsKept(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: "cranes", Profile: "tiered"}, collectiontest.Tree+":open.md"); err != nil {
+	if _, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: "cranes", Profile: "tiered"},
+		collectiontest.Tree+":open.md"); err != nil {
 		t.Errorf("why not what may be seen: %v", err)
 	}
 }
@@ -173,7 +186,8 @@ func TestTieredKeepsWhatIsKept(t *testing.T) {
 // whose own profile it is does not open.
 func TestTieredWithoutAFolder(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "word\n"}, nil)
-	if _, err := f.Load("tiered"); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "candidates: scan") {
+	if _, err := f.Load("tiered"); !errors.Is(err, sheaf.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "candidates: scan") {
 		t.Errorf("loaded: %v", err)
 	}
 	o := f.Options

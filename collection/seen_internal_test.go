@@ -20,7 +20,8 @@ func TestSeen(t *testing.T) {
 	damage := fmt.Errorf("read: %w", vfs.ErrCorrupt)
 	c.seen(damage)
 	c.seen(vfs.ErrCorrupt)
-	if !isClosed(c.Damaged()) || isClosed(c.MadeAnew()) || c.Damage() != damage || errors.Is(c.shut(), ingest.ErrMadeAnew) {
+	if !isClosed(c.Damaged()) || isClosed(c.MadeAnew()) || c.Damage() != damage ||
+		errors.Is(c.shut(), ingest.ErrMadeAnew) {
 		t.Errorf("%v, %v", c.damage, c.shut())
 	}
 	c.seen(ingest.ErrMadeAnew)

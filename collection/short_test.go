@@ -94,18 +94,21 @@ func TestShortAnswers(t *testing.T) {
 // TestGuessedSnippets: a snippet that was cut without knowing how rare words are, since the
 // store did not count them, is that of who asked then, whether they see all or a part.
 func TestGuessedSnippets(t *testing.T) {
-	files := map[string]string{"a.md": "---\naccess: public\n---\n# A\n\nApples and bread.\n\n" + strings.Repeat("Filler of it all. ", 60) + "\n\nOne cheese.\n"}
+	files := map[string]string{"a.md": "---\naccess: public\n---\n# A\n\nApples and bread.\n\n" +
+		strings.Repeat("Filler of it all. ", 60) + "\n\nOne cheese.\n"}
 	for i := range 30 {
 		files[fmt.Sprintf("other%d.md", i)] = "---\naccess: public\n---\n# B\n\nApples and bread, apart.\n"
 	}
 	var fault error
 	f := openOld(t, files, func(o *collection.Options) { o.Backend = uncounting{o.Backend.(whole), &fault} })
-	for who, grant := range map[string]access.Grant{"all": access.Unrestricted(), "a part": {Scopes: []access.Scope{access.ScopeSearch}}} {
+	for who, grant := range map[string]access.Grant{"all": access.Unrestricted(),
+		"a part": {Scopes: []access.Scope{access.ScopeSearch}}} {
 		q := collection.SearchRequest{Text: "apples bread cheese path:a.md", Profile: "rrf", Limit: 1}
 		fault = errors.New("connection refused")
 		guessed := find(t, reader(t, f, grant), q).Results[0].Snippet
 		fault = nil
-		if got := find(t, reader(t, f, grant), q).Results[0].Snippet; !strings.Contains(got, "cheese") || strings.Contains(guessed, "cheese") {
+		if got := find(t, reader(t, f, grant), q).Results[0].Snippet; !strings.Contains(got, "cheese") ||
+			strings.Contains(guessed, "cheese") {
 			t.Errorf("who sees %s is shown %q, before that %q", who, got, guessed)
 		}
 	}

@@ -126,7 +126,8 @@ func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, err
 	if len(lists) != 1 {
 		return nil, fieldError("rankings", "%d rankings: the stage %s changes one", len(lists), run.Name)
 	}
-	out, err := step.Stage.Apply(runfile.Placed(lists[0]), rank.Env{Facts: broughtFacts{r.guard}, Query: run.Query, Now: r.c.now()})
+	out, err := step.Stage.Apply(runfile.Placed(lists[0]),
+		rank.Env{Facts: broughtFacts{r.guard}, Query: run.Query, Now: r.c.now()})
 	return out, inField("rankings", err)
 }
 

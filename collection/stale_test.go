@@ -29,10 +29,11 @@ func (s *lateView) Pin() (store.Backend, error) {
 // taken for what a newer one holds.
 func TestCountsOfAnOlderStore(t *testing.T) {
 	late := &lateView{}
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: [public]\n---\n# Pear\n\nOne pear.\n"}, func(o *collection.Options) {
-		late.Backend = o.Backend
-		o.Backend = late
-	})
+	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: [public]\n---\n# Pear\n\nOne pear.\n"},
+		func(o *collection.Options) {
+			late.Backend = o.Backend
+			o.Backend = late
+		})
 	grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
 	late.write = func() {
 		f.Write(t, "b.md", "---\naccess: [public]\n---\n# Pear\n\nTwo pears.\n")

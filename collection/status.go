@@ -111,23 +111,27 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}, Warnings: orEmpty(r.outdated())}
+	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{},
+		Warnings: orEmpty(r.outdated())}
 	if r.guard.filter != nil {
 		return s, nil
 	}
 	if n := ingest.Outdated(r.view); n > 0 && !ingest.Newer(r.view) {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d documents are as an older version of sheaf read them, until they are read again", n, r.view.Docs()))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d documents are as an older version of sheaf read them, until "+
+			"they are read again", n, r.view.Docs()))
 	}
 	if moved := r.c.Moved(); moved != nil && tells(&r.grant) {
 		s.Warnings = append(s.Warnings, moved.Error())
 	} else if moved != nil {
-		s.Warnings = append(s.Warnings, "the name of the store stands for another index now: the index before it is still used")
+		s.Warnings = append(s.Warnings, "the name of the store stands for another index now: the index before it "+
+			"is still used")
 	}
 	settings := r.view.Settings()
 	for _, t := range settings.Trees {
 		s.Trees = append(s.Trees, Tree(t))
 	}
-	s.SourceBytes, s.Dims, s.Chunker, s.Analyzer = r.view.SourceBytes(), settings.Dims, settings.Chunker, r.c.o.Analyzer.Name()
+	s.SourceBytes, s.Dims, s.Chunker, s.Analyzer = r.view.SourceBytes(), settings.Dims, settings.Chunker,
+		r.c.o.Analyzer.Name()
 	s.Bytes["catalog"] = r.view.DiskBytes()
 	if reporter, ok := r.guard.store.(store.Reporter); ok {
 		stats, err := reporter.Stats(ctx)
@@ -157,7 +161,8 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	s.Tasks = r.c.given.counts()
 	s.Recall = r.c.recall.shown()
 	if p := r.c.indexing.Load(); p != nil {
-		s.Indexing = &Indexing{Files: p.Files, AllFiles: p.AllFiles, Bytes: p.Bytes, AllBytes: p.AllBytes, Left: float64(p.Remaining.Microseconds()) / 1000}
+		s.Indexing = &Indexing{Files: p.Files, AllFiles: p.AllFiles, Bytes: p.Bytes, AllBytes: p.AllBytes,
+			Left: float64(p.Remaining.Microseconds()) / 1000}
 	}
 	if w := r.c.watching.Load(); w != nil {
 		s.Watch = w.shown(tells(&r.grant))

@@ -16,7 +16,8 @@ import (
 // so once. A caller from whom documents are held back is not told, since the hits may be of those.
 func TestHitsOfAnotherProgram(t *testing.T) {
 	for _, distant := range []bool{true, false} {
-		f := collectiontest.Open(t, map[string]string{"open.md": "---\naccess: public\n---\n# Open\n\nbudget\n"}, func(o *collection.Options) { o.Distant = distant })
+		f := collectiontest.Open(t, map[string]string{"open.md": "---\naccess: public\n---\n# Open\n\nbudget\n"},
+			func(o *collection.Options) { o.Distant = distant })
 		told := func(g access.Grant) int {
 			t.Helper()
 			n := 0
@@ -43,7 +44,8 @@ func TestHitsOfAnotherProgram(t *testing.T) {
 		if n := told(access.Unrestricted()); n != 0 {
 			t.Errorf("nothing is strange, and %d answers say so", n)
 		}
-		strange := store.Chunk{ID: "other:x.md", Doc: "other:x.md", Fields: []store.Field{{Name: sheaf.FieldBody, Text: "budget"}},
+		strange := store.Chunk{ID: "other:x.md", Doc: "other:x.md",
+			Fields:  []store.Field{{Name: sheaf.FieldBody, Text: "budget"}},
 			Columns: []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}}}}
 		if err := f.Options.Backend.Write(t.Context(), store.Batch{Chunks: []store.Chunk{strange}}); err != nil {
 			t.Fatal(err)

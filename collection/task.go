@@ -108,7 +108,8 @@ const (
 )
 
 func newTasks() *tasks {
-	return &tasks{byID: map[string]*Task{}, wake: make(chan struct{}, 1), touched: map[sheaf.ID]int{}, ended: make(chan struct{})}
+	return &tasks{byID: map[string]*Task{}, wake: make(chan struct{}, 1), touched: map[sheaf.ID]int{},
+		ended: make(chan struct{})}
 }
 
 // settle waits until no waiting task changes one of the documents: changes of a
@@ -167,7 +168,9 @@ func (t *tasks) add(task *Task, work []keptChange) {
 			waits.changes = append(waits.changes, work[i].ID)
 			t.touched[work[i].ID]++
 		}
-		at, _ := slices.BinarySearchFunc(t.queue, waits.id, func(q queued, id string) int { return strings.Compare(q.id, id) })
+		at, _ := slices.BinarySearchFunc(t.queue, waits.id, func(q queued, id string) int {
+			return strings.Compare(q.id, id)
+		})
 		t.queue = slices.Insert(t.queue, at, waits)
 	}
 	if stamp, err := strconv.ParseInt(task.ID[:min(len(task.ID), stampDigits)], 16, 64); err == nil {
@@ -203,7 +206,8 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	now := c.o.Now().UTC()
 	random := make([]byte, 8)
 	_, _ = rand.Read(random) // it never fails: see crypto/rand
-	task := &Task{ID: fmt.Sprintf("%0*x-%s", stampDigits, c.given.tasks.stamp(now), hex.EncodeToString(random)), State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}, owner: owner}
+	task := &Task{ID: fmt.Sprintf("%0*x-%s", stampDigits, c.given.tasks.stamp(now), hex.EncodeToString(random)),
+		State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}, owner: owner}
 	k := keptTask{Task: *task, Owner: owner, Results: task.Results}
 	for _, ch := range changes {
 		k.Work = append(k.Work, keptChange(ch))
@@ -324,24 +328,6 @@ func (c *Collection) WillWork() {
 	c.given.recovering.Store(c.o.Ingest != nil && c.o.Documents != "")
 }
 
-// settle waits until nothing that was accepted before concerns the documents of changes:
-// tasks, and what the index does not have yet when a process begins, of which nobody
-// knows what is there. Others have the turn of ctx meanwhile.
-func (c *Collection) settle(ctx context.Context, changes []Change) error {
-	EndTurn(ctx)
-	for began := time.Now(); c.given.recovering.Load(); {
-		if time.Since(began) > recoverPatience {
-			return fmt.Errorf("%w: documents that were accepted before are being indexed: repeat this when the server is ready", sheaf.ErrUnavailable)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(recoverStep):
-		}
-	}
-	return c.given.tasks.settle(ctx, changes)
-}
-
 // brokenRest is how long what could not be mended is left alone.
 const brokenRest = 5 * time.Second
 
@@ -437,7 +423,8 @@ func insist(ctx context.Context, work func() error) error {
 // forNow reports whether what failed may succeed later. A file that is larger than its file
 // system lets one be never does.
 func forNow(err error) bool {
-	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.Forbidden(err) || vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
+	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.Forbidden(err) ||
+		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
 func (t *tasks) next() string {
@@ -467,7 +454,8 @@ func (c *Collection) do(ctx context.Context, id string) {
 		return // the next process does it
 	}
 	if err != nil {
-		task := c.given.tasks.failed(id, c.o.Now().UTC(), c.toldOwner(id, err)+": it is looked at again when the server starts")
+		task := c.given.tasks.failed(id, c.o.Now().UTC(), c.toldOwner(id, err)+": it is looked at again when the "+
+			"server starts")
 		c.given.unread(c.taskFile(id), err)
 		c.given.tasks.end(task)
 		return
@@ -509,7 +497,8 @@ func (c *Collection) do(ctx context.Context, id string) {
 // as who waits for an answer is told; what went wrong inside is for the log.
 func (c *Collection) toldOwner(id string, why error) string {
 	var rejected *RejectedError
-	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported, ErrConflict, ErrForbidden, ErrPrecondition}, func(kind error) bool { return errors.Is(why, kind) }) {
+	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,
+		ErrConflict, ErrForbidden, ErrPrecondition}, func(kind error) bool { return errors.Is(why, kind) }) {
 		return Told(why, &access.Grant{}).Error()
 	}
 	c.notice(fmt.Errorf("the task %s is given up: %w", id, why))
@@ -753,7 +742,8 @@ func (c *Collection) missing() (map[string][]fs.DirEntry, error) {
 	settings, pending := view.Settings(), view.Pending()
 	for id, state := range view.Files() {
 		key, name := fileKey(id), fileName(id, state.Hash)
-		if list := kept[key]; settings.Root(id.Tree()) == "" && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name }) {
+		if list := kept[key]; settings.Root(id.Tree()) == "" &&
+			slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name }) {
 			if len(list) > 1 || pending[id] == ingest.ReasonBegun {
 				names[name] = list
 			}

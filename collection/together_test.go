@@ -31,7 +31,8 @@ func markedNotes(of, round int) map[string]string {
 		text := fmt.Sprintf("---\ndate: 2024-05-%02d\ntags: [%s]\nhidden: %v\n---\n# Note %s\n\n", i%28+1, m, i%2 == 1, m)
 		for k, word := range manyWords {
 			if (i+k)%3 == 0 {
-				text += strings.Repeat("The "+word+" of "+m+". ", k+1+round) + "\n\n## Part " + word + " " + m + "\n\nMore of it, " + m + " " + word + ".\n\n"
+				text += strings.Repeat("The "+word+" of "+m+". ", k+1+round) + "\n\n## Part " + word + " " + m +
+					"\n\nMore of it, " + m + " " + word + ".\n\n"
 			}
 		}
 		if i == 20 {
@@ -125,7 +126,8 @@ func TestAllTogether(t *testing.T) {
 							ctx, cancel = context.WithTimeout(t.Context(), time.Duration(rng.IntN(4000))*time.Microsecond)
 						}
 						word := manyWords[rng.IntN(len(manyWords))]
-						q := collection.SearchRequest{Text: word, Limit: 1 + rng.IntN(30), Window: 20 + rng.IntN(60), Explain: rng.IntN(4) == 0}
+						q := collection.SearchRequest{Text: word, Limit: 1 + rng.IntN(30), Window: 20 + rng.IntN(60),
+							Explain: rng.IntN(4) == 0}
 						q.Limit = min(q.Limit, q.Window)
 						if rng.IntN(4) == 0 {
 							q.Text += " note"

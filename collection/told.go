@@ -51,7 +51,8 @@ func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 // opened since too many are. The log is to have err itself.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
-		return &told{"unavailable: too many files or connections are open: repeat this in a moment", fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)}
+		return &told{"unavailable: too many files or connections are open: repeat this in a moment",
+			fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)}
 	}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(behind)) && !tells(grant) {
@@ -62,7 +63,8 @@ func Told(err error, grant *access.Grant) error {
 	if !errors.Is(err, sheaf.ErrUnavailable) || tells(grant) || !errors.As(err, new(behind)) {
 		return err
 	}
-	return &told{"unavailable: what the server asks does not answer, a store or a model: a key with the scope admin is told why", err}
+	return &told{"unavailable: what the server asks does not answer, a store or a model: a key with the scope admin " +
+		"is told why", err}
 }
 
 // toldOf are warnings or notes of a result, as the caller is told of them.

@@ -51,7 +51,8 @@ func TestProfileOfAFile(t *testing.T) {
 
 // TestProfilesOfAProgram: the profile of a collection is listed, wherever a program has it from.
 func TestProfilesOfAProgram(t *testing.T) {
-	text := []byte("name: mine\nabout: A test.\nparameters:\n  much: {default: 2, min: 1, max: 9, about: How much.}\nbranches: [{name: words, retrieve: text, fields: {body: much}}]\n")
+	text := []byte("name: mine\nabout: A test.\nparameters:\n  much: {default: 2, min: 1, max: 9, about: How " +
+		"much.}\nbranches: [{name: words, retrieve: text, fields: {body: much}}]\n")
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *collection.Options) {
 		o.Profile = "mine"
 		o.Profiles = func(name string) (string, []byte, error) {
@@ -72,7 +73,8 @@ func TestProfilesOfAProgram(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("no default among %+v", list)
 	}
-	if p := list[i]; p.Name != "mine" || p.About != "A test." || p.Builtin || p.Error != "" || len(p.Parameters) != 1 || p.Parameters[0].Name != "much" {
+	if p := list[i]; p.Name != "mine" || p.About != "A test." || p.Builtin || p.Error != "" || len(p.Parameters) != 1 ||
+		p.Parameters[0].Name != "much" {
 		t.Errorf("it is %+v", p)
 	}
 }

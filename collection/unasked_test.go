@@ -22,7 +22,8 @@ func TestHiddenIsNotRead(t *testing.T) {
 	for i := range 30_000 {
 		fmt.Fprintf(&b, "# Heading %d\n\nText %d.\n\n", i, i)
 	}
-	f := collectiontest.Open(t, map[string]string{"large.md": b.String(), "small.md": "---\naccess: [public]\n---\n# Small\n\nSee [[large]].\n"}, nil)
+	f := collectiontest.Open(t, map[string]string{"large.md": b.String(), "small.md": "---\naccess: [public]\n---\n# " +
+		"Small\n\nSee [[large]].\n"}, nil)
 	all := reader(t, f, access.Unrestricted())
 	if doc, err := all.Document(t.Context(), "notes:large.md"); err != nil || len(doc.Outline) < 30_000 {
 		t.Fatalf("%v", err)
@@ -43,7 +44,9 @@ func TestHiddenIsNotRead(t *testing.T) {
 		"list":  func(r *collection.Reader) { _, _ = r.Documents(t.Context(), "", "", collection.MaxWindow) },
 		"stage": func(r *collection.Reader) {
 			for _, stage := range []string{"tree", "graph_boost", "folder_boost", "recency", "neighbours", "names"} {
-				_, _ = r.Stage(collection.StageRun{Name: stage, Rankings: [][]collection.Scored{{{ID: "notes:large.md#heading-7", Score: 2}, {ID: "notes:large.md", Score: 1}}}, Limit: 10})
+				_, _ = r.Stage(collection.StageRun{Name: stage,
+					Rankings: [][]collection.Scored{{{ID: "notes:large.md#heading-7", Score: 2}, {ID: "notes:large.md", Score: 1}}},
+					Limit:    10})
 			}
 		},
 		"facts": func(r *collection.Reader) {

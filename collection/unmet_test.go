@@ -27,12 +27,16 @@ func (u unlisted) Count(ctx context.Context, req store.Request) (int, error) {
 // asked whether something has one.
 func TestUnmetOfStoresThatListNothing(t *testing.T) {
 	var counted atomic.Int64
-	f := collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = unlisted{o.Backend.(countable), &counted} })
-	for _, grant := range []access.Grant{access.Unrestricted(), {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}}} {
+	f := collectiontest.Open(t, notes, func(o *collection.Options) {
+		o.Backend = unlisted{o.Backend.(countable), &counted}
+	})
+	for _, grant := range []access.Grant{access.Unrestricted(),
+		{Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}}} {
 		r := reader(t, f, grant)
 		find(t, r, collection.SearchRequest{Text: "tag:aaa"}) // what else is counted is known then
 		before := counted.Load()
-		if a := find(t, r, collection.SearchRequest{Text: "tag:zzz tag:yyy path:none/"}); len(a.Results) != 0 || counted.Load() != before {
+		if a := find(t, r, collection.SearchRequest{Text: "tag:zzz tag:yyy path:none/"}); len(a.Results) != 0 ||
+			counted.Load() != before {
 			t.Errorf("%d results, counted %d times", len(a.Results), counted.Load()-before)
 		}
 	}

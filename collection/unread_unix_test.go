@@ -30,7 +30,8 @@ func TestUnreadFile(t *testing.T) {
 	r := reader(t, f, access.Unrestricted())
 	id := find(t, r, collection.SearchRequest{Text: "harbor", Limit: 10}).Results[0].Doc
 	_, err := r.Get(t.Context(), id, collection.GetOptions{})
-	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, catalog.ErrUnread) || strings.Contains(err.Error(), f.Root) {
+	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, catalog.ErrUnread) ||
+		strings.Contains(err.Error(), f.Root) {
 		t.Errorf("get: %v", err)
 	}
 }

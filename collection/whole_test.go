@@ -72,7 +72,8 @@ func TestDocumentsOfPieces(t *testing.T) {
 				if len(a.Results) == 0 || a.Results[0].ID != "notes:port.md" {
 					t.Fatalf("%s: %+v", profile, a)
 				}
-				if first := a.Results[0]; len(a.Warnings) > 0 || first.Stale || !strings.Contains(first.Snippet, "nine cranes") || len(first.Matches) == 0 || first.Line < 6 {
+				if first := a.Results[0]; len(a.Warnings) > 0 || first.Stale || !strings.Contains(first.Snippet, "nine cranes") ||
+					len(first.Matches) == 0 || first.Line < 6 {
 					t.Errorf("%s: %+v, warnings %q", profile, first, a.Warnings)
 				}
 				why, err := r.WhyNot(t.Context(), collection.SearchRequest{Text: "harbor", Profile: profile}, "notes:port.md")
@@ -101,14 +102,16 @@ func TestDocumentsOfPieces(t *testing.T) {
 				t.Fatalf("fused: %+v, %v", fused, err)
 			}
 			// The built-in runs, whatever the user's profile of its name says.
-			if first := fused.Results[0]; first.ID == "notes:port.md" || first.Document.ID != "notes:port.md" || first.Content == "" || len(model.texts) != 0 {
+			if first := fused.Results[0]; first.ID == "notes:port.md" || first.Document.ID != "notes:port.md" ||
+				first.Content == "" || len(model.texts) != 0 {
 				t.Errorf("fused: %+v; the model read %q", first, model.texts)
 			}
 			whole := find(t, r, collection.SearchRequest{Text: "harbor", Profile: collection.FusedProfile})
 			if len(whole.Results) == 0 || whole.Results[0].ID != "notes:port.md" || whole.Results[0].Title == "" {
 				t.Errorf("the user's profile: %+v", whole)
 			}
-			if len(model.texts) == 0 || !strings.Contains(model.texts[0], "Port") || !strings.Contains(model.texts[0], "nine cranes") {
+			if len(model.texts) == 0 || !strings.Contains(model.texts[0], "Port") ||
+				!strings.Contains(model.texts[0], "nine cranes") {
 				t.Errorf("the model read %q", model.texts)
 			}
 		})

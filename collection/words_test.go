@@ -17,7 +17,8 @@ func TestCountsAreTheCallers(t *testing.T) {
 		"hidden.md": "# Hidden\n\nbudget\n",
 	}, nil)
 	search := []access.Scope{access.ScopeSearch}
-	nobody, ann, all := access.Grant{Scopes: search}, access.Grant{Scopes: search, Access: []string{"user:ann"}}, access.Unrestricted()
+	nobody, ann, all := access.Grant{Scopes: search}, access.Grant{Scopes: search, Access: []string{"user:ann"}},
+		access.Unrestricted()
 	counts := func(when string, want ...int) {
 		t.Helper()
 		for range 2 { // the second time they are remembered

@@ -25,10 +25,12 @@ func BenchmarkEvaluate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := eval.Evaluation{Measures: measures(b, "nDCG@10", "R@100"), Statistics: eval.DefaultStatistics, Options: eval.Options{Depth: 100},
+	e := eval.Evaluation{Measures: measures(b, "nDCG@10", "R@100"), Statistics: eval.DefaultStatistics,
+		Options: eval.Options{Depth: 100},
 		Columns: []eval.Column{{Name: "sheaf", Profile: builtin(b, "sheaf")}}}
 	for b.Loop() {
-		c, err := eval.Open(context.Background(), d, eval.Indexing{Cache: b.TempDir(), Store: stores()[0], Language: "auto", Embedder: model})
+		c, err := eval.Open(context.Background(), d,
+			eval.Indexing{Cache: b.TempDir(), Store: stores()[0], Language: "auto", Embedder: model})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -127,7 +127,8 @@ func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, err
 
 // make indexes into a folder beside dir, which takes dir's place when it is
 // whole, so that an interrupted run leaves nothing half.
-func (o *Indexing) make(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string) (*Collection, error) {
+func (o *Indexing) make(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string) (*Collection,
+	error) {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".making-*")
 	if err != nil {
 		return nil, fmt.Errorf("index data set: %w", err)
@@ -182,8 +183,10 @@ func sweep(dir, name string) {
 }
 
 // open opens the index in dir, and fills it when asked to.
-func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string, fill bool) (c *Collection, err error) {
-	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Reranker: o.Reranker, Expander: o.Expander, Store: o.Store.Name, Hash: d.Hash}
+func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string,
+	fill bool) (c *Collection, err error) {
+	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Reranker: o.Reranker, Expander: o.Expander,
+		Store: o.Store.Name, Hash: d.Hash}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -228,7 +231,8 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 		}
 	}
 	in := ingest.Options{
-		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Analyzer: c.Analyzer, Embedder: o.Embedder, Workers: o.Workers, Progress: o.Progress,
+		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Analyzer: c.Analyzer, Embedder: o.Embedder,
+		Workers: o.Workers, Progress: o.Progress,
 		Trees: []catalog.Tree{{Name: tree, Root: root}}, CommitBytes: 32 << 20,
 		Settings: func(s *catalog.Settings) { s.Analyzer = c.Analyzer.Name() },
 	}
@@ -312,7 +316,8 @@ func (o *Indexing) folder(d *dataset.Dataset, a *analysis.Analyzer) (string, err
 	if err != nil {
 		return "", err
 	}
-	key := xxh3.HashString(strings.Join([]string{d.Hash, d.Folder, o.Store.Name, a.Name(), model, cut.Name(), fmt.Sprintf("%+v", o.Walk), o.Program}, "\x00"))
+	key := xxh3.HashString(strings.Join([]string{d.Hash, d.Folder, o.Store.Name, a.Name(), model, cut.Name(),
+		fmt.Sprintf("%+v", o.Walk), o.Program}, "\x00"))
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
@@ -371,7 +376,8 @@ func (c *Collection) Close() error {
 
 // Searcher is the search over the collection.
 func (c *Collection) Searcher() *search.Searcher {
-	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Expander: c.Expander, Now: c.Now}
+	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Expander: c.Expander,
+		Now: c.Now}
 	if c.facts != nil {
 		s.Facts = c.facts
 	}

@@ -96,7 +96,8 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 		return nil, err
 	}
 	queries := c.Dataset.Queries
-	r := &Run{Column: col, Rankings: make(map[string][]metric.Scored, len(queries)), Latency: make([]time.Duration, len(queries)), Parameters: plan.Values}
+	r := &Run{Column: col, Rankings: make(map[string][]metric.Scored, len(queries)),
+		Latency: make([]time.Duration, len(queries)), Parameters: plan.Values}
 	if r.ProfileHash, err = profileHash(col.Profile, o.Depth, col.Parameters); err != nil {
 		return nil, err
 	}
@@ -196,7 +197,9 @@ func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored 
 	out := make([]metric.Scored, 0, len(hits))
 	seen := make(map[string]bool, len(hits))
 	wanted := c.Dataset.Qrels[queryID]
-	sections := c.Dataset.Sections && slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(t string) bool { return strings.Contains(t, "\x00") })
+	sections := c.Dataset.Sections && slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(t string) bool {
+		return strings.Contains(t, "\x00")
+	})
 	for i := range hits {
 		h := &hits[i]
 		target := c.document(h)

@@ -35,7 +35,8 @@ func stores() []eval.Store {
 		{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
 			o := embedded.Options{Dir: dir, Analyzer: a}
 			if e != nil {
-				o.Vectors = []store.VectorField{{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
+				o.Vectors = []store.VectorField{{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()},
+					{Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
 			}
 			return embedded.Open(o)
 		}},
@@ -65,16 +66,21 @@ func write(t testing.TB, files map[string]string) string {
 // for one of them.
 func tiny(t testing.TB) *dataset.Dataset {
 	t.Helper()
-	words := strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean plain quarry ridge shoal tundra")
+	words := strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean " +
+		"plain quarry ridge shoal tundra")
 	var corpus, queries, qrels strings.Builder
 	qrels.WriteString("query-id\tcorpus-id\tscore\n")
 	for i, w := range words {
-		fmt.Fprintf(&corpus, "{\"_id\": \"d%02d\", \"title\": \"\", \"text\": \"A page that tells of %s and of %s too.\"}\n", i, w, words[(i+1)%len(words)])
-		fmt.Fprintf(&corpus, "{\"_id\": \"e%02d\", \"title\": \"%s\", \"text\": \"Another page, with little in it.\"}\n", i, w)
-		fmt.Fprintf(&queries, "{\"_id\": \"q%02d\", \"text\": \"what about %s\", \"metadata\": {\"class\": \"%s\"}}\n", i, w, []string{"even", "odd"}[i%2])
+		fmt.Fprintf(&corpus, "{\"_id\": \"d%02d\", \"title\": \"\", \"text\": \"A page that tells of %s and of %s too.\"}\n",
+			i, w, words[(i+1)%len(words)])
+		fmt.Fprintf(&corpus, "{\"_id\": \"e%02d\", \"title\": \"%s\", \"text\": \"Another page, with little in it.\"}\n", i,
+			w)
+		fmt.Fprintf(&queries, "{\"_id\": \"q%02d\", \"text\": \"what about %s\", \"metadata\": {\"class\": \"%s\"}}\n", i, w,
+			[]string{"even", "odd"}[i%2])
 		fmt.Fprintf(&qrels, "q%02d\te%02d\t2\nq%02d\td%02d\t1\n", i, i, i, i)
 	}
-	d, err := dataset.BEIR(write(t, map[string]string{"corpus.jsonl": corpus.String(), "queries.jsonl": queries.String(), "qrels/test.tsv": qrels.String()}), "")
+	d, err := dataset.BEIR(write(t, map[string]string{"corpus.jsonl": corpus.String(), "queries.jsonl": queries.String(),
+		"qrels/test.tsv": qrels.String()}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,13 +134,15 @@ func TestEvaluate(t *testing.T) {
 		cs = append(cs, open(t, d, in))
 	}
 	e := eval.Evaluation{Measures: measures(t, "nDCG@10", "RR", "R@100", "Success@1"), Class: "class", Statistics: quick,
-		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}, {Name: "rrf", Profile: builtin(t, "rrf")}},
+		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}},
+			{Name: "rrf", Profile: builtin(t, "rrf")}},
 		Options: eval.Options{Depth: 50, Workers: 2}}
 	r, runs, err := eval.Evaluate(ctx, cs, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Columns) != 4 || r.Documents != 40 || r.Queries != 20 || r.CorpusHash == "" || r.Columns[0].ProfileHash == r.Columns[1].ProfileHash {
+	if len(r.Columns) != 4 || r.Documents != 40 || r.Queries != 20 || r.CorpusHash == "" ||
+		r.Columns[0].ProfileHash == r.Columns[1].ProfileHash {
 		t.Fatalf("%+v", r)
 	}
 	for i := range 2 {
@@ -147,10 +155,12 @@ func TestEvaluate(t *testing.T) {
 	if s := r.Columns[0].Scores; s[3].Mean < 0.9 || !s[0].Range.Contains(s[0].Mean) {
 		t.Errorf("words alone find what is asked for by its name in %+v", s)
 	}
-	if k := r.Columns[0].Classes; len(k) != 2 || k[0].Class != "even" || k[0].Queries != 10 || math.Abs((k[0].Means[0]+k[1].Means[0])/2-r.Columns[0].Scores[0].Mean) > 1e-12 {
+	if k := r.Columns[0].Classes; len(k) != 2 || k[0].Class != "even" || k[0].Queries != 10 ||
+		math.Abs((k[0].Means[0]+k[1].Means[0])/2-r.Columns[0].Scores[0].Mean) > 1e-12 {
 		t.Errorf("%+v", k)
 	}
-	if len(r.Comparisons) != 3*4 || r.Comparisons[0].Baseline != "embedded: words" || r.Comparisons[0].Better+r.Comparisons[0].Worse+r.Comparisons[0].Equal != 20 {
+	if len(r.Comparisons) != 3*4 || r.Comparisons[0].Baseline != "embedded: words" || r.Comparisons[0].Better+
+		r.Comparisons[0].Worse+r.Comparisons[0].Equal != 20 {
 		t.Errorf("%+v", r.Comparisons)
 	}
 
@@ -171,7 +181,8 @@ func TestEvaluate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Columns[0].ProfileHash != r.Columns[0].ProfileHash || again.CorpusHash != r.CorpusHash || again.Columns[1].Latency != nil {
+	if again.Columns[0].ProfileHash != r.Columns[0].ProfileHash || again.CorpusHash != r.CorpusHash ||
+		again.Columns[1].Latency != nil {
 		t.Errorf("%+v", again.Columns)
 	}
 	for q, want := range r.Columns[0].PerQuery {
@@ -180,7 +191,8 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	e.Statistics = eval.Statistics{}
-	if usual, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil || !usual.Columns[0].Scores[0].Range.Contains(usual.Columns[0].Scores[0].Mean) {
+	if usual, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil ||
+		!usual.Columns[0].Scores[0].Range.Contains(usual.Columns[0].Scores[0].Mean) {
 		t.Errorf("%v, without statistics %+v", err, usual.Columns[0].Scores[0])
 	}
 	e.Options.Depth = 5
@@ -225,7 +237,8 @@ func TestIndexIsKept(t *testing.T) {
 // and by section, and indexed again when a note changes.
 func TestNotes(t *testing.T) {
 	dir := write(t, map[string]string{
-		"notes/git/undo.md":  "# Undo\n\nHow to take things back.\n\n## Amend a message\n\nUse commit with amend.\n\n## Drop a change\n\nUse restore.\n",
+		"notes/git/undo.md": "# Undo\n\nHow to take things back.\n\n## Amend a message\n\nUse commit with amend.\n\n## " +
+			"Drop a change\n\nUse restore.\n",
 		"notes/git/share.md": "# Share\n\nPush to the server.\n",
 		"q.yaml": `folder: notes
 queries:
@@ -248,7 +261,8 @@ queries:
 	if c.Dataset.Qrels["1"][target] != 1 || c.Dataset.Qrels["3"]["git/undo.md"] != 2 || c.View.Docs() != 2 {
 		t.Fatalf("%v, %d documents", c.Dataset.Qrels, c.View.Docs())
 	}
-	e := eval.Evaluation{Measures: measures(t, "RR"), Statistics: quick, Options: eval.Options{Depth: 10}, Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}}}
+	e := eval.Evaluation{Measures: measures(t, "RR"), Statistics: quick, Options: eval.Options{Depth: 10},
+		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}}}
 	r, runs, err := eval.Evaluate(context.Background(), []*eval.Collection{c}, e)
 	if err != nil {
 		t.Fatal(err)
@@ -260,23 +274,27 @@ queries:
 		t.Errorf("%v", runs[0].Rankings["1"])
 	}
 	c.Close()
-	if err := os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if next := open(t, d, in); next.Hash == c.Hash {
 		t.Error("a changed note leaves the hash as it was")
 	}
 	in.Cache = t.TempDir()
-	for expect, say := range map[string]string{"git/undo.md#Missing": "has no heading", "git/nothing.md": `no note "git/nothing.md"`} {
+	for expect, say := range map[string]string{"git/undo.md#Missing": "has no heading",
+		"git/nothing.md": `no note "git/nothing.md"`} {
 		path := filepath.Join(dir, "bad.yaml")
-		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - query: x\n    expect: "+expect+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - query: x\n    expect: "+expect+"\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		bad, err := dataset.Notes(path, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eval.Open(context.Background(), bad, in); err == nil || !strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "bad.yaml:4") {
+		if _, err := eval.Open(context.Background(), bad, in); err == nil || !strings.Contains(err.Error(), say) ||
+			!strings.Contains(err.Error(), "bad.yaml:4") {
 			t.Errorf("%s: %v", expect, err)
 		}
 	}
@@ -285,9 +303,12 @@ queries:
 // TestNotesLanguage: the language of a folder of notes is that which its own index has: what
 // is left out of the folder tells nothing of it.
 func TestNotesLanguage(t *testing.T) {
-	german := "Die Katze schläft auf dem Sofa, und der Hund liegt neben ihr auf dem Boden; am Abend gehen wir mit ihm in den Wald.\n"
-	english := "The cat sleeps on the sofa, and the dog lies beside her on the floor; in the evening we walk with him to the woods.\n"
-	files := map[string]string{".gitignore": "packages/\n", "notes.yaml": "folder: .\nqueries:\n  - query: katze\n    expect: [a0.md]\n"}
+	german := "Die Katze schläft auf dem Sofa, und der Hund liegt neben ihr auf dem Boden; am Abend gehen wir mit ihm " +
+		"in den Wald.\n"
+	english := "The cat sleeps on the sofa, and the dog lies beside her on the floor; in the evening we walk with him " +
+		"to the woods.\n"
+	files := map[string]string{".gitignore": "packages/\n", "notes.yaml": "folder: .\nqueries:\n  - query: katze\n    " +
+		"expect: [a0.md]\n"}
 	for i := range 5 {
 		files[fmt.Sprintf("a%d.md", i)] = "# Tiere\n\n" + strings.Repeat(german, 5)
 	}
@@ -298,7 +319,8 @@ func TestNotesLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0], Language: "auto"}); !strings.Contains(c.Analyzer.Name(), "=de") {
+	if c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0],
+		Language: "auto"}); !strings.Contains(c.Analyzer.Name(), "=de") {
 		t.Errorf("the analyzer is %q", c.Analyzer.Name())
 	}
 }
@@ -319,13 +341,15 @@ queries:
 		t.Fatal(err)
 	}
 	c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
-	want := metric.Judgements{"C# and F#.md": 1, dataset.Section("C# and F#.md", "types"): 1, dataset.Section("#1 of the day.md", "one"): 1, "#1 of the day.md": 1, dataset.Section("C.md", "c"): 1}
+	want := metric.Judgements{"C# and F#.md": 1, dataset.Section("C# and F#.md", "types"): 1,
+		dataset.Section("#1 of the day.md", "one"): 1, "#1 of the day.md": 1, dataset.Section("C.md", "c"): 1}
 	if got := c.Dataset.Qrels["1"]; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for _, expect := range []string{"C# and F#", "C# and F##types"} {
 		path := filepath.Join(dir, "one.yaml")
-		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - {query: x, expect: ['"+expect+"']}\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - {query: x, expect: ['"+expect+"']}\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if d, err = dataset.Notes(path, ""); err != nil {
@@ -342,7 +366,8 @@ queries:
 func TestFaultsOfRuns(t *testing.T) {
 	c := open(t, tiny(t), eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
 	ctx := context.Background()
-	if _, err := c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf"), Parameters: map[string]string{"nothing": "1"}}, eval.Options{Depth: 10}); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf"), Parameters: map[string]string{"nothing": "1"}},
+		eval.Options{Depth: 10}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 	if _, err := c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
@@ -350,7 +375,8 @@ func TestFaultsOfRuns(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{Depth: 10}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{Depth: 10}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	for range 20 { // between two queries or within one
@@ -360,7 +386,8 @@ func TestFaultsOfRuns(t *testing.T) {
 				cancel()
 			}
 		}
-		if r, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{Depth: 10, Progress: stop}); !errors.Is(err, context.Canceled) {
+		if r, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")},
+			eval.Options{Depth: 10, Progress: stop}); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled after three queries: %v, %v", r, err)
 		}
 	}

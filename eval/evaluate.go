@@ -71,7 +71,8 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 	for _, m := range e.Measures {
 		r.Measures = append(r.Measures, m.String())
 		if depth := e.Options.Depth; len(e.Columns) > 0 && m.Cutoff() > depth && r.Chunks > depth {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s looks deeper than the %d answers that each query is asked for: it counts no others", m, depth))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s looks deeper than the %d answers that each query is asked for: "+
+				"it counts no others", m, depth))
 		}
 	}
 	r.Comparisons = Compare(first.Dataset.Queries, r.Columns, e.Statistics)
@@ -103,7 +104,8 @@ func missing(d *dataset.Dataset, r *Run) []string {
 	}
 	var out []string
 	if r.Empty > 0 {
-		out = append(out, fmt.Sprintf("%s answers %d of %d queries; the others count as 0", r.Column.Name, len(d.Queries)-r.Empty, len(d.Queries)))
+		out = append(out, fmt.Sprintf("%s answers %d of %d queries; the others count as 0", r.Column.Name,
+			len(d.Queries)-r.Empty, len(d.Queries)))
 	}
 	if others := len(r.Rankings) - known; others > 0 {
 		out = append(out, fmt.Sprintf("%s answers %d queries that are not judged; they are left out", r.Column.Name, others))
@@ -129,10 +131,13 @@ func unclassed(d *dataset.Dataset, class string) string {
 // describe is a report without results.
 func (c *Collection) describe(o Options) *Report {
 	s := c.View.Settings()
-	r := &Report{Dataset: c.Dataset.Name, Documents: c.View.Docs(), Chunks: c.View.Chunks(), Queries: len(c.Dataset.Queries), Judged: c.Dataset.Judgements(),
-		CorpusHash: c.Hash, QueryHash: c.Dataset.QueryHash, Analyzer: s.Analyzer, Chunker: s.Chunker, Model: s.Embedder, Dims: s.Dims, Depth: o.Depth,
-		IndexMS: float64(c.Indexed) / float64(time.Millisecond), IndexBytes: c.Bytes, Warnings: append([]string{}, c.Dataset.Warnings...),
-		Texts: make(map[string]string, len(c.Dataset.Queries))}
+	r := &Report{Dataset: c.Dataset.Name, Documents: c.View.Docs(), Chunks: c.View.Chunks(),
+		Queries: len(c.Dataset.Queries), Judged: c.Dataset.Judgements(),
+		CorpusHash: c.Hash, QueryHash: c.Dataset.QueryHash, Analyzer: s.Analyzer, Chunker: s.Chunker, Model: s.Embedder,
+		Dims: s.Dims, Depth: o.Depth,
+		IndexMS: float64(c.Indexed) / float64(time.Millisecond), IndexBytes: c.Bytes,
+		Warnings: append([]string{}, c.Dataset.Warnings...),
+		Texts:    make(map[string]string, len(c.Dataset.Queries))}
 	for _, q := range c.Dataset.Queries {
 		r.Texts[q.ID] = q.Text
 	}

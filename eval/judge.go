@@ -98,7 +98,8 @@ type Latency struct {
 // Judge measures a run against the judgements. Queries that are judged and have
 // no ranking count as 0, as in the reference tools.
 func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
-	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters, AllocKB: float64(r.AllocPerQuery) / 1024,
+	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters,
+		AllocKB:  float64(r.AllocPerQuery) / 1024,
 		Degraded: r.Degraded, Empty: r.Empty, Notes: r.Notes, PerQuery: make(map[string][]float64, len(d.Queries))}
 	if r.Column.Profile != nil {
 		c.Profile = r.Column.Profile.Name
@@ -123,7 +124,8 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 	}
 	for i, m := range measures {
 		values := c.values(d.Queries, i)
-		c.Scores = append(c.Scores, Score{m.String(), stats.Mean(values), stats.Bootstrap(values, st.Confidence, st.Rounds, st.Seed)})
+		c.Scores = append(c.Scores, Score{m.String(), stats.Mean(values),
+			stats.Bootstrap(values, st.Confidence, st.Rounds, st.Seed)})
 	}
 	if len(r.Latency) > 0 {
 		c.Latency = latencyOf(r.Latency)

@@ -122,7 +122,8 @@ func (f *cachedFacts) Document(id sheaf.ID) (sheaf.Document, bool) {
 }
 
 // embedOnce remembers the vectors of texts.
-func embedOnce(memory *sync.Map, embed func(ctx context.Context, text string) ([]float32, error)) func(ctx context.Context, text string) ([]float32, error) {
+func embedOnce(memory *sync.Map, embed func(ctx context.Context, text string) ([]float32,
+	error)) func(ctx context.Context, text string) ([]float32, error) {
 	return func(ctx context.Context, text string) ([]float32, error) {
 		if v, ok := memory.Load(text); ok {
 			return v.([]float32), nil

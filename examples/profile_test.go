@@ -51,7 +51,8 @@ func Example_profile() {
 	check(err)
 	defer reader.Close()
 	for _, weight := range []string{"5", "0.1"} {
-		answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": weight}})
+		answer, err := reader.Search(context.Background(),
+			collection.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": weight}})
 		check(err)
 		fmt.Print("title_weight ", weight, ":")
 		for _, r := range answer.Results {
@@ -59,7 +60,8 @@ func Example_profile() {
 		}
 		fmt.Println()
 	}
-	_, err = reader.Search(context.Background(), collection.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": "0"}})
+	_, err = reader.Search(context.Background(),
+		collection.SearchRequest{Text: "reset", Parameters: map[string]string{"title_weight": "0"}})
 	fmt.Println(sheaf.ExitCode(err), err)
 	// Output:
 	// title_weight 5: reset.md undo.md

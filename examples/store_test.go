@@ -117,7 +117,8 @@ func Example_store() {
 	}, func(o *collection.Options) {
 		o.Backend, o.Store = &counting{chunks: map[sheaf.ID]store.Chunk{}}, "the counting store"
 		o.Profiles = func(string) (string, []byte, error) {
-			return "count.yaml", []byte("name: count\nbranches: [{name: words, retrieve: text, fields: {title: 3, body: 1}}]\n"), nil
+			return "count.yaml", []byte("name: count\nbranches: [{name: words, retrieve: text, fields: {title: 3, body: 1}}]\n"),
+				nil
 		}
 	})
 	defer done()

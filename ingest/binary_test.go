@@ -79,7 +79,8 @@ func TestTextInOlderEncodingsIsText(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"alpha\x00beta\n", "GIF89a is a format.\n", "RIFF files hold sound.\n", "PK is a code, %PDF-1.4 begins others.\n", "BZh is a mark.\n"} {
+	for _, text := range []string{"alpha\x00beta\n", "GIF89a is a format.\n", "RIFF files hold sound.\n",
+		"PK is a code, %PDF-1.4 begins others.\n", "BZh is a mark.\n"} {
 		if _, ok := ingest.Text([]byte(text)); !ok {
 			t.Errorf("%q is no text", text)
 		}

@@ -23,7 +23,8 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 			want = append(want, sheaf.TextValue(fmt.Sprintf("value %d", i)))
 		}
 	}
-	doc.Properties = []sheaf.Property{{Name: "Kind", Values: values[:250]}, {Name: "kind", Values: values}, {Name: "access", Values: values}}
+	doc.Properties = []sheaf.Property{{Name: "Kind", Values: values[:250]}, {Name: "kind", Values: values},
+		{Name: "access", Values: values}}
 	deep := strings.TrimSuffix(strings.Repeat("a/", 20_000), "/")
 	doc.Tags = []string{"Work/Now", "work/later", "/odd", deep}
 	columns := map[string][]sheaf.Value{}
@@ -54,12 +55,14 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 // called, and names and texts are the same however Unicode composes their letters.
 func TestColumnsAreFolded(t *testing.T) {
 	text := sheaf.TextValue
-	doc := &sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Tags: []string{"cafe\u0301", "Caf\u00e9"}, Properties: []sheaf.Property{
-		{Name: "Author", Values: []sheaf.Value{text("[[Ann]]"), text("[[People/ann.md|A]]"), text("[[#Here]]"), text("see [[Ann]]")}},
-		{Name: "due", Values: []sheaf.Value{text("[[Journal/2024-05-31]]"), text("[[1982]]")}},
-		{Name: "cafe\u0301", Values: []sheaf.Value{text("E\u0301te\u0301")}},
-		{Name: "caf\u00e9", Values: []sheaf.Value{text("\u00e9t\u00e9")}},
-	}}
+	doc := &sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Tags: []string{"cafe\u0301", "Caf\u00e9"},
+		Properties: []sheaf.Property{
+			{Name: "Author", Values: []sheaf.Value{text("[[Ann]]"), text("[[People/ann.md|A]]"), text("[[#Here]]"),
+				text("see [[Ann]]")}},
+			{Name: "due", Values: []sheaf.Value{text("[[Journal/2024-05-31]]"), text("[[1982]]")}},
+			{Name: "cafe\u0301", Values: []sheaf.Value{text("E\u0301te\u0301")}},
+			{Name: "caf\u00e9", Values: []sheaf.Value{text("\u00e9t\u00e9")}},
+		}}
 	day := sheaf.DateValue(time.Date(2024, 5, 31, 0, 0, 0, 0, time.UTC))
 	want := map[string][]sheaf.Value{
 		sheaf.ColumnTag:  {text("caf\u00e9")},

@@ -31,7 +31,8 @@ func (a *asked) Embed(ctx context.Context, p model.Purpose, texts []string) ([][
 // comes to be as in a new index; a model gets nothing of comments.
 func TestHideComments(t *testing.T) {
 	w := newWorld(t)
-	w.write("a.md", "# A\n\nalpha %%alpha in secret, and in much of it, so that blanks are left%% end\n\n%%\n# Secret\n%%\n\nomega\n")
+	w.write("a.md", "# A\n\nalpha %%alpha in secret, and in much of it, so that blanks are left%% end\n\n%%\n# "+
+		"Secret\n%%\n\nomega\n")
 	w.write("b.md", "alpha\n")
 	w.write("c.md", "<!-- alpha in secret -->\n")
 	w.write("latin.md", "alpha caf\xe9 <!-- in secret -->\n")
@@ -68,11 +69,13 @@ func TestHideComments(t *testing.T) {
 		t.Errorf("hidden: %+v", r)
 	}
 	for _, text := range model.texts {
-		if strings.Contains(text, "in secret") || strings.Contains(text, "Secret") || strings.Contains(text, strings.Repeat(" ", 40)) {
+		if strings.Contains(text, "in secret") || strings.Contains(text, "Secret") ||
+			strings.Contains(text, strings.Repeat(" ", 40)) {
 			t.Errorf("the model got %q", text)
 		}
 	}
-	if text, err := ingest.Shown(w.view(), sheaf.ID("given:g.md")); err != nil || strings.TrimSpace(string(text)) != "alpha" {
+	if text, err := ingest.Shown(w.view(), sheaf.ID("given:g.md")); err != nil ||
+		strings.TrimSpace(string(text)) != "alpha" {
 		t.Errorf("the given text is %q, %v", text, err)
 	}
 	if text, err := w.view().Text("given:g.md"); err != nil || string(text) != "alpha <!-- alpha -->\n" {

@@ -49,7 +49,8 @@ func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.o.Backend.Retrieve(context.Background(), store.Request{Limit: 1, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
+	r, err := w.o.Backend.Retrieve(context.Background(),
+		store.Request{Limit: 1, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,9 @@ func TestOneTextWithoutVector(t *testing.T) {
 	for what, fail := range map[string]func() error{
 		"embed t:b.md: it is too long":            func() error { return errors.New("it is too long") },
 		"embed t:b.md: context deadline exceeded": func() error { return context.DeadlineExceeded },
-		"embed t:b.md: model " + hashed.New(64).Model() + " panicked: no granite (embed_test.go:": func() error { panic("no granite") },
+		"embed t:b.md: model " + hashed.New(64).Model() + " panicked: no granite (embed_test.go:": func() error {
+			panic("no granite")
+		},
 	} {
 		m := &fakeModel{Embedder: hashed.New(64), refused: fail}
 		for _, e := range []model.Embedder{m, windowModel{m}} {
@@ -173,7 +176,8 @@ func (s spoiled) Embed(ctx context.Context, p model.Purpose, texts []string) ([]
 // windowModel is a model for which windows are cheap, made of the other one.
 type windowModel struct{ *fakeModel }
 
-func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32, error) {
+func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size,
+	stride int) ([]float32, error) {
 	v, err := m.Embed(ctx, model.Passage, []string{heading + "\n" + body})
 	if err != nil {
 		return nil, err
@@ -199,7 +203,8 @@ func TestMetadataSuffix(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					hits, err := w.o.Backend.Retrieve(t.Context(), store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
+					hits, err := w.o.Backend.Retrieve(t.Context(),
+						store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -225,7 +230,8 @@ func TestMetadataSuffixIsFoundInBody(t *testing.T) {
 	long := strings.Repeat("flour and water ", 40)
 	for _, suffix := range []bool{false, true} {
 		w := newWorld(t)
-		w.o.Chunk = chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 60, Overlap: 10, MetadataSuffix: suffix}}
+		w.o.Chunk = chunk.Options{Chunker: "window",
+			Window: chunk.WindowOptions{Size: 60, Overlap: 10, MetadataSuffix: suffix}}
 		w.write("a.md", "---\ncolor: crimson\nplaces: [Oslo, Bergen]\naccess: [ann]\ntags: [hue]\n---\n"+long+"\n")
 		w.write("none.md", "crimson\n")
 		w.write("plain.md", "nothing to add\n")

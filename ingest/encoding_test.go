@@ -24,13 +24,15 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		encoding encoding.Encoding
 		text     string
 	}{
-		"Latin-1":                    {charmap.ISO8859_1, german},
-		"Windows-1252":               {charmap.Windows1252, "L’été à Évreux — où « l’élève zélé » a été reçu, œuvre achevée… 5 €\n"},
-		"Windows-1252, short":        {charmap.Windows1252, "# Café\n"},
-		"Windows-1251":               {charmap.Windows1251, russian},
-		"KOI8-R":                     {charmap.KOI8R, russian},
-		"code page 866":              {charmap.CodePage866, russian},
-		"Windows-1253":               {charmap.Windows1253, "# Σημείωση\n\nΤο κλειδί του γραφείου λείπει και δεν το βρίσκω πουθενά.\n"},
+		"Latin-1": {charmap.ISO8859_1, german},
+		"Windows-1252": {charmap.Windows1252, "L’été à Évreux — où « l’élève zélé » a été reçu, œuvre " +
+			"achevée… 5 €\n"},
+		"Windows-1252, short": {charmap.Windows1252, "# Café\n"},
+		"Windows-1251":        {charmap.Windows1251, russian},
+		"KOI8-R":              {charmap.KOI8R, russian},
+		"code page 866":       {charmap.CodePage866, russian},
+		"Windows-1253": {charmap.Windows1253, "# Σημείωση\n\nΤο κλειδί του γραφείου λείπει και δεν το " +
+			"βρίσκω πουθενά.\n"},
 		"Shift_JIS":                  {japanese.ShiftJIS, "# メモ\n\nいろはにほへと、散りぬるを。東京の鍵はここにあります。\n"},
 		"EUC-JP":                     {japanese.EUCJP, "# メモ\n\nいろはにほへと、散りぬるを。東京の鍵はここにあります。\n"},
 		"GB18030":                    {simplifiedchinese.GB18030, "我们使用数据库来存储数据。这个项目的钥匙不在办公室里。\n"},
@@ -47,7 +49,8 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for _, n := range []int{1, 500} {
-			if n > 1 && (strings.Contains(name, "32") && !strings.Contains(name, "32,") || strings.HasPrefix(name, "UTF-16") && !strings.Contains(name, "no mark")) {
+			if n > 1 && (strings.Contains(name, "32") && !strings.Contains(name, "32,") ||
+				strings.HasPrefix(name, "UTF-16") && !strings.Contains(name, "no mark")) {
 				continue // a mark within the text
 			}
 			text, note, ok := decode([]byte(strings.Repeat(data, n)))

@@ -19,7 +19,8 @@ func TestTitlesAboveAreAField(t *testing.T) {
 	find := func(field, word string) []sheaf.ID {
 		t.Helper()
 		found, err := w.o.Backend.Retrieve(context.Background(), store.Request{Limit: 10,
-			Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75, Fields: []store.FieldWeight{{Name: field, Weight: 1}}}})
+			Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
+				Fields: []store.FieldWeight{{Name: field, Weight: 1}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

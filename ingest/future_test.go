@@ -51,7 +51,8 @@ func TestFutureChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			found.files[0].state = time.Now().Add(365 * 24 * time.Hour).UnixNano()
-			r, err := Run(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}, Walked: &Walk{root: root, found: found}})
+			r, err := Run(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}},
+				Walked: &Walk{root: root, found: found}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,11 +33,13 @@ func TestPut(t *testing.T) {
 	}
 	r := put(ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when},
 		ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the jib")},
-		ingest.Given{Tree: "given", Path: "a/b.md", Title: "ignored", Text: []byte("# Own title\n\nwords\n\n## Part\n\nmore")})
+		ingest.Given{Tree: "given", Path: "a/b.md", Title: "ignored",
+			Text: []byte("# Own title\n\nwords\n\n## Part\n\nmore")})
 	if r.Added != 3 || r.Changed != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r = put(ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the spinnaker")}); r.Added != 0 || r.Changed != 1 {
+	if r = put(ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the spinnaker")}); r.Added != 0 ||
+		r.Changed != 1 {
 		t.Errorf("%+v", r)
 	}
 	v := w.o.Catalog.View()
@@ -61,13 +63,15 @@ func TestPut(t *testing.T) {
 		t.Errorf("dated %v", d)
 	}
 	for word, want := range map[string]int{"flour": 1, "baking": 1, "jib": 0, "spinnaker": 1} {
-		hits, err := w.o.Backend.Retrieve(ctx, store.Request{Limit: 9, Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
-			Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}})
+		hits, err := w.o.Backend.Retrieve(ctx,
+			store.Request{Limit: 9, Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
+				Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}})
 		if err != nil || len(hits) != want {
 			t.Errorf("%q: %d hits, %v, want %d", word, len(hits), err, want)
 		}
 	}
-	for path, when := range map[string]time.Time{"1": time.Date(1599, 5, 1, 0, 0, 0, 0, time.UTC), "2": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), "3": time.Unix(0, 0), "2023-01-02 b": when} {
+	for path, when := range map[string]time.Time{"1": time.Date(1599, 5, 1, 0, 0, 0, 0, time.UTC),
+		"2": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), "3": time.Unix(0, 0), "2023-01-02 b": when} {
 		put(ingest.Given{Tree: "given", Path: path, Text: []byte("dated"), Modified: when})
 		v := w.o.Catalog.View()
 		if d, ok := v.Date(sheaf.DocumentID("given", path)); !ok || !d.Time.Equal(when) {
@@ -91,7 +95,8 @@ func TestPut(t *testing.T) {
 		}
 		v.Close()
 	}
-	put(ingest.Given{Tree: "given", Path: "4", Text: []byte("dated"), Modified: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	put(ingest.Given{Tree: "given", Path: "4", Text: []byte("dated"),
+		Modified: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
 	far := w.o.Catalog.View()
 	defer far.Close()
 	if d, ok := far.Date("given:4"); ok {
@@ -105,7 +110,8 @@ func TestPut(t *testing.T) {
 	}
 	later := w.o.Catalog.View()
 	defer later.Close()
-	if d, ok := later.Document("given:42"); !ok || len(d.Properties) != 1 || d.Properties[0].Name != "team" || d.Properties[0].Values[0].Text != "bread" {
+	if d, ok := later.Document("given:42"); !ok || len(d.Properties) != 1 || d.Properties[0].Name != "team" ||
+		d.Properties[0].Values[0].Text != "bread" {
 		t.Errorf("properties %+v", d.Properties)
 	}
 }
@@ -146,7 +152,8 @@ func TestPutBesideFolders(t *testing.T) {
 	w.run()
 	o := w.o
 	o.Trees = nil
-	if _, err := ingest.Put(t.Context(), o, []ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
+	if _, err := ingest.Put(t.Context(), o,
+		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
 		t.Fatal(err)
 	}
 	check := func(when string) {

@@ -30,7 +30,8 @@ func TestUnreadIgnoreFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.run()
-	if r.Changes() || len(r.Skipped) != 1 || r.Skipped[0].Path != "sub/" || r.Skipped[0].Reason != ingest.ReasonUnreadable || !strings.Contains(r.Skipped[0].Detail, "ignore file") {
+	if r.Changes() || len(r.Skipped) != 1 || r.Skipped[0].Path != "sub/" ||
+		r.Skipped[0].Reason != ingest.ReasonUnreadable || !strings.Contains(r.Skipped[0].Detail, "ignore file") {
 		t.Errorf("%+v", r)
 	}
 	if err := os.Remove(ignores); err != nil {
@@ -88,7 +89,8 @@ func TestUnknownIgnores(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := w.run()
-			if unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable && !strings.Contains(r.Skipped[0].Detail, top); unknown == test.known || r.Changes() != test.known {
+			if unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable &&
+				!strings.Contains(r.Skipped[0].Detail, top); unknown == test.known || r.Changes() != test.known {
 				t.Errorf("%+v", r)
 			}
 			if err := os.Remove(file); err != nil {

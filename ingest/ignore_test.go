@@ -51,7 +51,8 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 	git := func(in string, args ...string) string {
 		cmd := exec.Command("git", args...)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DIR="+filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DIR="+
+			filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir)
 		out, err := cmd.Output()
 		if code := cmd.ProcessState.ExitCode(); err != nil && code != 1 { // 1 says that nothing is ignored
 			t.Fatalf("git %q: %v", args, err)
@@ -62,7 +63,10 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 	for round := range 200 {
 		rules := ""
 		for range 1 + rng.IntN(4) {
-			rules += pick("", "", "", "!", "/", "\\!", "\\#", "#") + some(5, "a", "b", "ab", "c.md", "*", "**", "?", "/", "/**/", "**/", "[ab]", "[!a]", "[a-c]", "[^b]", "[]a]", "[[:alpha:]]", "\\*", "\\/", "**\\/", "\\a", ".", " ", "\\ ", "é", "[", "]", "{a,b}") + pick("", "", "/", "/**", " ", "\\ ", "\r") + "\n"
+			rules += pick("", "", "", "!", "/", "\\!", "\\#", "#") +
+				some(5, "a", "b", "ab", "c.md", "*", "**", "?", "/", "/**/", "**/", "[ab]", "[!a]", "[a-c]", "[^b]", "[]a]",
+					"[[:alpha:]]", "\\*", "\\/", "**\\/", "\\a", ".", " ", "\\ ", "é", "[", "]", "{a,b}") +
+				pick("", "", "/", "/**", " ", "\\ ", "\r") + "\n"
 		}
 		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rules), 0o644); err != nil {
 			t.Fatal(err)
@@ -73,7 +77,8 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 		}
 		paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" || strings.HasPrefix(p, "..") || p == "." })
 		ignored := map[string]bool{}
-		for line := range strings.SplitSeq(git(strings.Join(paths, "\x00"), "check-ignore", "--no-index", "-z", "--stdin"), "\x00") {
+		for line := range strings.SplitSeq(git(strings.Join(paths, "\x00"), "check-ignore", "--no-index", "-z", "--stdin"),
+			"\x00") {
 			ignored[line] = true
 		}
 		file := parseIgnore("", ".gitignore", rules)

@@ -106,14 +106,18 @@ func state(t *testing.T, o ingest.Options) string {
 			lines = append(lines, fmt.Sprintf("catalog %s %v", doc.Chunks[i].ID, doc.Chunks[i].Body))
 		}
 	}
-	all, err := o.Backend.Retrieve(context.Background(), store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
+	all, err := o.Backend.Retrieve(context.Background(),
+		store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Bool{},
+			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range all {
 		lines = append(lines, "chunk "+string(h.ID))
 	}
-	word, err := o.Backend.Retrieve(context.Background(), store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
+	word, err := o.Backend.Retrieve(context.Background(),
+		store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1,
+			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,15 +224,18 @@ func TestLeftOut(t *testing.T) {
 		v := w.o.Catalog.View()
 		defer v.Close()
 		listed, err := v.Skipped()
-		if err != nil || v.Docs() != docs || v.SourceBytes() != int64(bytes) || reasons(r.Skipped) != want || reasons(listed) != want {
-			t.Errorf("%s: %d documents of %d bytes, reported %v, listed %v, %v, want %v", when, v.Docs(), v.SourceBytes(), reasons(r.Skipped), reasons(listed), err, want)
+		if err != nil || v.Docs() != docs || v.SourceBytes() != int64(bytes) || reasons(r.Skipped) != want ||
+			reasons(listed) != want {
+			t.Errorf("%s: %d documents of %d bytes, reported %v, listed %v, %v, want %v", when, v.Docs(), v.SourceBytes(),
+				reasons(r.Skipped), reasons(listed), err, want)
 		}
 		for id := range v.Files() {
 			if doc, ok := v.Document(id); !ok || len(doc.Chunks) == 0 {
 				t.Errorf("%s: %s has no chunks", when, id)
 			}
 		}
-		if waits, err := ingest.Scan(context.Background(), w.o); err != nil || waits.Changes() || reasons(waits.Skipped) != want {
+		if waits, err := ingest.Scan(context.Background(), w.o); err != nil || waits.Changes() ||
+			reasons(waits.Skipped) != want {
 			t.Errorf("%s: then waits: %+v, %v", when, waits, err)
 		}
 	}
@@ -298,7 +305,8 @@ func TestBadInput(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("alpha"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for from, to := range map[string]string{"link.md": outside, "loop": w.root, "dead.md": "nowhere", "out": filepath.Dir(outside), "left": filepath.Dir(outside), "bin": "/bin/sh"} {
+	for from, to := range map[string]string{"link.md": outside, "loop": w.root, "dead.md": "nowhere",
+		"out": filepath.Dir(outside), "left": filepath.Dir(outside), "bin": "/bin/sh"} {
 		if err := os.Symlink(to, filepath.Join(w.root, from)); err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +317,9 @@ func TestBadInput(t *testing.T) {
 	for _, s := range r.Skipped {
 		reasons[s.Path] = s.Reason
 	}
-	for path, reason := range map[string]string{"huge.md": ingest.ReasonTooLarge, "binary.md": ingest.ReasonBinary, "picture.png": ingest.ReasonUnsupported, "link.md": ingest.ReasonLink, "dead.md": ingest.ReasonLink, "out": ingest.ReasonLink, "loop": ingest.ReasonLink} {
+	for path, reason := range map[string]string{"huge.md": ingest.ReasonTooLarge, "binary.md": ingest.ReasonBinary,
+		"picture.png": ingest.ReasonUnsupported, "link.md": ingest.ReasonLink, "dead.md": ingest.ReasonLink,
+		"out": ingest.ReasonLink, "loop": ingest.ReasonLink} {
 		if reasons[path] != reason {
 			t.Errorf("%s: skipped as %q, want %q", path, reasons[path], reason)
 		}
@@ -318,9 +328,12 @@ func TestBadInput(t *testing.T) {
 	if len(reasons) > 0 {
 		t.Errorf("also skipped: %v", reasons)
 	}
-	for _, path := range []string{"good.md", "invalid.md", "utf16.md", "bom.md", "crlf.md", "broken.md", "bomb.md", "odd \\ name #1 %20 'q' \".md", "line.md"} {
-		found, err := w.o.Backend.Retrieve(context.Background(), store.Request{Limit: 5, Within: nil, Filter: sheaf.In{Column: "path", Values: []sheaf.Value{sheaf.TextValue(path)}},
-			Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
+	for _, path := range []string{"good.md", "invalid.md", "utf16.md", "bom.md", "crlf.md", "broken.md", "bomb.md",
+		"odd \\ name #1 %20 'q' \".md", "line.md"} {
+		found, err := w.o.Backend.Retrieve(context.Background(),
+			store.Request{Limit: 5, Within: nil, Filter: sheaf.In{Column: "path", Values: []sheaf.Value{sheaf.TextValue(path)}},
+				Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1,
+					Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
 		if err != nil || len(found) == 0 {
 			t.Errorf("%s is not found: %v", path, err)
 		}
@@ -339,10 +352,14 @@ func TestBadInput(t *testing.T) {
 	}
 	w.o.Walk.FollowLinks = true
 	// link.md and what the link out leads to; the link back to the top is said.
-	if r := w.run(); r.Added != 2 || !slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool { return s.Path == "loop" && s.Reason == ingest.ReasonLink }) {
+	if r := w.run(); r.Added != 2 || !slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool {
+		return s.Path == "loop" && s.Reason == ingest.ReasonLink
+	}) {
 		t.Errorf("links followed: %+v", r)
 	}
-	if _, err := ingest.Run(context.Background(), ingest.Options{Catalog: w.o.Catalog, Backend: w.o.Backend, Trees: []catalog.Tree{{Name: "t", Root: filepath.Join(w.root, "none")}}}); err == nil {
+	if _, err := ingest.Run(context.Background(),
+		ingest.Options{Catalog: w.o.Catalog, Backend: w.o.Backend,
+			Trees: []catalog.Tree{{Name: "t", Root: filepath.Join(w.root, "none")}}}); err == nil {
 		t.Error("a folder that does not exist is no error")
 	}
 }
@@ -428,7 +445,9 @@ func TestIgnoreFilesAsGit(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	names := []string{"a", "b", "ab", "c.md", "d.md", "A", "x y", "b.txt", "[z]", "é"}
-	patterns := []string{"a", "/a", "a/", "/a/b", "a/*", "a/**", "**/b", "a/**/c.md", "*.md", "!c.md", "!/a/c.md", "?", "[ab]", "[!a]b", "[a-c]*", "x\\ y", "x y ", "x y\\ ", "#c", "\\#c", "\\!b", "!a", "*", "!*/", "a*b", "**", "*/b", "/*", "!/b", "[[:alpha:]]b", "\\[z\\]", "é", "b.*", "/**/d.md", "[", "[]a]b"}
+	patterns := []string{"a", "/a", "a/", "/a/b", "a/*", "a/**", "**/b", "a/**/c.md", "*.md", "!c.md", "!/a/c.md", "?",
+		"[ab]", "[!a]b", "[a-c]*", "x\\ y", "x y ", "x y\\ ", "#c", "\\#c", "\\!b", "!a", "*", "!*/", "a*b", "**", "*/b",
+		"/*", "!/b", "[[:alpha:]]b", "\\[z\\]", "é", "b.*", "/**/d.md", "[", "[]a]b"}
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		w := newWorld(t)

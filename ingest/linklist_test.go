@@ -24,9 +24,12 @@ func TestListsOfLinks(t *testing.T) {
 		shared           bool
 	}{
 		{"shared", text, "Before. Behind. Old harbor New new.md The", true},
-		{"in the title", "# Harbor\n\n" + text, "Before. - [[Old harbor]] - [New harbors](new.md) - [[The harbor]] Behind.", false},
-		{"function words", strings.ReplaceAll(strings.ReplaceAll(text, "harbors", "b"), "harbor", "and"), "Before. - [[Old and]] - [New b](new.md) - [[The and]] Behind.", false},
-		{"not in all", strings.Replace(text, "New harbors", "New", 1), "Before. - [[Old harbor]] - [New](new.md) - [[The harbor]] Behind.", false},
+		{"in the title", "# Harbor\n\n" + text, "Before. - [[Old harbor]] - [New harbors](new.md) - [[The harbor]] Behind.",
+			false},
+		{"function words", strings.ReplaceAll(strings.ReplaceAll(text, "harbors", "b"), "harbor", "and"),
+			"Before. - [[Old and]] - [New b](new.md) - [[The and]] Behind.", false},
+		{"not in all", strings.Replace(text, "New harbors", "New", 1), "Before. - [[Old harbor]] - [New](new.md) - [[The " +
+			"harbor]] Behind.", false},
 	} {
 		w, store := newWorld(t), &collecting{}
 		w.write("n.md", c.text)
@@ -47,7 +50,9 @@ func TestListsOfLinks(t *testing.T) {
 		if body != c.body {
 			t.Errorf("%s: the body is %q, want %q", c.name, body, c.body)
 		}
-		if embedded := slices.ContainsFunc(model.texts, func(text string) bool { return strings.Contains(text, "[[Old") }); embedded == c.shared {
+		if embedded := slices.ContainsFunc(model.texts, func(text string) bool {
+			return strings.Contains(text, "[[Old")
+		}); embedded == c.shared {
 			t.Errorf("%s: the model got %q", c.name, model.texts)
 		}
 	}

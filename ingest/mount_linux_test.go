@@ -40,15 +40,18 @@ func TestUnmounted(t *testing.T) {
 	mount()
 	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
 	w.write("a.md", "# A\n\nwords\n")
-	for _, trees := range [][]catalog.Tree{{{Name: "t", Root: w.root}, {Name: "disk", Root: disk}}, {{Name: "disk", Root: disk}}} {
+	for _, trees := range [][]catalog.Tree{{{Name: "t", Root: w.root}, {Name: "disk", Root: disk}},
+		{{Name: "disk", Root: disk}}} {
 		w.o = w.fresh()
 		w.o.Trees = trees
 		w.run()
 		all := finds(t, w.o.Backend, "words")
 		unmount()
 		at := w.generation()
-		if r := w.run(); r.Changes() || !slices.Equal(r.Gone, []string{disk}) || w.generation() != at || finds(t, w.o.Backend, "words") != all {
-			t.Errorf("unmounted, %d folders: %+v, %d found of %d: want what was indexed left as it is", len(trees), r, finds(t, w.o.Backend, "words"), all)
+		if r := w.run(); r.Changes() || !slices.Equal(r.Gone, []string{disk}) || w.generation() != at ||
+			finds(t, w.o.Backend, "words") != all {
+			t.Errorf("unmounted, %d folders: %+v, %d found of %d: want what was indexed left as it is", len(trees), r,
+				finds(t, w.o.Backend, "words"), all)
 		}
 		if s, err := ingest.Scan(t.Context(), w.o); err != nil || s.Removed != 0 || len(s.Gone) != 1 {
 			t.Errorf("%+v, %v: want nothing to do", s, err)
@@ -99,11 +102,18 @@ func TestUnmountedBelow(t *testing.T) {
 		"a folder":                 {},
 		"a link":                   {linked: true},
 		"a name that is not UTF-8": {called: "disk\xe9\xff"},
-		"it is left out":           {while: func(w *world, _ string) error { w.write(".sheafignore", "disk\n"); return nil }, removed: 1},
-		"it is gone":               {while: func(_ *world, disk string) error { return os.Remove(disk) }, removed: 1},
-		"it holds something else":  {while: func(w *world, _ string) error { w.write("disk/e.md", "words\n"); return nil }, removed: 1},
-		"the link is gone":         {linked: true, while: func(w *world, _ string) error { return os.Remove(filepath.Join(w.root, "disk")) }, removed: 1},
-		"a link that is left out":  {linked: true, while: func(w *world, _ string) error { w.write(".sheafignore", "disk\n"); return nil }, removed: 1},
+		"it is left out": {while: func(w *world, _ string) error { w.write(".sheafignore", "disk\n"); return nil },
+			removed: 1},
+		"it is gone": {while: func(_ *world, disk string) error { return os.Remove(disk) }, removed: 1},
+		"it holds something else": {while: func(w *world, _ string) error { w.write("disk/e.md", "words\n"); return nil },
+			removed: 1},
+		"the link is gone": {linked: true, while: func(w *world, _ string) error {
+			return os.Remove(filepath.Join(w.root, "disk"))
+		}, removed: 1},
+		"a link that is left out": {linked: true, while: func(w *world, _ string) error {
+			w.write(".sheafignore", "disk\n")
+			return nil
+		}, removed: 1},
 		"it may not be looked for": {while: func(_ *world, disk string) error { return os.Chmod(disk, 0) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +172,9 @@ func TestUnmountedBelow(t *testing.T) {
 			}
 			for range 2 {
 				r := w.run()
-				said := slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool { return s.Reason == ingest.ReasonUnreadable && s.Path == called+"/" })
+				said := slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool {
+					return s.Reason == ingest.ReasonUnreadable && s.Path == called+"/"
+				})
 				if r.Removed != test.removed || said != (test.removed == 0) {
 					t.Errorf("unmounted: %+v: want %d removed", r, test.removed)
 				}
@@ -196,12 +208,17 @@ func TestAwayWhileRead(t *testing.T) {
 		away    func(root string) error
 		removed int
 	}{
-		"the folder":       {away: func(root string) error { return os.Rename(root, root+"-away") }},
-		"its disk":         {disk: ".", away: func(root string) error { return syscall.Unmount(root, 0) }},
-		"a disk below":     {disk: "sub", away: func(root string) error { return syscall.Unmount(filepath.Join(root, "sub"), 0) }},
-		"files":            {away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) }, removed: 2},
-		"files of a disk":  {disk: "sub", away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub", "deep")) }, removed: 1},
-		"all of the files": {disk: ".", away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) }, removed: 2},
+		"the folder": {away: func(root string) error { return os.Rename(root, root+"-away") }},
+		"its disk":   {disk: ".", away: func(root string) error { return syscall.Unmount(root, 0) }},
+		"a disk below": {disk: "sub", away: func(root string) error {
+			return syscall.Unmount(filepath.Join(root, "sub"), 0)
+		}},
+		"files": {away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) }, removed: 2},
+		"files of a disk": {disk: "sub", away: func(root string) error {
+			return os.RemoveAll(filepath.Join(root, "sub", "deep"))
+		}, removed: 1},
+		"all of the files": {disk: ".", away: func(root string) error { return os.RemoveAll(filepath.Join(root, "sub")) },
+			removed: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -42,7 +42,8 @@ func TestRefusedForLong(t *testing.T) {
 			r := &runner{o: &Options{Embedder: m}, report: &Report{}}
 			for _, text := range strings.Fields(c.texts) {
 				at := map[sheaf.ID]*sheaf.Chunk{"c": {ID: "c", Title: text}}
-				if err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at, []store.Chunk{{ID: "c"}}); (err != nil) != (text == "granite") {
+				if err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at,
+					[]store.Chunk{{ID: "c"}}); (err != nil) != (text == "granite") {
 					t.Errorf("%s: %v", text, err)
 				}
 			}

@@ -47,7 +47,8 @@ func TestRejected(t *testing.T) {
 	w.write("a.md", "# A\n\nlight words\n")
 	w.write("heavy.md", "# B\n\nheavy words\n")
 	r := w.run()
-	if r.Added != 1 || len(r.Skipped) != 1 || r.Skipped[0].Path != "heavy.md" || r.Skipped[0].Reason != ingest.ReasonRefused || !strings.Contains(r.Skipped[0].Detail, errHeavy.Error()) {
+	if r.Added != 1 || len(r.Skipped) != 1 || r.Skipped[0].Path != "heavy.md" ||
+		r.Skipped[0].Reason != ingest.ReasonRefused || !strings.Contains(r.Skipped[0].Detail, errHeavy.Error()) {
 		t.Fatalf("%+v", r)
 	}
 	if got := state(t, w.o); strings.Contains(got, "heavy") || !strings.Contains(got, "t:a.md") {
@@ -87,7 +88,8 @@ func TestRejectedOfBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.light = false
-	r, err := ingest.Change(t.Context(), w.o, []ingest.Given{doc("heavy.md", "alpha three"), doc("c.md", "alpha four")}, []sheaf.ID{"given:b.md", "given:none.md"})
+	r, err := ingest.Change(t.Context(), w.o, []ingest.Given{doc("heavy.md", "alpha three"), doc("c.md", "alpha four")},
+		[]sheaf.ID{"given:b.md", "given:none.md"})
 	var partial *store.PartialError
 	if !errors.As(err, &partial) || partial.Rejected["given:heavy.md"] == nil {
 		t.Fatalf("%v", err)
@@ -117,16 +119,19 @@ func TestNothingRemoved(t *testing.T) {
 	w := newWorld(t)
 	store := &picky{Backend: w.o.Backend}
 	w.o.Backend, w.o.Trees = store, []catalog.Tree{{Name: "given"}}
-	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "a.md", Text: []byte("alpha")}}); err != nil {
+	if _, err := ingest.Put(t.Context(), w.o,
+		[]ingest.Given{{Tree: "given", Path: "a.md", Text: []byte("alpha")}}); err != nil {
 		t.Fatal(err)
 	}
 	off := w.o
 	off.Backend = down{store}
 	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})
-	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "of 1 documents to be removed some may be gone") || r.Removed != 0 {
+	if !errors.Is(err, sheaf.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "of 1 documents to be removed some may be gone") || r.Removed != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err = ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:none.md", "given:a.md"}); err != nil || r.Removed != 1 {
+	if r, err = ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:none.md", "given:a.md"}); err != nil ||
+		r.Removed != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -17,8 +17,9 @@ import (
 
 func finds(t *testing.T, b store.Backend, word string) int {
 	t.Helper()
-	r, err := b.Retrieve(context.Background(), store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: word},
-		Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
+	r, err := b.Retrieve(context.Background(),
+		store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: word},
+			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
 	if err != nil {
 		t.Fatal(err)
 	}

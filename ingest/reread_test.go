@@ -125,7 +125,8 @@ func TestReadAgainWhatWasLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := []catalog.Skip{{Tree: "t", Path: "z.md", Reason: ingest.ReasonBinary, Size: info.Size(), ModTime: info.ModTime().UnixNano()}}
+	left := []catalog.Skip{{Tree: "t", Path: "z.md", Reason: ingest.ReasonBinary, Size: info.Size(),
+		ModTime: info.ModTime().UnixNano()}}
 	if err := w.o.Catalog.Update(t.Context(), catalog.Update{Skipped: &left, Delete: []sheaf.ID{"t:z.md"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,9 @@ func TestReadAgainLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if segments := slices.DeleteFunc(m.Files, func(name string) bool { return strings.Count(name, "-") > 1 }); len(segments) != 1 {
+	if segments := slices.DeleteFunc(m.Files, func(name string) bool {
+		return strings.Count(name, "-") > 1
+	}); len(segments) != 1 {
 		t.Errorf("how they were filed before is there still, in %v", segments)
 	}
 }
@@ -318,9 +321,12 @@ func TestGivenReadAgain(t *testing.T) {
 		return sheaf.Property{Name: name, Values: []sheaf.Value{sheaf.TextValue(value)}}
 	}
 	given := map[sheaf.ID]ingest.Given{
-		"g:plain.md": {Tree: "g", Path: "plain.md", Title: "Plain", Text: []byte("alpha words\n"), Hash: catalog.HashOf([]byte("as kept")), Properties: []sheaf.Property{property("by", "Ann")}},
-		"g:cut.md":   {Tree: "g", Path: "cut.md", Title: "Cut", Chunks: []ingest.GivenChunk{{Slug: "one", Text: "alpha"}, {Slug: "two", Text: "beta"}}},
-		"g:lost.md":  {Tree: "g", Path: "lost.md", Title: "Lost", Text: []byte("# Alpha\n\nalpha\n"), Properties: []sheaf.Property{property("by", "Bob")}},
+		"g:plain.md": {Tree: "g", Path: "plain.md", Title: "Plain", Text: []byte("alpha words\n"),
+			Hash: catalog.HashOf([]byte("as kept")), Properties: []sheaf.Property{property("by", "Ann")}},
+		"g:cut.md": {Tree: "g", Path: "cut.md", Title: "Cut",
+			Chunks: []ingest.GivenChunk{{Slug: "one", Text: "alpha"}, {Slug: "two", Text: "beta"}}},
+		"g:lost.md": {Tree: "g", Path: "lost.md", Title: "Lost", Text: []byte("# Alpha\n\nalpha\n"),
+			Properties: []sheaf.Property{property("by", "Bob")}},
 	}
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nalpha\n")
@@ -365,7 +371,8 @@ func TestGivenReadAgain(t *testing.T) {
 		if id == "g:lost.md" {
 			was.Document.Properties = []sheaf.Property{{Name: "before"}} // as readOtherwise made it
 		}
-		if is.File != was.File || string(text) != string(given[id].Text) || err != nil || fmt.Sprint(is.Document.Properties) != fmt.Sprint(was.Document.Properties) {
+		if is.File != was.File || string(text) != string(given[id].Text) || err != nil ||
+			fmt.Sprint(is.Document.Properties) != fmt.Sprint(was.Document.Properties) {
 			t.Errorf("%s was %+v, is %+v, %q, %v", id, was, is, text, err)
 		}
 	}
@@ -379,13 +386,16 @@ func TestGivenReadAgain(t *testing.T) {
 func TestRemadeStore(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
-	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "1", Title: "One", Text: []byte("given words")}, {Tree: "given", Path: "2", Text: []byte("more words")}}); err != nil {
+	if _, err := ingest.Put(t.Context(), w.o,
+		[]ingest.Given{{Tree: "given", Path: "1", Title: "One", Text: []byte("given words")},
+			{Tree: "given", Path: "2", Text: []byte("more words")}}); err != nil {
 		t.Fatal(err)
 	}
 	w.write("a.md", "# A\n\nfile words\n")
 	w.run()
 	settings := catalog.Settings{Trees: w.o.Trees, Extra: map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}}
-	if err := w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings, Delete: []sheaf.ID{"t:a.md"}}); err != nil {
+	if err := w.o.Catalog.Update(t.Context(),
+		catalog.Update{Settings: &settings, Delete: []sheaf.ID{"t:a.md"}}); err != nil {
 		t.Fatal(err)
 	}
 	w.o.Backend = w.fresh().Backend
@@ -439,8 +449,10 @@ var readAs = map[int]string{
 	2: "825bc6e13799b582", // other tenants of frontmatter, which none of these texts has
 	3: "825bc6e13799b582", // wiki links that begin with a slash lead elsewhere, which none has either
 	4: "87e3e40d44bed6d3", // "[[text](address)]" is a Markdown link, "@/" and a question mark are read in links
-	5: "700fb87af459e0d6", // lists of attributes are taken off headings and hold no tags, HTML anchors are places, "[[1]](#a)" is a Markdown link
-	6: "700fb87af459e0d6", // a date in a year before 0 or behind 9999 is none, which none of these texts has; dates that came with a text
+	// lists of attributes are taken off headings and hold no tags, HTML anchors are places, "[[1]](#a)" is a Markdown link
+	5: "700fb87af459e0d6",
+	// a date in a year before 0 or behind 9999 is none, which none of these texts has; dates that came with a text
+	6: "700fb87af459e0d6",
 	// Values of a field are some positions apart; dates, numbers and encodings are read as written;
 	// data that stands as text is no text; fields in the text and tasks are columns of their section;
 	// windows with a metadata suffix are found by it in their text; due dates of tasks belong to
@@ -458,18 +470,24 @@ var readAs = map[int]string{
 func TestParserVersion(t *testing.T) {
 	w := newWorld(t)
 	for path, text := range map[string]string{
-		"site/_index.md":      "---\ntitle: Site\ntags: [Ä, a\u0308, \"#three\"]\nweight: 3\ndate: 2024-05-06\nrelated: \"[[Note One]]\"\nsee: [\"[[b]]\", https://example.org]\naliases: [/old/, Home]\n---\n\nWelcome to [one](notes/one.md), [asked](/site/notes/two.md?plain=1#part), [at](@/site/notes/two.md) [[or](two.md)]] and {{< ref \"two\" >}}.\n",
-		"site/notes/index.md": "# Notes\n\nAll [[One|of them]], ![[pic.png]], [abs](/site/notes/two/#part).\n\n## Part {#part}\n\nText #inline/tag and `#no`.\n\n<a name=\"place\"></a>\n\n## Other { #other .x }\n\nMore.\n",
-		"site/notes/one.md":   "+++\ntitle = \"One\"\ndraft = true\n+++\n\nSetext\n======\n\nA footnote[^1].\n\n[^1]: the note [here](two.md).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\n# no heading\nfunc main() {}\n```\n",
-		"vault/Daily.md":      "due:: 2024-01-02\nowner:: [[Ann]]\n\n# Daily\n\n- [ ] task ^block\n\n> [!note] Callout\n> text [[Daily#^block]]\n\n%% hidden %%\n\n<!-- hidden too -->\n",
-		"vault/broken.md":     "---\ntitle: Q3: plans\ntags: [x, 'y']\nowner: Ann # here\ncreated: {{date}}\n---\n\nText.\n",
-		"vault/page.mdx":      "import X from './x'\n\n# Page\n\n<X prop={1}>inside</X>\n\n{/* no */}\n",
-		"plain.txt":           "A first line\n\nand a paragraph.\n",
-		"main.go":             "package main\n\nfunc main() {\n}\n",
-		"empty.md":            "---\ntitle: Nothing\n---\n",
-		"none.md":             "",
-		"binary.md":           "\x7fELF\x00\x01",
-		"utf16.md":            "\xff\xfe#\x00 \x00U\x00\n\x00",
+		"site/_index.md": "---\ntitle: Site\ntags: [Ä, a\u0308, \"#three\"]\nweight: 3\ndate: 2024-05-06\nrelated: " +
+			"\"[[Note One]]\"\nsee: [\"[[b]]\", https://example.org]\naliases: [/old/, Home]\n---\n\nWelcome to " +
+			"[one](notes/one.md), [asked](/site/notes/two.md?plain=1#part), [at](@/site/notes/two.md) [[or](two.md)]] and " +
+			"{{< ref \"two\" >}}.\n",
+		"site/notes/index.md": "# Notes\n\nAll [[One|of them]], ![[pic.png]], [abs](/site/notes/two/#part).\n\n## Part " +
+			"{#part}\n\nText #inline/tag and `#no`.\n\n<a name=\"place\"></a>\n\n## Other { #other .x }\n\nMore.\n",
+		"site/notes/one.md": "+++\ntitle = \"One\"\ndraft = true\n+++\n\nSetext\n======\n\nA footnote[^1].\n\n[^1]: the " +
+			"note [here](two.md).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\n# no heading\nfunc main() {}\n```\n",
+		"vault/Daily.md": "due:: 2024-01-02\nowner:: [[Ann]]\n\n# Daily\n\n- [ ] task ^block\n\n> [!note] Callout\n> " +
+			"text [[Daily#^block]]\n\n%% hidden %%\n\n<!-- hidden too -->\n",
+		"vault/broken.md": "---\ntitle: Q3: plans\ntags: [x, 'y']\nowner: Ann # here\ncreated: {{date}}\n---\n\nText.\n",
+		"vault/page.mdx":  "import X from './x'\n\n# Page\n\n<X prop={1}>inside</X>\n\n{/* no */}\n",
+		"plain.txt":       "A first line\n\nand a paragraph.\n",
+		"main.go":         "package main\n\nfunc main() {\n}\n",
+		"empty.md":        "---\ntitle: Nothing\n---\n",
+		"none.md":         "",
+		"binary.md":       "\x7fELF\x00\x01",
+		"utf16.md":        "\xff\xfe#\x00 \x00U\x00\n\x00",
 	} {
 		w.write(path, text)
 		at := time.Date(2024, 7, 8, 9, 10, 11, 0, time.UTC)
@@ -530,6 +548,7 @@ func TestParserVersion(t *testing.T) {
 		}
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != readAs[ingest.ParserVersion] {
-		t.Errorf("texts are read as %s, version %d read them as %s: raise ingest.ParserVersion", got, ingest.ParserVersion, readAs[ingest.ParserVersion])
+		t.Errorf("texts are read as %s, version %d read them as %s: raise ingest.ParserVersion", got, ingest.ParserVersion,
+			readAs[ingest.ParserVersion])
 	}
 }

@@ -40,7 +40,8 @@ func twoProcesses(t *testing.T) (a, b *world) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		return &world{t: t, root: w.root, o: ingest.Options{Catalog: c, Backend: store, Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Known: []catalog.Tree{}}}
+		return &world{t: t, root: w.root, o: ingest.Options{Catalog: c, Backend: store,
+			Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Known: []catalog.Tree{}}}
 	}
 	return open(), open()
 }
@@ -78,14 +79,16 @@ func TestTreesOfOthers(t *testing.T) {
 	short.run()
 	long.o.Known = short.o.Known
 	long.o.Trees = short.o.Known
-	if r, err := ingest.Run(context.Background(), long.o); err != nil || r.Removed != 0 || finds(t, long.o.Backend, "words") != 4 {
+	if r, err := ingest.Run(context.Background(), long.o); err != nil || r.Removed != 0 ||
+		finds(t, long.o.Backend, "words") != 4 {
 		t.Errorf("%+v, %v, %d found: want the folder where it is now", r, err, finds(t, long.o.Backend, "words"))
 	}
 	long.o.Known = long.o.Trees
 	short.o.Known, short.o.Trees = nil, long.o.Trees[:1]
 	short.run()
 	if r := long.run(); r.Changes() || finds(t, long.o.Backend, "words") != 2 {
-		t.Errorf("%+v, %d found: want the folder left out that the other process left out", r, finds(t, long.o.Backend, "words"))
+		t.Errorf("%+v, %d found: want the folder left out that the other process left out", r,
+			finds(t, long.o.Backend, "words"))
 	}
 	long.o.Known, short.o.Trees = nil, append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: moved})
 	short.run()
@@ -106,11 +109,13 @@ func TestMadeAnew(t *testing.T) {
 		long.write("a.md", "# A\n\nfirst words\n")
 		long.o.Settings, short.o.Settings = with("en", "tree", "m"), now
 		long.run()
-		if _, err := ingest.Run(t.Context(), short.o); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(err, sheaf.ErrUnavailable) {
+		if _, err := ingest.Run(t.Context(), short.o); !errors.Is(err, ingest.ErrMadeAnew) ||
+			!errors.Is(err, sheaf.ErrUnavailable) {
 			t.Errorf("%s: %v before it is made anew, want ErrMadeAnew", name, err)
 		}
 		empty := catalog.Settings{Trees: long.o.Trees}
-		if err := short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}); err != nil { // as sheaf index --rebuild does
+		// as sheaf index --rebuild does
+		if err := short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}); err != nil {
 			t.Fatal(err)
 		}
 		short.write("b.md", "# B\n\nsecond words\n")
@@ -122,11 +127,13 @@ func TestMadeAnew(t *testing.T) {
 		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) {
 			t.Errorf("%s: a run: %v, want ErrMadeAnew", name, err)
 		}
-		if _, err := ingest.Put(t.Context(), long.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); !errors.Is(err, ingest.ErrMadeAnew) {
+		if _, err := ingest.Put(t.Context(), long.o,
+			[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); !errors.Is(err, ingest.ErrMadeAnew) {
 			t.Errorf("%s: a document that is given: %v, want ErrMadeAnew", name, err)
 		}
 		v = short.o.Catalog.View()
-		if is := v.Settings(); is.Analyzer != made.Analyzer || is.Chunker != made.Chunker || is.Embedder != made.Embedder || v.Docs() != 2 {
+		if is := v.Settings(); is.Analyzer != made.Analyzer || is.Chunker != made.Chunker || is.Embedder != made.Embedder ||
+			v.Docs() != 2 {
 			t.Errorf("%s: %+v in %d documents, made as %+v", name, is, v.Docs(), made)
 		}
 		v.Close()
@@ -193,7 +200,8 @@ func TestWatchFoldersOfOthers(t *testing.T) {
 	other.o.Trees = other.with("extra")
 	other.run()
 	time.Sleep(time.Second)
-	if err := os.WriteFile(filepath.Join(other.o.Trees[1].Root, "f.md"), []byte("# F\n\nlater words\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(other.o.Trees[1].Root, "f.md"), []byte("# F\n\nlater words\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -233,7 +241,8 @@ func TestBeforeItIsEmptied(t *testing.T) {
 			t.Fatal(err)
 		}
 		long.write("b.md", "# B\n\nsecond words\n")
-		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) || finds(t, long.o.Backend, "words") != 1 {
+		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) ||
+			finds(t, long.o.Backend, "words") != 1 {
 			t.Errorf("a run: %v, want ErrMadeAnew and nothing written", err)
 		}
 		for i, write := range []func() error{ // the mark forgets the tree of what is given
@@ -275,7 +284,8 @@ func TestFolderGone(t *testing.T) {
 	}
 	w.write("b.md", "# B\n\nmore words\n")
 	r := w.run()
-	if r.Added != 1 || r.Removed != 0 || len(r.Skipped) != 1 || !slices.Equal(r.Gone, []string{extra}) || finds(t, w.o.Backend, "words") != 3 {
+	if r.Added != 1 || r.Removed != 0 || len(r.Skipped) != 1 || !slices.Equal(r.Gone, []string{extra}) ||
+		finds(t, w.o.Backend, "words") != 3 {
 		t.Errorf("%+v, %d found: want what is gone left as it is", r, finds(t, w.o.Backend, "words"))
 	}
 	at := w.generation()
@@ -315,7 +325,8 @@ func TestMadeOtherwiseUnrecorded(t *testing.T) {
 	long.run()
 	long.write("b.md", "# B\n\nsecond words\n")
 	long.o.Backend = otherwise{st}
-	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(err, store.ErrMadeOtherwise) {
+	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrMadeAnew) ||
+		!errors.Is(err, store.ErrMadeOtherwise) {
 		t.Errorf("%v where it is recorded, want ErrMadeOtherwise", err)
 	}
 }
@@ -359,7 +370,8 @@ func TestTreesRemovedMeanwhile(t *testing.T) {
 	short.run()
 	late.Writing.Unlock()
 	if err := <-done; err != nil || finds(t, long.o.Backend, "words") != 2 {
-		t.Errorf("%v, %d found: want the folder left out that the other process removed", err, finds(t, long.o.Backend, "words"))
+		t.Errorf("%v, %d found: want the folder left out that the other process removed", err,
+			finds(t, long.o.Backend, "words"))
 	}
 }
 
@@ -372,7 +384,8 @@ func TestTreesOfOneName(t *testing.T) {
 	a.o.Known, b.o.Known = a.o.Trees, b.o.Trees
 	a.o.Trees, b.o.Trees = a.with("extra"), b.with("extra")
 	a.run()
-	if _, err := ingest.Run(t.Context(), b.o); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), a.o.Trees[1].Root) {
+	if _, err := ingest.Run(t.Context(), b.o); !errors.Is(err, sheaf.ErrUnavailable) ||
+		!strings.Contains(err.Error(), a.o.Trees[1].Root) {
 		t.Errorf("%v, want the folder named that was first", err)
 	}
 	if r := a.run(); r.Changes() || r.Unchanged != 2 {
@@ -435,7 +448,8 @@ func TestGivenBesideOthers(t *testing.T) {
 // model that there is now, also where it has documents already, which have no files.
 func TestModelOfWhatIsMadeAgain(t *testing.T) {
 	w, _ := twoProcesses(t)
-	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); err != nil {
+	if _, err := ingest.Put(t.Context(), w.o,
+		[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); err != nil {
 		t.Fatal(err)
 	}
 	w.o.Settings = func(s *catalog.Settings) { s.Embedder = "m" }
@@ -509,7 +523,8 @@ func TestMadeOtherwise(t *testing.T) {
 		w.write("b.md", "# B\n\nsecond words\n")
 		changed := w.o
 		change(&changed)
-		if _, err := ingest.Run(t.Context(), changed); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "made with the "+what) || w.generation() != before {
+		if _, err := ingest.Run(t.Context(), changed); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "made with the "+what) || w.generation() != before {
 			t.Errorf("%s: %v", what, err)
 		}
 		changed.Rebuild = true

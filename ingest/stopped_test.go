@@ -64,7 +64,8 @@ func TestStoppedBetweenCommits(t *testing.T) {
 		}
 		view := w.o.Catalog.View()
 		if stats.Chunks == 0 || stats.Chunks != view.Chunks() {
-			t.Errorf("stopped after %d commits: %d chunks can be found, the catalog knows %d", after, stats.Chunks, view.Chunks())
+			t.Errorf("stopped after %d commits: %d chunks can be found, the catalog knows %d", after, stats.Chunks,
+				view.Chunks())
 		}
 		view.Close()
 		w.run()
@@ -230,7 +231,8 @@ func TestUnsteadyStore(t *testing.T) {
 			if r.IntN(3) == 0 {
 				removed = []sheaf.ID{sheaf.DocumentID("g", path)}
 			} else {
-				put = []ingest.Given{{Tree: "g", Path: path, Text: []byte(fmt.Sprintf("# G\n\nalpha %d\n\n## Two\n\nbeta\n", r.IntN(9)))}}
+				put = []ingest.Given{{Tree: "g", Path: path,
+					Text: []byte(fmt.Sprintf("# G\n\nalpha %d\n\n## Two\n\nbeta\n", r.IntN(9)))}}
 			}
 			_, err := ingest.Change(t.Context(), over, put, removed)
 			for errors.Is(err, sheaf.ErrUnavailable) { // who gives a document repeats it
@@ -272,7 +274,8 @@ func TestUnsteadyStore(t *testing.T) {
 		}
 		// Every chunk here has one passage, and one vector of its title.
 		if want := 2 * view.Chunks(); stats.Chunks != view.Chunks() || stats.Vectors != want {
-			t.Errorf("seed %d: the store has %d chunks and %d vectors, the catalog knows %d: %v wait", seed, stats.Chunks, stats.Vectors, view.Chunks(), view.Pending())
+			t.Errorf("seed %d: the store has %d chunks and %d vectors, the catalog knows %d: %v wait", seed, stats.Chunks,
+				stats.Vectors, view.Chunks(), view.Pending())
 		}
 		view.Close()
 	}
@@ -323,7 +326,8 @@ func TestStoppedHalfway(t *testing.T) {
 	}
 	o := w.o
 	o.Backend = &halfway{Backend: w.o.Backend}
-	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "of the last 8 chunks some may be written: repeat this") {
+	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "of the last 8 chunks some may be written: repeat this") {
 		t.Errorf("stopped halfway: %v", err)
 	}
 	if _, err := ingest.Run(t.Context(), o); err != nil {
@@ -369,7 +373,8 @@ func TestStoppedAndGone(t *testing.T) {
 		}
 		view := w.o.Catalog.View()
 		if stats.Chunks != view.Chunks() || view.Chunks() == 0 || len(view.Pending()) > 0 || report.Removed > 0 {
-			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(), view.Pending(), report.Removed)
+			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(),
+				view.Pending(), report.Removed)
 		}
 		view.Close()
 	}
@@ -409,8 +414,10 @@ func TestLeftoversAreRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Added != 7 || report.Removed != 1 || len(report.Waiting) != 8 || report.Waiting[0] != "t:n00.md" || report.Pending != 0 {
-		t.Errorf("waiting: %d new, %d gone, %v; %d without vectors", report.Added, report.Removed, report.Waiting, report.Pending)
+	if report.Added != 7 || report.Removed != 1 || len(report.Waiting) != 8 || report.Waiting[0] != "t:n00.md" ||
+		report.Pending != 0 {
+		t.Errorf("waiting: %d new, %d gone, %v; %d without vectors", report.Added, report.Removed, report.Waiting,
+			report.Pending)
 	}
 	w.run()
 	w.sameAsClean("after two runs that wrote nothing")

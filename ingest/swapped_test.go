@@ -57,17 +57,19 @@ func TestWatchSwappedFolders(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- Watch(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}, func(_ *Report, err error) {
-			if err != nil {
-				t.Error(err)
-			}
-		})
+		ended <- Watch(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}},
+			func(_ *Report, err error) {
+				if err != nil {
+					t.Error(err)
+				}
+			})
 	}()
 	indexed := func() bool {
 		view := c.View()
 		defer view.Close()
 		for folder, length := range lengths {
-			if state, ok, err := view.File(sheaf.DocumentID("t", folder+"/sub/a.md")); err != nil || !ok || state.Size != length {
+			if state, ok, err := view.File(sheaf.DocumentID("t", folder+"/sub/a.md")); err != nil || !ok ||
+				state.Size != length {
 				return false
 			}
 		}

@@ -186,7 +186,8 @@ func TestPipeInPlaceOfFile(t *testing.T) {
 				t.Errorf("the pipe says %q", text)
 			}
 			w.o.Walked = walk
-			if report := w.run(); report.Added+report.Changed+report.Removed > 0 || len(report.Skipped) != 1 || report.Skipped[0].Reason != ingest.ReasonUnreadable {
+			if report := w.run(); report.Added+report.Changed+report.Removed > 0 || len(report.Skipped) != 1 ||
+				report.Skipped[0].Reason != ingest.ReasonUnreadable {
 				t.Errorf("%+v", report)
 			}
 		})

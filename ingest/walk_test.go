@@ -63,7 +63,8 @@ func TestFoldersReachedTwice(t *testing.T) {
 		if want := []string{"a/zero/x.md", "b/own/x.md"}; !slices.Equal(found, want) {
 			t.Fatalf("found are %q, want %q", found, want)
 		}
-		if want := []string{"a/first symbolic link", "aa/back symbolic link", "aa/far symbolic link", "b/far symbolic link"}; !slices.Equal(twice, want) {
+		if want := []string{"a/first symbolic link", "aa/back symbolic link", "aa/far symbolic link",
+			"b/far symbolic link"}; !slices.Equal(twice, want) {
 			t.Fatalf("left out are %q, want %q", twice, want)
 		}
 	}
@@ -102,15 +103,20 @@ func TestIndexIsNotEntered(t *testing.T) {
 // also when it is entered from outside; ours of outside hold there too.
 func TestRepositoryInside(t *testing.T) {
 	root := filesOf(t, map[string]string{
-		".git/HEAD": "ref\n", ".git/info/exclude": "outer.md\n", ".gitignore": "secret.md\ninside/anchored.md\nvendored/\n", ".sheafignore": "private.md\n",
-		"a.md": "a\n", "secret.md": "a\n", "outer.md": "a\n", "plain/secret.md": "a\n", "vendored/.git/HEAD": "ref\n", "vendored/b.md": "a\n",
+		".git/HEAD": "ref\n", ".git/info/exclude": "outer.md\n", ".gitignore": "secret.md\ninside/anchored.md\nvendored/\n",
+		".sheafignore": "private.md\n",
+		"a.md":         "a\n", "secret.md": "a\n", "outer.md": "a\n", "plain/secret.md": "a\n", "vendored/.git/HEAD": "ref\n",
+		"vendored/b.md":    "a\n",
 		"inside/.git/HEAD": "ref\n", "inside/.git/info/exclude": "own.md\n", "inside/.gitignore": "drafts/\n!private.md\n",
-		"inside/a.md": "a\n", "inside/secret.md": "a\n", "inside/anchored.md": "a\n", "inside/deep/secret.md": "a\n", "inside/deep/outer.md": "a\n",
-		"inside/private.md": "a\n", "inside/deep/own.md": "a\n", "inside/drafts/c.md": "a\n",
+		"inside/a.md": "a\n", "inside/secret.md": "a\n", "inside/anchored.md": "a\n", "inside/deep/secret.md": "a\n",
+		"inside/deep/outer.md": "a\n",
+		"inside/private.md":    "a\n", "inside/deep/own.md": "a\n", "inside/drafts/c.md": "a\n",
 		// A worktree has the excludes of its repository; what git takes for no repository is none.
-		".git/worktrees/tree/HEAD": "ref\n", ".git/worktrees/tree/commondir": "../..\n", "tree/.git": "gitdir: ../.git/worktrees/tree\n",
-		"tree/secret.md": "a\n", "tree/outer.md": "a\n", "empty/.git/info/exclude": "a.md\n", "empty/a.md": "a\n", "empty/secret.md": "a\n",
-		"broken/.git": "gitdir: elsewhere\n", "broken/outer.md": "a\n", "file/.git": "a\n", "file/outer.md": "a\n",
+		".git/worktrees/tree/HEAD": "ref\n", ".git/worktrees/tree/commondir": "../..\n",
+		"tree/.git":      "gitdir: ../.git/worktrees/tree\n",
+		"tree/secret.md": "a\n", "tree/outer.md": "a\n", "empty/.git/info/exclude": "a.md\n", "empty/a.md": "a\n",
+		"empty/secret.md": "a\n",
+		"broken/.git":     "gitdir: elsewhere\n", "broken/outer.md": "a\n", "file/.git": "a\n", "file/outer.md": "a\n",
 	})
 	paths := func(root string) (paths []string) {
 		t.Helper()
@@ -142,7 +148,9 @@ func TestRepositoryInside(t *testing.T) {
 	if got := paths(filepath.Join(root, "tree")); !slices.Equal(got, []string{"secret.md"}) {
 		t.Errorf("found in the worktree by itself %q", got)
 	}
-	alone := slices.DeleteFunc(paths(filepath.Join(root, "inside")), func(path string) bool { return path == "private.md" })
+	alone := slices.DeleteFunc(paths(filepath.Join(root, "inside")), func(path string) bool {
+		return path == "private.md"
+	})
 	if !slices.Equal(alone, inside) {
 		t.Errorf("found by itself %q, want %q", alone, inside)
 	}
@@ -152,9 +160,11 @@ func TestRepositoryInside(t *testing.T) {
 // of those of one kind the inner ones do.
 func TestOwnRulesFirst(t *testing.T) {
 	root := filesOf(t, map[string]string{
-		".git/HEAD": "ref\n", ".sheafignore": "vault/secret.md\n!vault/kept/note.md\n", "vault/.sheafignore": "draft.md\n", "vault/in/.sheafignore": "!draft.md\n",
-		"vault/.gitignore": "*\n!*/\n!*.md\n", "vault/kept/.gitignore": "*\n",
-		"vault/a.md": "a\n", "vault/a.txt": "a\n", "vault/secret.md": "a\n", "vault/kept/note.md": "a\n", "vault/kept/other.md": "a\n", "vault/draft.md": "a\n", "vault/in/draft.md": "a\n",
+		".git/HEAD": "ref\n", ".sheafignore": "vault/secret.md\n!vault/kept/note.md\n", "vault/.sheafignore": "draft.md\n",
+		"vault/in/.sheafignore": "!draft.md\n",
+		"vault/.gitignore":      "*\n!*/\n!*.md\n", "vault/kept/.gitignore": "*\n",
+		"vault/a.md": "a\n", "vault/a.txt": "a\n", "vault/secret.md": "a\n", "vault/kept/note.md": "a\n",
+		"vault/kept/other.md": "a\n", "vault/draft.md": "a\n", "vault/in/draft.md": "a\n",
 	})
 	for top, want := range map[string][]string{
 		"":           {"vault/a.md", "vault/in/draft.md", "vault/kept/note.md"},

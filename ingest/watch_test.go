@@ -91,7 +91,10 @@ func TestWatchRights(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		began := time.Now()
 		var runs []time.Duration
-		w := watch{events: make(chan struct{}), rights: make(chan struct{}), run: func() error { runs = append(runs, time.Since(began)); return nil }}
+		w := watch{events: make(chan struct{}), rights: make(chan struct{}), run: func() error {
+			runs = append(runs, time.Since(began))
+			return nil
+		}}
 		done := make(chan struct{})
 		go func() { w.until(ctx); close(done) }()
 		synctest.Wait()
@@ -104,7 +107,8 @@ func TestWatchRights(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stop()
 		<-done
-		if want := []time.Duration{0, time.Second, 2200 * time.Millisecond, 2700*time.Millisecond + quietTime}; !slices.Equal(runs, want) {
+		if want := []time.Duration{0, time.Second, 2200 * time.Millisecond, 2700*time.Millisecond +
+			quietTime}; !slices.Equal(runs, want) {
 			t.Errorf("runs at %v, want %v", runs, want)
 		}
 	})
@@ -166,7 +170,9 @@ func TestFaultsThatStay(t *testing.T) {
 		return fmt.Errorf("update %s: %w", filepath.Dir(name), &fs.PathError{Op: "write", Path: name, Err: err})
 	}
 	from := func(port int) error {
-		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, &net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv6loopback, Port: port}, Err: os.NewSyscallError("read", syscall.ECONNRESET)})
+		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable,
+			&net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv6loopback, Port: port},
+				Err: os.NewSyscallError("read", syscall.ECONNRESET)})
 	}
 	for _, c := range []struct {
 		name      string
@@ -177,9 +183,11 @@ func TestFaultsThatStay(t *testing.T) {
 		{"the same", sheaf.ErrUnavailable, sheaf.ErrUnavailable, true},
 		{"another file", at("engine/1.seg", syscall.ENOSPC), at("engine/2.seg", syscall.ENOSPC), true},
 		{"another folder", at("engine/1.seg", syscall.ENOSPC), at("catalog/MANIFEST.tmp", syscall.ENOSPC), true},
-		{"another name", &os.LinkError{Op: "rename", Old: "1.tmp", New: "1.seg", Err: syscall.EIO}, &os.LinkError{Op: "rename", Old: "2.tmp", New: "2.seg", Err: syscall.EIO}, true},
+		{"another name", &os.LinkError{Op: "rename", Old: "1.tmp", New: "1.seg", Err: syscall.EIO},
+			&os.LinkError{Op: "rename", Old: "2.tmp", New: "2.seg", Err: syscall.EIO}, true},
 		{"another connection", from(40001), from(40002), true},
-		{"no number of the system", &fs.PathError{Op: "read", Path: "1.seg", Err: fs.ErrClosed}, &fs.PathError{Op: "read", Path: "2.seg", Err: fs.ErrClosed}, true},
+		{"no number of the system", &fs.PathError{Op: "read", Path: "1.seg", Err: fs.ErrClosed},
+			&fs.PathError{Op: "read", Path: "2.seg", Err: fs.ErrClosed}, true},
 		{"another fault", at("engine/1.seg", syscall.ENOSPC), at("engine/1.seg", syscall.EIO), false},
 		{"over", at("engine/1.seg", syscall.ENOSPC), nil, false},
 	} {
@@ -198,12 +206,14 @@ func TestWatchLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := filepath.Join(out, "notes")
-	for _, dir := range []string{filepath.Join(notes, "own"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files"), filepath.Join(out, "left", "out")} {
+	for _, dir := range []string{filepath.Join(notes, "own"), filepath.Join(out, "folder", "deep"),
+		filepath.Join(out, "second"), filepath.Join(out, "files"), filepath.Join(out, "left", "out")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{filepath.Join(out, "files", "a.md"): "a", filepath.Join(notes, ".sheafignore"): "left\n"} {
+	for name, text := range map[string]string{filepath.Join(out, "files", "a.md"): "a",
+		filepath.Join(notes, ".sheafignore"): "left\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +235,8 @@ func TestWatchLinks(t *testing.T) {
 	}
 	for links, want := range map[bool][]string{
 		false: {notes, filepath.Join(notes, "own")},
-		true:  {notes, filepath.Join(notes, "own"), filepath.Join(out, "folder"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files")},
+		true: {notes, filepath.Join(notes, "own"), filepath.Join(out, "folder"), filepath.Join(out, "folder", "deep"),
+			filepath.Join(out, "second"), filepath.Join(out, "files")},
 	} {
 		w, err := fsnotify.NewWatcher()
 		if err != nil {
@@ -271,7 +282,8 @@ func TestWatchOuterIgnores(t *testing.T) {
 		}
 	}
 	var got []string
-	f := watched{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
+	f := watched{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{},
+		files: map[string]bool{}, silent: map[string]bool{}}
 	if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +318,8 @@ func TestOuterSheafignore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{".gitignore": "a.md\n", ".sheafignore": "!a.md\n/doc/b.md\n", "doc/a.md": "a", "doc/b.md": "b"} {
+	for name, text := range map[string]string{".gitignore": "a.md\n", ".sheafignore": "!a.md\n/doc/b.md\n",
+		"doc/a.md": "a", "doc/b.md": "b"} {
 		if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +335,8 @@ func TestOuterSheafignore(t *testing.T) {
 func TestWatchedAgain(t *testing.T) {
 	root := t.TempDir()
 	var fault error
-	f := watched{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
+	f := watched{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{},
+		silent: map[string]bool{}}
 	for i, want := range []error{nil, fs.ErrPermission, syscall.ENOSPC, nil} {
 		fault = want
 		before := f.unseen

@@ -20,11 +20,15 @@ func TestCaught(t *testing.T) {
 	for want, f := range map[string]func() error{
 		"model own panicked: no reply (caught_test.go:":                      func() error { panic("no reply") },
 		"model own panicked: assignment to entry in nil map (caught_test.go": func() error { words["a"]++; return nil },
-		"model own panicked: runtime error: index out of range":              func() error { counted[len(words)]++; return nil },
+		"model own panicked: runtime error: index out of range": func() error {
+			counted[len(words)]++
+			return nil
+		},
 		"away":  func() error { return fmt.Errorf("away") },
 		"<nil>": func() error { return nil },
 	} {
-		if said := fmt.Sprint(call(f)); !strings.HasPrefix(said, want) || strings.Contains(want, "runtime") && !strings.Contains(said, "(caught_test.go:") {
+		if said := fmt.Sprint(call(f)); !strings.HasPrefix(said, want) ||
+			strings.Contains(want, "runtime") && !strings.Contains(said, "(caught_test.go:") {
 			t.Errorf("%q, want %q", said, want)
 		}
 	}

@@ -37,7 +37,8 @@ type WindowEmbedder interface {
 	// words of body begin. There is at least one window, which is the heading
 	// alone when body has no words, and the last reaches the end. A window of
 	// which the model knows nothing is left out.
-	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32, error)
+	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
+		error)
 }
 
 // WeightEmbedder is met by embedders that can count the words of a text

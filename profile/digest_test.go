@@ -20,24 +20,33 @@ func TestDigest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if digest("extends: sheaf\nparameters: {meaning: 0.220}\n") != digest("extends: sheaf\nparameters: {meaning: 0.22}\n") || digest("extends: sheaf\n") != own.Digest() {
+	if digest("extends: sheaf\nparameters: {meaning: 0.220}\n") != digest(
+		"extends: sheaf\nparameters: {meaning: 0.22}\n") || digest("extends: sheaf\n") != own.Digest() {
 		t.Error("a number that is written another way gives another digest")
 	}
-	base := digest("parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: p, body: 2}}]\n")
+	base := digest("parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, " +
+		"fields: {title: p, body: 2}}]\n")
 	for _, same := range []string{
-		"parameters: {p: {default: 3.0, min: 0, max: 9, about: another.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: p, body: 2}}]\n",
-		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: p, body: 2.0}}]\n",
-		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{fields: {body: 2, title: p}, retrieve: text, limit: 10}]\n",
+		"parameters: {p: {default: 3.0, min: 0, max: 9, about: another.}}\nbranches: [{retrieve: text, limit: 10, fields: " +
+			"{title: p, body: 2}}]\n",
+		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: " +
+			"p, body: 2.0}}]\n",
+		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{fields: {body: 2, title: p}, retrieve: " +
+			"text, limit: 10}]\n",
 	} {
 		if digest(same) != base {
 			t.Errorf("another digest of\n%s", same)
 		}
 	}
 	for _, other := range []string{
-		"parameters: {p: {default: 4, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: p, body: 2}}]\n",
-		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: p, body: 3}}]\n",
-		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: 2, body: p}}]\n",
-		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 11, fields: {title: p, body: 2}}]\n",
+		"parameters: {p: {default: 4, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: " +
+			"p, body: 2}}]\n",
+		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: " +
+			"p, body: 3}}]\n",
+		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: " +
+			"2, body: p}}]\n",
+		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 11, fields: {title: " +
+			"p, body: 2}}]\n",
 	} {
 		if digest(other) == base {
 			t.Errorf("the same digest of\n%s", other)

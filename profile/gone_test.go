@@ -28,25 +28,33 @@ func TestGoneParameters(t *testing.T) {
 		t.Fatalf("got %s", got)
 	}
 	mine := parse(t, "name: mine\nextends: sheaf\nparameters: {meaning: 0.5}\n")
-	for name, instead := range map[string]string{"similarity": "remove it", "support": "remove it", "whole": "remove it", "coverage": "remove it, or use pairs",
-		"threshold": "remove it, or write the stage tree into then", "pool": "remove it, or write limit into the branches", "trust": "remove it"} {
+	for name, instead := range map[string]string{"similarity": "remove it", "support": "remove it", "whole": "remove it",
+		"coverage":  "remove it, or use pairs",
+		"threshold": "remove it, or write the stage tree into then", "pool": "remove it, or write limit into the branches",
+		"trust": "remove it"} {
 		for _, p := range []*profile.Profile{p, mine} {
-			want := fmt.Sprintf("parameter %s of profile %s is gone: the default ranking no longer has it; %s %s", name, p.Name, instead, list)
+			want := fmt.Sprintf("parameter %s of profile %s is gone: the default ranking no longer has it; %s %s", name, p.Name,
+				instead, list)
 			_, err := p.Plan(10, map[string]string{name: "0.5"})
 			var parameter *profile.ParameterError
-			if !errors.Is(err, sheaf.ErrInvalid) || !errors.As(err, &parameter) || parameter.Name != name || err.Error() != "invalid: "+want {
+			if !errors.Is(err, sheaf.ErrInvalid) || !errors.As(err, &parameter) || parameter.Name != name ||
+				err.Error() != "invalid: "+want {
 				t.Errorf("a query sets %s:\n got %v\nwant %s", name, err, want)
 			}
 		}
-		want := fmt.Sprintf("parameter %s of profile sheaf is gone: the default ranking no longer has it; %s %s", name, instead, list)
+		want := fmt.Sprintf("parameter %s of profile sheaf is gone: the default ranking no longer has it; %s %s", name,
+			instead, list)
 		for _, value := range []string{"0.5", "{default: 0.5}", "[1]"} {
-			_, err := profile.Parse("p.yaml", fmt.Appendf(nil, "name: mine\nextends: sheaf\nparameters:\n  %s: %s\n", name, value), nil)
+			_, err := profile.Parse("p.yaml", fmt.Appendf(nil, "name: mine\nextends: sheaf\nparameters:\n  %s: %s\n", name,
+				value), nil)
 			if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "p.yaml:4:3: "+want) {
 				t.Errorf("a profile has %s: %s:\n got %v\nwant %s", name, value, err, want)
 			}
 		}
-		_, err := profile.Parse("p.yaml", fmt.Appendf(nil, "name: mine\nextends: sheaf\nlimits: {default: ceil(%s)}\n", name), nil)
-		if want := "limits.default is \"ceil(" + name + ")\": parameter " + name + " of profile sheaf is gone"; !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+		_, err := profile.Parse("p.yaml", fmt.Appendf(nil, "name: mine\nextends: sheaf\nlimits: {default: ceil(%s)}\n", name),
+			nil)
+		if want := "limits.default is \"ceil(" + name + ")\": parameter " + name +
+			" of profile sheaf is gone"; !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("an expression names %s:\n got %v\nwant %s", name, err, want)
 		}
 		// A parameter of one's own may be called so.
@@ -68,8 +76,9 @@ func TestGoneParameters(t *testing.T) {
 // TestGoneStagesAndBranches: a profile with a stage that is gone, or with changes of a branch
 // that is gone, says what to use instead.
 func TestGoneStagesAndBranches(t *testing.T) {
-	for stage, instead := range map[string]string{"support": "remove it", "whole": "use word_pairs", "guard": "remove it", "title_boost": "use names",
-		"min_score": "use adaptive, with floor 0 and the least score as absolute"} {
+	for stage, instead := range map[string]string{"support": "remove it", "whole": "use word_pairs", "guard": "remove it",
+		"title_boost": "use names",
+		"min_score":   "use adaptive, with floor 0 and the least score as absolute"} {
 		want := fmt.Sprintf("stage %s is gone: %s (stages: aggregate, ", stage, instead)
 		for _, step := range []string{stage, stage + ": 10", stage + ": {x: 1}"} {
 			_, err := profile.Parse("p.yaml", fmt.Appendf(nil, "name: mine\nextends: sheaf\nthen:\n  - %s\n", step), nil)
@@ -77,10 +86,12 @@ func TestGoneStagesAndBranches(t *testing.T) {
 				t.Errorf("%s:\n got %v\nwant %s", step, err, want)
 			}
 		}
-		if _, err := profile.NewStage(stage, nil, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+		if _, err := profile.NewStage(stage, nil, 10); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("alone: %v", err)
 		}
-		if _, err := profile.NewRunStage(stage, nil, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+		if _, err := profile.NewRunStage(stage, nil, 10); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("on a run: %v", err)
 		}
 		if _, err := profile.StageHelp(stage); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
@@ -88,7 +99,8 @@ func TestGoneStagesAndBranches(t *testing.T) {
 		}
 	}
 	_, err := profile.Parse("p.yaml", []byte("name: mine\nextends: sheaf\nbranches:\n  titles: {weight: 0.1}\n"), nil)
-	want := "p.yaml:4:3: branch titles of profile sheaf is gone: remove it; the stage names looks at titles (branches: words, meaning)"
+	want := "p.yaml:4:3: branch titles of profile sheaf is gone: remove it; the stage names looks at titles (branches: " +
+		"words, meaning)"
 	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -97,7 +109,8 @@ func TestGoneStagesAndBranches(t *testing.T) {
 // TestTunedBefore: what sheaf tune found for the ranking of before is not used, and told, also
 // when all of its parameters are there still, with another meaning.
 func TestTunedBefore(t *testing.T) {
-	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %[1]s\nabout: x\nparameters:\n  %s\n"
+	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %[1]s\nabout: " +
+		"x\nparameters:\n  %s\n"
 	for _, c := range []struct{ name, set, want string }{
 		{"sheaf", "whole: 0.2", "parameter whole of profile sheaf is gone"},
 		{"sheaf", "names: 0.7", "was found before the default ranking changed; run sheaf tune again"},
@@ -126,7 +139,8 @@ func TestTunedBefore(t *testing.T) {
 // TestGoneInAFolder: a saved profile of the lab is listed with what is wrong with it.
 func TestGoneInAFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte("name: mine\nextends: sheaf\nparameters:\n  coverage: 0.2\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"),
+		[]byte("name: mine\nextends: sheaf\nparameters:\n  coverage: 0.2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	list, err := profile.List(dir)
@@ -134,11 +148,13 @@ func TestGoneInAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, info := range list {
-		if info.Name == "mine" && (info.Err == nil || !strings.Contains(info.Err.Error(), "parameter coverage of profile sheaf is gone")) {
+		if info.Name == "mine" && (info.Err == nil ||
+			!strings.Contains(info.Err.Error(), "parameter coverage of profile sheaf is gone")) {
 			t.Errorf("got %v", info.Err)
 		}
 	}
-	if _, err := profile.Load("mine", profile.In(dir)); err == nil || !strings.Contains(err.Error(), "mine.yaml:4:3: parameter coverage of profile sheaf is gone") {
+	if _, err := profile.Load("mine", profile.In(dir)); err == nil ||
+		!strings.Contains(err.Error(), "mine.yaml:4:3: parameter coverage of profile sheaf is gone") {
 		t.Errorf("got %v", err)
 	}
 }

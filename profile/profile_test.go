@@ -59,8 +59,10 @@ var others = map[string]map[string]string{
 	"rrf":          {"method": "weighted_sum", "vector_weight": "0.3"},
 	"sheaf":        {"meaning": "0.5", "names": "0.2", "rerank": "30"},
 	"sonar":        {"multiplier": "2.5", "bm25_weight": "0.7", "decay": "0.5"},
-	"tiered":       {"semantic": "1", "semantic_weight": "0.3", "lexical_boosts": "0", "rrf_k": "20", "normalization": "tanh"},
-	"tree":         {"candidate_limit": "50", "cutoff_ratio": "0.3", "max_results": "7", "aggregation_threshold": "0.8", "min_matches": "2"},
+	"tiered": {"semantic": "1", "semantic_weight": "0.3", "lexical_boosts": "0", "rrf_k": "20",
+		"normalization": "tanh"},
+	"tree": {"candidate_limit": "50", "cutoff_ratio": "0.3", "max_results": "7", "aggregation_threshold": "0.8",
+		"min_matches": "2"},
 }
 
 // limitOf is the most results that a profile allows.
@@ -168,9 +170,12 @@ func TestErrors(t *testing.T) {
 		old, new string
 		want     string // what the error must hold
 	}{
-		{"fuse: {method: rrf, k: 60}", "fuse: {method: rrf, k: max(60, 2)}", `p.yaml:15:24: "max(60" ends at the comma: an expression with commas stands in quotation marks here, as k: "max(60, ...)"`},
-		{"  - top: limit", "  - {top: max(1, limit)}", `"max(1" ends at the comma: an expression with commas stands in quotation marks here, as top: "max(1, ...)"`},
-		{"fuse: {method: rrf, k: 60}", "fuse: {mehod: rrf}", `p.yaml:15:8: unknown key of fuse "mehod": did you mean "method"?`},
+		{"fuse: {method: rrf, k: 60}", "fuse: {method: rrf, k: max(60, 2)}", `p.yaml:15:24: "max(60" ends at the comma: ` +
+			`an expression with commas stands in quotation marks here, as k: "max(60, ...)"`},
+		{"  - top: limit", "  - {top: max(1, limit)}", `"max(1" ends at the comma: an expression with commas stands in ` +
+			`quotation marks here, as top: "max(1, ...)"`},
+		{"fuse: {method: rrf, k: 60}", "fuse: {mehod: rrf}", `p.yaml:15:8: unknown key of fuse "mehod": did you ` +
+			`mean "method"?`},
 		{"k: 60", "k: 0", "p.yaml:15:24: fuse.k is 0: must be a whole number within 1..1000"},
 		{"k: 60", "k: 1001", "p.yaml:15:24: fuse.k is 1001: must be a whole number within 1..1000"},
 		{"k: 60", "k: 60.5", "p.yaml:15:24: fuse.k is 60.5: must be a whole number within 1..1000"},
@@ -185,10 +190,12 @@ func TestErrors(t *testing.T) {
 		{"  - top: limit", "  - top: 0 - 1", "top.n is 0 - 1, which is -1: must be a whole number within 1..1000000"},
 		{"  - top: limit", "  - merge_adjacent: 3", "merge_adjacent takes no single value"},
 		{"  - top: limit", "  - budget: {skip: true}", "budget needs tokens"},
-		{"  - top: limit", "  - normalize: {low: 0.9, high: 0.1}", "p.yaml:17:17: normalize: low is 0.9 and high 0.1: low must be below high"},
+		{"  - top: limit", "  - normalize: {low: 0.9, high: 0.1}", "p.yaml:17:17: normalize: low is 0.9 and high 0.1: low " +
+			"must be below high"},
 		{"  - top: limit", "  - folder_boost: {max: 0.5}", "max is 0.5: must be a finite number, at least 1"},
 		{"  - top: limit", "  - budget: {tokens: 10, skip: maybe}", `budget.skip is "maybe": must be true or false`},
-		{"limit: 4x", "limit: 4y", `p.yaml:9:12: words.limit is "4y": must be a whole number within 1..100000 or an expression: "y" is not understood here`},
+		{"limit: 4x", "limit: 4y", `p.yaml:9:12: words.limit is "4y": must be a whole number within 1..100000 or an ` +
+			`expression: "y" is not understood here`},
 		{"limit: 4x", "limit: 0.15x", "words.limit is 0.15x, which is 0.15: must be a whole number"},
 		{"limit: 4x", "limit: 4 x lmit", `unknown name in the expression of words.limit "lmit": did you mean "limit"?`},
 		{"limit: 4x", "limit: foo(3)", "unknown function \"foo\""},
@@ -217,7 +224,8 @@ func TestErrors(t *testing.T) {
 		{"name: p", "name: [", "p.yaml:"},
 		{"name: p", "name: p\nabout: " + strings.Repeat("[", 400), "p.yaml:2:47: nested deeper than 40 levels"},
 		{"- retrieve: vector", "- retrieve: vector\n    name: words", "two branches are called \"words\""},
-		{"weight: alpha", "weight: alpha\n    at_least: word", `unknown branch before this one "word": did you mean "words"?`},
+		{"weight: alpha", "weight: alpha\n    at_least: word",
+			`unknown branch before this one "word": did you mean "words"?`},
 	}
 	for _, test := range tests {
 		text := strings.Replace(whole, test.old, test.new, 1)
@@ -262,21 +270,26 @@ func TestErrors(t *testing.T) {
 		{"weight: 1.0", "fuse: {method: scores, norm: none}\n", "similarity: closeness", true},
 	} {
 		_, err := profile.Parse("p.yaml", fmt.Appendf(nil, one, test.branch, test.fuse, test.then), profile.Builtin)
-		if right := err == nil; right != test.right || !right && !strings.Contains(err.Error(), "similarity needs the cosines of a vector branch") {
+		if right := err == nil; right != test.right ||
+			!right && !strings.Contains(err.Error(), "similarity needs the cosines of a vector branch") {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}
 	for _, none := range []string{"0", "0.0", "-0", "0e1"} {
-		if _, err := profile.Parse("p.yaml", fmt.Appendf(nil, words, "", "graph_boost: {min_similarity: "+none+"}"), profile.Builtin); err != nil {
+		if _, err := profile.Parse("p.yaml", fmt.Appendf(nil, words, "", "graph_boost: {min_similarity: "+none+"}"),
+			profile.Builtin); err != nil {
 			t.Errorf("a least similarity of %s asks for none: %v", none, err)
 		}
 	}
 	zero := strings.Replace(strings.Replace(whole, "weight: 1 - alpha", "weight: 0", 1), "weight: alpha", "weight: 0", 1)
-	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), "weights of all branches are 0") || !strings.Contains(err.Error(), place(zero, "weight: 0", len("weight: "))) {
+	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil ||
+		!strings.Contains(err.Error(), "weights of all branches are 0") ||
+		!strings.Contains(err.Error(), place(zero, "weight: 0", len("weight: "))) {
 		t.Errorf("weights that sum to 0: %v", err)
 	}
 	zero = strings.Replace(whole, "{title: 2, body: 1}", "{title: 0, body: 0}", 1)
-	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), place(zero, "{title: 0", len("{title: "))) {
+	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil ||
+		!strings.Contains(err.Error(), place(zero, "{title: 0", len("{title: "))) {
 		t.Errorf("fields whose weights sum to 0: %v", err)
 	}
 }
@@ -284,12 +297,16 @@ func TestErrors(t *testing.T) {
 func TestExpressions(t *testing.T) {
 	tests := map[string]int{
 		"7": 7, "4x": 40, "4 x limit": 40, "4 * limit": 40, "max(10 x limit, 1000)": 1000, "min(max(5x, 50), 1000)": 50,
-		"limit + 2 x three": 16, "(limit + 2) x three": 36, "limit + 9 - 2 - 3": 14, "100 / 2 / 5": 10, "-3 + 4": 1, "ceil(limit / 3)": 4,
-		"floor(limit / 3) + 1": 4, "if(three - 3, 1, 2)": 2, "if(three, 1, 2)": 1, "1e2": 100, "1_000": 1000, "4x + 1": 41, "2 × 3": 6,
-		"4x - 1": 39, "4x-1": 39, "7 + 0 x -3": 7, "20 - limit x -3": 50, "1 - 2 x -(limit - 1)": 19, "4x * 2": 80, "4x x 2x": 800, "4x / 2": 20,
+		"limit + 2 x three": 16, "(limit + 2) x three": 36, "limit + 9 - 2 - 3": 14, "100 / 2 / 5": 10, "-3 + 4": 1,
+		"ceil(limit / 3)":      4,
+		"floor(limit / 3) + 1": 4, "if(three - 3, 1, 2)": 2, "if(three, 1, 2)": 1, "1e2": 100, "1_000": 1000, "4x + 1": 41,
+		"2 × 3":  6,
+		"4x - 1": 39, "4x-1": 39, "7 + 0 x -3": 7, "20 - limit x -3": 50, "1 - 2 x -(limit - 1)": 19, "4x * 2": 80,
+		"4x x 2x": 800, "4x / 2": 20,
 	}
 	for text, want := range tests {
-		p := parse(t, fmt.Sprintf("name: p\nparameters: {three: {default: 3, min: 0, max: 9}}\nbranches: [{retrieve: text, fields: {body: 1}, limit: %q}]\n", text))
+		p := parse(t, fmt.Sprintf("name: p\nparameters: {three: {default: 3, min: 0, max: 9}}\nbranches: [{retrieve: "+
+			"text, fields: {body: 1}, limit: %q}]\n", text))
 		plan, err := p.Plan(10, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -325,7 +342,8 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for _, limit := range []int{0, -1, profile.MaxLimit + 1} {
-		if _, err := p.Plan(limit, nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), fmt.Sprintf("limit is %d: must be within 1..%d", limit, profile.MaxLimit)) {
+		if _, err := p.Plan(limit, nil); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), fmt.Sprintf("limit is %d: must be within 1..%d", limit, profile.MaxLimit)) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
@@ -336,7 +354,8 @@ func TestParameters(t *testing.T) {
 	}
 	// A bound that is another parameter.
 	bounded := func(least string) (*profile.Profile, error) {
-		return profile.Parse("p.yaml", []byte("name: p\nparameters:\n  n: {default: 3, min: 1, max: 100}\n  m: {default: 5, min: 1, max: 100, at_least: "+least+"}\n"+
+		return profile.Parse("p.yaml", []byte("name: p\nparameters:\n  n: {default: 3, min: 1, max: 100}\n  m: {default: "+
+			"5, min: 1, max: 100, at_least: "+least+"}\n"+
 			"branches: [{retrieve: text, fields: {body: 1}, limit: m}]\n"), profile.Builtin)
 	}
 	for least, want := range map[string]string{
@@ -361,16 +380,21 @@ func TestParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = sonar.Plan(10, map[string]string{"embedding_weight": "0", "bm25_weight": "0"})
-	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "the weights of all branches are 0: at least one must be above 0 (with bm25_weight=0, embedding_weight=0)") {
+	if !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(fmt.Sprint(err), "the weights of all branches are 0: at least one must be above 0 (with "+
+			"bm25_weight=0, embedding_weight=0)") {
 		t.Errorf("weights that a query sets to 0: %v", err)
 	}
-	for _, set := range []map[string]string{{"target_hits": "0"}, {"target_hits": "999"}, {"rerank_count": "1001"}, {"target_hits": "50", "rerank_count": "51"}} {
+	for _, set := range []map[string]string{{"target_hits": "0"}, {"target_hits": "999"}, {"rerank_count": "1001"},
+		{"target_hits": "50", "rerank_count": "51"}} {
 		_, err := vespa.Plan(10, set)
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "parameter target_hits of profile onyx-vespa is") {
+		if !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), "parameter target_hits of profile onyx-vespa is") {
 			t.Errorf("%v: %v", set, err)
 		}
 	}
-	for _, set := range []map[string]string{{"target_hits": "1000"}, {"target_hits": "50", "rerank_count": "50"}, {"rerank_count": "1"}} {
+	for _, set := range []map[string]string{{"target_hits": "1000"}, {"target_hits": "50", "rerank_count": "50"},
+		{"rerank_count": "1"}} {
 		plan, err := vespa.Plan(10, set)
 		if err != nil {
 			t.Errorf("%v: %v", set, err)
@@ -385,7 +409,8 @@ func TestParameters(t *testing.T) {
 			}
 		}
 	}
-	if _, err := vespa.Plan(10, map[string]string{"rerank_count": "1.5"}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "must be a whole number within 1..100000") {
+	if _, err := vespa.Plan(10, map[string]string{"rerank_count": "1.5"}); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(fmt.Sprint(err), "must be a whole number within 1..100000") {
 		t.Errorf("half a chunk: %v", err)
 	}
 }
@@ -417,7 +442,8 @@ func TestOnyxElasticParameters(t *testing.T) {
 		if d := cmp.Diff(got, words.Text.Fields); d != "" {
 			t.Error(d)
 		}
-		if words.Text.TieBreaker != 0.3 || words.Limit != 20 || meaning.Limit != 20 || plan.Main.FusionText != test.fusion || meaning.Vector.Candidates != test.candidates {
+		if words.Text.TieBreaker != 0.3 || words.Limit != 20 || meaning.Limit != 20 || plan.Main.FusionText != test.fusion ||
+			meaning.Vector.Candidates != test.candidates {
 			t.Errorf("%+v: got %+v %+v %s", test, words, meaning, plan.Main.FusionText)
 		}
 		if words.Weight != meaning.Weight {
@@ -430,12 +456,14 @@ func TestOnyxElasticParameters(t *testing.T) {
 }
 
 func TestExtends(t *testing.T) {
-	p := parse(t, "name: mine\nextends: sonar\nparameters: {decay: 0.5, extra: {default: 1, min: 0, max: 2}}\nbranches: {words: {limit: 7, fields: {title: extra}}}\n")
+	p := parse(t, "name: mine\nextends: sonar\nparameters: {decay: 0.5, extra: {default: 1, min: 0, max: "+
+		"2}}\nbranches: {words: {limit: 7, fields: {title: extra}}}\n")
 	plan, err := p.Plan(10, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := plan.Main.Branches; len(b) != 2 || b[0].Limit != 7 || b[0].Text.Fields[0].Name != "title" || !strings.Contains(b[1].Then[0].Text, "decay: 0.5") || b[0].Weight != 0.4 {
+	if b := plan.Main.Branches; len(b) != 2 || b[0].Limit != 7 || b[0].Text.Fields[0].Name != "title" ||
+		!strings.Contains(b[1].Then[0].Text, "decay: 0.5") || b[0].Weight != 0.4 {
 		t.Errorf("got %+v", b)
 	}
 	sonar, err := profile.Load("sonar", profile.Builtin)
@@ -453,13 +481,16 @@ func TestExtends(t *testing.T) {
 		t.Errorf("a profile differs from itself: %s, %v", d, err)
 	}
 	for text, want := range map[string]string{
-		"name: a\nextends: sonar\nparameters: {dcay: 1}\n":         `unknown parameter of the profile that is extended "dcay": did you mean "decay"?`,
-		"name: a\nextends: sonar\nbranches: {wrods: {limit: 3}}\n": `unknown branch of the profile that is extended "wrods": did you mean "words"?`,
-		"name: a\nextends: sonar\nparameters: {decay: 3}\n":        "must be a number within 0..1",
-		"name: a\nextends: sonar\nbranches: {words: {limt: 3}}\n":  `unknown key of a text branch "limt"`,
-		"name: a\nextends: [sonar]\n":                              "extends must be a single value",
+		"name: a\nextends: sonar\nparameters: {dcay: 1}\n": `unknown parameter of the profile that is extended ` +
+			`"dcay": did you mean "decay"?`,
+		"name: a\nextends: sonar\nbranches: {wrods: {limit: 3}}\n": `unknown branch of the profile that is extended ` +
+			`"wrods": did you mean "words"?`,
+		"name: a\nextends: sonar\nparameters: {decay: 3}\n":       "must be a number within 0..1",
+		"name: a\nextends: sonar\nbranches: {words: {limt: 3}}\n": `unknown key of a text branch "limt"`,
+		"name: a\nextends: [sonar]\n":                             "extends must be a single value",
 	} {
-		if _, err := profile.Parse("a.yaml", []byte(text), profile.Builtin); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := profile.Parse("a.yaml", []byte(text), profile.Builtin); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
@@ -468,11 +499,13 @@ func TestExtends(t *testing.T) {
 func TestExtendsInCircles(t *testing.T) {
 	dir := t.TempDir()
 	for name, extends := range map[string]string{"a": "b", "b": "c", "c": "b"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("name: "+name+"\nextends: "+extends+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("name: "+name+"\nextends: "+extends+"\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := profile.Load("a", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "a extends b extends c extends b") {
+	if _, err := profile.Load("a", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "a extends b extends c extends b") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -490,7 +523,8 @@ func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = bytes.Replace(text, []byte("decay: 0.95"), []byte("decay: 0.5"), 1)
-	for name, text := range map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n", "own": "name: own\nextends: own\n"} {
+	for name, text := range map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n",
+		"own": "name: own\nextends: own\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -504,7 +538,8 @@ func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 			t.Errorf("%s: decay %s, want 0.5 (%v)", name, plan.Values["decay"], err)
 		}
 	}
-	if _, err := profile.Load("own", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "extends itself: own extends own") {
+	if _, err := profile.Load("own", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "extends itself: own extends own") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -517,8 +552,10 @@ func TestExtendsItselfWithoutName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"alone": "alone extends alone", "one": "two extends one extends two", "sonar": "sonar extends sonar"} {
-		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "extends itself: "+want) {
+	for name, want := range map[string]string{"alone": "alone extends alone", "one": "two extends one extends two",
+		"sonar": "sonar extends sonar"} {
+		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "extends itself: "+want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -559,7 +596,8 @@ func TestExtendsBesideTheFile(t *testing.T) {
 	if err == nil || !errors.Is(err, sheaf.ErrInvalid) {
 		t.Fatalf("got %v, want sheaf.ErrInvalid", err)
 	}
-	for _, want := range []string{"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + folder + ", and among the built-in profiles (bench, ", `did you mean "base"?`} {
+	for _, want := range []string{"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + folder +
+		", and among the built-in profiles (bench, ", `did you mean "base"?`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q lacks %q", err, want)
 		}
@@ -701,12 +739,14 @@ func TestNewStage(t *testing.T) {
 		t.Errorf("pinned: %v, %v", out, err)
 	}
 	for _, name := range profile.Stages() {
-		if _, err := profile.NewStage(name, map[string]string{"nonsense": "1"}, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "nonsense") {
+		if _, err := profile.NewStage(name, map[string]string{"nonsense": "1"}, 10); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "nonsense") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, want := range map[string]string{"ebow": `did you mean "elbow"?`, "budget": "needs tokens"} {
-		if _, err := profile.NewStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if _, err := profile.NewStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -721,12 +761,14 @@ func TestNewFusion(t *testing.T) {
 	if f, err = profile.NewFusion(byLimit, 30); err != nil || f != (rank.RRF{K: 60}) {
 		t.Errorf("k by limit: %+v, %v", f, err)
 	}
-	if _, err = profile.NewRunFusion(byLimit, 0); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "--k: fuse.k counts on limit, which is 0") {
+	if _, err = profile.NewRunFusion(byLimit, 0); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "--k: fuse.k counts on limit, which is 0") {
 		t.Errorf("k by no limit: %v", err)
 	}
 	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"},
 		// of which rankings that come from elsewhere tell nothing, so that it would do nothing
-		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"}, {"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
+		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"},
+		{"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
 		if _, err := profile.NewFusion(set, 10); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%v: %v", set, err)
 		}

@@ -55,7 +55,8 @@ func readScript(t *testing.T, file string) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &script{limit: 10, set: map[string]string{}, dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{}, rankings: map[string]sheaf.Ranking{}}
+	s := &script{limit: 10, set: map[string]string{}, dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{},
+		rankings: map[string]sheaf.Ranking{}}
 	head, result, ok := strings.Cut(string(text), "\nresult\n")
 	if !ok {
 		head = strings.TrimSuffix(string(text), "\n")
@@ -136,7 +137,8 @@ func (s *script) outline(line string, words []string) {
 			parent = c.ID
 		}
 	}
-	d.Chunks = append(d.Chunks, sheaf.Chunk{ID: sheaf.ChunkID(d.ID, title), Doc: d.ID, Parent: parent, Depth: depth, Position: len(d.Chunks), Title: title, Slug: title})
+	d.Chunks = append(d.Chunks, sheaf.Chunk{ID: sheaf.ChunkID(d.ID, title), Doc: d.ID, Parent: parent, Depth: depth,
+		Position: len(d.Chunks), Title: title, Slug: title})
 }
 
 func (s *script) finishOutline() {
@@ -217,7 +219,9 @@ func (s *script) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, 
 			all = own
 		}
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(h sheaf.Hit) bool { return req.Within != nil && !slices.Contains(req.Within, h.ID) })
+	all = slices.DeleteFunc(slices.Clone(all), func(h sheaf.Hit) bool {
+		return req.Within != nil && !slices.Contains(req.Within, h.ID)
+	})
 	all.Sort()
 	return all[:min(req.Limit, len(all))], nil
 }
@@ -228,10 +232,13 @@ func (s *script) search(t *testing.T, explain bool) *search.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	searcher := &search.Searcher{Backend: s, Facts: s, Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
+	searcher := &search.Searcher{Backend: s, Facts: s, Now: func() time.Time {
+		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	},
 		Embed: func(context.Context, string) ([]float32, error) { return []float32{1}, nil }}
 	searcher.Scanner = scripted{s}
-	r, err := searcher.Search(context.Background(), sheaf.Query{Text: s.query, Words: sheaf.Match{Text: s.query}, Limit: s.limit}, p,
+	r, err := searcher.Search(context.Background(),
+		sheaf.Query{Text: s.query, Words: sheaf.Match{Text: s.query}, Limit: s.limit}, p,
 		search.Options{Parameters: s.set, Explain: explain})
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,10 @@ const oneBranch = "branches: [{retrieve: text, fields: {body: 1}}]\n"
 
 // What comes before the branches: parsed with its defaults, bound by parameters.
 func TestSources(t *testing.T) {
-	p, err := profile.Parse("p.yaml", []byte("name: p\nparameters: {n: {default: 20, min: 1, max: 100, integer: true}}\nlimits: {default: 7, max: 2 x n}\n"+
-		"expand: {variants: 2, timeout: 1.5, passage: true}\ncandidates: {scan: {files: n, memory_mb: 30}}\n"+oneBranch), profile.Builtin)
+	p, err := profile.Parse("p.yaml", []byte("name: p\nparameters: {n: {default: 20, min: 1, max: 100, integer: "+
+		"true}}\nlimits: {default: 7, max: 2 x n}\n"+
+		"expand: {variants: 2, timeout: 1.5, passage: true}\ncandidates: {scan: {files: n, memory_mb: 30}}\n"+oneBranch),
+		profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,19 +32,22 @@ func TestSources(t *testing.T) {
 	if want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond}); *plan.Expand != want {
 		t.Errorf("expand %+v", plan.Expand)
 	}
-	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, ListValues: 10, FrontmatterDepth: 1, MemoryBytes: 30 << 20}); *plan.Scan != want {
+	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, ListValues: 10, FrontmatterDepth: 1,
+		MemoryBytes: 30 << 20}); *plan.Scan != want {
 		t.Errorf("scan %+v", plan.Scan)
 	}
 	if !p.Scans() || p.DefaultLimit(nil) != 7 {
 		t.Errorf("scans %v, %d by default", p.Scans(), p.DefaultLimit(nil))
 	}
-	if _, err := p.Plan(41, nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "limit is 41: profile p allows 1..40") {
+	if _, err := p.Plan(41, nil); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "limit is 41: profile p allows 1..40") {
 		t.Errorf("limit 41: %v", err)
 	}
 	if _, err := p.Plan(41, map[string]string{"n": "21"}); err != nil {
 		t.Errorf("limit 41 of 42: %v", err)
 	}
-	for text, want := range map[string]*profile.Expand{"{when: 0}": nil, "{variants: 0, all_words: true, when: 2}": {AllWords: true, Timeout: 5 * time.Second}} {
+	for text, want := range map[string]*profile.Expand{"{when: 0}": nil,
+		"{variants: 0, all_words: true, when: 2}": {AllWords: true, Timeout: 5 * time.Second}} {
 		p, err := profile.Parse("w.yaml", []byte("name: w\nexpand: "+text+"\n"+oneBranch), profile.Builtin)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +60,8 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 || plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit(nil) != 0 {
+	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 ||
+		plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit(nil) != 0 {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }
@@ -78,7 +84,8 @@ func TestSourcesRefuse(t *testing.T) {
 		"then: [{reading_order: -1}]":           "reading_order.within is -1",
 	} {
 		_, err := profile.Parse("p.yaml", []byte("name: p\n"+text+"\n"+oneBranch), profile.Builtin)
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "p.yaml:2:") {
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "p.yaml:2:") {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -105,7 +112,8 @@ then:
 		stages int
 		fusion rank.Fusion
 	}{
-		{"1", "0.5", 2, rank.RRF{K: 10}}, {"0", "0.5", 1, rank.RRF{K: 10}}, {"-5", "1", 2, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}},
+		{"1", "0.5", 2, rank.RRF{K: 10}}, {"0", "0.5", 1, rank.RRF{K: 10}},
+		{"-5", "1", 2, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}},
 		{"0", "0", 1, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}},
 	} {
 		plan, err := p.Plan(10, map[string]string{"on": c.on, "w": c.w})
@@ -126,24 +134,28 @@ func TestRunStages(t *testing.T) {
 		if !runs && err == nil {
 			t.Errorf("%s works on runs and is not listed", name)
 		}
-		if help, err := profile.StageHelp(name); err != nil || !strings.HasPrefix(help, name+" ") || strings.Contains(help, "\t") {
+		if help, err := profile.StageHelp(name); err != nil || !strings.HasPrefix(help, name+" ") ||
+			strings.Contains(help, "\t") {
 			t.Errorf("%s: %q, %v", name, help, err)
 		}
 	}
 	for name, hint := range map[string]string{"zzzzzzzz": "", "elbo": `: did you mean "elbow"?`} {
 		want := fmt.Sprintf("unknown stage %q%s (allowed: %s)", name, hint, strings.Join(profile.RunStages(), ", "))
-		if _, err := profile.NewRunStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if _, err := profile.NewRunStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("stage %s: %v, want %s", name, err, want)
 		}
 	}
-	if _, err := profile.NewRunStage("aggregate", map[string]string{"to": "parent"}, 10); !errors.Is(err, sheaf.ErrUnsupported) {
+	if _, err := profile.NewRunStage("aggregate", map[string]string{"to": "parent"}, 10); !errors.Is(err,
+		sheaf.ErrUnsupported) {
 		t.Errorf("to parents: %v", err)
 	}
 	if _, err := profile.StageHelp("nothing"); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 	for _, o := range profile.FusionOptions() {
-		if o.Name == "" || o.About == "" || fmt.Sprint(o.Allowed) == "" || o.Name == "complete" || slices.Contains(o.OneOf, "share") {
+		if o.Name == "" || o.About == "" || fmt.Sprint(o.Allowed) == "" || o.Name == "complete" ||
+			slices.Contains(o.OneOf, "share") {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -157,8 +169,10 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 		set  map[string]string
 		most int
 	}{
-		{"onyx-elastic", nil, 40}, {"onyx-elastic", map[string]string{"rank_window_size": "7"}, 14}, {"tree", nil, 20}, {"tree", map[string]string{"max_results": "200"}, 100}, {"bench", nil, 200}, {"sonar", nil, 80},
-		{"onyx-vespa", map[string]string{"rerank_count": "30"}, 30}, {"tiered", nil, 20}, {"tiered", map[string]string{"semantic": "1", "semantic_weight": "1"}, 100},
+		{"onyx-elastic", nil, 40}, {"onyx-elastic", map[string]string{"rank_window_size": "7"}, 14}, {"tree", nil, 20},
+		{"tree", map[string]string{"max_results": "200"}, 100}, {"bench", nil, 200}, {"sonar", nil, 80},
+		{"onyx-vespa", map[string]string{"rerank_count": "30"}, 30}, {"tiered", nil, 20},
+		{"tiered", map[string]string{"semantic": "1", "semantic_weight": "1"}, 100},
 	} {
 		p, err := profile.Load(test.name, profile.Builtin)
 		if err != nil {
@@ -174,7 +188,8 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 		if err := plan.CheckLimit(test.most); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if err := plan.CheckLimit(test.most + 1); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprint("ask for at most ", test.most)) {
+		if err := plan.CheckLimit(test.most + 1); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), fmt.Sprint("ask for at most ", test.most)) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}

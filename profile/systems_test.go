@@ -16,7 +16,8 @@ func TestSystemsNamesRealTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	sources := map[string]string{}
-	named := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Benchmark|Example|Fuzz)\\w+)`").FindAllStringSubmatch(string(text), -1)
+	named := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Benchmark|Example|Fuzz)\\w+)`").FindAllStringSubmatch(string(text),
+		-1)
 	for _, m := range named {
 		pkg, name := m[1], m[2]
 		if _, read := sources[pkg]; !read {
@@ -37,12 +38,14 @@ func TestSystemsNamesRealTests(t *testing.T) {
 		}
 	}
 	// A name without its package is looked for nowhere.
-	if all := regexp.MustCompile("`[^`\\s]*\\b(?:Test|Benchmark|Example|Fuzz)[A-Z]\\w*`").FindAllString(string(text), -1); len(all) != len(named) {
+	if all := regexp.MustCompile("`[^`\\s]*\\b(?:Test|Benchmark|Example|Fuzz)[A-Z]\\w*`").FindAllString(string(text),
+		-1); len(all) != len(named) {
 		t.Errorf("%d names of tests, %d with the package that they are in", len(all), len(named))
 	}
 	// Worked numbers are not everywhere, and neither are servers: no row rests on them
 	// alone, but those of PostgreSQL.
-	shown := regexp.MustCompile("(`[a-z/]+\\.(?:Test|Benchmark|Example|Fuzz)\\w+`|`[a-z/_-]+\\.(?:txt|txtar)`|`(?:[ADSW][0-9]+b?|MDX)`)( †)?")
+	shown := regexp.MustCompile(
+		"(`[a-z/]+\\.(?:Test|Benchmark|Example|Fuzz)\\w+`|`[a-z/_-]+\\.(?:txt|txtar)`|`(?:[ADSW][0-9]+b?|MDX)`)( †)?")
 	rows, head := 0, true
 	for line := range strings.Lines(string(text)) {
 		if !strings.HasPrefix(line, "|") {

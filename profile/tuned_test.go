@@ -25,13 +25,15 @@ func TestTuned(t *testing.T) {
 	if p, fault := load("sheaf"); p.Name != "sheaf" || fault != nil {
 		t.Errorf("%s, %v", p.Name, fault)
 	}
-	change := profile.Tuning{Parameters: map[string]string{"meaning": "0.25"}, Fields: map[string]map[string]string{"words": {"title": "3", "body": "1"}}}
+	change := profile.Tuning{Parameters: map[string]string{"meaning": "0.25"},
+		Fields: map[string]map[string]string{"words": {"title": "3", "body": "1"}}}
 	if err := profile.WriteTuned(dir, "sheaf", change.Text("sheaf", "Found: by a test.")); err != nil {
 		t.Fatal(err)
 	}
 	p, fault := load("sheaf")
 	plan, err := p.Plan(10, nil)
-	if err != nil || fault != nil || p.Name != "sheaf-tuned" || p.About != "Found: by a test." || plan.Values["meaning"] != "0.25" {
+	if err != nil || fault != nil || p.Name != "sheaf-tuned" || p.About != "Found: by a test." ||
+		plan.Values["meaning"] != "0.25" {
 		t.Fatalf("%+v, %v, %v", p, fault, err)
 	}
 	fields := plan.Main.Branches[0].Text.Fields
@@ -41,10 +43,12 @@ func TestTuned(t *testing.T) {
 	if p, _ := load("rrf"); p.Name != "rrf" {
 		t.Errorf("%s", p.Name)
 	}
-	if err := profile.WriteTuned(dir, "sheaf", profile.Tuning{Parameters: map[string]string{"gone": "1"}}.Text("sheaf", "x")); err != nil {
+	if err := profile.WriteTuned(dir, "sheaf",
+		profile.Tuning{Parameters: map[string]string{"gone": "1"}}.Text("sheaf", "x")); err != nil {
 		t.Fatal(err)
 	}
-	if p, fault := load("sheaf"); p.Name != "sheaf" || !errors.Is(fault, sheaf.ErrInvalid) || !strings.Contains(fault.Error(), "gone") {
+	if p, fault := load("sheaf"); p.Name != "sheaf" || !errors.Is(fault, sheaf.ErrInvalid) ||
+		!strings.Contains(fault.Error(), "gone") {
 		t.Errorf("%s, %v", p.Name, fault)
 	}
 	if err := os.Remove(profile.TunedFile(dir, "sheaf")); err != nil {

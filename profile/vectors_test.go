@@ -37,15 +37,18 @@ func TestVectorsElasticParameters(t *testing.T) {
 	}
 	p := builtin(t, "onyx-elastic")
 	worked.Each(t, "onyx_es_parameters.json", func(t *testing.T, in in, want want) {
-		set := map[string]string{"keyword": fmt.Sprint(in.QueryType == "keyword"), "title_content_ratio": fmt.Sprint(in.Ratio)}
+		set := map[string]string{"keyword": fmt.Sprint(in.QueryType == "keyword"),
+			"title_content_ratio": fmt.Sprint(in.Ratio)}
 		plan, err := p.Plan(in.Limit, set)
 		if err != nil {
 			t.Fatal(err)
 		}
 		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
 		if plan.Main.Fusion != (rank.RRF{K: want.K}) || words.Limit != want.Window || meaning.Limit != want.Window ||
-			meaning.Vector.Candidates != want.Candidates || words.Text.TieBreaker != want.TieBreaker || words.Text.Combine != "best" ||
-			words.Text.Fields[0] != (profile.Field{Name: "title", Weight: want.Title}) || words.Text.Fields[1] != (profile.Field{Name: "body", Weight: want.Body}) {
+			meaning.Vector.Candidates != want.Candidates || words.Text.TieBreaker != want.TieBreaker ||
+			words.Text.Combine != "best" ||
+			words.Text.Fields[0] != (profile.Field{Name: "title", Weight: want.Title}) ||
+			words.Text.Fields[1] != (profile.Field{Name: "body", Weight: want.Body}) {
 			t.Errorf("got %+v %+v %+v, want %+v", words, *words.Text, *meaning.Vector, want)
 		}
 	})
@@ -109,7 +112,8 @@ func TestVectorsRRFValidation(t *testing.T) {
 			t.Fatalf("got %v, want status %d", err, want.Status)
 		}
 		name, _, _ := strings.Cut(want.Error, " ")
-		if err != nil && (!errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), strings.TrimPrefix(name, "fusion_"))) {
+		if err != nil && (!errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), strings.TrimPrefix(name, "fusion_"))) {
 			t.Errorf("got %v, want something about %s", err, name)
 		}
 	})

@@ -34,7 +34,8 @@ func newShelf() *shelf {
 func (l *shelf) add(id sheaf.ID, outline ...string) *sheaf.Document {
 	_, p, _ := strings.Cut(string(id), ":")
 	d := &sheaf.Document{ID: id, Tree: id.Tree(), Path: p, Title: path.Base(p)}
-	d.Chunks = []sheaf.Chunk{{ID: id, Doc: id, Title: d.Title, SiblingCount: 1, Span: sheaf.Span{End: 100 * (len(outline) + 1)}}}
+	d.Chunks = []sheaf.Chunk{{ID: id, Doc: id, Title: d.Title, SiblingCount: 1,
+		Span: sheaf.Span{End: 100 * (len(outline) + 1)}}}
 	above := []int{0}
 	children := map[sheaf.ID]int{}
 	for i, line := range outline {
@@ -214,7 +215,8 @@ func randomShelf(rng *rand.Rand) (*shelf, []sheaf.ID) {
 		}
 	}
 	for range 5 {
-		l.link(sheaf.DocumentID("t", names[rng.IntN(len(names))]+".md"), sheaf.DocumentID("t", names[rng.IntN(len(names))]+".md"))
+		l.link(sheaf.DocumentID("t", names[rng.IntN(len(names))]+".md"),
+			sheaf.DocumentID("t", names[rng.IntN(len(names))]+".md"))
 	}
 	return l, all
 }

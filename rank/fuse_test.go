@@ -35,17 +35,33 @@ func TestRRF(t *testing.T) {
 		legs []rank.Leg
 		want string
 	}{
-		{"the specification's example", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .0325 A .0323 D .0161 C .0159"},
-		{"k 1", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .8333 A .7500 D .3333 C .2500"},
-		{"Sonar's weights, scaled", rank.RRF{K: 60, Unit: true}, []rank.Leg{{Name: "v", Hits: vector, Weight: 0.6}, {Name: "t", Hits: text, Weight: 0.4}}, "B .9903 A .9873 C .5810 D .3935"},
-		{"ties by best rank, then the earlier leg", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"x", "y"}), Weight: 1}, {Name: "t", Hits: listed([]string{"a", "w"}), Weight: 1}}, "x .0164 a .0164 y .0161 w .0161"},
-		{"alike but for the leg", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"z", "m", "a"}), Weight: 1}, {Name: "t", Hits: listed([]string{"a", "m", "z"}), Weight: 1}}, "z .0323 a .0323 m .0323"},
+		{"the specification's example", rank.RRF{K: 60},
+			[]rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .0325 A .0323 D " +
+				".0161 C .0159"},
+		{"k 1", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}},
+			"B .8333 A .7500 D .3333 C .2500"},
+		{"Sonar's weights, scaled", rank.RRF{K: 60, Unit: true},
+			[]rank.Leg{{Name: "v", Hits: vector, Weight: 0.6}, {Name: "t", Hits: text, Weight: 0.4}},
+			"B .9903 A .9873 C .5810 D .3935"},
+		{"ties by best rank, then the earlier leg", rank.RRF{K: 60},
+			[]rank.Leg{{Name: "v", Hits: listed([]string{"x", "y"}), Weight: 1},
+				{Name: "t", Hits: listed([]string{"a", "w"}), Weight: 1}}, "x .0164 a .0164 y .0161 w .0161"},
+		{"alike but for the leg", rank.RRF{K: 60},
+			[]rank.Leg{{Name: "v", Hits: listed([]string{"z", "m", "a"}), Weight: 1},
+				{Name: "t", Hits: listed([]string{"a", "m", "z"}), Weight: 1}}, "z .0323 a .0323 m .0323"},
 		// z is first in a leg, a third in one that weighs twice as much.
-		{"the best rank before the id", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: listed([]string{"z"}), Weight: 1}, {Name: "t", Hits: listed([]string{"p", "q", "a"}), Weight: 2}}, "p 1.0000 q .6667 z .5000 a .5000"},
-		{"repeats close up", rank.RRF{K: 50}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a", "c"}), Weight: 1}}, "a .0196 b .0192 c .0189"},
-		{"repeats add up", rank.RRF{K: 50, Repeats: true}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a"}), Weight: 1}}, "a .0385 b .0192"},
-		{"weight 0 adds members behind all others", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"a"}), Weight: 1}, {Name: "t", Hits: listed([]string{"b"}), Weight: 0}}, "a .0164 b .0000"},
-		{"one leg is empty", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: nil, Weight: 1}, {Name: "t", Hits: listed([]string{"b"}), Weight: 1}}, "b .0164"},
+		{"the best rank before the id", rank.RRF{K: 1},
+			[]rank.Leg{{Name: "v", Hits: listed([]string{"z"}), Weight: 1},
+				{Name: "t", Hits: listed([]string{"p", "q", "a"}), Weight: 2}}, "p 1.0000 q .6667 z .5000 a .5000"},
+		{"repeats close up", rank.RRF{K: 50}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a", "c"}), Weight: 1}},
+			"a .0196 b .0192 c .0189"},
+		{"repeats add up", rank.RRF{K: 50, Repeats: true},
+			[]rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a"}), Weight: 1}}, "a .0385 b .0192"},
+		{"weight 0 adds members behind all others", rank.RRF{K: 60},
+			[]rank.Leg{{Name: "v", Hits: listed([]string{"a"}), Weight: 1}, {Name: "t", Hits: listed([]string{"b"}), Weight: 0}},
+			"a .0164 b .0000"},
+		{"one leg is empty", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: nil, Weight: 1},
+			{Name: "t", Hits: listed([]string{"b"}), Weight: 1}}, "b .0164"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,7 +93,8 @@ func TestSmallContributionsCount(t *testing.T) {
 		names[i] = fmt.Sprintf("%03d", i)
 	}
 	for _, k := range []int{900, 999, 1000} {
-		out := fuse(t, rank.RRF{K: k}, rank.Leg{Name: "a", Hits: listed(names), Weight: 1}, rank.Leg{Name: "b", Hits: listed(names[150:]), Weight: 1})
+		out := fuse(t, rank.RRF{K: k}, rank.Leg{Name: "a", Hits: listed(names), Weight: 1},
+			rank.Leg{Name: "b", Hits: listed(names[150:]), Weight: 1})
 		if len(out) != len(names) {
 			t.Fatalf("k %d: %d results of %d", k, len(out), len(names))
 		}
@@ -162,15 +179,18 @@ func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 // The scale of NormLinear is that of the hits of all legs, as Vespa's normalize_linear is:
 // also of those that a leg of weight 0 alone found, which are not found by the others.
 func TestLinearOfWeightZero(t *testing.T) {
-	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("a", 1, hit("A", -1), hit("B", -5)), leg("b", 0, hit("C", 3)))
-	if len(out) != 3 || out[0].ID != "C" || out[0].Score != 1 || out[1].ID != "A" || out[1].Score != 0.8 || out[2].ID != "B" || out[2].Score != 0 {
+	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("a", 1, hit("A", -1), hit("B", -5)),
+		leg("b", 0, hit("C", 3)))
+	if len(out) != 3 || out[0].ID != "C" || out[0].Score != 1 || out[1].ID != "A" || out[1].Score != 0.8 ||
+		out[2].ID != "B" || out[2].Score != 0 {
 		t.Errorf("%s, want C 1, A 0.8, B 0", written(out))
 	}
 }
 
 // A hit that a leg did not find has 0 there, wherever that lies among its scores.
 func TestLinearOfMissingHits(t *testing.T) {
-	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)), leg("vector", 1, hit("C", 2), hit("A", 1)))
+	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)),
+		leg("vector", 1, hit("C", 2), hit("A", 1)))
 	equal(t, "linear", written(out), "C 1.5000 B 1.0000 A .5000")
 }
 
@@ -199,14 +219,17 @@ func TestScoresOfUnequalLegs(t *testing.T) {
 			equal(t, "fused", written(fuse(t, test.f, text, vector)), test.want)
 		})
 	}
-	for norm, want := range map[rank.Norm]string{rank.NormMinMax: "A 1.0000 B 1.0000", rank.NormMinMaxOpenSearch: "A 1.0000 B 1.0000", rank.NormZScoreOpenSearch: "A 7.0000 B 7.0000"} {
-		equal(t, fmt.Sprint("equal scores under norm ", norm), written(fuse(t, rank.Scores{Norm: norm, Mean: rank.MeanArithmetic}, leg("text", 1, hit("A", 7), hit("B", 7)))), want)
+	for norm, want := range map[rank.Norm]string{rank.NormMinMax: "A 1.0000 B 1.0000",
+		rank.NormMinMaxOpenSearch: "A 1.0000 B 1.0000", rank.NormZScoreOpenSearch: "A 7.0000 B 7.0000"} {
+		equal(t, fmt.Sprint("equal scores under norm ", norm),
+			written(fuse(t, rank.Scores{Norm: norm, Mean: rank.MeanArithmetic}, leg("text", 1, hit("A", 7), hit("B", 7)))), want)
 	}
 }
 
 func TestLinearOfEqualScores(t *testing.T) {
 	for _, score := range []float64{0, 3, -2} {
-		out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("A", score), hit("B", score)), leg("vector", 0.5, hit("A", 2), hit("B", 1)))
+		out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum},
+			leg("text", 1, hit("A", score), hit("B", score)), leg("vector", 0.5, hit("A", 2), hit("B", 1)))
 		equal(t, "linear", written(out), "A 1.0000 B .5000")
 	}
 }
@@ -215,7 +238,8 @@ func TestLinearOfEqualScores(t *testing.T) {
 // OpenSearch's z-score keeps the raw score then, a known flaw.
 func TestZScoreOfEqualScores(t *testing.T) {
 	for _, score := range []float64{-5, 0, 0.1, 3.3, 1e9} {
-		out := fuse(t, rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum}, leg("v", 1, hit("a", score), hit("b", score), hit("c", score)))
+		out := fuse(t, rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum},
+			leg("v", 1, hit("a", score), hit("b", score), hit("c", score)))
 		if out[0].Score != 0 || out[2].Score != 0 {
 			t.Errorf("all %v: got %v", score, out)
 		}
@@ -268,7 +292,8 @@ func randomLegs(rng *rand.Rand) []rank.Leg {
 	}
 	legs := make([]rank.Leg, 2+rng.IntN(3))
 	for i := range legs {
-		legs[i] = rank.Leg{Name: fmt.Sprint("leg ", i), Weight: float64(1+rng.IntN(20)) / 10, Hits: randomRanking(rng, names, 1)}
+		legs[i] = rank.Leg{Name: fmt.Sprint("leg ", i), Weight: float64(1+rng.IntN(20)) / 10,
+			Hits: randomRanking(rng, names, 1)}
 	}
 	return legs
 }
@@ -277,8 +302,10 @@ var fusions = []rank.Fusion{
 	rank.RRF{K: 60}, rank.RRF{K: 1, Unit: true}, rank.RRF{K: 20, Repeats: true},
 	rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum},
 	rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum}, rank.Scores{Norm: rank.NormMax, Mean: rank.MeanSum},
-	rank.Scores{Norm: rank.NormL2, Mean: rank.MeanRSS}, rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanGeometric},
-	rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanHarmonic}, rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic},
+	rank.Scores{Norm: rank.NormL2, Mean: rank.MeanRSS},
+	rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanGeometric},
+	rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanHarmonic},
+	rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic},
 	rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum},
 }
 
@@ -376,7 +403,8 @@ func TestFuseMemory(t *testing.T) {
 	for j := range legs {
 		legs[j] = rank.Leg{Name: "leg", Weight: 1}
 		for i := range 1000 {
-			legs[j].Hits = append(legs[j].Hits, hit(sheaf.ID(fmt.Sprintf("notes:folder/document-%05d.md#a-section", i*7%1000)), float64(1000-i)))
+			legs[j].Hits = append(legs[j].Hits, hit(sheaf.ID(fmt.Sprintf("notes:folder/document-%05d.md#a-section", i*7%1000)),
+				float64(1000-i)))
 		}
 	}
 	for _, f := range fusions {
@@ -445,7 +473,8 @@ func BenchmarkFuse(b *testing.B) {
 		for j := range legs {
 			legs[j] = rank.Leg{Name: "leg", Weight: 1}
 			for _, i := range rng.Perm(n)[:n*3/4] {
-				legs[j].Hits = append(legs[j].Hits, hit(sheaf.ID(fmt.Sprintf("notes:folder/of/some/length/document-%05d.md#a-section", i)), 0))
+				legs[j].Hits = append(legs[j].Hits,
+					hit(sheaf.ID(fmt.Sprintf("notes:folder/of/some/length/document-%05d.md#a-section", i)), 0))
 			}
 			for i := range legs[j].Hits {
 				legs[j].Hits[i].Score = float64(n - i)

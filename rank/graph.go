@@ -92,7 +92,8 @@ func (b GraphBoost) factors(docs []sheaf.ID, facts Facts, explain bool) map[shea
 	for i, doc := range docs {
 		at[doc] = i
 	}
-	links, cited, shared := make([]int, n), make([]int, n), make([]int, n)
+	var links []int
+	cited, shared := make([]int, n), make([]int, n)
 	if b.CoCitation > 0 {
 		links, cited = backlinks(docs, at, facts)
 	} else {

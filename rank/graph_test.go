@@ -49,8 +49,9 @@ func TestGraphBoostPairByPair(t *testing.T) {
 		}
 		in.Sort()
 		weight := func(name string, w float64) float64 { return rapid.SampledFrom([]float64{0, w}).Draw(t, name) }
-		stage := rank.GraphBoost{Candidates: rapid.IntRange(1, 6).Draw(t, "candidates"), Backlink: weight("backlink", 1), CoCitation: weight("co-citation", 0.5),
-			SharedTag: weight("shared tag", 0.3), Strength: 0.1, Max: rapid.SampledFrom([]float64{0, 1.15}).Draw(t, "max")}
+		stage := rank.GraphBoost{Candidates: rapid.IntRange(1, 6).Draw(t, "candidates"), Backlink: weight("backlink", 1),
+			CoCitation: weight("co-citation", 0.5),
+			SharedTag:  weight("shared tag", 0.3), Strength: 0.1, Max: rapid.SampledFrom([]float64{0, 1.15}).Draw(t, "max")}
 		boosted, err := stage.Apply(in, rank.Env{Facts: selfLinks{l}})
 		if err != nil {
 			t.Fatal(err)

@@ -80,8 +80,9 @@ func (a *asked) Backlinks(doc sheaf.ID) []sheaf.ID {
 // at most about eight times as much, and take as much memory. Hits are five
 // chunks of each of many documents, in folders of 20; or all chunks of one.
 func TestAggregationAndBoostsAreLinear(t *testing.T) {
-	measured := map[string]bool{"Aggregate": true, "Tree": true, "FolderBoost": true, "GraphBoost": true, "Recency": true, "PropertyBoost": true,
-		"HeadingBoost": true, "Names": true, "WordPairs": true, "FieldBoost": true}
+	measured := map[string]bool{"Aggregate": true, "Tree": true, "FolderBoost": true, "GraphBoost": true, "Recency": true,
+		"PropertyBoost": true,
+		"HeadingBoost":  true, "Names": true, "WordPairs": true, "FieldBoost": true}
 	kinds := map[string]bool{}
 	const few, factor = 500, 8
 	for _, s := range every {

@@ -55,7 +55,8 @@ func TestNamesExample(t *testing.T) {
 	d := l.add("t:x.md", "undo commit")
 	d.Chunks[0].Title = "undo everything"
 	in := withReasons(ranking(hit(d.Chunks[1].ID, 1)))
-	out := apply(t, rank.Names{Document: 0.3, Heading: 0.3}, in, rank.Env{Facts: l, Query: "commit undo", Named: lettersOf("commit undo")})
+	out := apply(t, rank.Names{Document: 0.3, Heading: 0.3}, in,
+		rank.Env{Facts: l, Query: "commit undo", Named: lettersOf("commit undo")})
 	checkReasons(t, "example", out)
 	nearList(t, out, []float64{1 + 0.3*0.25 + 0.3*1})
 	why := out[0].Explanation
@@ -87,7 +88,8 @@ func TestNamesThatEqual(t *testing.T) {
 	}
 	// What is typed may be a name with marks of the query language in it.
 	d.Chunks[1].Title = "Loops (long)"
-	out := apply(t, rank.Names{Equal: 0.2}, withReasons(in), rank.Env{Facts: l, Query: "loops long", Typed: "Loops (long)"})
+	out := apply(t, rank.Names{Equal: 0.2}, withReasons(in),
+		rank.Env{Facts: l, Query: "loops long", Typed: "Loops (long)"})
 	equal(t, "as typed", lines(out), section+" 1.2\n"+document+" 1")
 	// Of several names that equal the query the best one counts, once.
 	d.Chunks[0].Title, d.Aliases = "Go Basics", []string{"go basics"}
@@ -125,7 +127,8 @@ func TestNamesOfADocument(t *testing.T) {
 		in := withReasons(ranking(hit(d.ID, 1), hit(d.Chunks[1].ID, 1), hit("t:unknown.md", 1)))
 		out := apply(t, rank.Names{Document: 0.5}, in, rank.Env{Facts: l, Query: c.query, Named: lettersOf(c.query)})
 		checkReasons(t, c.path, out)
-		nearScores(t, scoresOf(out), map[string]float64{string(d.ID): 1 + 0.5*c.want, string(d.Chunks[1].ID): 1 + 0.5*c.want, "t:unknown.md": 1})
+		nearScores(t, scoresOf(out), map[string]float64{string(d.ID): 1 + 0.5*c.want, string(d.Chunks[1].ID): 1 + 0.5*c.want,
+			"t:unknown.md": 1})
 	}
 }
 
@@ -172,7 +175,8 @@ func TestNamesAreBounded(t *testing.T) {
 			idf[strings.ToLower(w)] = []float64{0, 1e-300, rng.Float64(), 12, 1e300}[rng.IntN(5)]
 		}
 		query := text(rng)
-		s := rank.Names{Document: rng.Float64(), Heading: rng.Float64(), Title: rng.Float64(), Alias: rng.Float64(), Equal: rng.Float64()}
+		s := rank.Names{Document: rng.Float64(), Heading: rng.Float64(), Title: rng.Float64(), Alias: rng.Float64(),
+			Equal: rng.Float64()}
 		most := s.Document + s.Heading + max(s.Title, s.Alias, s.Equal)
 		env := rank.Env{Facts: l, Query: query, Named: wordsOf(query, idf)}
 		in := withReasons(randomRanking(rng, append(all, "t:none", "t:none#1"), 1))
@@ -196,7 +200,8 @@ func TestNamesAreBounded(t *testing.T) {
 
 // TestNamesWithoutFacts: the stage needs documents.
 func TestNamesWithoutFacts(t *testing.T) {
-	if _, err := (rank.Names{Document: 1}).Apply(nil, rank.Env{}); err == nil || !strings.Contains(err.Error(), "names: needs facts") {
+	if _, err := (rank.Names{Document: 1}).Apply(nil, rank.Env{}); err == nil ||
+		!strings.Contains(err.Error(), "names: needs facts") {
 		t.Errorf("got %v", err)
 	}
 	if i := slices.IndexFunc(every, func(s rank.Stage) bool { _, ok := s.(rank.Names); return ok }); i < 0 {

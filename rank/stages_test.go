@@ -22,7 +22,8 @@ func TestAggregate(t *testing.T) {
 		a    rank.Aggregate
 		want string
 	}{
-		{"max", rank.Aggregate{}, "t:guide.md 0.8 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]\nt:lone.md 0.75 [t:lone.md#Only]"},
+		{"max", rank.Aggregate{},
+			"t:guide.md 0.8 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]\nt:lone.md 0.75 [t:lone.md#Only]"},
 		{"decayed sum", rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, M: 3, Decay: 0.95}},
 			"t:guide.md 1.821 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]\nt:lone.md 0.75 [t:lone.md#Only]"},
 		{"to the parent", rank.Aggregate{To: rank.ToParent, Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}},
@@ -44,7 +45,8 @@ func TestAggregate(t *testing.T) {
 // What does not count is not among the reasons, and they say how many do.
 func TestAggregateSaysWhatCounts(t *testing.T) {
 	in := withReasons(ranking(hit(at("A1"), 0.8), hit(at("A2"), 0.6), hit(at("A3"), 0.5)))
-	for method, want := range map[rank.Method]string{rank.MaxP: "document from 3 matches", rank.TopMSum: "document from 3 matches, the best 2",
+	for method, want := range map[rank.Method]string{rank.MaxP: "document from 3 matches",
+		rank.TopMSum: "document from 3 matches, the best 2",
 		rank.TopMAvg: "mean, document from 3 matches, the best 2", rank.DecayedSum: "document from 3 matches, the best 2"} {
 		out := apply(t, rank.Aggregate{Scoring: rank.Scoring{Method: method, M: 2, Decay: 0.5}}, in, rank.Env{Facts: guide()})
 		if got := out[0].Explanation.Label; got != want {
@@ -79,7 +81,8 @@ func TestAggregateTies(t *testing.T) {
 		}
 		return h
 	}
-	in := ranking(ranked("t:a", 5, 3, 7), ranked("t:b", 5, 9, 2), ranked("t:z", 5), ranked("t:y", 4), ranked("t:y", 1, -1), ranked("t:x", 3), ranked("t:x", 2, -1))
+	in := ranking(ranked("t:a", 5, 3, 7), ranked("t:b", 5, 9, 2), ranked("t:z", 5), ranked("t:y", 4), ranked("t:y", 1, -1),
+		ranked("t:x", 3), ranked("t:x", 2, -1))
 	out := apply(t, rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 2}}, in, rank.Env{Facts: l})
 	equal(t, "ties", ids(out), []sheaf.ID{"t:b", "t:a", "t:z", "t:y", "t:x"})
 }
@@ -109,7 +112,8 @@ func TestFolderBoost(t *testing.T) {
 			}
 		}
 		in.Sort()
-		out := apply(t, rank.FolderBoost{MinDocuments: test.least, MinShare: 0.4, Max: test.limit}, withReasons(in), rank.Env{Facts: l})
+		out := apply(t, rank.FolderBoost{MinDocuments: test.least, MinShare: 0.4, Max: test.limit}, withReasons(in),
+			rank.Env{Facts: l})
 		checkReasons(t, "folder", out)
 		if !near(out[0].Score, test.want) {
 			t.Errorf("%+v: got %v", test, out[0].Score)
@@ -139,9 +143,11 @@ func TestGraphBoost(t *testing.T) {
 	stage := rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.15}
 	out := apply(t, stage, withReasons(ranking(hit("t:b.md", 1), hit("t:c.md", 1), hit("t:a.md", 1))), rank.Env{Facts: l})
 	checkReasons(t, "graph", out)
-	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(2.3), "t:b.md": 1 + 0.1*math.Log(1.3), "t:c.md": 1})
+	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(2.3), "t:b.md": 1 + 0.1*math.Log(1.3),
+		"t:c.md": 1})
 	stage.Strength = 5
-	nearScores(t, scoresOf(apply(t, stage, out, rank.Env{Facts: l})), map[string]float64{"t:a.md": 1.15 * (1 + 0.1*math.Log(2.3)), "t:b.md": 1.15 * (1 + 0.1*math.Log(1.3)), "t:c.md": 1})
+	nearScores(t, scoresOf(apply(t, stage, out, rank.Env{Facts: l})),
+		map[string]float64{"t:a.md": 1.15 * (1 + 0.1*math.Log(2.3)), "t:b.md": 1.15 * (1 + 0.1*math.Log(1.3)), "t:c.md": 1})
 }
 
 // Links alone are counted from the documents that have them, with the same result
@@ -151,14 +157,16 @@ func TestGraphBoostOfLinksAlone(t *testing.T) {
 	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md", "t:d.md", "t:e.md"} {
 		l.add(id).Tags = []string{"same"}
 	}
-	for from, to := range map[sheaf.ID]sheaf.ID{"t:b.md": "t:a.md", "t:c.md": "t:a.md", "t:a.md": "t:b.md", "t:d.md": "t:d.md", "t:e.md": "t:d.md"} {
+	for from, to := range map[sheaf.ID]sheaf.ID{"t:b.md": "t:a.md", "t:c.md": "t:a.md", "t:a.md": "t:b.md",
+		"t:d.md": "t:d.md", "t:e.md": "t:d.md"} {
 		l.link(from, to)
 	}
 	in := ranking(hit("t:a.md", 1), hit("t:b.md", 1), hit("t:c.md", 1), hit("t:d.md", 1)) // e is not found
 	stage := rank.GraphBoost{Candidates: 10, Backlink: 1, Strength: 0.1}
 	out := apply(t, stage, withReasons(in), rank.Env{Facts: l})
 	checkReasons(t, "links", out)
-	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(3), "t:b.md": 1 + 0.1*math.Log(2), "t:c.md": 1, "t:d.md": 1})
+	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(3), "t:b.md": 1 + 0.1*math.Log(2),
+		"t:c.md": 1, "t:d.md": 1})
 	stage.CoCitation = 1e-12 // counted the other way
 	nearScores(t, scoresOf(apply(t, stage, in, rank.Env{Facts: l})), scoresOf(out))
 }
@@ -178,14 +186,18 @@ func TestRecency(t *testing.T) {
 	env := rank.Env{Facts: l, Now: now}
 	out := apply(t, rank.Recency{Decay: 0.5, Floor: 0.75, Undated: rank.UndatedAge}, withReasons(in), env)
 	checkReasons(t, "hyperbolic", out)
-	nearScores(t, scoresOf(out), map[string]float64{"t:new": 1, "t:future": 1, "t:half": 1 / (1 + 0.5*182.0/365), "t:old": 0.75, "t:undated": 0.8888137312928046})
-	out = apply(t, rank.Recency{Curve: rank.HalfLife, HalfLife: 182 * 24 * time.Hour, Floor: 0.1, Undated: 0}, withReasons(in), env)
+	nearScores(t, scoresOf(out), map[string]float64{"t:new": 1, "t:future": 1, "t:half": 1 / (1 + 0.5*182.0/365),
+		"t:old": 0.75, "t:undated": 0.8888137312928046})
+	out = apply(t, rank.Recency{Curve: rank.HalfLife, HalfLife: 182 * 24 * time.Hour, Floor: 0.1, Undated: 0},
+		withReasons(in), env)
 	checkReasons(t, "half life", out)
-	nearScores(t, scoresOf(out), map[string]float64{"t:new": 1, "t:future": 1, "t:half": 0.5, "t:old": 0.1, "t:undated": 1})
+	nearScores(t, scoresOf(out), map[string]float64{"t:new": 1, "t:future": 1, "t:half": 0.5, "t:old": 0.1,
+		"t:undated": 1})
 }
 
 func TestPropertyBoost(t *testing.T) {
-	for b, want := range map[float64]float64{0: 1, 3: 1.462117157260, -3: 0.768941421370, -0.5: 0.9584295167832002, 0.5: 1.0831409664335998, 100: 1.999999999999993} {
+	for b, want := range map[float64]float64{0: 1, 3: 1.462117157260, -3: 0.768941421370, -0.5: 0.9584295167832002,
+		0.5: 1.0831409664335998, 100: 1.999999999999993} {
 		if got := rank.Feedback.Factor(b); !near(got, want) {
 			t.Errorf("feedback %v: got %v, want %v", b, got, want)
 		}
@@ -193,33 +205,40 @@ func TestPropertyBoost(t *testing.T) {
 	l := newShelf()
 	l.add("t:a").Properties = []sheaf.Property{{Name: "Boost", Values: []sheaf.Value{sheaf.NumberValue(-3)}}}
 	l.add("t:b").Properties = []sheaf.Property{{Name: "boost", Values: []sheaf.Value{sheaf.TextValue("3")}}}
-	out := apply(t, rank.PropertyBoost{Name: "boost"}, withReasons(ranking(hit("t:a", 2), hit("t:b", 1))), rank.Env{Facts: l})
+	out := apply(t, rank.PropertyBoost{Name: "boost"}, withReasons(ranking(hit("t:a", 2), hit("t:b", 1))),
+		rank.Env{Facts: l})
 	checkReasons(t, "feedback", out)
 	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2 * 0.768941421370, "t:b": 1})
 	out = apply(t, rank.PropertyBoost{Name: "boost", Curve: rank.Plain}, ranking(hit("t:a", 2)), rank.Env{Facts: l})
 	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2}) // a negative factor is none
 	l.add("t:c").Properties = []sheaf.Property{{Name: "chunk_boost", Values: []sheaf.Value{sheaf.NumberValue(0.7)}}}
-	out = apply(t, rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}, withReasons(ranking(hit("t:c", 2))), rank.Env{Facts: l})
+	out = apply(t, rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}, withReasons(ranking(hit("t:c", 2))),
+		rank.Env{Facts: l})
 	nearScores(t, scoresOf(out), map[string]float64{"t:c": 1.4})
 }
 
 func TestHeadingBoost(t *testing.T) {
-	out := apply(t, rank.HeadingBoost{Max: 1.3, Decay: 0.9}, withReasons(ranking(hit(at(""), 1), hit(at("A"), 1), hit(at("A1"), 1), hit(at("C1"), 1))), rank.Env{Facts: guide()})
+	out := apply(t, rank.HeadingBoost{Max: 1.3, Decay: 0.9},
+		withReasons(ranking(hit(at(""), 1), hit(at("A"), 1), hit(at("A1"), 1), hit(at("C1"), 1))), rank.Env{Facts: guide()})
 	checkReasons(t, "heading", out)
-	nearScores(t, scoresOf(out), map[string]float64{"t:guide.md": 1.3, "t:guide.md#A": 1.3, "t:guide.md#A1": 1.17, "t:guide.md#C1": 1.053})
+	nearScores(t, scoresOf(out), map[string]float64{"t:guide.md": 1.3, "t:guide.md#A": 1.3, "t:guide.md#A1": 1.17,
+		"t:guide.md#C1": 1.053})
 }
 
 func TestFieldBoost(t *testing.T) {
 	l := newShelf()
 	d := l.add("mine:x/y/a.md")
 	d.Tags = []string{"Project/Alpha"}
-	d.Properties = []sheaf.Property{{Name: "status", Values: []sheaf.Value{sheaf.TextValue("Done")}}, {Name: "author", Values: []sheaf.Value{sheaf.TextValue("[[People/Ann|A]]")}}}
+	d.Properties = []sheaf.Property{{Name: "status", Values: []sheaf.Value{sheaf.TextValue("Done")}},
+		{Name: "author", Values: []sheaf.Value{sheaf.TextValue("[[People/Ann|A]]")}}}
 	in := ranking(hit(d.ID, 1))
 	for _, test := range []struct {
 		field, value string
 		want         float64
-	}{{"tree", "mine", 1.5}, {"tree", "other", 1}, {"folder", "x", 1.5}, {"folder", "x/y", 1.5}, {"folder", "x/", 1}, {"tag", "project", 1.5},
-		{"tag", "proj", 1}, {"prop.Status", "done", 1.5}, {"prop.status", "open", 1}, {"prop.author", "ann", 1.5}, {"prop.author", "A", 1}} {
+	}{{"tree", "mine", 1.5}, {"tree", "other", 1}, {"folder", "x", 1.5}, {"folder", "x/y", 1.5}, {"folder", "x/", 1},
+		{"tag", "project", 1.5},
+		{"tag", "proj", 1}, {"prop.Status", "done", 1.5}, {"prop.status", "open", 1}, {"prop.author", "ann", 1.5},
+		{"prop.author", "A", 1}} {
 		out := apply(t, rank.FieldBoost{Field: test.field, Values: []string{test.value}, Factor: 1.5}, in, rank.Env{Facts: l})
 		if out[0].Score != test.want {
 			t.Errorf("%s is %s: got %v, want %v", test.field, test.value, out[0].Score, test.want)
@@ -292,17 +311,21 @@ func TestNormalize(t *testing.T) {
 		{rank.Normalize{Low: 0.02, High: 0.98}, []float64{0.98, 0.04343548610317169, 0.02}},
 		{rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1}, []float64{1, 0.5, 0}},
 		// z is 1.4139, -0.6807 and -0.7332.
-		{rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2}, []float64{0.8043787372670084, 0.3360965785644582, 0.32450350457552724}},
-		{rank.Normalize{Scale: rank.ScaleTanh, Low: 0.3, High: 0.8, Spread: 2}, []float64{0.8, 0.3360965785644582, 0.32450350457552724}},
+		{rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2},
+			[]float64{0.8043787372670084, 0.3360965785644582, 0.32450350457552724}},
+		{rank.Normalize{Scale: rank.ScaleTanh, Low: 0.3, High: 0.8, Spread: 2},
+			[]float64{0.8, 0.3360965785644582, 0.32450350457552724}},
 		{rank.Normalize{Scale: rank.ScaleMax}, []float64{1, 1.3114 / 33.7378, 0.5 / 33.7378}},
-		{rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Middle: 0.5, Spread: 2}, []float64{1 / (1 + math.Exp(-(33.7378-0.5)/2)), 1 / (1 + math.Exp(-(1.3114-0.5)/2)), 0.5}},
+		{rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Middle: 0.5, Spread: 2},
+			[]float64{1 / (1 + math.Exp(-(33.7378-0.5)/2)), 1 / (1 + math.Exp(-(1.3114-0.5)/2)), 0.5}},
 	} {
 		out := apply(t, test.n, withReasons(in), rank.Env{})
 		checkReasons(t, "normalize", out)
 		nearList(t, out, test.want)
 	}
 	ties := ranking(hit("a", 2), hit("b", 2), hit("c", 1))
-	nearList(t, apply(t, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1}, ties, rank.Env{}), []float64{0.75, 0.75, 0})
+	nearList(t, apply(t, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1}, ties, rank.Env{}),
+		[]float64{0.75, 0.75, 0})
 	for _, scale := range []rank.Scale{rank.ScaleMinMax, rank.ScaleTanh, rank.ScalePercentile} {
 		one := apply(t, rank.Normalize{Scale: scale, Low: 0.02, High: 0.98, Spread: 2}, ranking(hit("a", 7)), rank.Env{})
 		nearList(t, one, []float64{0.5})
@@ -311,7 +334,8 @@ func TestNormalize(t *testing.T) {
 
 func TestPerDocument(t *testing.T) {
 	in := ranking(hit(at("A1"), 5), hit(at("A2"), 4), hit("t:lone.md", 3), hit(at("B"), 2))
-	equal(t, "two each", ids(apply(t, rank.PerDocument{Max: 2}, in, rank.Env{Facts: guide()})), []sheaf.ID{at("A1"), at("A2"), "t:lone.md"})
+	equal(t, "two each", ids(apply(t, rank.PerDocument{Max: 2}, in, rank.Env{Facts: guide()})),
+		[]sheaf.ID{at("A1"), at("A2"), "t:lone.md"})
 }
 
 // TestPerDocumentOfOneSection: a document and its only section of the same title
@@ -344,7 +368,8 @@ func TestTreeSimilarityOfBrokenTrees(t *testing.T) {
 		c.ID = id
 		facts.chunks[id] = &c
 	}
-	for _, pair := range [][2]sheaf.ID{{"t:a.md#beside", "t:a.md#upper"}, {"t:a.md#beside", "t:a.md"}, {"t:b.md#orphan", "t:c.md#orphan"}} {
+	for _, pair := range [][2]sheaf.ID{{"t:a.md#beside", "t:a.md#upper"}, {"t:a.md#beside", "t:a.md"},
+		{"t:b.md#orphan", "t:c.md#orphan"}} {
 		if s := rank.TreeSimilarity(pair[0], pair[1], facts); s != 0 {
 			t.Errorf("%s and %s: got %v, want 0", pair[0], pair[1], s)
 		}
@@ -372,7 +397,8 @@ func TestMMR(t *testing.T) {
 func TestNeighbors(t *testing.T) {
 	in := ranking(hit(at("A2"), 5), hit(at("A3"), 4))
 	out := apply(t, rank.Neighbors{Before: 1, After: 1}, in, rank.Env{Facts: guide()})
-	equal(t, "neighbours", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:guide.md#A3 4 [t:guide.md#A2 t:guide.md#B]")
+	equal(t, "neighbours", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:guide.md#A3 4 [t:guide.md#A2 "+
+		"t:guide.md#B]")
 	equal(t, "score of a neighbour that was found", out[0].Constituents[1].Score, 4.0)
 	in[1].Constituents = []sheaf.Hit{hit(at("C1"), 1)}
 	out = apply(t, rank.Neighbors{Before: 1, After: 1}, in, rank.Env{Facts: guide()})
@@ -396,7 +422,8 @@ func TestMergeAdjacent(t *testing.T) {
 	out := apply(t, rank.MergeAdjacent{}, withReasons(in), rank.Env{Facts: guide()})
 	equal(t, "sections", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:lone.md 4\nt:guide.md#C1 1")
 	in = ranking(hit(at("A1"), 5), hit(at("A3"), 4))
-	equal(t, "with one between", lines(apply(t, rank.MergeAdjacent{}, in, rank.Env{Facts: guide()})), "t:guide.md#A1 5\nt:guide.md#A3 4")
+	equal(t, "with one between", lines(apply(t, rank.MergeAdjacent{}, in, rank.Env{Facts: guide()})),
+		"t:guide.md#A1 5\nt:guide.md#A3 4")
 }
 
 func TestBudget(t *testing.T) {
@@ -404,8 +431,10 @@ func TestBudget(t *testing.T) {
 	in := ranking(hit(at("A1"), 5), hit(at(""), 4), hit(at("B"), 3))
 	env := rank.Env{Facts: l}
 	equal(t, "stop", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4}, in, env)), []sheaf.ID{at("A1")})
-	equal(t, "skip", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4, Skip: true}, in, env)), []sheaf.ID{at("A1"), at("B")})
-	equal(t, "overhead", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4, Overhead: 10, Skip: true}, in, env)), []sheaf.ID{at("A1")})
+	equal(t, "skip", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4, Skip: true}, in, env)),
+		[]sheaf.ID{at("A1"), at("B")})
+	equal(t, "overhead", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4, Overhead: 10, Skip: true}, in, env)),
+		[]sheaf.ID{at("A1")})
 }
 
 func TestPin(t *testing.T) {
@@ -416,7 +445,8 @@ func TestPin(t *testing.T) {
 }
 
 func TestAsSimilarity(t *testing.T) {
-	out := apply(t, rank.AsSimilarity{To: rank.Closeness}, withReasons(ranking(hit("a", math.Cos(math.Pi/4)), hit("b", 0))), rank.Env{})
+	out := apply(t, rank.AsSimilarity{To: rank.Closeness},
+		withReasons(ranking(hit("a", math.Cos(math.Pi/4)), hit("b", 0))), rank.Env{})
 	checkReasons(t, "closeness", out)
 	nearList(t, out, []float64{1 / (1 + math.Pi/4), 1 / (1 + math.Pi/2)})
 }
@@ -424,19 +454,26 @@ func TestAsSimilarity(t *testing.T) {
 // every is one value of each stage.
 var every = []rank.Stage{
 	rank.Aggregate{}, rank.Aggregate{To: rank.ToParent, Scoring: rank.Scoring{Method: rank.TopMAvg, M: 2}},
-	rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, M: 3, Decay: 0.95}}, rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc, K: 60}},
-	specification(), rank.Tree{Threshold: 0.3, MinMatches: 2, Nested: rank.NestedBoth, Scoring: rank.Scoring{Method: rank.RSS}},
+	rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, M: 3, Decay: 0.95}},
+	rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc, K: 60}},
+	specification(), rank.Tree{Threshold: 0.3, MinMatches: 2, Nested: rank.NestedBoth,
+		Scoring: rank.Scoring{Method: rank.RSS}},
 	rank.FolderBoost{MinDocuments: 2, MinShare: 0.4, Max: 1.15}, rank.FolderBoost{Blend: rank.Add},
 	rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.15},
-	rank.Recency{Decay: 0.5, Floor: 0.75, Undated: rank.UndatedAge}, rank.Recency{Curve: rank.HalfLife, HalfLife: time.Hour, Blend: rank.Add},
-	rank.PropertyBoost{Name: "boost"}, rank.PropertyBoost{Name: "boost", Curve: rank.Plain, Blend: rank.Add}, rank.HeadingBoost{Max: 5, Decay: 0.7},
-	rank.Names{Document: 0.3, Heading: 0.3, Title: 1, Alias: 0.9, Equal: 0.4}, rank.WordPairs{Strength: 0.3, Hits: 20}, rank.FieldBoost{Field: "folder", Values: []string{"x"}, Factor: 0.5},
+	rank.Recency{Decay: 0.5, Floor: 0.75, Undated: rank.UndatedAge},
+	rank.Recency{Curve: rank.HalfLife, HalfLife: time.Hour, Blend: rank.Add},
+	rank.PropertyBoost{Name: "boost"}, rank.PropertyBoost{Name: "boost", Curve: rank.Plain, Blend: rank.Add},
+	rank.HeadingBoost{Max: 5, Decay: 0.7},
+	rank.Names{Document: 0.3, Heading: 0.3, Title: 1, Alias: 0.9, Equal: 0.4}, rank.WordPairs{Strength: 0.3, Hits: 20},
+	rank.FieldBoost{Field: "folder", Values: []string{"x"}, Factor: 0.5},
 	rank.Top{N: 5}, rank.Elbow{Ratio: 0.5, Max: 20}, rank.Adaptive{Floor: 2, Ceiling: 10, Relative: 0.3, Diverse: true},
 	rank.Normalize{Low: 0.02, High: 0.98}, rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2.5},
-	rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Spread: 1}, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1},
+	rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Spread: 1},
+	rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1},
 	rank.Normalize{Scale: rank.ScaleMax}, rank.Normalize{Scale: rank.ScaleZScore}, rank.Normalize{Scale: rank.ScaleL2},
 	rank.PerDocument{Max: 2}, rank.MMR{Lambda: 0.6, N: 20}, rank.Neighbors{Before: 1, After: 2}, rank.MergeAdjacent{},
-	rank.Budget{Tokens: 200, BytesPerToken: 4, Skip: true}, rank.Pin{IDs: []sheaf.ID{"t:b.md", "t:a.md"}}, rank.AsSimilarity{To: rank.HalfCosine}, rank.ReadingOrder{Within: 0.5},
+	rank.Budget{Tokens: 200, BytesPerToken: 4, Skip: true}, rank.Pin{IDs: []sheaf.ID{"t:b.md", "t:a.md"}},
+	rank.AsSimilarity{To: rank.HalfCosine}, rank.ReadingOrder{Within: 0.5},
 }
 
 // What holds for every stage: the input stays as it was, the same input gives
@@ -500,14 +537,18 @@ func TestStageProperties(t *testing.T) {
 func TestStagesRefuse(t *testing.T) {
 	nan := math.NaN()
 	bad := []rank.Stage{
-		rank.Aggregate{Scoring: rank.Scoring{Method: 99}}, rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, Decay: 2}},
+		rank.Aggregate{Scoring: rank.Scoring{Method: 99}},
+		rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, Decay: 2}},
 		rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc}}, rank.Aggregate{Scoring: rank.Scoring{M: -1}},
 		rank.FolderBoost{MinShare: 2}, rank.FolderBoost{Max: 0.5}, rank.FolderBoost{Max: nan}, rank.FolderBoost{Blend: 9},
-		rank.GraphBoost{}, rank.GraphBoost{Candidates: 1, Strength: nan}, rank.Recency{Decay: -1}, rank.Recency{Curve: rank.HalfLife},
+		rank.GraphBoost{}, rank.GraphBoost{Candidates: 1, Strength: nan}, rank.Recency{Decay: -1},
+		rank.Recency{Curve: rank.HalfLife},
 		rank.Recency{Curve: 9}, rank.Recency{Floor: 2}, rank.PropertyBoost{}, rank.HeadingBoost{},
-		rank.FieldBoost{Field: "tree", Values: []string{"x"}}, rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
+		rank.FieldBoost{Field: "tree", Values: []string{"x"}},
+		rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
 		rank.Top{N: -1}, rank.Elbow{Ratio: 2}, rank.Elbow{Max: -1}, rank.Adaptive{Floor: 3, Ceiling: 2},
-		rank.Normalize{}, rank.Normalize{Scale: 99}, rank.Normalize{Scale: rank.ScaleTanh, High: 1}, rank.PerDocument{}, rank.MMR{},
+		rank.Normalize{}, rank.Normalize{Scale: 99}, rank.Normalize{Scale: rank.ScaleTanh, High: 1}, rank.PerDocument{},
+		rank.MMR{},
 		rank.ReadingOrder{Within: -1}, rank.ReadingOrder{Within: nan},
 		rank.MMR{Lambda: 0.5, N: 5000}, rank.Neighbors{Before: -1}, rank.Budget{}, rank.AsSimilarity{To: 9},
 	}
@@ -586,7 +627,8 @@ func TestGraphBoostLooksAtSome(t *testing.T) {
 func TestBoostKeepsTheSignOfZero(t *testing.T) {
 	l := newShelf()
 	id := l.add("t:a.md").ID
-	out := apply(t, rank.HeadingBoost{Max: 1, Decay: 1, Blend: rank.Add}, sheaf.Ranking{hit(id, math.Copysign(0, -1))}, rank.Env{Facts: l})
+	out := apply(t, rank.HeadingBoost{Max: 1, Decay: 1, Blend: rank.Add}, sheaf.Ranking{hit(id, math.Copysign(0, -1))},
+		rank.Env{Facts: l})
 	if got := out[0].Score; got != 0 || math.Signbit(got) {
 		t.Errorf("-0 + (1 - 1) is %v, want 0", got)
 	}

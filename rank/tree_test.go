@@ -66,17 +66,22 @@ func TestTree(t *testing.T) {
 		{"an outer answer takes the best inside", specification(), ranking(hit(at("A1"), 8), hit(at(""), 2)),
 			"t:guide.md 8 [t:guide.md#A1]"},
 		{"a lone child lifts", specification(), ranking(hit("t:lone.md#Only", 5)), "t:lone.md 5 [t:lone.md#Only]"},
-		{"a lone child stays when two must match", rule(func(t *rank.Tree) { t.MinMatches = 2 }), ranking(hit("t:lone.md#Only", 5)), "t:lone.md#Only 5"},
-		{"both: a title match swallows nothing", rule(func(t *rank.Tree) { t.Nested = rank.NestedBoth }), ranking(hit(at(""), 9), hit(at("A1"), 8)),
+		{"a lone child stays when two must match", rule(func(t *rank.Tree) { t.MinMatches = 2 }),
+			ranking(hit("t:lone.md#Only", 5)), "t:lone.md#Only 5"},
+		{"both: a title match swallows nothing", rule(func(t *rank.Tree) { t.Nested = rank.NestedBoth }),
+			ranking(hit(at(""), 9), hit(at("A1"), 8)),
 			"t:guide.md 9\nt:guide.md#A1 8"},
-		{"both: children are still lifted", rule(func(t *rank.Tree) { t.Nested = rank.NestedBoth }), ranking(hit(at(""), 9), hit(at("A1"), 8), hit(at("A2"), 6)),
+		{"both: children are still lifted", rule(func(t *rank.Tree) { t.Nested = rank.NestedBoth }),
+			ranking(hit(at(""), 9), hit(at("A1"), 8), hit(at("A2"), 6)),
 			"t:guide.md 9\nt:guide.md#A 8 [t:guide.md#A1 t:guide.md#A2]"},
 		{"threshold 1 wants all", rule(func(t *rank.Tree) { t.Threshold = 1 }), ranking(hit(at("A1"), 8), hit(at("A2"), 6)),
 			"t:guide.md#A1 8\nt:guide.md#A2 6"},
-		{"root of the sum of squares", rule(func(t *rank.Tree) { t.Scoring.Method = rank.RSS }), ranking(hit(at("A1"), 4), hit(at("A2"), 3)),
+		{"root of the sum of squares", rule(func(t *rank.Tree) { t.Scoring.Method = rank.RSS }),
+			ranking(hit(at("A1"), 4), hit(at("A2"), 3)),
 			"t:guide.md#A 5 [t:guide.md#A1 t:guide.md#A2]"},
 		{"unknown chunks are left out", specification(), ranking(hit("t:gone.md#x", 9), hit(at("A1"), 8)), "t:guide.md#A1 8"},
-		{"constituents that score alike stand as they were found", specification(), ranking(hit(at("A1"), 5), hit(at("B"), 5), hit(at("A2"), 5)),
+		{"constituents that score alike stand as they were found", specification(),
+			ranking(hit(at("A1"), 5), hit(at("B"), 5), hit(at("A2"), 5)),
 			"t:guide.md 5 [t:guide.md#A1 t:guide.md#B t:guide.md#A2]"},
 		{"ties by the best rank inside", specification(), ranking(hit("t:lone.md", 5), hit(at("A1"), 5), hit(at("A2"), 1)),
 			"t:lone.md 5\nt:guide.md#A 5 [t:guide.md#A1 t:guide.md#A2]"},
@@ -96,7 +101,8 @@ func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 	l := newShelf()
 	l.add("t:a.md", "Set", "Set up", "X", "Y", "Z")
 	l.add("t:a.md.md", "Other", "More", "Last")
-	set, up, other := sheaf.ChunkID("t:a.md", "Set"), sheaf.ChunkID("t:a.md", "Set up"), sheaf.ChunkID("t:a.md.md", "Other")
+	set, up, other := sheaf.ChunkID("t:a.md", "Set"), sheaf.ChunkID("t:a.md", "Set up"),
+		sheaf.ChunkID("t:a.md.md", "Other")
 	out := apply(t, specification(), ranking(hit(set, 5), hit(up, 4), hit(other, 3)), rank.Env{Facts: l})
 	equal(t, "tree", lines(out), fmt.Sprintf("%s 5\n%s 4\n%s 3", set, up, other))
 }
@@ -109,14 +115,16 @@ func TestTreeSaysWhoseScore(t *testing.T) {
 		t.Fatalf("got %v", lines(out))
 	}
 	e := out[0].Explanation
-	if e.Combine != sheaf.CombineMax || len(e.Parts) != 2 || e.Parts[0].Label != string(at("A1")) || e.Parts[0].Value != 8 || e.Parts[1].Label != string(at("")) || e.Parts[1].Value != 2 {
+	if e.Combine != sheaf.CombineMax || len(e.Parts) != 2 || e.Parts[0].Label != string(at("A1")) ||
+		e.Parts[0].Value != 8 || e.Parts[1].Label != string(at("")) || e.Parts[1].Value != 2 {
 		t.Errorf("got %+v", *e)
 	}
 }
 
 func TestTreeRefuses(t *testing.T) {
 	env := rank.Env{Facts: guide()}
-	for _, tree := range []rank.Tree{{}, {Threshold: 1.5, MinMatches: 1}, {Threshold: 0.5}, {Threshold: 0.5, MinMatches: 1, Nested: 9}} {
+	for _, tree := range []rank.Tree{{}, {Threshold: 1.5, MinMatches: 1}, {Threshold: 0.5},
+		{Threshold: 0.5, MinMatches: 1, Nested: 9}} {
 		if _, err := tree.Apply(nil, env); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%+v: got %v", tree, err)
 		}
@@ -151,7 +159,8 @@ func TestTreeProperties(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		l, all := randomShelf(rng)
 		in := randomRanking(rng, all, 1)
-		tree := rank.Tree{Threshold: 0.1 + 0.9*rng.Float64(), MinMatches: 1 + rng.IntN(2), Scoring: rank.Scoring{Method: rank.MaxP}}
+		tree := rank.Tree{Threshold: 0.1 + 0.9*rng.Float64(), MinMatches: 1 + rng.IntN(2),
+			Scoring: rank.Scoring{Method: rank.MaxP}}
 		out := apply(t, tree, in, rank.Env{Facts: l})
 		answers := map[sheaf.ID]bool{}
 		covered := map[sheaf.ID]bool{}

@@ -128,15 +128,19 @@ func TestVectorsVespaFirstPhase(t *testing.T) {
 		Docs    []onyxDoc
 	}
 	each(t, "onyx_vespa_first_phase.json", func(t *testing.T, _ vector, in in, want map[string]float64) {
-		title, body := signal(in.Docs, func(d onyxDoc) float64 { return d.TitleWords }), signal(in.Docs, func(d onyxDoc) float64 { return d.BodyWords })
+		title, body := signal(in.Docs, func(d onyxDoc) float64 { return d.TitleWords }),
+			signal(in.Docs, func(d onyxDoc) float64 { return d.BodyWords })
 		weights := [2]float64{in.Ratio, 1 - in.Ratio}
 		switch in.Profile {
 		case "semantic":
-			title, body = signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector }), signal(in.Docs, func(d onyxDoc) float64 { return d.BodyVector })
+			title, body = signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector }),
+				signal(in.Docs, func(d onyxDoc) float64 { return d.BodyVector })
 		case "admin_search":
 			weights = [2]float64{5, 1}
 		}
-		out, err := rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum}.Fuse([]rank.Leg{{Name: "title", Hits: title, Weight: weights[0]}, {Name: "content", Hits: body, Weight: weights[1]}})
+		out, err := rank.Scores{Norm: rank.NormNone,
+			Mean: rank.MeanSum}.Fuse([]rank.Leg{{Name: "title", Hits: title, Weight: weights[0]},
+			{Name: "content", Hits: body, Weight: weights[1]}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,12 +166,16 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 	}
 	each(t, "onyx_vespa_global_phase.json", func(t *testing.T, _ vector, in in, want want) {
 		body := signal(in.Docs, func(d onyxDoc) float64 { return d.BodyVector })
-		title := rank.MaxLegs(rank.Leg{Hits: body}, rank.Leg{Hits: signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector })}).Hits
+		title := rank.MaxLegs(rank.Leg{Hits: body},
+			rank.Leg{Hits: signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector })}).Hits
 		a, r := in.Alpha, in.Ratio
 		out, err := rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
-			{Name: "title vector", Hits: withReasons(title), Weight: a * r}, {Name: "content vector", Hits: withReasons(body), Weight: a * (1 - r)},
-			{Name: "title words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.TitleWords })), Weight: (1 - a) * r},
-			{Name: "content words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.BodyWords })), Weight: (1 - a) * (1 - r)},
+			{Name: "title vector", Hits: withReasons(title), Weight: a * r},
+			{Name: "content vector", Hits: withReasons(body), Weight: a * (1 - r)},
+			{Name: "title words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.TitleWords })),
+				Weight: (1 - a) * r},
+			{Name: "content words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.BodyWords })),
+				Weight: (1 - a) * (1 - r)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +190,8 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 			doc := l.add(d.ID)
 			doc.Properties = []sheaf.Property{{Name: "boost", Values: []sheaf.Value{sheaf.NumberValue(d.Boost)}}}
 			if d.ChunkBoost != nil {
-				doc.Properties = append(doc.Properties, sheaf.Property{Name: "chunk_boost", Values: []sheaf.Value{sheaf.NumberValue(*d.ChunkBoost)}})
+				doc.Properties = append(doc.Properties,
+					sheaf.Property{Name: "chunk_boost", Values: []sheaf.Value{sheaf.NumberValue(*d.ChunkBoost)}})
 			}
 			if d.Updated != nil {
 				l.dates[d.ID] = time.Unix(*d.Updated, 0)
@@ -190,7 +199,8 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 		}
 		env := rank.Env{Facts: l, Now: time.Unix(in.Now, 0)}
 		for _, stage := range []rank.Stage{rank.PropertyBoost{Name: "boost", Curve: rank.Feedback},
-			rank.Recency{Decay: in.DecayFactor, Floor: 0.75, Undated: rank.UndatedAge}, rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}} {
+			rank.Recency{Decay: in.DecayFactor, Floor: 0.75, Undated: rank.UndatedAge},
+			rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}} {
 			out = apply(t, stage, out, env)
 		}
 		checkReasons(t, "global phase", out)

@@ -98,7 +98,8 @@ func TestVectorsRRF(t *testing.T) {
 		Text   *int    `json:"text_rank"`
 	}
 	each(t, "rrf_fusion.json", func(t *testing.T, _ vector, in in, want []want) {
-		out, err := rank.RRF{K: in.K}.Fuse([]rank.Leg{{Name: "vector", Hits: listed(in.Vector), Weight: 1}, {Name: "text", Hits: listed(in.Text), Weight: 1}})
+		out, err := rank.RRF{K: in.K}.Fuse([]rank.Leg{{Name: "vector", Hits: listed(in.Vector), Weight: 1},
+			{Name: "text", Hits: listed(in.Text), Weight: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +133,8 @@ func TestVectorsRRFValidation(t *testing.T) {
 			t.Skip("about the request, not the fusion")
 		}
 		_, err := rank.RRF{K: int(*in.K)}.Fuse([]rank.Leg{{Name: "text", Hits: listed([]string{"a"}), Weight: 1}})
-		if (err == nil) != (want.Status == 200) || err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(want.Error, "rrf_k ")) {
+		if (err == nil) != (want.Status == 200) ||
+			err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(want.Error, "rrf_k ")) {
 			t.Errorf("got %v, want %+v", err, want)
 		}
 	})
@@ -176,7 +178,8 @@ func TestVectorsSonarRRF(t *testing.T) {
 			if err := json.Unmarshal(v.Input, &in); err != nil {
 				t.Fatal(err)
 			}
-			legs := []rank.Leg{{Name: "embedding", Hits: listed(in.Embedding), Weight: in.EmbeddingWeight}, {Name: "bm25", Hits: listed(in.BM25), Weight: in.BM25Weight}}
+			legs := []rank.Leg{{Name: "embedding", Hits: listed(in.Embedding), Weight: in.EmbeddingWeight},
+				{Name: "bm25", Hits: listed(in.BM25), Weight: in.BM25Weight}}
 			out, err := rank.RRF{K: in.K, Unit: v.Op == "fuse_normalized_order"}.Fuse(legs)
 			if err != nil {
 				t.Fatal(err)

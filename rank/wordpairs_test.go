@@ -43,14 +43,17 @@ func pairsIn(worth []float64, in map[sheaf.ID][]int) func([]sheaf.ID) ([]rank.Pa
 // TestWordPairsExample is the example of the doc comment. The stage needs no documents.
 func TestWordPairsExample(t *testing.T) {
 	in := withReasons(ranking(hit("t:none.md", 1), hit("t:one.md", 1)))
-	out := apply(t, rank.WordPairs{Strength: 0.3, Hits: 10}, in, rank.Env{Pairs: func(chunks []sheaf.ID) ([]rank.Pair, error) {
-		equal(t, "asked for", chunks, []sheaf.ID{"t:none.md", "t:one.md"})
-		return []rank.Pair{{Text: "undo a", Worth: 2, In: []bool{false, false}}, {Text: "a commit", Worth: 3, In: []bool{false, true}}}, nil
-	}})
+	out := apply(t, rank.WordPairs{Strength: 0.3, Hits: 10}, in,
+		rank.Env{Pairs: func(chunks []sheaf.ID) ([]rank.Pair, error) {
+			equal(t, "asked for", chunks, []sheaf.ID{"t:none.md", "t:one.md"})
+			return []rank.Pair{{Text: "undo a", Worth: 2, In: []bool{false, false}},
+				{Text: "a commit", Worth: 3, In: []bool{false, true}}}, nil
+		}})
 	checkReasons(t, "example", out)
 	equal(t, "example", lines(out), "t:one.md 1.18\nt:none.md 1")
 	why := out[0].Explanation.Parts[1]
-	equal(t, "labels", []string{out[0].Explanation.Label, why.Label, why.Parts[0].Label, why.Parts[1].Label, why.Parts[1].Parts[0].Parts[0].Label},
+	equal(t, "labels", []string{out[0].Explanation.Label, why.Label, why.Parts[0].Label, why.Parts[1].Label,
+		why.Parts[1].Parts[0].Parts[0].Label},
 		[]string{"word pairs", "words side by side", "strength", "share of the query's pairs", `"a commit"`})
 }
 
@@ -58,7 +61,8 @@ func TestWordPairsExample(t *testing.T) {
 func TestWordPairsLeavesTheRanking(t *testing.T) {
 	in := withReasons(ranking(hit("t:b.md", 2), hit("t:a.md", 1)))
 	none := func([]sheaf.ID) ([]rank.Pair, error) { return nil, nil }
-	for what, env := range map[string]rank.Env{"nil": {}, "none": {Pairs: none}, "in no hit": {Pairs: pairsIn([]float64{1}, nil)}} {
+	for what, env := range map[string]rank.Env{"nil": {}, "none": {Pairs: none},
+		"in no hit": {Pairs: pairsIn([]float64{1}, nil)}} {
 		if out := apply(t, rank.WordPairs{Strength: 1, Hits: 10}, in, env); !reflect.DeepEqual(out, in) {
 			t.Errorf("%s: %s", what, written(out))
 		}
@@ -134,10 +138,13 @@ func TestNewStagesRefuse(t *testing.T) {
 		stage rank.Stage
 		want  string
 	}{
-		{rank.Names{Document: -1}, "names: document"}, {rank.Names{Heading: 2e6}, "names: heading"}, {rank.Names{Title: math.NaN()}, "names: title"},
+		{rank.Names{Document: -1}, "names: document"}, {rank.Names{Heading: 2e6}, "names: heading"},
+		{rank.Names{Title: math.NaN()}, "names: title"},
 		{rank.Names{Alias: -0.1}, "names: alias"}, {rank.Names{Equal: math.Inf(1)}, "names: equal"},
-		{rank.WordPairs{Strength: -1, Hits: 1}, "word pairs: strength"}, {rank.WordPairs{Strength: math.NaN(), Hits: 1}, "word pairs: strength"},
-		{rank.WordPairs{Strength: math.Inf(1), Hits: 1}, "word pairs: strength"}, {rank.WordPairs{Strength: 1}, "word pairs: hits"}, {rank.WordPairs{Strength: 1, Hits: -1}, "word pairs: hits"},
+		{rank.WordPairs{Strength: -1, Hits: 1}, "word pairs: strength"},
+		{rank.WordPairs{Strength: math.NaN(), Hits: 1}, "word pairs: strength"},
+		{rank.WordPairs{Strength: math.Inf(1), Hits: 1}, "word pairs: strength"},
+		{rank.WordPairs{Strength: 1}, "word pairs: hits"}, {rank.WordPairs{Strength: 1, Hits: -1}, "word pairs: hits"},
 	} {
 		if _, err := c.stage.Apply(nil, env); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%T%+v: got %v, want %s", c.stage, c.stage, err, c.want)

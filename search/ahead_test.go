@@ -89,7 +89,8 @@ func TestCountedAhead(t *testing.T) {
 		far := &distant{Backend: s.Backend, Counter: s.Backend.(store.Counter), counting: make(chan struct{})}
 		there := *s
 		there.Backend, there.Facts = far, facts
-		got := mustSearch(t, &there, words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()}), load(t, "sheaf"), search.Options{})
+		got := mustSearch(t, &there, words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()}),
+			load(t, "sheaf"), search.Options{})
 		if far.fault != nil {
 			t.Errorf("%s: %v", name, far.fault)
 		}
@@ -124,7 +125,9 @@ then:
 	}
 	down := errors.New("the store is down")
 	for _, fault := range []error{down, sheaf.ErrUnsupported} {
-		for name, facts := range map[string]rank.Facts{"of a known size": sized{s.Facts}, "of an unknown size": struct{ rank.Facts }{s.Facts}} {
+		for name, facts := range map[string]rank.Facts{"of a known size": sized{s.Facts}, "of an unknown size": struct {
+			rank.Facts
+		}{s.Facts}} {
 			far := &uncounted{Backend: s.Backend, fault: fault}
 			there := *s
 			there.Backend, there.Facts = far, facts

@@ -65,7 +65,8 @@ func TestPhraseOfNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes := newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"}, "small.md": {"A: on " + small + " too"}})
+	notes := newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"},
+		"small.md": {"A: on " + small + " too"}})
 	st := memory.New(a)
 	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,8 @@ func made(b *testing.B) string {
 			t.WriteString("\n\n")
 		}
 		name := filepath.Join(root, fmt.Sprintf("%02d", i/100), fmt.Sprintf("%05d.md", i))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(t.String()), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(t.String()), 0o644)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -84,7 +85,8 @@ func word(n uint64) string {
 // takes to read the clock of processor time, which is ten times slower than the one that searches read, is measured
 // and counts for nothing.
 func BenchmarkShareOfStages(b *testing.B) {
-	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), word(9) + " " + word(512), word(8191)}
+	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), word(9) + " " + word(512),
+		word(8191)}
 	root := os.Getenv("SHEAF_TEST_DIR")
 	if root == "" {
 		root = made(b)
@@ -148,12 +150,15 @@ func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	}
 	b.Cleanup(func() { c.Close() })
 	st, err := embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []store.VectorField{
-		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()}, {Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
+		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
+		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { st.Close() })
-	if _, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "t", Root: root}}, Embedder: embedder, CommitBytes: 256 << 20}); err != nil {
+	if _, err := ingest.Run(context.Background(),
+		ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "t", Root: root}}, Embedder: embedder,
+			CommitBytes: 256 << 20}); err != nil {
 		b.Fatal(err)
 	}
 	view := c.View()

@@ -49,8 +49,10 @@ func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
 
 func TestSearchOnACatalog(t *testing.T) {
 	files := map[string]string{
-		"pets/cats.md":   "---\ntitle: All about cats\naliases: [Felines]\ntags: [animal]\ndate: 2025-12-30\nboost: 3\n---\nA cat is a cat.\n\n# Food\n\nThe cat eats. See [[dogs]].\n\n# Sleep\n\nThe cat sleeps. #nap\n",
-		"pets/dogs.md":   "---\ntags: [animal]\ndate: 2019-01-01\n---\n# Dogs\n\nA dog sees a cat there.\n\n## Walks\n\nThe dog walks to the tree.\n",
+		"pets/cats.md": "---\ntitle: All about cats\naliases: [Felines]\ntags: [animal]\ndate: 2025-12-30\nboost: " +
+			"3\n---\nA cat is a cat.\n\n# Food\n\nThe cat eats. See [[dogs]].\n\n# Sleep\n\nThe cat sleeps. #nap\n",
+		"pets/dogs.md": "---\ntags: [animal]\ndate: 2019-01-01\n---\n# Dogs\n\nA dog sees a cat there.\n\n## " +
+			"Walks\n\nThe dog walks to the tree.\n",
 		"garden/tree.md": "# Trees\n\nA tree and a cat in it.\n",
 	}
 	store, view := notes(t, files)
@@ -93,7 +95,8 @@ then:
 		checkReason(t, "boosted", h.Score, h.Explanation)
 		labels += labelsOf(h.Explanation)
 	}
-	for _, want := range []string{`folder "pets": 2 of 2 documents found`, "sharing tags with 1 others", "linked to by 1 others", "dated 2025-12-30 (frontmatter)",
+	for _, want := range []string{`folder "pets": 2 of 2 documents found`, "sharing tags with 1 others",
+		"linked to by 1 others", "dated 2025-12-30 (frontmatter)",
 		"dated 2019-01-01", "property boost is 3", "heading level 1", "tag is nap"} {
 		if !strings.Contains(labels, want) {
 			t.Errorf("no explanation says %q:\n%s", want, labels)
@@ -102,16 +105,19 @@ then:
 }
 
 func TestWhyNotForWhatIsRequired(t *testing.T) {
-	store, view := notes(t, map[string]string{"cats.md": "# Cats\n\nA cat sleeps.\n", "meat.md": "# Meat\n\nA cat eats meat.\n"})
+	store, view := notes(t, map[string]string{"cats.md": "# Cats\n\nA cat sleeps.\n",
+		"meat.md": "# Meat\n\nA cat eats meat.\n"})
 	s := searcher(store)
 	s.Facts = view
 	q := query("cat", 5)
-	q.Words = sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "meat"}}, Should: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}}
+	q.Words = sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "meat"}},
+		Should: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}}
 	a, err := s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{}, sheaf.DocumentID("notes", "cats.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text, "branch vector: it scores 1 and does not hold what the query requires") {
+	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text, "branch vector: it scores 1 and does not hold "+
+		"what the query requires") {
 		t.Error(text)
 	}
 }
@@ -139,7 +145,8 @@ func TestVotesMoveRanks(t *testing.T) {
 		if boosts[1] > 0 {
 			want = "b.md"
 		}
-		if hits := mustSearch(t, s, query("cat sleeps", 2), load(t, "onyx-vespa"), search.Options{}).Hits; len(hits) != 2 || hits[0].Path != want {
+		if hits := mustSearch(t, s, query("cat sleeps", 2), load(t, "onyx-vespa"), search.Options{}).Hits; len(hits) != 2 ||
+			hits[0].Path != want {
 			t.Errorf("boosts %v: %+v", boosts, hits)
 		}
 	}

@@ -33,11 +33,13 @@ func TestTextFallsBack(t *testing.T) {
 	if len(r.Hits) == 0 || r.Hits[0].Path != "a.md" {
 		t.Errorf("hits %+v", r.Hits)
 	}
-	const note = "the picky store has no BM25 over several fields as one text; the best field counts, and 0.2 times the others"
+	const note = "the picky store has no BM25 over several fields as one text; the best field counts, and 0.2 " +
+		"times the others"
 	if !slices.Contains(r.Notes, note) {
 		t.Errorf("notes %q lack %q", r.Notes, note)
 	}
-	if r = mustSearch(t, searcher(store), query("cat", 2), load(t, "sheaf"), search.Options{}); slices.Contains(r.Notes, note) {
+	if r = mustSearch(t, searcher(store), query("cat", 2), load(t, "sheaf"), search.Options{}); slices.Contains(r.Notes,
+		note) {
 		t.Errorf("notes %q on a store with BM25F", r.Notes)
 	}
 }
@@ -62,15 +64,19 @@ func TestUnsupportedAtLoad(t *testing.T) {
 		text, want string
 		embed      bool
 	}{
-		"fields combined":  {"branches: [" + words + ", combine: bm25f}]" + fuse, "branch words on the picky store", true},
-		"fields as one":    {"branches: [" + words + ", combine: text}]" + fuse, "", true},
-		"counts nothing":   {"branches: [" + words + ", combine: bm25f, weight: 0}, " + words + "}]" + fuse, "", true},
-		"two phases":       {"candidates:\n  branches: [" + words + "}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch words on the picky store", true},
-		"in the first":     {"candidates:\n  branches: [" + words + ", combine: bm25f}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch first phase: words on the picky store", true},
-		"what it can":      {"branches: [" + words + "}]" + fuse, "", true},
-		"no model":         {"branches: [" + meaning + "]" + fuse, "branch meaning searches by meaning and no embedding model is in use", false},
+		"fields combined": {"branches: [" + words + ", combine: bm25f}]" + fuse, "branch words on the picky store", true},
+		"fields as one":   {"branches: [" + words + ", combine: text}]" + fuse, "", true},
+		"counts nothing":  {"branches: [" + words + ", combine: bm25f, weight: 0}, " + words + "}]" + fuse, "", true},
+		"two phases": {"candidates:\n  branches: [" + words + "}]\n  limit: 10\nbranches: [" + words + "}]" + fuse,
+			"branch words on the picky store", true},
+		"in the first": {"candidates:\n  branches: [" + words + ", combine: bm25f}]\n  limit: 10\nbranches: [" + words +
+			"}]" + fuse, "branch first phase: words on the picky store", true},
+		"what it can": {"branches: [" + words + "}]" + fuse, "", true},
+		"no model": {"branches: [" + meaning + "]" + fuse, "branch meaning searches by meaning and no embedding " +
+			"model is in use", false},
 		"a model for some": {"branches: [" + meaning + ", " + words + "}]" + fuse, "", false},
-		"no folder":        {"candidates: {scan: 10}\nbranches: [" + words + "}]" + fuse, "candidates: scan: there is no folder", true},
+		"no folder": {"candidates: {scan: 10}\nbranches: [" + words + "}]" + fuse, "candidates: scan: there " +
+			"is no folder", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "counts nothing" {
@@ -96,7 +102,8 @@ func TestUnsupportedAtLoad(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "profile test") {
+			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), test.want) ||
+				!strings.Contains(err.Error(), "profile test") {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 			q := sheaf.Query{Text: "cat", Words: sheaf.Match{Text: "cat"}, Limit: 5}

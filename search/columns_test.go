@@ -29,12 +29,14 @@ func TestOrderAndFacets(t *testing.T) {
 	}
 	st := memory.New(a)
 	var batch store.Batch
-	for i, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:cats.md#Play", "t:gone.md#Cat", "t:garden.md#Trees"} {
+	for i, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:cats.md#Play", "t:gone.md#Cat",
+		"t:garden.md#Trees"} {
 		text := "a cat"
 		if i == 4 {
 			text = "a tree"
 		}
-		batch.Chunks = append(batch.Chunks, store.Chunk{ID: id, Doc: sheaf.DocumentID("t", id.Path()), Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}},
+		batch.Chunks = append(batch.Chunks, store.Chunk{ID: id, Doc: sheaf.DocumentID("t", id.Path()),
+			Fields:  []store.Field{{Name: sheaf.FieldBody, Text: text}},
 			Columns: []store.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i % 2))}}}})
 	}
 	if err := st.Write(context.Background(), batch); err != nil {

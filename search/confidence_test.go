@@ -34,7 +34,8 @@ func usual() *search.Calibration {
 // always returns a calibration that says the same of every result.
 func always(bias, answered float64) *search.Calibration {
 	none := make([]float64, len(new(search.Evidence).Features()))
-	return &search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none}, Answered: calibrate.Logistic{Bias: answered, Weights: none}, Least: 0.5}
+	return &search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none},
+		Answered: calibrate.Logistic{Bias: answered, Weights: none}, Least: 0.5}
 }
 
 func calibrated(s *search.Searcher, c *search.Calibration) *search.Searcher {
@@ -160,7 +161,8 @@ func TestConfidence(t *testing.T) {
 // TestConfidenceChangesNothingElse checks that results, scores and explanations are the
 // same with and without a calibration.
 func TestConfidenceChangesNothingElse(t *testing.T) {
-	for _, o := range []search.Options{{}, {Explain: true}, {Trace: true}, {Parameters: map[string]string{"meaning": "0.5"}}} {
+	for _, o := range []search.Options{{}, {Explain: true}, {Trace: true},
+		{Parameters: map[string]string{"meaning": "0.5"}}} {
 		for _, text := range []string{"cat", "cat dog zebra", "cat OR zebra", "zebra", `"cat"`, "tag:nosuch", ""} {
 			plain := mustSearch(t, counting(t, animals()), parsed(text), load(t, "sheaf"), o)
 			judged := mustSearch(t, calibrated(counting(t, animals()), usual()), parsed(text), load(t, "sheaf"), o)
@@ -199,7 +201,9 @@ func TestConfidenceRepeats(t *testing.T) {
 // stages drop hits.
 func TestLead(t *testing.T) {
 	search3 := func(text, then string) []search.Hit {
-		p, err := profile.Parse("measured.yaml", []byte("name: measured\nabout: Words.\nbranches:\n  - {name: words, retrieve: text, fields: {body: 1}, limit: 100}\nfuse: {method: scores, norm: share, mean: sum}\nthen:\n"+then), profile.Builtin)
+		p, err := profile.Parse("measured.yaml",
+			[]byte("name: measured\nabout: Words.\nbranches:\n  - {name: words, retrieve: text, fields: {body: 1}, limit: "+
+				"100}\nfuse: {method: scores, norm: share, mean: sum}\nthen:\n"+then), profile.Builtin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +228,8 @@ func TestLead(t *testing.T) {
 			t.Errorf("result %d of %s: lead %v, want %v", i+1, h.Doc, h.Evidence.Lead, want)
 		}
 	}
-	for _, then := range []string{"  - top: {n: 1}\n", "  - top: {n: 2}\n", "  - per_document: 1\n", "  - per_document: 1\n  - top: {n: 1}\n"} {
+	for _, then := range []string{"  - top: {n: 1}\n", "  - top: {n: 2}\n", "  - per_document: 1\n",
+		"  - per_document: 1\n  - top: {n: 1}\n"} {
 		for _, h := range search3("cat dog", then) {
 			i := slices.IndexFunc(all, func(other search.Hit) bool { return other.ID == h.ID })
 			if h.Evidence.Lead != all[i].Evidence.Lead {
@@ -357,9 +362,11 @@ func TestConfidenceNeedsWords(t *testing.T) {
 // TestConfidenceOfOddQueries checks that probabilities are numbers within 0..1 whatever
 // is asked.
 func TestConfidenceOfOddQueries(t *testing.T) {
-	for _, text := range []string{"", " ", "a", "1", "?", "cat", strings.Repeat("cat ", 1000), strings.Repeat("zebra ", 999) + "cat", numerals(1000), "-cat", `""`, "()", "OR", "日本語"} {
+	for _, text := range []string{"", " ", "a", "1", "?", "cat", strings.Repeat("cat ", 1000),
+		strings.Repeat("zebra ", 999) + "cat", numerals(1000), "-cat", `""`, "()", "OR", "日本語"} {
 		for _, s := range []*search.Searcher{searcher(animals()), counting(t, animals())} {
-			r := mustSearch(t, calibrated(s, usual()), sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: 10}, load(t, "sheaf"), search.Options{Evidence: true})
+			r := mustSearch(t, calibrated(s, usual()), sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: 10},
+				load(t, "sheaf"), search.Options{Evidence: true})
 			for i, h := range r.Hits {
 				for k, f := range h.Evidence.Features() {
 					if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -373,7 +380,8 @@ func TestConfidenceOfOddQueries(t *testing.T) {
 		}
 	}
 	nan, infinite := math.NaN(), math.Inf(1)
-	for _, e := range []search.Evidence{{}, {Score: nan, Words: nan, Meaning: nan, Lead: nan, Unseen: nan, Numbers: nan}, {Score: infinite, Words: infinite, Lead: -infinite, Length: math.MaxInt}} {
+	for _, e := range []search.Evidence{{}, {Score: nan, Words: nan, Meaning: nan, Lead: nan, Unseen: nan, Numbers: nan},
+		{Score: infinite, Words: infinite, Lead: -infinite, Length: math.MaxInt}} {
 		if p := usual().Confidence(&e, true); !(p >= 0 && p <= 1) {
 			t.Errorf("%+v: confidence %v", e, p)
 		}
@@ -427,7 +435,8 @@ func TestUnseenNumberIsUnsure(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	for confidence, want := range map[float64]search.Level{1: search.High, 0.85: search.High, 0.8499: search.Medium, 0.60: search.Medium, 0.5999: search.Low, 0.30: search.Low, 0.2999: search.None, 0: search.None} {
+	for confidence, want := range map[float64]search.Level{1: search.High, 0.85: search.High, 0.8499: search.Medium,
+		0.60: search.Medium, 0.5999: search.Low, 0.30: search.Low, 0.2999: search.None, 0: search.None} {
 		if got := search.LevelOf(confidence); got != want {
 			t.Errorf("%v is %s, want %s", confidence, got, want)
 		}
@@ -478,7 +487,8 @@ func TestAlternatives(t *testing.T) {
 			t.Errorf("%s with %v: answerable is %v, want %v", c.text, c.terms, *r.Answerable, c.want)
 		}
 	}
-	uncounted := mustSearch(t, calibrated(searcher(animals()), always(-20, -20)), query("cat", 3), load(t, "sheaf"), search.Options{})
+	uncounted := mustSearch(t, calibrated(searcher(animals()), always(-20, -20)), query("cat", 3), load(t, "sheaf"),
+		search.Options{})
 	if *uncounted.Answerable {
 		t.Error("a query without alternatives is answerable")
 	}
@@ -488,7 +498,8 @@ func TestAlternatives(t *testing.T) {
 // a long text has little else that speaks for it.
 func TestOneWord(t *testing.T) {
 	s := calibrated(counting(t, animals()), always(-20, -20))
-	for text, want := range map[string]bool{"cat": true, "stone": true, "cat stone": false, "zebra": false, "4712": false, "cat zebra": false} {
+	for text, want := range map[string]bool{"cat": true, "stone": true, "cat stone": false, "zebra": false, "4712": false,
+		"cat zebra": false} {
 		r := mustSearch(t, s, parsed(text), load(t, "sheaf"), search.Options{})
 		if *r.Answerable != want {
 			t.Errorf("%s: answerable is %v, want %v", text, *r.Answerable, want)
@@ -513,9 +524,12 @@ func TestConfidenceIsOfOnePipeline(t *testing.T) {
 	}{
 		{"the default", load(t, "sheaf"), true},
 		{"the default under another description", parse("name: sheaf\nextends: sheaf\nabout: Mine.\n"), true},
-		{"the default with a parameter as it is", parse("name: mine\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.4}\n"), true},
-		{"another default of a parameter", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.9}\n"), false},
-		{"another weight of a field", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nbranches:\n  words: {fields: {title: 3}}\n"), false},
+		{"the default with a parameter as it is",
+			parse("name: mine\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.4}\n"), true},
+		{"another default of a parameter", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.9}\n"),
+			false},
+		{"another weight of a field", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nbranches:\n  words: {fields: " +
+			"{title: 3}}\n"), false},
 		{"other stages", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nthen: [{top: limit}]\n"), false},
 		{"another profile", load(t, "rrf"), false},
 	} {

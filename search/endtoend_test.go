@@ -39,15 +39,20 @@ var systems = []struct {
 	chunk   chunk.Options
 }{
 	{"bench-top-m-sum", "bench", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
-	{"bench-max-p", "bench", map[string]string{"method": "max_p"}, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
-	{"bench-top-m-avg", "bench", map[string]string{"method": "top_m_avg"}, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
-	{"bench-rrf-per-doc", "bench", map[string]string{"method": "rrf_per_doc"}, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
+	{"bench-max-p", "bench", map[string]string{"method": "max_p"},
+		chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
+	{"bench-top-m-avg", "bench", map[string]string{"method": "top_m_avg"},
+		chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
+	{"bench-rrf-per-doc", "bench", map[string]string{"method": "rrf_per_doc"},
+		chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
 	{"sonar", "sonar", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 32, Overlap: 4}}},
 	{"tiered", "tiered", nil, chunk.Options{}},
 	{"tiered-semantic", "tiered", map[string]string{"semantic": "1"}, chunk.Options{}},
 	{"tree", "tree", nil, chunk.Options{}},
-	{"onyx-elastic", "onyx-elastic", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 32, TitlePrefix: true, MetadataSuffix: true}}},
-	{"onyx-vespa", "onyx-vespa", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 32, TitlePrefix: true, MetadataSuffix: true}}},
+	{"onyx-elastic", "onyx-elastic", nil, chunk.Options{Chunker: "window",
+		Window: chunk.WindowOptions{Size: 32, TitlePrefix: true, MetadataSuffix: true}}},
+	{"onyx-vespa", "onyx-vespa", nil, chunk.Options{Chunker: "window",
+		Window: chunk.WindowOptions{Size: 32, TitlePrefix: true, MetadataSuffix: true}}},
 	{"rrf", "rrf", nil, chunk.Options{}},
 	{"rrf-weighted-sum", "rrf", map[string]string{"method": "weighted_sum"}, chunk.Options{}},
 	{"sheaf", "sheaf", nil, chunk.Options{}},
@@ -55,7 +60,8 @@ var systems = []struct {
 
 // asked are the queries of the golden files: words, a phrase, a name, a question,
 // a filter, nothing that is there.
-var asked = []string{"undo commit", `"force push"`, "Rebase", "how do I get back a branch that I deleted?", "branch tag:howto", "zebra"}
+var asked = []string{"undo commit", `"force push"`, "Rebase", "how do I get back a branch that I deleted?",
+	"branch tag:howto", "zebra"}
 
 // vault is a copy of testdata/vault whose files have a time of their own: notes
 // without a date are dated by it.
@@ -100,7 +106,8 @@ func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.Vect
 }
 
 // indexed is a folder in a real catalog and a store, with the vectors of model.
-func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options, name string, open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
+func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options, name string,
+	open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -122,9 +129,12 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 		t.Fatal(err)
 	}
 	st := open(t, a, []store.VectorField{
-		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()}, {Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}})
+		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
+		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}})
 	t.Cleanup(func() { _, _ = st.Close(), c.Close() })
-	report, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "vault", Root: root}}, Chunk: o, Embedder: embedder})
+	report, err := ingest.Run(context.Background(),
+		ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "vault", Root: root}}, Chunk: o,
+			Embedder: embedder})
 	if err != nil || report.Added < 10 || report.EmbedError != "" {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -212,7 +222,8 @@ func TestSystemsEndToEnd(t *testing.T) {
 }
 
 // checkAbsence asks why a note about cooking is no answer.
-func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Result, name string, set map[string]string) {
+func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Result, name string,
+	set map[string]string) {
 	t.Helper()
 	id := sheaf.ID("vault:kitchen/soup.md")
 	if r.Scanned == nil {

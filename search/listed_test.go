@@ -99,7 +99,8 @@ func TestListed(t *testing.T) {
 func TestListedInPart(t *testing.T) {
 	s, _ := filled(t, 3000, 2, 2)
 	r := mustSearch(t, s, listing(10)[0], load(t, "sheaf"), search.Options{})
-	if len(r.Hits) != 3 || r.Degraded || !r.More || !strings.Contains(fmt.Sprint(r.Notes), "per_document leaves 3 of 1000") {
+	if len(r.Hits) != 3 || r.Degraded || !r.More ||
+		!strings.Contains(fmt.Sprint(r.Notes), "per_document leaves 3 of 1000") {
 		t.Errorf("%v, degraded: %v, more: %v, notes: %q", found(r), r.Degraded, r.More, r.Notes)
 	}
 }

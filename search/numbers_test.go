@@ -22,7 +22,8 @@ func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	for _, stages := range [][2]string{
 		{"reading_order: 1000000", "reading_order: 1000000"},
 		{lifts, lifts},
-		{lifts, "adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}"}, // documents and chunks have numbers of their own
+		// documents and chunks have numbers of their own
+		{lifts, "adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}"},
 		{"adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}", lifts},
 		{lifts + "}, {top: 3", lifts + "}, {top: 2"},
 		{lifts, "aggregate: {to: parent, method: max_p}"},
@@ -35,7 +36,8 @@ func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 			for _, text := range queries {
 				q := words.Parse(text, words.Options{Limit: 10, Now: s.Now()})
 				ends := branchEnds(mustSearch(t, s, q, p, search.Options{Trace: true}))
-				checkLegs(t, strings.Join(stages[:], " and ")+", limit "+limit+", "+text, mustSearch(t, s, q, p, search.Options{}).Hits, ends)
+				checkLegs(t, strings.Join(stages[:], " and ")+", limit "+limit+", "+text,
+					mustSearch(t, s, q, p, search.Options{}).Hits, ends)
 			}
 		}
 	}

@@ -33,7 +33,8 @@ func TestWordsSideBySide(t *testing.T) {
 	notes := newShelf(map[string][]string{
 		"a.md": {"First: trees were planted by the old wall where apple pips fell", "Second: soil"},
 		"b.md": {"First: pips fell by the old wall where apple trees were planted", "Second: soil"},
-		"c.md": {"First: stones", "Second: stones"}, "d.md": {"First: walls", "Second: water"}, "e.md": {"First: paths", "Second: gates"},
+		"c.md": {"First: stones", "Second: stones"}, "d.md": {"First: walls", "Second: water"},
+		"e.md": {"First: paths", "Second: gates"},
 	})
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -46,7 +47,8 @@ func TestWordsSideBySide(t *testing.T) {
 	p := load(t, "sheaf")
 	ask := func(b store.Backend, strength string) (*search.Result, map[string]string) {
 		s := &search.Searcher{Backend: b, Store: "shelf", Facts: notes, Analyzer: a}
-		r := mustSearch(t, s, query("apple trees", 5), p, search.Options{Explain: true, Trace: true, Parameters: map[string]string{"pairs": strength}})
+		r := mustSearch(t, s, query("apple trees", 5), p,
+			search.Options{Explain: true, Trace: true, Parameters: map[string]string{"pairs": strength}})
 		why := map[string]string{}
 		for _, h := range r.Hits {
 			checkReason(t, string(h.ID), h.Score, h.Explanation)
@@ -77,11 +79,15 @@ func TestWordsSideBySide(t *testing.T) {
 		t.Errorf("without pairs: apart %v, side by side %v", x, y)
 	}
 	r, _ = ask(noPhrases{st}, "0.4")
-	if x, y := scores(r); x != y || r.Degraded || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "shelf cannot look for words side by side") }) {
+	if x, y := scores(r); x != y || r.Degraded ||
+		!slices.ContainsFunc(r.Notes, func(n string) bool {
+			return strings.Contains(n, "shelf cannot look for words side by side")
+		}) {
 		t.Errorf("without phrases: apart %v, side by side %v; degraded %t, notes %q", x, y, r.Degraded, r.Notes)
 	}
 	for _, s := range r.Trace {
-		if said := strings.Contains(strings.Join(s.Notes, "\n"), "side by side"); said != strings.HasPrefix(s.Step, "word_pairs") {
+		if said := strings.Contains(strings.Join(s.Notes, "\n"), "side by side"); said != strings.HasPrefix(s.Step,
+			"word_pairs") {
 			t.Errorf("step %s notes %q", s.Step, s.Notes)
 		}
 	}

@@ -31,7 +31,8 @@ func (s *askedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ran
 // TestRequiredIsFoundByMeaning: the nearest of what matches what the words require have their
 // ranks by meaning, however many are nearer that do not match.
 func TestRequiredIsFoundByMeaning(t *testing.T) {
-	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone", "Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}
+	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone",
+		"Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}
 	for i := range 60 {
 		docs[fmt.Sprintf("cat%02d.md", i)] = []string{"Cat: cat cat cat"}
 	}
@@ -79,7 +80,8 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 		`+cat -(tree -wood)`:   `does not hold what the query requires`,
 		`+cat (wall -wood*)`:   `it lacks "cat"; it holds "wood*", which the query leaves out`,
 	} {
-		a, err := s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{}, "t:far.md#Tree")
+		a, err := s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{},
+			"t:far.md#Tree")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,8 @@ import (
 // reranked is the rrf profile with a model at its end.
 func reranked(t *testing.T, settings string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Parse("reranked.yaml", []byte("name: reranked\nextends: rrf\nthen: [{rerank: {"+settings+"}}, top]\n"), profile.Builtin)
+	p, err := profile.Parse("reranked.yaml",
+		[]byte("name: reranked\nextends: rrf\nthen: [{rerank: {"+settings+"}}, top]\n"), profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,8 @@ func TestRerank(t *testing.T) {
 			t.Errorf("%s lost its legs or its reasons", h.ID)
 		}
 	}
-	if r := mustSearch(t, s, query("cat", 9), reranked(t, "n: 20, weight: 0"), search.Options{}); fmt.Sprint(found(r)) != fmt.Sprint(found(plain)) {
+	if r := mustSearch(t, s, query("cat", 9), reranked(t, "n: 20, weight: 0"),
+		search.Options{}); fmt.Sprint(found(r)) != fmt.Sprint(found(plain)) {
 		t.Errorf("weight 0 changes the order: %v, not %v", found(r), found(plain))
 	}
 	if r := mustSearch(t, s, query("cat", 9), reranked(t, "n: 2"), search.Options{}); len(r.Hits) != 2 {
@@ -98,7 +100,8 @@ func TestRerankFailsSoftly(t *testing.T) {
 	} {
 		s.Rerank = model
 		r := mustSearch(t, s, query("cat", 4), p, search.Options{})
-		if !r.Degraded || !strings.HasPrefix(r.Warnings[0], "rerank: ") || fmt.Sprint(found(r)) != fmt.Sprint(plain) || strings.Contains(r.Warnings[0], "nobody") {
+		if !r.Degraded || !strings.HasPrefix(r.Warnings[0], "rerank: ") || fmt.Sprint(found(r)) != fmt.Sprint(plain) ||
+			strings.Contains(r.Warnings[0], "nobody") {
 			t.Errorf("%s: degraded %v, %v, %v", what, r.Degraded, r.Warnings, found(r))
 		}
 	}

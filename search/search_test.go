@@ -32,7 +32,8 @@ func load(t testing.TB, name string) *profile.Profile {
 	return p
 }
 
-func mustSearch(t testing.TB, s *search.Searcher, q sheaf.Query, p *profile.Profile, opt search.Options) *search.Result {
+func mustSearch(t testing.TB, s *search.Searcher, q sheaf.Query, p *profile.Profile,
+	opt search.Options) *search.Result {
 	t.Helper()
 	r, err := s.Search(context.Background(), q, p, opt)
 	if err != nil {
@@ -55,7 +56,8 @@ func TestSearch(t *testing.T) {
 		t.Errorf("found %v", got)
 	}
 	h := r.Hits[0]
-	if h.Rank != 1 || h.Title == "" || h.Path == "" || h.Doc == "" || h.Breadcrumb == "" || len(h.Hierarchy) != 2 || len(h.Legs) != 2 || h.Depth != 1 {
+	if h.Rank != 1 || h.Title == "" || h.Path == "" || h.Doc == "" || h.Breadcrumb == "" || len(h.Hierarchy) != 2 ||
+		len(h.Legs) != 2 || h.Depth != 1 {
 		t.Errorf("the hit lacks something: %+v", h)
 	}
 	if r.Degraded || len(r.Warnings) > 0 || len(r.Notes) > 0 {
@@ -99,10 +101,12 @@ func TestEveryProfileExplains(t *testing.T) {
 			}
 			for i, h := range explained.Hits {
 				if h.ID != plain.Hits[i].ID || h.Score != plain.Hits[i].Score {
-					t.Fatalf("%s: explained, rank %d is %s with %v and not %s with %v", what, i+1, h.ID, h.Score, plain.Hits[i].ID, plain.Hits[i].Score)
+					t.Fatalf("%s: explained, rank %d is %s with %v and not %s with %v", what, i+1, h.ID, h.Score, plain.Hits[i].ID,
+						plain.Hits[i].Score)
 				}
 				checkReason(t, what, h.Score, h.Explanation)
-				if text := fmt.Sprintf("%+v", *h.Explanation); !strings.Contains(text, "Label:cosine") && !strings.Contains(text, "Label:share") {
+				if text := fmt.Sprintf("%+v", *h.Explanation); !strings.Contains(text, "Label:cosine") &&
+					!strings.Contains(text, "Label:share") {
 					t.Errorf("%s: the explanation of %s does not reach the store's parts: %s", what, h.ID, text)
 				}
 			}
@@ -147,7 +151,8 @@ func TestStepsLeadToTheFusion(t *testing.T) {
 				ranking := last[r.Legs[i]]
 				at := slices.IndexFunc(ranking, func(s sheaf.Hit) bool { return s.ID == h.ID })
 				if at+1 != leg.Rank || at >= 0 && ranking[at].Score != leg.Score {
-					t.Errorf("%s: %s in %s: rank %d with %g, and the last step has it at %d", name, h.ID, r.Legs[i], leg.Rank, leg.Score, at+1)
+					t.Errorf("%s: %s in %s: rank %d with %g, and the last step has it at %d", name, h.ID, r.Legs[i], leg.Rank,
+						leg.Score, at+1)
 				}
 				compared++
 			}
@@ -167,7 +172,8 @@ func TestDegrades(t *testing.T) {
 		return nil
 	}
 	r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "sheaf"), search.Options{})
-	if !r.Degraded || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") || len(r.Hits) == 0 {
+	if !r.Degraded || len(r.Warnings) != 1 ||
+		!strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") || len(r.Hits) == 0 {
 		t.Errorf("got %v, %v, %d hits", r.Degraded, r.Warnings, len(r.Hits))
 	}
 	shelf.fail = func(store.Request) error { return errDown }
@@ -177,7 +183,8 @@ func TestDegrades(t *testing.T) {
 	}
 	shelf.fail = func(store.Request) error { return fmt.Errorf("no such index: %w", sheaf.ErrNotFound) }
 	_, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
-	if !errors.Is(err, sheaf.ErrUnavailable) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "fill it again with sheaf index --rebuild") {
+	if !errors.Is(err, sheaf.ErrUnavailable) || errors.Is(err, sheaf.ErrNotFound) ||
+		!strings.Contains(fmt.Sprint(err), "fill it again with sheaf index --rebuild") {
 		t.Errorf("what was filled is gone: %v", err)
 	}
 	shelf.fail = func(req store.Request) error {
@@ -186,7 +193,8 @@ func TestDegrades(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "meaning on shelf") {
+	if _, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"),
+		search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "meaning on shelf") {
 		t.Errorf("an unsupported request: %v", err)
 	}
 }
@@ -207,7 +215,8 @@ func TestWithoutAModel(t *testing.T) {
 	s.Embed = nil
 	for _, name := range builtins(t) {
 		r := mustSearch(t, s, query("cat", 3), load(t, name), search.Options{})
-		if r.Degraded || len(r.Hits) == 0 || name != "tree" && name != "tiered" && (len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "no embedding model")) {
+		if r.Degraded || len(r.Hits) == 0 || name != "tree" && name != "tiered" &&
+			(len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "no embedding model")) {
 			t.Errorf("%s: degraded %v, notes %v, %d hits", name, r.Degraded, r.Notes, len(r.Hits))
 		}
 	}
@@ -215,14 +224,17 @@ func TestWithoutAModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) {
+	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err,
+		sheaf.ErrUnsupported) {
 		t.Errorf("only vectors and no model: %v", err)
 	}
 	s.Embed = func(context.Context, string) ([]float32, error) { return nil, errDown }
-	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); !r.Degraded || !strings.Contains(r.Warnings[0], "embed the query") {
+	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); !r.Degraded ||
+		!strings.Contains(r.Warnings[0], "embed the query") {
 		t.Errorf("a model that is down: %v %v", r.Degraded, r.Warnings)
 	}
-	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err, sheaf.ErrUnavailable) {
+	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err,
+		sheaf.ErrUnavailable) {
 		t.Errorf("only vectors and the model down: %v", err)
 	}
 }
@@ -266,7 +278,8 @@ func TestWeightZero(t *testing.T) {
 		}
 		return nil
 	}
-	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{Parameters: map[string]string{"vector_weight": "1"}}); !slices.Equal(r.Legs, []string{"vector"}) {
+	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"),
+		search.Options{Parameters: map[string]string{"vector_weight": "1"}}); !slices.Equal(r.Legs, []string{"vector"}) {
 		t.Errorf("legs %v", r.Legs)
 	}
 	// Of several branches of vectors, too; and a first phase lets through what it is to.
@@ -317,7 +330,9 @@ func TestTimeoutAndCancellation(t *testing.T) {
 			return 0
 		}
 		r = mustSearch(t, searcher(shelf), query("cat tree", 3), narrow(t), search.Options{Timeout: 50 * time.Millisecond})
-		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "timed out before all scores") }) {
+		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool {
+			return strings.Contains(w, "timed out before all scores")
+		}) {
 			t.Errorf("degraded %v, %d hits, warnings %q", r.Degraded, len(r.Hits), r.Warnings)
 		}
 		shelf.delay = func(req store.Request) time.Duration {
@@ -328,7 +343,8 @@ func TestTimeoutAndCancellation(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(20*time.Millisecond, cancel)
-		if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err, context.Canceled) {
+		if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
 	})
@@ -388,11 +404,13 @@ func TestNothingFound(t *testing.T) {
 		t.Errorf("no words: %v, notes %v", r.Hits, r.Notes)
 	}
 	// What was found, a stage may leave out whole.
-	p, err := profile.Parse("p", []byte("name: p\nbranches: [{retrieve: text, fields: {body: 1}}]\nthen: [{adaptive: {floor: 0, absolute: 1000}}]\n"), nil)
+	p, err := profile.Parse("p", []byte("name: p\nbranches: [{retrieve: text, fields: {body: 1}}]\nthen: [{adaptive: "+
+		"{floor: 0, absolute: 1000}}]\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r = mustSearch(t, s, query("cat", 3), p, search.Options{}); len(r.Hits) != 0 || !slices.Contains(r.Notes, "the stage adaptive: {floor: 0, absolute: 1000} keeps nothing of what was found") {
+	if r = mustSearch(t, s, query("cat", 3), p, search.Options{}); len(r.Hits) != 0 ||
+		!slices.Contains(r.Notes, "the stage adaptive: {floor: 0, absolute: 1000} keeps nothing of what was found") {
 		t.Errorf("%v of %d, notes %v", found(r), r.Total, r.Notes)
 	}
 	// Marks alone have no meaning that could be searched by.
@@ -406,14 +424,17 @@ func TestNothingFound(t *testing.T) {
 func TestWrongRequests(t *testing.T) {
 	s := searcher(animals())
 	for _, limit := range []int{0, -3, 1 << 30} {
-		if _, err := s.Search(context.Background(), query("cat", limit), load(t, "sheaf"), search.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := s.Search(context.Background(), query("cat", limit), load(t, "sheaf"), search.Options{}); !errors.Is(err,
+			sheaf.ErrInvalid) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	if _, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{Parameters: map[string]string{"meaning": "7"}}); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"),
+		search.Options{Parameters: map[string]string{"meaning": "7"}}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a parameter out of range: %v", err)
 	}
-	if _, err := (&search.Searcher{}).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := (&search.Searcher{}).Search(context.Background(), query("cat", 3), load(t, "sheaf"),
+		search.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("no store: %v", err)
 	}
 }
@@ -434,7 +455,8 @@ func TestAnswersStay(t *testing.T) {
 		}
 	}
 	written := func(r *search.Result) string {
-		text, err := json.Marshal([]any{r.Profile, r.Parameters, r.Hits, r.Total, r.More, r.Answerable, r.Warnings, r.Notes, r.Legs})
+		text, err := json.Marshal([]any{r.Profile, r.Parameters, r.Hits, r.Total, r.More, r.Answerable, r.Warnings, r.Notes,
+			r.Legs})
 		if err != nil {
 			t.Error(err)
 		}
@@ -488,7 +510,8 @@ func TestConcurrentSearches(t *testing.T) {
 // narrow is the default profile with branches that retrieve two chunks and one passage.
 func narrow(t *testing.T) *profile.Profile {
 	t.Helper()
-	p, err := profile.Parse("narrow.yaml", []byte("name: narrow\nextends: sheaf\nbranches:\n  words: {limit: 2}\n  meaning: {limit: 1}\n"), nil)
+	p, err := profile.Parse("narrow.yaml", []byte("name: narrow\nextends: sheaf\nbranches:\n  words: {limit: 2}\n  "+
+		"meaning: {limit: 1}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -519,22 +542,34 @@ func TestWhyNot(t *testing.T) {
 		want    string
 	}{
 		{"it is there", query("cat", 9), "rrf", nil, "t:cats.md#Food", "it is there: rank"},
-		{"nothing is asked", sheaf.Query{Limit: 9}, "sheaf", nil, "t:cats.md#Food", "the query has no words: nothing is looked for"},
+		{"nothing is asked", sheaf.Query{Limit: 9}, "sheaf", nil, "t:cats.md#Food", "the query has no words: nothing " +
+			"is looked for"},
 		{"no word matches", query("meat", 9), "tree", nil, "t:cats.md#Food", "the words of the query do not match it"},
 		{"which words it lacks", query("cat meat unicorn", 1), "tree", nil, "t:cats.md#Food", `it lacks "meat", "unicorn"`},
 		{"filtered", filtered, "tree", nil, "t:cats.md#Food", "the filter leaves it out"},
-		{"outside the window", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"}, "t:cats.md#Sleep", "it lies outside the window"},
+		{"outside the window", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"},
+			"t:cats.md#Sleep", "it lies outside the window"},
 		{"lost at a stage", query("cat", 1), "rrf", nil, "t:cats.md#Sleep", "top: {n: 1}: lost it, from rank"},
 		{"became part of another", query("cat", 3), "sonar", nil, "t:cats.md#Food", "it became part of t:cats.md"},
-		{"a document by its sections", query("cat", 1), "rrf", nil, "t:garden.md", "of its sections, first t:garden.md#Visitors at rank"},
-		{"the section of a document is followed", query("cat", 1), "tree", map[string]string{"aggregation_threshold": "1"}, "t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost it, from rank"},
-		{"the section of a document that the first phase left out", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "5"}, "t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost it, from rank"},
-		{"beyond what the first phase lets through", query("cat dog", 1), "onyx-vespa", map[string]string{"rerank_count": "1"}, "t:cats.md#Sleep", "and only the first goes on"},
-		{"a document of which it lets nothing through", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1"}, "t:garden.md", "first phase: its best section, t:garden.md#Visitors, ranks "},
-		{"what the first phase does not find", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1", "target_hits": "1"}, "t:garden.md", "first phase, branch content-words: its best section, t:garden.md#Visitors, scores"},
-		{"back in a branch that counts as another does", query("cat dog", 1), atLeast, nil, "t:cats.md#Food", "titles: at_least: meaning: it is back, at rank "},
+		{"a document by its sections", query("cat", 1), "rrf", nil, "t:garden.md", "of its sections, first " +
+			"t:garden.md#Visitors at rank"},
+		{"the section of a document is followed", query("cat", 1), "tree", map[string]string{"aggregation_threshold": "1"},
+			"t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost it, from rank"},
+		{"the section of a document that the first phase left out", query("cat", 1), "onyx-vespa",
+			map[string]string{"rerank_count": "5"}, "t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost " +
+				"it, from rank"},
+		{"beyond what the first phase lets through", query("cat dog", 1), "onyx-vespa",
+			map[string]string{"rerank_count": "1"}, "t:cats.md#Sleep", "and only the first goes on"},
+		{"a document of which it lets nothing through", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1"},
+			"t:garden.md", "first phase: its best section, t:garden.md#Visitors, ranks "},
+		{"what the first phase does not find", query("cat", 1), "onyx-vespa",
+			map[string]string{"rerank_count": "1", "target_hits": "1"}, "t:garden.md", "first phase, branch content-words: " +
+				"its best section, t:garden.md#Visitors, scores"},
+		{"back in a branch that counts as another does", query("cat dog", 1), atLeast, nil, "t:cats.md#Food",
+			"titles: at_least: meaning: it is back, at rank "},
 		{"a document among documents", query("cat", 1), "bench", nil, "t:garden.md", "top: {n: 1}: lost it, from rank"},
-		{"the best section of a document", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"}, "t:garden.md", "its best section, t:garden.md#Visitors, scores"},
+		{"the best section of a document", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"},
+			"t:garden.md", "its best section, t:garden.md#Visitors, scores"},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			p, err := profile.Parse("p.yaml", []byte(atLeast), nil)
@@ -561,7 +596,8 @@ func TestWhyNot(t *testing.T) {
 	// lies outside scores less than the last inside.
 	outside := regexp.MustCompile(`scores ([-.\d]+) and the last of the (\d+) retrieved has ([-.\d]+)`)
 	compared := 0
-	for _, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:garden.md#Visitors", "t:dogs.md", "t:garden.md"} {
+	for _, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:garden.md#Visitors", "t:dogs.md",
+		"t:garden.md"} {
 		a, err := s.WhyNot(ctx, query("cat dog", 2), narrow(t), search.Options{}, id)
 		if err != nil {
 			t.Fatal(err)
@@ -577,14 +613,16 @@ func TestWhyNot(t *testing.T) {
 	if compared == 0 {
 		t.Error("nothing lies outside a window of 2")
 	}
-	if _, err := s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md"); !errors.Is(err, sheaf.ErrNotFound) {
+	if _, err := s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md"); !errors.Is(err,
+		sheaf.ErrNotFound) {
 		t.Errorf("an unknown id: %v", err)
 	}
 }
 
 func TestWhatIf(t *testing.T) {
 	s := searcher(animals())
-	before, after, moves, err := s.WhatIf(context.Background(), query("cat tree", 3), load(t, "sheaf"), search.Options{}, map[string]string{"meaning": "1"})
+	before, after, moves, err := s.WhatIf(context.Background(), query("cat tree", 3), load(t, "sheaf"), search.Options{},
+		map[string]string{"meaning": "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -613,7 +651,8 @@ func TestWhatIf(t *testing.T) {
 func BenchmarkSearch(b *testing.B) {
 	docs := map[string][]string{}
 	for i := range 200 {
-		docs[fmt.Sprintf("doc%03d.md", i)] = []string{"One: a cat eats fish", "Two: the dog runs around a tree", "Three: stone on stone", "Four: a cat comes by"}
+		docs[fmt.Sprintf("doc%03d.md", i)] = []string{"One: a cat eats fish", "Two: the dog runs around a tree",
+			"Three: stone on stone", "Four: a cat comes by"}
 	}
 	shelf := newShelf(docs)
 	s := searcher(shelf)

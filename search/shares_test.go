@@ -27,7 +27,8 @@ func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := openEngine(t, a, []store.VectorField{{Name: store.VectorBody, Model: "four words", Dims: 4}, {Name: store.VectorTitle, Model: "four words", Dims: 4}})
+	st := openEngine(t, a, []store.VectorField{{Name: store.VectorBody, Model: "four words", Dims: 4},
+		{Name: store.VectorTitle, Model: "four words", Dims: 4}})
 	t.Cleanup(func() { _ = st.Close() })
 	for all := range slices.Chunk(notes.stored, 1000) {
 		if err := st.Write(t.Context(), store.Batch{Chunks: all}); err != nil {
@@ -41,8 +42,10 @@ func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 
 // bounds are the largest values of parts of the default ranking, by how their labels begin.
 var bounds = map[string]float64{
-	"words / all that was asked for": 1, "similarity": 1.00001, "share of the query in the name": 1, "share of the name in the query": 1, "share of the query's pairs": 1,
-	"words side by side": 0.13, "name of the document": 0.2, "own heading": 0.2, "the title equals": 0.65, "an alias equals": 0.585, "the file name equals": 0.585, "the heading equals": 0.26,
+	"words / all that was asked for": 1, "similarity": 1.00001, "share of the query in the name": 1,
+	"share of the name in the query": 1, "share of the query's pairs": 1,
+	"words side by side": 0.13, "name of the document": 0.2, "own heading": 0.2, "the title equals": 0.65,
+	"an alias equals": 0.585, "the file name equals": 0.585, "the heading equals": 0.26,
 }
 
 // checkBounds fails where a part of an explanation is no number, negative or above its bound.
@@ -103,10 +106,13 @@ func oddQueries() map[string]string {
 		}
 	}
 	return map[string]string{
-		"function words": "the a of and in", "one letter": "a", "another letter": "x", "1,000 words": strings.Join(many, " "), "one word 1,000 times": strings.Repeat("cat ", 1000),
+		"function words": "the a of and in", "one letter": "a", "another letter": "x", "1,000 words": strings.Join(many, " "),
+		"one word 1,000 times":            strings.Repeat("cat ", 1000),
 		"1,000 words, the rare ones last": strings.Join(rare, " "),
-		"source code":                     "func (r *Row) add(stage string) error {\n\tif err := r.valid(stage); err != nil {\n\t\treturn err // cat.dog()\n\t}\n}", "another language": "кошка ест рыбу",
-		"another script": "猫が魚を食べる", "marks": "?!… \"", "a very long word": strings.Repeat("abc", 5000), "numbers": "1 2 3 10.5", "a compound": "cat.dog cat_tree catDog",
+		"source code": "func (r *Row) add(stage string) error {\n\tif err := r.valid(stage); err != " +
+			"nil {\n\t\treturn err // cat.dog()\n\t}\n}", "another language": "кошка ест рыбу",
+		"another script": "猫が魚を食べる", "marks": "?!… \"", "a very long word": strings.Repeat("abc", 5000),
+		"numbers": "1 2 3 10.5", "a compound": "cat.dog cat_tree catDog",
 		"a question": "how does the cat eat the fish?", "a name": "cats", "a heading": "Sleep", "white space": " \t\n",
 	}
 }
@@ -132,13 +138,16 @@ func TestOddQueries(t *testing.T) {
 	}
 	unique["007.md"] = []string{"Food: " + common, "Rare: " + rare}
 	shelves := map[string]*shelf{
-		"animals":           newShelf(map[string][]string{"cats.md": {"Food: a cat eats fish", "Sleep: the cat sleeps on a stone"}, "dogs.md": {"Food: a dog eats meat", "Walk: the dog runs"}}),
+		"animals": newShelf(map[string][]string{"cats.md": {"Food: a cat eats fish", "Sleep: the cat " +
+			"sleeps on a stone"}, "dogs.md": {"Food: a dog eats meat", "Walk: the dog runs"}}),
 		"two documents":     newShelf(map[string][]string{"cats.md": {"Food: a cat eats fish"}, "dogs.md": nil}),
 		"one title for all": newShelf(titled(60, func(int) string { return "Food" })),
 		"without titles":    newShelf(titled(20, func(int) string { return "" })),
-		"long titles":       newShelf(titled(20, func(i int) string { return strings.Repeat("cat dog eats x"+fmt.Sprint(i)+" ", 125) })),
-		"unique words":      newShelf(unique),
-		"nothing":           newShelf(nil),
+		"long titles": newShelf(titled(20, func(i int) string {
+			return strings.Repeat("cat dog eats x"+fmt.Sprint(i)+" ", 125)
+		})),
+		"unique words": newShelf(unique),
+		"nothing":      newShelf(nil),
 	}
 	for _, d := range shelves["without titles"].docs {
 		for i := range d.Chunks {
@@ -186,7 +195,8 @@ func TestManyEqualHeadings(t *testing.T) {
 // TestWordsShareOfCompounds: of a query of plain words, some of them joined by marks or capitals,
 // the words part is at most 1.
 func TestWordsShareOfCompounds(t *testing.T) {
-	list := []string{"ref", "current", "ref.current", "git", "hub", "GitHub", "git_hub", "x.y.z", "useState", "state", "use", "the", "a.the", "e-mail", "mail", "C++", "10.5", "foo/bar", "bar", "naïve", "日本語", "日本", "ab12"}
+	list := []string{"ref", "current", "ref.current", "git", "hub", "GitHub", "git_hub", "x.y.z", "useState", "state",
+		"use", "the", "a.the", "e-mail", "mail", "C++", "10.5", "foo/bar", "bar", "naïve", "日本語", "日本", "ab12"}
 	text := func(rng *rand.Rand, n int) string {
 		out := make([]string, 1+rng.IntN(n))
 		for i := range out {
@@ -198,7 +208,8 @@ func TestWordsShareOfCompounds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 23))
 		docs := map[string][]string{}
 		for i := range 1 + rng.IntN(30) {
-			docs[fmt.Sprintf("%02d.md", i)] = []string{text(rng, 3) + ": " + text(rng, 12), "More: " + strings.Repeat(text(rng, 3)+" ", 1+rng.IntN(20))}
+			docs[fmt.Sprintf("%02d.md", i)] = []string{text(rng, 3) + ": " + text(rng, 12), "More: " +
+				strings.Repeat(text(rng, 3)+" ", 1+rng.IntN(20))}
 		}
 		s := inEngine(t, newShelf(docs), "en")
 		for range 25 {
@@ -211,7 +222,8 @@ func TestWordsShareOfCompounds(t *testing.T) {
 // TestPairsOfOverlappingTerms: terms of a script without spaces overlap. Their pairs count for
 // what the query is worth, and for no hit.
 func TestPairsOfOverlappingTerms(t *testing.T) {
-	notes := newShelf(map[string][]string{"a.md": {"A: 東京都庁 tall building", "B: 京都 old town"}, "b.md": {"C: building tall"}})
+	notes := newShelf(map[string][]string{"a.md": {"A: 東京都庁 tall building", "B: 京都 old town"},
+		"b.md": {"C: building tall"}})
 	s := inEngine(t, notes, "en")
 	for text, want := range map[string]float64{"東京都庁": 0, "tall building": 1} {
 		r := checkShares(t, s, text, query(text, 5))
@@ -250,7 +262,8 @@ type explainer = store.Explainer
 // TestPairsWithoutScorer: a store that tells no scores of chunks gives the same answers.
 func TestPairsWithoutScorer(t *testing.T) {
 	notes := newShelf(map[string][]string{
-		"a.md": {"A: undo a commit that was pushed", "B: commit what was undone"}, "b.md": {"C: a pushed commit, undo", "D: undo commit undo a commit"}, "c.md": {"E: nothing"},
+		"a.md": {"A: undo a commit that was pushed", "B: commit what was undone"},
+		"b.md": {"C: a pushed commit, undo", "D: undo commit undo a commit"}, "c.md": {"E: nothing"},
 	})
 	s := inEngine(t, notes, "en")
 	if _, ok := s.Backend.(store.Scorer); !ok {
@@ -310,14 +323,18 @@ func TestPairsInTime(t *testing.T) {
 		p := load(t, "sheaf")
 		if name == "pairs" {
 			var err error
-			if p, err = profile.Parse("p.yaml", []byte("name: pairs\nbranches: [{retrieve: text, fields: {body: 1}, limit: 9}]\nthen: [names, word_pairs, {top: limit}]\n"), nil); err != nil {
+			if p, err = profile.Parse("p.yaml", []byte("name: pairs\nbranches: [{retrieve: text, fields: {body: 1}, limit: "+
+				"9}]\nthen: [names, word_pairs, {top: limit}]\n"), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		there := *s
 		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), phrases: true}
-		r := mustSearch(t, &there, query("undo a commit", 5), p, search.Options{Timeout: 200 * time.Millisecond, Explain: true})
-		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "words side by side") }) {
+		r := mustSearch(t, &there, query("undo a commit", 5), p,
+			search.Options{Timeout: 200 * time.Millisecond, Explain: true})
+		if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool {
+			return strings.Contains(w, "words side by side")
+		}) {
 			t.Errorf("%s: degraded %t, found %v, warnings %q", name, r.Degraded, found(r), r.Warnings)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -328,7 +345,8 @@ func TestPairsInTime(t *testing.T) {
 		cancel()
 		// When it ends while words are counted, a warning says so, too.
 		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), counts: true}
-		r, err := there.Search(t.Context(), query("undo a commit", 5), p, search.Options{Timeout: 200 * time.Millisecond, Explain: true})
+		r, err := there.Search(t.Context(), query("undo a commit", 5), p,
+			search.Options{Timeout: 200 * time.Millisecond, Explain: true})
 		if err != nil || !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool {
 			return strings.Contains(w, "timed out before the words of the query were counted")
 		}) {
@@ -345,7 +363,8 @@ func TestPairsInTime(t *testing.T) {
 
 // TestStagesOfAStoreThatCannotCount: names that equal the query count still; a fault is an error.
 func TestStagesOfAStoreThatCannotCount(t *testing.T) {
-	notes := newShelf(map[string][]string{"a.md": {"Undo a commit: how", "B: undo"}, "b.md": {"C: undo a commit, undo a commit, undo a commit"}})
+	notes := newShelf(map[string][]string{"a.md": {"Undo a commit: how", "B: undo"},
+		"b.md": {"C: undo a commit, undo a commit, undo a commit"}})
 	s := inEngine(t, notes, "en")
 	there := *s
 	for name, st := range map[string]store.Backend{
@@ -354,12 +373,14 @@ func TestStagesOfAStoreThatCannotCount(t *testing.T) {
 	} {
 		there.Backend = st
 		r := checkShares(t, &there, name, query("Undo a commit", 5))
-		if len(r.Hits) == 0 || found(r)[0] != "a.md#Undo a commit" || len(labeled(r.Hits[0].Explanation, "the heading equals")) != 1 {
+		if len(r.Hits) == 0 || found(r)[0] != "a.md#Undo a commit" ||
+			len(labeled(r.Hits[0].Explanation, "the heading equals")) != 1 {
 			t.Errorf("%s: found %v", name, found(r))
 		}
 	}
 	there.Backend = &uncounted{Backend: s.Backend, fault: errDown}
-	if r, err := there.Search(t.Context(), query("undo a commit", 5), load(t, "sheaf"), search.Options{}); !errors.Is(err, errDown) {
+	if r, err := there.Search(t.Context(), query("undo a commit", 5), load(t, "sheaf"), search.Options{}); !errors.Is(err,
+		errDown) {
 		t.Errorf("a store that is down: %v, %v", r, err)
 	}
 }

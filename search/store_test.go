@@ -53,12 +53,15 @@ func newShelf(docs map[string][]string) *shelf {
 	s := &shelf{chunks: map[sheaf.ID]*sheaf.Chunk{}, docs: map[sheaf.ID]*sheaf.Document{}}
 	for p, sections := range docs {
 		d := &sheaf.Document{ID: sheaf.DocumentID("t", p), Tree: "t", Path: p, Title: strings.TrimSuffix(p, ".md")}
-		d.Chunks = []sheaf.Chunk{{ID: d.ID, Doc: d.ID, Title: d.Title, Hierarchy: []string{d.Title}, Breadcrumb: "> " + d.Title, SiblingCount: 1}}
+		d.Chunks = []sheaf.Chunk{{ID: d.ID, Doc: d.ID, Title: d.Title, Hierarchy: []string{d.Title}, Breadcrumb: "> " +
+			d.Title, SiblingCount: 1}}
 		s.store(d.Chunks[0], "")
 		for i, section := range sections {
 			title, text, _ := strings.Cut(section, ": ")
-			c := sheaf.Chunk{ID: sheaf.ChunkID(d.ID, title), Doc: d.ID, Parent: d.ID, Depth: 1, Position: i + 1, Title: title, SiblingCount: len(sections),
-				Hierarchy: []string{d.Title, title}, Breadcrumb: "> " + d.Title + " › " + title, Span: sheaf.Span{Start: 10 * i, End: 10*i + 10}}
+			c := sheaf.Chunk{ID: sheaf.ChunkID(d.ID, title), Doc: d.ID, Parent: d.ID, Depth: 1, Position: i + 1, Title: title,
+				SiblingCount: len(sections),
+				Hierarchy:    []string{d.Title, title}, Breadcrumb: "> " + d.Title + " › " + title,
+				Span: sheaf.Span{Start: 10 * i, End: 10*i + 10}}
 			d.Chunks = append(d.Chunks, c)
 			s.store(c, text)
 		}
@@ -74,7 +77,8 @@ func (s *shelf) store(c sheaf.Chunk, text string) {
 	s.stored = append(s.stored, store.Chunk{ID: c.ID, Doc: c.Doc,
 		Fields:  []store.Field{{Name: sheaf.FieldTitle, Text: c.Title}, {Name: sheaf.FieldBody, Text: text}},
 		Columns: []store.Column{{Name: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(c.Doc))}}},
-		Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{vector(c.Title + " " + text)}}, {Name: store.VectorTitle, Passages: [][]float32{vector(c.Title)}}}})
+		Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{vector(c.Title + " " + text)}},
+			{Name: store.VectorTitle, Passages: [][]float32{vector(c.Title)}}}})
 }
 
 func (s *shelf) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
@@ -220,7 +224,9 @@ func animals() *shelf {
 }
 
 func searcher(s *shelf) *search.Searcher {
-	out := &search.Searcher{Backend: s, Store: "shelf", Facts: s, Now: func() time.Time { return time.Unix(1767225600, 0) },
+	out := &search.Searcher{Backend: s, Store: "shelf", Facts: s, Now: func() time.Time {
+		return time.Unix(1767225600, 0)
+	},
 		Embed: func(_ context.Context, text string) ([]float32, error) { return vector(text), nil }}
 	out.Scanner = everything{out}
 	return out

@@ -49,7 +49,8 @@ var origins = []struct {
 // agreement is the mean of the rank-biased overlap with the embedded engine that each
 // store has to reach. The engine counts as the store does, so that what differs is the
 // engine's own rounding of vectors.
-var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995, "no store": 1 - 1e-9}
+var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995,
+	"no store": 1 - 1e-9}
 
 // TestSystemsOnTheirStores: each of the nine systems runs on the store that it comes
 // from, over the documentation of this repository, and answers as on the embedded
@@ -65,7 +66,8 @@ func TestSystemsOnTheirStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := map[string]*search.Searcher{} // a store is filled once for all systems that cut alike
-	fill := func(st string, o chunk.Options, open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
+	fill := func(st string, o chunk.Options,
+		open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 		key := st + o.Chunker
 		if made[key] == nil {
 			made[key] = indexed(t, root, model, o, st, open)
@@ -124,7 +126,8 @@ func headings(t *testing.T, root string, n int) []string {
 			t.Fatal(err)
 		}
 		for lines := bufio.NewScanner(f); lines.Scan(); {
-			if level, title, ok := strings.Cut(lines.Text(), " "); ok && level != "" && strings.Trim(level, "#") == "" && strings.Contains(title, " ") && !strings.ContainsAny(title, operators) {
+			if level, title, ok := strings.Cut(lines.Text(), " "); ok && level != "" && strings.Trim(level, "#") == "" &&
+				strings.Contains(title, " ") && !strings.ContainsAny(title, operators) {
 				all = append(all, title)
 			}
 		}

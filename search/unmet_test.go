@@ -29,15 +29,19 @@ func TestUnmet(t *testing.T) {
 	long := strings.Repeat("ü", 80)
 	write := func(id sheaf.ID, columns ...store.Column) {
 		t.Helper()
-		columns = append(columns, store.Column{Name: sheaf.ColumnPath, Values: texts("cats.md")}, store.Column{Name: sheaf.ColumnFile, Values: texts("cats.md")})
-		batch := store.Batch{Chunks: []store.Chunk{{ID: id, Doc: "t:cats.md", Fields: []store.Field{{Name: sheaf.FieldBody, Text: "a cat"}}, Columns: columns}}}
+		columns = append(columns, store.Column{Name: sheaf.ColumnPath, Values: texts("cats.md")},
+			store.Column{Name: sheaf.ColumnFile, Values: texts("cats.md")})
+		batch := store.Batch{Chunks: []store.Chunk{{ID: id, Doc: "t:cats.md",
+			Fields: []store.Field{{Name: sheaf.FieldBody, Text: "a cat"}}, Columns: columns}}}
 		if err := st.Write(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("t:cats.md#Food", store.Column{Name: "prop.author", Values: texts("ann lee")}, store.Column{Name: "prop.note", Values: texts(long)}, store.Column{Name: sheaf.ColumnFolder, Values: texts("")})
+	write("t:cats.md#Food", store.Column{Name: "prop.author", Values: texts("ann lee")},
+		store.Column{Name: "prop.note", Values: texts(long)}, store.Column{Name: sheaf.ColumnFolder, Values: texts("")})
 	for i, value := range []string{"draft", "draft", "final", "open", "shut", "old", "new", "odd"} {
-		write(sheaf.ID("t:cats.md#"+string(rune('A'+i))), store.Column{Name: "prop.status", Values: append(texts(value), sheaf.NumberValue(float64(i)))})
+		write(sheaf.ID("t:cats.md#"+string(rune('A'+i))),
+			store.Column{Name: "prop.status", Values: append(texts(value), sheaf.NumberValue(float64(i)))})
 	}
 	number := func(name, written string, n float64) {
 		plain := store.Column{Name: "prop." + name, Values: []sheaf.Value{sheaf.NumberValue(n)}}
@@ -62,7 +66,8 @@ func TestUnmet(t *testing.T) {
 		{"cat status:x*", `nothing has status "x*"; there is "draft", "final", "new", "odd", "old", and 10 more`},
 		{"cat status:2031", `nothing has status "2031"; there is "draft", "final", "new", "odd", "old", and 10 more`},
 		{"cat prop.author:ann", `nothing has author "ann"; did you mean "ann lee"?`},
-		{"cat prop.author:x (prop.author:y OR tag:z)", `nothing has author "x"; there is "ann lee"` + "\n" + `nothing has author "y"; there is "ann lee"`},
+		{"cat prop.author:x (prop.author:y OR tag:z)", `nothing has author "x"; there is "ann lee"` + "\n" +
+			`nothing has author "y"; there is "ann lee"`},
 		{"cat prop.note:" + long + long, `nothing has note "` + long[:120] + `…"; there is "` + long[:120] + `…"`},
 		{"cat tag:pet", `nothing has tag "pet", or any other`},
 		{"cat path:kats.md", `nothing has path "kats.md"; did you mean "cats.md"?`},

@@ -23,7 +23,8 @@ func TestWording(t *testing.T) {
 		{"walk", "walk", "Walk"}, {" Walk ", "", "Walk"}, {`"walk"`, "walk", "Walk"}, {"walk -meat path:x/", "walk", "Walk"},
 		{"walk well", "walk well", ""}, {"cat -walk", "cat", ""}, {"walk path:x/", "", ""},
 		// What is typed may be a name with such marks in it.
-		{"Walk (long)", "Walk long", "Walk (long)"}, {" walk  (LONG) ", "walk LONG", "Walk (long)"}, {"(walk long)", "walk long", ""},
+		{"Walk (long)", "Walk long", "Walk (long)"}, {" walk  (LONG) ", "walk LONG", "Walk (long)"},
+		{"(walk long)", "walk long", ""},
 	} {
 		q := sheaf.Query{Text: tt.text, Meaning: tt.meaning, Words: sheaf.Match{Text: "dog runs"}, Limit: 9}
 		got := ""

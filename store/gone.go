@@ -14,5 +14,6 @@ func Gone(err error) error {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		return err
 	}
-	return fmt.Errorf("%w: what was filled there is gone, somebody removed it: fill it again with sheaf index --rebuild: %v", sheaf.ErrUnavailable, err)
+	return fmt.Errorf("%w: what was filled there is gone, somebody removed it: fill it again with sheaf index "+
+		"--rebuild: %v", sheaf.ErrUnavailable, err)
 }

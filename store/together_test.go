@@ -31,7 +31,8 @@ func TestPanicTogether(t *testing.T) {
 		var ended atomic.Int32
 		func() {
 			defer func() {
-				if said := fmt.Sprint(recover()); !strings.HasPrefix(said, "a bad store\n") || !strings.Contains(said, "together_test.go") || ended.Load() != 2 {
+				if said := fmt.Sprint(recover()); !strings.HasPrefix(said, "a bad store\n") ||
+					!strings.Contains(said, "together_test.go") || ended.Load() != 2 {
 					t.Errorf("%s: %d ended, and it says %.200s", what, ended.Load(), said)
 				}
 			}()

@@ -45,7 +45,8 @@ func (req Request) ValidatePlain() error {
 // attempted at which store, when a filter has more parts than the store takes.
 func ValidateParts(f sheaf.Filter, what string, most int) error {
 	if n := parts(f); n > most {
-		return fmt.Errorf("%s: %w: a filter of %d parts, where %d are taken: name the values of one column together, or leave parts out", what, sheaf.ErrUnsupported, n, most)
+		return fmt.Errorf("%s: %w: a filter of %d parts, where %d are taken: name the values of one column together, or "+
+			"leave parts out", what, sheaf.ErrUnsupported, n, most)
 	}
 	return nil
 }

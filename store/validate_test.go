@@ -15,7 +15,8 @@ func TestValidateVector(t *testing.T) {
 		x    float64
 		want error
 	}{
-		{0, nil}, {math.Copysign(0, -1), nil}, {math.MaxFloat32, nil}, {-math.MaxFloat32, nil}, {math.SmallestNonzeroFloat32, nil},
+		{0, nil}, {math.Copysign(0, -1), nil}, {math.MaxFloat32, nil}, {-math.MaxFloat32, nil},
+		{math.SmallestNonzeroFloat32, nil},
 		{math.NaN(), sheaf.ErrInvalid}, {math.Inf(1), sheaf.ErrInvalid}, {math.Inf(-1), sheaf.ErrInvalid},
 	} {
 		req := store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, float32(c.x), 1}}}

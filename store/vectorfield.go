@@ -33,9 +33,11 @@ func (v VectorField) Same(want VectorField, place string) error {
 	case v.Name != want.Name:
 		return nil
 	case v.Dims != want.Dims:
-		return fmt.Errorf("%w: vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
+		return fmt.Errorf("%w: vector field %q has %d dimensions, the model %s has %d: use the model it was made with "+
+			"(%s), fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
 	case v.Model != "" && want.Model != "" && v.Model != want.Model:
-		return fmt.Errorf("%w: vector field %q was made with the model %s, and %s is asked for: use the former, fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
+		return fmt.Errorf("%w: vector field %q was made with the model %s, and %s is asked for: use the former, fill it "+
+			"again, or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
 	}
 	return nil
 }
@@ -70,10 +72,12 @@ func (b *Batch) ValidateDims(dims map[string]int, most int) error {
 			for n, p := range v.Passages {
 				want, ok := dims[v.Name]
 				if len(p) > most {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store takes %d at most", c.ID, n, v.Name, len(p), most)
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store takes %d at most",
+						c.ID, n, v.Name, len(p), most)
 				}
 				if ok && len(p) != want {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store has %d", c.ID, n, v.Name, len(p), want)
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store has %d", c.ID, n,
+						v.Name, len(p), want)
 				}
 				dims[v.Name] = len(p)
 			}

@@ -39,13 +39,15 @@ func connect(o options) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{options: o, conn: conn, in: bufio.NewReaderSize(conn, 32<<10), header: fmt.Appendf(nil, "Host: %s\r\n", u.Host)}, nil
+	return &connection{options: o, conn: conn, in: bufio.NewReaderSize(conn, 32<<10),
+		header: fmt.Appendf(nil, "Host: %s\r\n", u.Host)}, nil
 }
 
 // search asks for the answer to a query and checks it. The time is that from the
 // request to the last byte of the answer.
 func (c *connection) search(query string) (time.Duration, error) {
-	request := "GET /v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(c.profile) + " HTTP/1.1\r\n" + string(c.header)
+	request := "GET /v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(c.profile) +
+		" HTTP/1.1\r\n" + string(c.header)
 	if c.key != "" {
 		request += "Authorization: Bearer " + c.key + "\r\n"
 	}

@@ -61,10 +61,13 @@ func main() {
 	flag.IntVar(&o.clients, "clients", 32, "clients that ask, each the next query when it has an answer")
 	flag.IntVar(&o.idle, "idle", 0, "connections that ask nothing beside them")
 	flag.IntVar(&o.pid, "pid", 0, "the server's process on this machine, whose processor time is told then")
-	flag.StringVar(&o.queries, "queries", "", "a file with a query a line, such as those that people asked; two words each of the titles of documents when it is empty")
-	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 asks none twice while there are others")
+	flag.StringVar(&o.queries, "queries", "", "a file with a query a line, such as those that people asked; two words "+
+		"each of the titles of documents when it is empty")
+	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 "+
+		"asks none twice while there are others")
 	flag.DurationVar(&o.length, "time", time.Minute, "how long they ask")
-	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query; they begin one after another in that time")
+	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query; they begin "+
+		"one after another in that time")
 	flag.DurationVar(&o.p99, "p99", 0, "the most that the 99th percentile may be; 0 for any")
 	flag.StringVar(&o.program, "sheaf", "", "measure servers that this program makes")
 	flag.StringVar(&o.folder, "in", "", "the folder that they serve")
@@ -86,7 +89,8 @@ func run(o options) error {
 	if o.clients < 1 {
 		return fmt.Errorf("--clients is %d: must be at least 1", o.clients)
 	}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.clients + o.idle, MaxConnsPerHost: 0}, Timeout: time.Minute}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.clients + o.idle, MaxConnsPerHost: 0},
+		Timeout: time.Minute}
 	l := &load{options: o, client: client}
 	read := l.makeQueries
 	if o.queries != "" {
@@ -137,12 +141,14 @@ func run(o options) error {
 	l.report(answers, took)
 	l.reportWork(answers, own, theirs)
 	if virtual {
-		fmt.Printf("of the processors' time the host of this machine gave %.1f of 100 to others\n", 100*(now-taken).Seconds()/took.Seconds()/float64(runtime.NumCPU()))
+		fmt.Printf("of the processors' time the host of this machine gave %.1f of 100 to others\n",
+			100*(now-taken).Seconds()/took.Seconds()/float64(runtime.NumCPU()))
 	}
 	n := float64(len(answers))
 	switch asked = l.next.Load() - asked; {
 	case o.zipf > 0:
-		fmt.Printf("drawn by Zipf's law with exponent %v: %.1f of 100 answers were remembered\n", o.zipf, 100*(found-remembered)/n)
+		fmt.Printf("drawn by Zipf's law with exponent %v: %.1f of 100 answers were remembered\n", o.zipf,
+			100*(found-remembered)/n)
 	case asked > int64(len(l.queries)):
 		fmt.Printf("there are fewer queries than were asked: %.1f of 100 answers were remembered\n", 100*(found-remembered)/n)
 	default:
@@ -290,7 +296,8 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 					faults[i] = err
 					return
 				}
-				all[i] = append(all[i], answer{at: time.Since(began), took: took, work: l.own() + l.server() - worked, others: l.given.Add(1) - given - 1})
+				all[i] = append(all[i], answer{at: time.Since(began), took: took, work: l.own() + l.server() - worked,
+					others: l.given.Add(1) - given - 1})
 				time.Sleep(l.pause)
 			}
 		})

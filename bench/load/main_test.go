@@ -56,7 +56,8 @@ func TestQueriesOfAFile(t *testing.T) {
 		mu.Lock()
 		asked = append(asked, r.FormValue("query"))
 		mu.Unlock()
-		fmt.Fprintf(w, `{"query":%q,"degraded":false,"results":[{"rank":1,"id":"a"}],"total":{"value":1}}`+"\n", r.FormValue("query"))
+		fmt.Fprintf(w, `{"query":%q,"degraded":false,"results":[{"rank":1,"id":"a"}],"total":{"value":1}}`+"\n",
+			r.FormValue("query"))
 	})
 	s := httptest.NewServer(answers)
 	defer s.Close()
@@ -67,7 +68,8 @@ func TestQueriesOfAFile(t *testing.T) {
 	if err := run(options{address: s.URL, clients: 1, length: time.Millisecond, queries: file}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"undo a commit", "where is the log?", "undo a commit"}; len(asked) < 3 || !slices.Equal(asked[:3], want) {
+	if want := []string{"undo a commit", "where is the log?", "undo a commit"}; len(asked) < 3 ||
+		!slices.Equal(asked[:3], want) {
 		t.Errorf("asked %q, want %q and so on", asked[:min(3, len(asked))], want)
 	}
 }

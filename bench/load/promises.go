@@ -108,7 +108,8 @@ func (s *served) until(most time.Duration, path string, right func(status int, b
 // spread describes measured times.
 func spread(times []time.Duration) string {
 	slices.Sort(times)
-	return fmt.Sprintf("median %.0f ms, %.0f to %.0f ms of %d", ms(times[len(times)/2]), ms(times[0]), ms(times[len(times)-1]), len(times))
+	return fmt.Sprintf("median %.0f ms, %.0f to %.0f ms of %d", ms(times[len(times)/2]), ms(times[0]),
+		ms(times[len(times)-1]), len(times))
 }
 
 func measureStart(s *served, _ options) error {
@@ -140,7 +141,9 @@ func measureFresh(s *served, _ options) error {
 			return err
 		}
 		began := time.Now()
-		if err := s.until(20*time.Second, "/v1/search?limit=1&query="+word, func(_ int, body []byte) bool { return bytes.Contains(body, []byte(word+".md")) }); err != nil {
+		if err := s.until(20*time.Second, "/v1/search?limit=1&query="+word, func(_ int, body []byte) bool {
+			return bytes.Contains(body, []byte(word+".md"))
+		}); err != nil {
 			return err
 		}
 		times = append(times, time.Since(began))
@@ -173,7 +176,8 @@ func measureHostile(s *served, _ options) error {
 		slow = append(slow, c)
 		head := "GET /v1/search?query=a HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 		if i%2 == 0 {
-			head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
+			head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+				"1000000\r\n\r\n{"
 		}
 		if _, err := io.WriteString(c, head); err != nil {
 			return err
@@ -181,7 +185,8 @@ func measureHostile(s *served, _ options) error {
 	}
 	var wg sync.WaitGroup
 	statuses := make([]int, 4)
-	for i, body := range []string{strings.Repeat(" ", 64<<20), strings.Repeat("[", 1<<19), `{"query": "` + strings.Repeat("a", 1<<19) + `"}`, "\x00\xff"} {
+	for i, body := range []string{strings.Repeat(" ", 64<<20), strings.Repeat("[", 1<<19), `{"query": "` +
+		strings.Repeat("a", 1<<19) + `"}`, "\x00\xff"} {
 		wg.Go(func() {
 			res, err := http.Post(s.address+"/v1/search", "application/json", strings.NewReader(body))
 			if err == nil {
@@ -191,12 +196,15 @@ func measureHostile(s *served, _ options) error {
 		})
 	}
 	began := time.Now()
-	if err := s.until(10*time.Second, "/v1/search?query=fresh", func(status int, _ []byte) bool { return status == http.StatusOK }); err != nil {
+	if err := s.until(10*time.Second, "/v1/search?query=fresh", func(status int, _ []byte) bool {
+		return status == http.StatusOK
+	}); err != nil {
 		return err
 	}
 	took := time.Since(began)
 	wg.Wait()
-	fmt.Printf("beside 500 slow connections and bodies of 64 MiB, of half a million brackets, of a long query and of no JSON (%v): an answer in %.0f ms\n", statuses, ms(took))
+	fmt.Printf("beside 500 slow connections and bodies of 64 MiB, of half a million brackets, of a long query and of "+
+		"no JSON (%v): an answer in %.0f ms\n", statuses, ms(took))
 	return s.until(10*time.Second, "/readyz", func(status int, _ []byte) bool { return status == http.StatusOK })
 }
 
@@ -208,7 +216,8 @@ func measureKilled(s *served, _ options) error {
 	for round := range 5 {
 		killed := time.AfterFunc(700*time.Millisecond, func() { _ = s.cmd.Process.Kill() })
 		for i := 0; ; i++ {
-			path, text := fmt.Sprintf("/v1/documents/api:r%d/d%d.md", round, i), fmt.Sprintf("# Document %d of round %d\n", i, round)
+			path, text := fmt.Sprintf("/v1/documents/api:r%d/d%d.md", round, i),
+				fmt.Sprintf("# Document %d of round %d\n", i, round)
 			body, err := json.Marshal(map[string]string{"text": text})
 			if err != nil {
 				return err

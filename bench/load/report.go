@@ -22,7 +22,8 @@ const quarters = 4
 
 // report prints how long answers took.
 func (l *load) report(answers []answer, took time.Duration) {
-	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(answers), took.Seconds(), float64(len(answers))/took.Seconds(), l.clients)
+	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(answers), took.Seconds(),
+		float64(len(answers))/took.Seconds(), l.clients)
 	times := measured(answers, func(a answer) time.Duration { return a.took })
 	fmt.Println(times)
 	parts := make([][]answer, quarters)
@@ -32,7 +33,8 @@ func (l *load) report(answers []answer, took time.Duration) {
 	}
 	for i, part := range parts {
 		if len(part) > 0 {
-			fmt.Printf("  quarter %d: %.0f a second, %v\n", i+1, float64(len(part))*quarters/took.Seconds(), measured(part, func(a answer) time.Duration { return a.took }))
+			fmt.Printf("  quarter %d: %.0f a second, %v\n", i+1, float64(len(part))*quarters/took.Seconds(),
+				measured(part, func(a answer) time.Duration { return a.took }))
 		}
 	}
 	others := make([]int64, 0, len(answers))
@@ -40,7 +42,8 @@ func (l *load) report(answers []answer, took time.Duration) {
 		others = append(others, a.others)
 	}
 	slices.Sort(others)
-	fmt.Printf("answers of others meanwhile: p50 %d  p99 %d  max %d\n", others[len(others)/2], others[percent(99, len(others))], others[len(others)-1])
+	fmt.Printf("answers of others meanwhile: p50 %d  p99 %d  max %d\n", others[len(others)/2],
+		others[percent(99, len(others))], others[len(others)-1])
 }
 
 // readClocks finds the clocks of processor time. That of this process may be missing,
@@ -69,8 +72,10 @@ func (l *load) reportWork(answers []answer, clients, server time.Duration) {
 	cores := time.Duration(runtime.NumCPU())
 	fmt.Printf("processor time of an answer: clients %.3f ms, server %.3f ms\n", ms(clients/n), ms(server/n))
 	if l.pause == 0 {
-		fmt.Printf("were all work shared evenly by %d processors that do nothing else, that would be %v\n", cores, measured(answers, func(a answer) time.Duration { return a.work / cores }))
-		fmt.Printf("were every answer a loop of that length in its place, on this machine just now, that would be %v\n", yardstick(l.clients, (clients+server)/n, yardstickTime))
+		fmt.Printf("were all work shared evenly by %d processors that do nothing else, that would be %v\n", cores,
+			measured(answers, func(a answer) time.Duration { return a.work / cores }))
+		fmt.Printf("were every answer a loop of that length in its place, on this machine just now, that would be %v\n",
+			yardstick(l.clients, (clients+server)/n, yardstickTime))
 	}
 }
 
@@ -93,7 +98,8 @@ func (d durations) at(p float64) time.Duration { return d[percent(p, len(d))] }
 
 // String tells the usual percentiles.
 func (d durations) String() string {
-	return fmt.Sprintf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms", ms(d.at(50)), ms(d.at(90)), ms(d.at(99)), ms(d.at(99.9)), ms(d[len(d)-1]))
+	return fmt.Sprintf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms", ms(d.at(50)), ms(d.at(90)),
+		ms(d.at(99)), ms(d.at(99.9)), ms(d[len(d)-1]))
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -53,5 +53,6 @@ func run(args []string, out io.Writer) error {
 		}
 		return printTables(out, args[1], sets)
 	}
-	return errors.New("usage: quality across OUT SPLIT FOLDER... | quality sets SPLIT FOLDER... | quality tables RESULTS SPLIT FOLDER...")
+	return errors.New("usage: quality across OUT SPLIT FOLDER... | quality sets SPLIT FOLDER... | quality tables " +
+		"RESULTS SPLIT FOLDER...")
 }

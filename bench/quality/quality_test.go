@@ -83,8 +83,9 @@ func TestTables(t *testing.T) {
 	better := strings.NewReplacer("WORDS", "0.6", "DIFFERENCE", "-0.1").Replace(printedJSON)
 	worse := strings.NewReplacer("WORDS", "0.75", "DIFFERENCE", "0.05").Replace(printedJSON)
 	results := write(t, map[string]string{
-		"sets/links-a.json": better, "sets/links-a+sections.json": worse, "sets/links-b.json": worse, "sets/xquad+zh.json": better,
-		"old/links-a.json": `{"datasets": [{"columns": [{"name": "sheaf", "latency_ms": {"p50": 1.5}}]}]}`,
+		"sets/links-a.json": better, "sets/links-a+sections.json": worse, "sets/links-b.json": worse,
+		"sets/xquad+zh.json": better,
+		"old/links-a.json":   `{"datasets": [{"columns": [{"name": "sheaf", "latency_ms": {"p50": 1.5}}]}]}`,
 		"confidence.json": `{"datasets": [{"dataset": "` + filepath.Join(dir, "links-b") + `", "questions": 10, "right": 5,
 			"first_error": 0.1, "error": 0.2, "brier": 0.3, "found": {"queries": 8, "answerable": 6}, "unanswerable": {"queries": 4, "answerable": 1}}]}`,
 	})
@@ -114,8 +115,10 @@ func TestTables(t *testing.T) {
 // TestAcross: a translation of an English set gives two sets, and one row of the table.
 func TestAcross(t *testing.T) {
 	dir := write(t, map[string]string{
-		"xquad/en/qrels/test.tsv": "q\td\t1\n", "xquad/en/corpus.jsonl": "English texts", "xquad/en/queries.jsonl": "English questions",
-		"xquad/zh/qrels/test.tsv": "q\td\t1\n", "xquad/zh/corpus.jsonl.gz": "Chinese texts", "xquad/zh/queries.jsonl": "Chinese questions",
+		"xquad/en/qrels/test.tsv": "q\td\t1\n", "xquad/en/corpus.jsonl": "English texts",
+		"xquad/en/queries.jsonl":  "English questions",
+		"xquad/zh/qrels/test.tsv": "q\td\t1\n", "xquad/zh/corpus.jsonl.gz": "Chinese texts",
+		"xquad/zh/queries.jsonl":  "Chinese questions",
 		"xquad/de/qrels/test.tsv": "q\tother\t1\n", "adi/qrels/test.tsv": "q\td\t1\n",
 	})
 	out := filepath.Join(t.TempDir(), "across")
@@ -130,7 +133,8 @@ func TestAcross(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if got := printed(t, "sets", "dev", out); strings.Count(got, "\n") != 2 || !strings.HasPrefix(got, "xquad-zh-over-en\t") {
+	if got := printed(t, "sets", "dev", out); strings.Count(got, "\n") != 2 ||
+		!strings.HasPrefix(got, "xquad-zh-over-en\t") {
 		t.Errorf("sets:\n%s", got)
 	}
 	result := func(recall string) string {
@@ -139,7 +143,8 @@ func TestAcross(t *testing.T) {
 			{"name": "words", "profile": "words", "scores": [{"mean": 0}, {"mean": 0.25}], "latency_ms": {"p50": 3}},
 			{"name": "meaning", "profile": "meaning", "scores": [{"mean": 0}, {"mean": 0.75}], "latency_ms": {"p50": 3}}]}]}`
 	}
-	results := write(t, map[string]string{"sets/xquad-zh-over-en.json": result("0.5"), "sets/xquad-en-over-zh.json": result("0.625")})
+	results := write(t, map[string]string{"sets/xquad-zh-over-en.json": result("0.5"),
+		"sets/xquad-en-over-zh.json": result("0.625")})
 	got := printed(t, "tables", results, "dev", out)
 	for _, name := range []string{"zh", "**mean**"} {
 		if want := "| " + name + " | 0.5000 | 0.2500 | 0.7500 | 0.6250 | 0.2500 | 0.7500 |\n"; !strings.Contains(got, want) {

@@ -38,7 +38,8 @@ func (f file) mode() int64 {
 }
 
 // completions are the files that shells look for, by shell.
-var completions = map[string]string{"bash": "sheaf.bash", "zsh": "_sheaf", "fish": "sheaf.fish", "powershell": "sheaf.ps1"}
+var completions = map[string]string{"bash": "sheaf.bash", "zsh": "_sheaf", "fish": "sheaf.fish",
+	"powershell": "sheaf.ps1"}
 
 // makeShare makes what is the same on every platform, with a program of this one:
 // manual pages in man/man1, completions, license, documents, and in NOTICE.md
@@ -164,7 +165,8 @@ func writeTarGz(w io.Writer, files []file, date time.Time) error {
 	}
 	tw := tar.NewWriter(zw)
 	for _, f := range files {
-		h := &tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.content)), ModTime: date, Uname: "root", Gname: "root", Format: tar.FormatGNU}
+		h := &tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.content)), ModTime: date, Uname: "root",
+			Gname: "root", Format: tar.FormatGNU}
 		if strings.HasSuffix(f.name, "/") {
 			h.Typeflag = tar.TypeDir
 		}

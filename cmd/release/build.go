@@ -21,7 +21,8 @@ type target struct{ os, arch string }
 func (t target) String() string { return t.os + "/" + t.arch }
 
 var allTargets = []target{
-	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"},
+	{"windows", "arm64"},
 }
 
 // binary is where the program of t lies in dir.
@@ -99,7 +100,8 @@ func build(ctx context.Context, src source, t target, root, binary string, env .
 	// any the linker leaves out LC_UUID, and macOS 26 does not start the program.
 	id := fmt.Sprintf("sheaf-%s-%s-%s-%s", src.version, src.commit, t.os, t.arch)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", fmt.Sprintf("-s -w -buildid=%s -X main.release=%s -X main.commit=%s", id, src.version, src.commit), "-o", binary, "./cmd/sheaf")
+		"-ldflags", fmt.Sprintf("-s -w -buildid=%s -X main.release=%s -X main.commit=%s", id, src.version, src.commit), "-o",
+		binary, "./cmd/sheaf")
 	cmd.Dir = root
 	settings, err := goSettings(ctx)
 	if err != nil {
@@ -118,7 +120,8 @@ func build(ctx context.Context, src source, t target, root, binary string, env .
 // or with go env -w, and what might tell in the bytes. Where modules come from and
 // where Go keeps things stays as it is.
 func goSettings(ctx context.Context) ([]string, error) {
-	kept := []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOINSECURE", "GOVCS", "GOAUTH", "GOTOOLCHAIN"}
+	kept := []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB",
+		"GOPRIVATE", "GOINSECURE", "GOVCS", "GOAUTH", "GOTOOLCHAIN"}
 	out, err := exec.CommandContext(ctx, "go", append([]string{"env"}, kept...)...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
@@ -174,7 +177,8 @@ func copySources(ctx context.Context, dir string) error {
 		return err
 	}
 	for name := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
-		if err := copyFile(name, filepath.Join(dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := copyFile(name, filepath.Join(dir, filepath.FromSlash(name))); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

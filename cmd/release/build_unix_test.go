@@ -16,7 +16,8 @@ func TestProgramIsForEverybody(t *testing.T) {
 	root := smallProgram(t)
 	before := syscall.Umask(0o077)
 	defer syscall.Umask(before)
-	if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"linux", "amd64"}, root, name); err != nil {
+	if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"linux", "amd64"}, root,
+		name); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(name)

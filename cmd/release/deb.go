@@ -33,7 +33,8 @@ func makeDeb(src source, t target, dir string, share []file) error {
 	if err := writeDeb(&deb, debVersion(src.version), t.arch, files, src.date); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("sheaf_%s_%s.deb", debVersion(src.version), t.arch)), deb.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("sheaf_%s_%s.deb", debVersion(src.version), t.arch)), deb.Bytes(),
+		0o644)
 }
 
 // debVersion is version as Debian orders it: releases after what came before them.
@@ -120,7 +121,8 @@ Description: hybrid search engine for documents
  says in numbers why each answer stands where it stands.
 `, version, arch, (size+1023)/1024)
 	var controls, contents bytes.Buffer
-	err := writeTarGz(&controls, []file{{name: "./"}, {name: "./control", content: []byte(control)}, {name: "./md5sums", content: []byte(sums.String())}}, date)
+	err := writeTarGz(&controls, []file{{name: "./"}, {name: "./control", content: []byte(control)},
+		{name: "./md5sums", content: []byte(sums.String())}}, date)
 	if err != nil {
 		return err
 	}
@@ -130,7 +132,8 @@ Description: hybrid search engine for documents
 	if _, err := io.WriteString(w, "!<arch>\n"); err != nil {
 		return err
 	}
-	for _, member := range []file{{name: "debian-binary", content: []byte("2.0\n")}, {name: "control.tar.gz", content: controls.Bytes()}, {name: "data.tar.gz", content: contents.Bytes()}} {
+	for _, member := range []file{{name: "debian-binary", content: []byte("2.0\n")},
+		{name: "control.tar.gz", content: controls.Bytes()}, {name: "data.tar.gz", content: contents.Bytes()}} {
 		if err := writeMember(w, member, date); err != nil {
 			return err
 		}
@@ -149,7 +152,8 @@ func folders(dir string, known map[string]bool) []file {
 
 // writeMember writes one member of an ar archive.
 func writeMember(w io.Writer, f file, date time.Time) error {
-	if _, err := fmt.Fprintf(w, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, date.Unix(), 0, 0, 0o100644, len(f.content)); err != nil {
+	if _, err := fmt.Fprintf(w, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, date.Unix(), 0, 0, 0o100644,
+		len(f.content)); err != nil {
 		return err
 	}
 	if _, err := w.Write(f.content); err != nil {

@@ -15,12 +15,14 @@ func makeFormula(src source, sums map[target]string, url, name string) error {
 		url = "file://#{__dir__}"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "class Sheaf < Formula\n  desc \"Hybrid search engine for documents\"\n  version %q\n  license \"Apache-2.0\"\n", src.version)
+	fmt.Fprintf(&b, "class Sheaf < Formula\n  desc \"Hybrid search engine for documents\"\n  version %q\n  license "+
+		"\"Apache-2.0\"\n", src.version)
 	for _, system := range []struct{ on, os string }{{"on_macos", "darwin"}, {"on_linux", "linux"}} {
 		fmt.Fprintf(&b, "\n  %s do\n", system.on)
 		for _, cpu := range []struct{ on, arch string }{{"on_arm", "arm64"}, {"on_intel", "amd64"}} {
 			if sum := sums[target{system.os, cpu.arch}]; sum != "" {
-				fmt.Fprintf(&b, "    %s do\n      url \"%s/sheaf-%s-%s-%s.tar.gz\"\n      sha256 %q\n    end\n", cpu.on, strings.TrimRight(url, "/"), src.version, system.os, cpu.arch, sum)
+				fmt.Fprintf(&b, "    %s do\n      url \"%s/sheaf-%s-%s-%s.tar.gz\"\n      sha256 %q\n    end\n", cpu.on,
+					strings.TrimRight(url, "/"), src.version, system.os, cpu.arch, sum)
 			}
 		}
 		b.WriteString("  end\n")

@@ -31,7 +31,8 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("release", pflag.ExitOnError)
-	check := flags.Bool("check", false, "build every target twice, in two folders and from nothing, compare the bytes, and stop")
+	check := flags.Bool("check", false, "build every target twice, in two folders and from nothing, compare the "+
+		"bytes, and stop")
 	only := flags.String("only", "", "comma-separated `TARGETS` such as linux/amd64; empty is all")
 	url := flags.String("url", "", "where the archives will lie, for the Homebrew formula; empty is beside it")
 	out := flags.String("out", "dist", "the `FOLDER` to write into; what lies there is removed first")
@@ -134,7 +135,8 @@ func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err == nil && len(entries) > 0 {
 		if _, err := os.Stat(filepath.Join(dir, mark)); err != nil {
-			return fmt.Errorf("%s: has files, but no %s that says they are from a release: remove them yourself, or name another folder with --out", dir, mark)
+			return fmt.Errorf("%s: has files, but no %s that says they are from a release: remove them yourself, or name "+
+				"another folder with --out", dir, mark)
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			return err

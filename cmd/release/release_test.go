@@ -21,7 +21,8 @@ import (
 var day = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func testFiles() []file {
-	return []file{{name: "usr/share/doc/sheaf/README.md", content: []byte("odd")}, {name: "usr/bin/sheaf", content: []byte("program"), program: true}}
+	return []file{{name: "usr/share/doc/sheaf/README.md", content: []byte("odd")},
+		{name: "usr/bin/sheaf", content: []byte("program"), program: true}}
 }
 
 func testDeb(t *testing.T) []byte {
@@ -88,7 +89,8 @@ func TestDebVersion(t *testing.T) {
 // Debian wants to know whose the program is since when.
 func TestDebianCopyrightHasYear(t *testing.T) {
 	name, content, err := inDebian("LICENSE", nil, day)
-	if err != nil || name != "usr/share/doc/sheaf/copyright" || !strings.Contains(string(content), "\nCopyright: 2026 the Sheaf authors\n") {
+	if err != nil || name != "usr/share/doc/sheaf/copyright" ||
+		!strings.Contains(string(content), "\nCopyright: 2026 the Sheaf authors\n") {
 		t.Errorf("%s, %v\n%s", name, err, content)
 	}
 }
@@ -212,8 +214,9 @@ func TestLicensesAreNamed(t *testing.T) {
 		text string
 		want []string
 	}{
-		"one":     {"Apache License\n   Version 2.0, January 2004\n", []string{"Apache-2.0"}},
-		"two":     {"Permission is hereby granted,\nfree of charge\n\nNeither the\nname of\n", []string{"BSD-3-Clause", "MIT"}},
+		"one": {"Apache License\n   Version 2.0, January 2004\n", []string{"Apache-2.0"}},
+		"two": {"Permission is hereby granted,\nfree of charge\n\nNeither the\nname of\n",
+			[]string{"BSD-3-Clause", "MIT"}},
 		"shorter": {"Redistribution and use in source and binary\nforms\n", []string{"BSD-2-Clause"}},
 		"another": {"All rights reserved.\n", nil},
 	} {
@@ -230,7 +233,8 @@ func TestLicensesAreNamed(t *testing.T) {
 // The notice names each module that is linked into the program, with its terms.
 func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "sheaf")
-	if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"windows", "amd64"}, filepath.Join("..", ".."), program); err != nil {
+	if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"windows", "amd64"},
+		filepath.Join("..", ".."), program); err != nil {
 		t.Fatal(err)
 	}
 	info, err := buildinfo.ReadFile(program)
@@ -280,7 +284,8 @@ func TestClearLeavesOtherFoldersAlone(t *testing.T) {
 }
 
 func TestVersionForm(t *testing.T) {
-	for version, want := range map[string]bool{"1.2.3": true, "1.2.3-rc.1": true, "0.0.0-2026-ab+dirty": true, "1.2": false, "1.2.3 -X": false, "../1.2.3": false, "": false} {
+	for version, want := range map[string]bool{"1.2.3": true, "1.2.3-rc.1": true, "0.0.0-2026-ab+dirty": true,
+		"1.2": false, "1.2.3 -X": false, "../1.2.3": false, "": false} {
 		if got := versionForm.MatchString(version); got != want {
 			t.Errorf("%q: %v, want %v", version, got, want)
 		}
@@ -326,7 +331,8 @@ func TestMacOSTakesTheProgram(t *testing.T) {
 	const uuid, signature = 0x1b, 0x1d
 	for arch, want := range map[string][]uint32{"amd64": {uuid}, "arm64": {uuid, signature}} {
 		name := filepath.Join(t.TempDir(), "program")
-		if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"darwin", arch}, smallProgram(t), name); err != nil {
+		if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"darwin", arch},
+			smallProgram(t), name); err != nil {
 			t.Fatal(err)
 		}
 		program, err := macho.Open(name)

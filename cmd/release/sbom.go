@@ -85,8 +85,10 @@ func makeSBOM(ctx context.Context, src source, binaries []string, name string) e
 	if err := license(ctx, modules); err != nil {
 		return err
 	}
-	top := component{Type: "application", Ref: "sheaf@" + src.version, Name: "sheaf", Version: src.version, Licenses: licensedBy("Apache-2.0"), Properties: []property{{"vcs:revision", src.commit}}}
-	b := bom{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: bomMeta{Timestamp: src.date.Format(time.RFC3339), Component: top},
+	top := component{Type: "application", Ref: "sheaf@" + src.version, Name: "sheaf", Version: src.version,
+		Licenses: licensedBy("Apache-2.0"), Properties: []property{{"vcs:revision", src.commit}}}
+	b := bom{Format: "CycloneDX", Spec: "1.6", Version: 1,
+		Metadata:     bomMeta{Timestamp: src.date.Format(time.RFC3339), Component: top},
 		Dependencies: []dependency{{Ref: top.Ref, DependsOn: refs}}}
 	for _, ref := range refs {
 		b.Components = append(b.Components, modules[ref])

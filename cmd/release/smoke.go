@@ -56,7 +56,8 @@ func smokeOne(ctx context.Context, src source, program []string) error {
 	if err := os.Mkdir(notes, 0o755); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"git.md": "# Undo a commit\n\nUse reset.\n", "tea.md": "# Tea\n\nSteep for three minutes.\n"} {
+	for name, text := range map[string]string{"git.md": "# Undo a commit\n\nUse reset.\n",
+		"tea.md": "# Tea\n\nSteep for three minutes.\n"} {
 		if err := os.WriteFile(filepath.Join(notes, name), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -73,7 +74,8 @@ func smokeOne(ctx context.Context, src source, program []string) error {
 		args := append(slices.Clone(program[1:]), step.args...)
 		cmd := exec.CommandContext(ctx, program[0], args...)
 		cmd.Dir = home
-		cmd.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "XDG_DATA_HOME=" + filepath.Join(home, "data"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+		cmd.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "XDG_DATA_HOME=" + filepath.Join(home, "data"),
+			"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("sheaf %s: %w\n%s", strings.Join(step.args, " "), err, out)

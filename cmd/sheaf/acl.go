@@ -99,33 +99,40 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 func (s *session) tellAudits(audits []*collection.Audit) error {
 	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
 	if s.json {
-		if err := s.printJSON(map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}); err != nil {
+		if err := s.printJSON(map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0],
+			"random_lists": audits[1]}); err != nil {
 			return err
 		}
 	} else {
 		for i, what := range []string{"the index as it is", "random access lists"} {
 			out := audits[i]
-			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what, wording.Plural(out.Checks, "check", "checks"),
-				wording.Plural(out.Documents, "document", "documents"), wording.Count(out.Hidden/max(1, out.Checks)), wording.Plural(len(out.Leaks), "leak", "leaks"))
+			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what,
+				wording.Plural(out.Checks, "check", "checks"),
+				wording.Plural(out.Documents, "document", "documents"), wording.Count(out.Hidden/max(1, out.Checks)),
+				wording.Plural(len(out.Leaks), "leak", "leaks"))
 			if out.Incomplete > 0 {
-				fmt.Fprintf(s.stdout, "  %s not complete: %s\n", wording.Plural(out.Incomplete, "check was", "checks were"), wording.Clean(out.Fault))
+				fmt.Fprintf(s.stdout, "  %s not complete: %s\n", wording.Plural(out.Incomplete, "check was", "checks were"),
+					wording.Clean(out.Fault))
 			} else if out.Fault != "" {
 				fmt.Fprintf(s.stdout, "  it ended early: %s\n", wording.Clean(out.Fault))
 			}
 		}
 		for _, l := range leaks {
-			fmt.Fprintf(s.stdout, "  %s, query %q, caller %+v: %s: %s\n", l.Door, l.Query, l.Grant, wording.Clean(string(l.Doc)), wording.Clean(l.What))
+			fmt.Fprintf(s.stdout, "  %s, query %q, caller %+v: %s: %s\n", l.Door, l.Query, l.Grant, wording.Clean(string(l.Doc)),
+				wording.Clean(l.What))
 		}
 	}
 	if len(leaks) > 0 {
-		return withHint(fmt.Errorf("%s", wording.Plural(len(leaks), "leak was found", "leaks were found")), "repeat with --seed %d", audits[0].Seed)
+		return withHint(fmt.Errorf("%s", wording.Plural(len(leaks), "leak was found", "leaks were found")),
+			"repeat with --seed %d", audits[0].Seed)
 	}
 	return nil
 }
 
 // randomLists copies some documents, with access lists at random, into an index
 // of its own that is gone when done is called.
-func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *collection.Collection, done func(), err error) {
+func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *collection.Collection, done func(),
+	err error) {
 	dir, err := os.MkdirTemp("", "sheaf-audit-")
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +168,8 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 	if _, err := ingest.Put(ctx, o, docs); err != nil {
 		return nil, nil, err
 	}
-	c, err = collection.New(collection.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer, Embed: s.queryVector(), Model: s.localModel(), Rerank: s.reranker,
+	c, err = collection.New(collection.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer,
+		Embed: s.queryVector(), Model: s.localModel(), Rerank: s.reranker,
 		ProfileDirs: []string{profileFolder()}, Profile: s.config.Profile})
 	return c, done, err
 }
@@ -197,11 +205,13 @@ func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 			return nil, err
 		}
 		tenant := some("acme", "umbrella", "initech")
-		docs = append(docs, ingest.Given{Tree: doc.Tree, Path: doc.Path, Title: doc.Title, Text: text, Properties: []sheaf.Property{
-			{Name: ingest.PropertyTenant, Values: tenant[:min(1, len(tenant))]},
-			{Name: ingest.PropertyAccess, List: true, Values: some(sheaf.AccessPublic, "user:ann", "user:bob", "group:staff", "group:board")},
-			{Name: ingest.PropertySets, List: true, Values: some("finance", "handbook")},
-		}})
+		docs = append(docs, ingest.Given{Tree: doc.Tree, Path: doc.Path, Title: doc.Title, Text: text,
+			Properties: []sheaf.Property{
+				{Name: ingest.PropertyTenant, Values: tenant[:min(1, len(tenant))]},
+				{Name: ingest.PropertyAccess, List: true,
+					Values: some(sheaf.AccessPublic, "user:ann", "user:bob", "group:staff", "group:board")},
+				{Name: ingest.PropertySets, List: true, Values: some("finance", "handbook")},
+			}})
 	}
 	return docs, s.view.Err()
 }

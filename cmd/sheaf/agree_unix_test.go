@@ -44,7 +44,8 @@ func TestCommandsAgree(t *testing.T) {
 	}
 	for seed := range rounds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			a := &agreeing{t: t, binary: binary, root: t.TempDir(), data: t.TempDir(), documents: map[string]bool{}, skipped: map[string]string{}, rules: map[string]string{}}
+			a := &agreeing{t: t, binary: binary, root: t.TempDir(), data: t.TempDir(), documents: map[string]bool{},
+				skipped: map[string]string{}, rules: map[string]string{}}
 			a.open()
 			a.fill(rand.New(rand.NewPCG(seed, 9)))
 			a.compare("first run")
@@ -106,7 +107,8 @@ func (a *agreeing) fill(r *rand.Rand) {
 		case 5:
 			a.hide(name+".tmp.md", name+".tmp.md", "ignored .gitignore:1: *.tmp.md")
 		case 6:
-			a.hide(fmt.Sprintf("deep/private%d.md", i), fmt.Sprintf("deep/private%d.md", i), "ignored deep/.sheafignore:2: private*")
+			a.hide(fmt.Sprintf("deep/private%d.md", i), fmt.Sprintf("deep/private%d.md", i),
+				"ignored deep/.sheafignore:2: private*")
 		case 7:
 			a.hide(folder+"build/x/n.md", folder+"build/", "ignored .gitignore:2: build/")
 		case 8:
@@ -195,7 +197,8 @@ func (a *agreeing) run(to any, ok []int, args ...string) (stdout, stderr string)
 		asNobody(cmd)
 	}
 	cmd.Dir = a.data
-	cmd.Env = append(os.Environ(), "HOME="+a.data, "XDG_DATA_HOME="+a.data+"/data", "XDG_CONFIG_HOME="+a.data+"/config", "XDG_STATE_HOME="+a.data+"/state", "SHEAF_MAX_FILE_SIZE=4KB")
+	cmd.Env = append(os.Environ(), "HOME="+a.data, "XDG_DATA_HOME="+a.data+"/data", "XDG_CONFIG_HOME="+a.data+"/config",
+		"XDG_STATE_HOME="+a.data+"/state", "SHEAF_MAX_FILE_SIZE=4KB")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // its status is compared
@@ -235,7 +238,8 @@ func (a *agreeing) compare(when string) {
 	a.same(when+": ls", listed, a.documents)
 	a.same(when+": chunks", cut, a.documents)
 	if status.Documents != len(a.documents) || index.Added+index.Same != len(a.documents) || status.SourceBytes != bytes {
-		a.t.Errorf("%s: %d documents of %d bytes in ls, status says %d of %d, index %d added and %d unchanged", when, len(listed), bytes, status.Documents, status.SourceBytes, index.Added, index.Same)
+		a.t.Errorf("%s: %d documents of %d bytes in ls, status says %d of %d, index %d added and %d unchanged", when,
+			len(listed), bytes, status.Documents, status.SourceBytes, index.Added, index.Same)
 	}
 	if p := status.Pending; p.New+p.Changed+p.Removed > 0 {
 		a.t.Errorf("%s: waiting: %s", when, p)

@@ -75,8 +75,11 @@ func (a *app) flush() error { return a.stdout.Flush() }
 var flagKeys = map[string]string{
 	"limit": "limit", "profile": "profile", "color": "color", "workers": "workers",
 	"chunker": "chunker", "language": "language", "stop-words": "stop_words",
-	"include": "include", "exclude": "exclude", "max-file-size": "max_file_size", "follow-symlinks": "follow_symlinks", "comments": "comments",
-	"cap": "chunk.section_cap", "size": "chunk.window_size", "overlap": "chunk.window_overlap", "boundary": "chunk.window_boundary", "large": "chunk.window_large", "title-prefix": "chunk.window_title_prefix", "metadata-suffix": "chunk.window_metadata_suffix", "github-slugs": "chunk.github_slugs",
+	"include": "include", "exclude": "exclude", "max-file-size": "max_file_size", "follow-symlinks": "follow_symlinks",
+	"comments": "comments",
+	"cap":      "chunk.section_cap", "size": "chunk.window_size", "overlap": "chunk.window_overlap",
+	"boundary": "chunk.window_boundary", "large": "chunk.window_large", "title-prefix": "chunk.window_title_prefix",
+	"metadata-suffix": "chunk.window_metadata_suffix", "github-slugs": "chunk.github_slugs",
 	"embedder-url": "embedder.url", "embedder-model": "embedder.model", "embedder-dims": "embedder.dims",
 }
 
@@ -229,7 +232,8 @@ func realFolder(dir string) (string, error) {
 	case err != nil:
 		return "", nearFile(fileFault("folder", err), dir)
 	case !st.IsDir():
-		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, wording.ShellQuoted(filepath.Dir(dir)))
+		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir,
+			wording.ShellQuoted(filepath.Dir(dir)))
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

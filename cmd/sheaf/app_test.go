@@ -34,7 +34,8 @@ func TestOtherNames(t *testing.T) {
 	root := new(app).command()
 	for theirs, ours := range otherNames {
 		words := strings.Fields(ours)
-		if cmd, rest, err := root.Find(words); err != nil || cmd == root || len(rest) > 0 && cmd.Flag(strings.TrimPrefix(rest[0], "--")) == nil {
+		if cmd, rest, err := root.Find(words); err != nil || cmd == root ||
+			len(rest) > 0 && cmd.Flag(strings.TrimPrefix(rest[0], "--")) == nil {
 			t.Errorf("%s: %q: %v, %v", theirs, ours, rest, err)
 		}
 		if cmd, _, _ := root.Find(strings.Fields(theirs)); cmd != root {

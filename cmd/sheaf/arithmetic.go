@@ -77,7 +77,8 @@ func combines(e sheaf.Explanation) bool {
 }
 
 // operators stand between the parts of a formula; the others are functions.
-var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ", sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
+var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
+	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 
 // formula writes the parts of e with what joins them: with their own formulas in
 // brackets when all is wanted, else with their values. ok is false when a part has
@@ -119,7 +120,8 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	}
 	e.Parts = parts
 	switch e.Combine {
-	case sheaf.CombineSum, sheaf.CombineDifference, sheaf.CombineProduct, sheaf.CombineQuotient, sheaf.CombineMax, sheaf.CombineMin, sheaf.CombineRSS, sheaf.CombinePower:
+	case sheaf.CombineSum, sheaf.CombineDifference, sheaf.CombineProduct, sheaf.CombineQuotient, sheaf.CombineMax,
+		sheaf.CombineMin, sheaf.CombineRSS, sheaf.CombinePower:
 		if len(parts) != 1 || parts[0].Value != e.Value {
 			return e
 		}

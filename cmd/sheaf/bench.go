@@ -51,13 +51,18 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 	}
 	f := cmd.Flags()
 	f.IntSliceVar(&o.sizes, "chunks", []int{10_000}, "sizes of the corpora, in chunks")
-	f.StringSliceVar(&o.tasks, "tasks", []string{"words", "vectors", "hybrid"}, "what to measure: words, vectors (of 256 and 384 dimensions), vectors384 (those alone), hybrid")
-	f.StringSliceVar(&o.peers, "peers", nil, "engines to measure beside, none for this one alone (default all that are installed)")
-	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default bench/bin of the source that you are in)")
+	f.StringSliceVar(&o.tasks, "tasks", []string{"words", "vectors", "hybrid"}, "what to measure: words, vectors (of "+
+		"256 and 384 dimensions), vectors384 (those alone), hybrid")
+	f.StringSliceVar(&o.peers, "peers", nil, "engines to measure beside, none for this one alone (default all that "+
+		"are installed)")
+	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default bench/bin of the source that "+
+		"you are in)")
 	f.StringVar(&o.work, "work", "", "folder for corpora and indexes while it runs (default the system's)")
 	f.StringVar(&o.svg, "svg", "", "also write a picture to this file")
-	f.StringVar(&o.report, "report", "", "also write the tables to this file, after every engine: an interrupted run leaves what it has")
-	f.DurationVar(&o.limit, "limit", 0, "longest time for one engine, task and size; engines that would take longer, going by a smaller size, are left out (default no limit)")
+	f.StringVar(&o.report, "report", "", "also write the tables to this file, after every engine: an interrupted run "+
+		"leaves what it has")
+	f.DurationVar(&o.limit, "limit", 0, "longest time for one engine, task and size; engines that would take longer, "+
+		"going by a smaller size, are left out (default no limit)")
 	f.IntVar(&o.clients, "clients", 8, "clients that ask together")
 	f.Float64Var(&o.seconds, "seconds", 15, "longest pass, in seconds")
 	a.addJSON(cmd)
@@ -127,7 +132,8 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 		}
 	}
 	report, err := benchmark.Run(cmd.Context(), benchmark.Options{
-		Folders: folders, Sizes: o.sizes, Tasks: tasks, Ours: benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}, Peers: peers,
+		Folders: folders, Sizes: o.sizes, Tasks: tasks,
+		Ours: benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}, Peers: peers,
 		Work: o.work, Clients: o.clients, Seconds: o.seconds, Limit: o.limit, Embedder: embedder,
 		Progress: func(what string) { a.notice("%s", what) },
 		Step:     o.write,
@@ -136,7 +142,8 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 		return err
 	}
 	if a.json {
-		return errors.Join(err, a.printJSON(map[string]any{"schema": "sheaf.bench/1", "machine": report.Machine, "clients": report.Clients, "rows": report.Rows}))
+		return errors.Join(err, a.printJSON(map[string]any{"schema": "sheaf.bench/1", "machine": report.Machine,
+			"clients": report.Clients, "rows": report.Rows}))
 	}
 	return errors.Join(err, report.Text(a.stdout))
 }
@@ -171,7 +178,8 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 		}
 		if folder = benchmark.PeersFolder(dir); folder == "" {
 			if len(o.peers) > 0 {
-				return nil, withHint(fmt.Errorf("%w: no folder of other engines", sheaf.ErrNotFound), "sh bench/setup.sh in the source makes one; --peers-folder names it")
+				return nil, withHint(fmt.Errorf("%w: no folder of other engines", sheaf.ErrNotFound),
+					"sh bench/setup.sh in the source makes one; --peers-folder names it")
 			}
 			return nil, nil
 		}

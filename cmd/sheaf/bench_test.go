@@ -52,7 +52,8 @@ func BenchmarkCommand(b *testing.B) {
 	data := filepath.Join(work, "data")
 	search := func() *exec.Cmd {
 		cmd := exec.Command(binary, "search", "--in", notes, "how to install a module")
-		cmd.Env = append(os.Environ(), "SHEAF_DATA_DIR="+data, "XDG_CONFIG_HOME="+filepath.Join(work, "config"), "XDG_STATE_HOME="+filepath.Join(work, "state"))
+		cmd.Env = append(os.Environ(), "SHEAF_DATA_DIR="+data, "XDG_CONFIG_HOME="+filepath.Join(work, "config"),
+			"XDG_STATE_HOME="+filepath.Join(work, "state"))
 		return cmd
 	}
 	b.Run("cold", func(b *testing.B) {
@@ -128,7 +129,8 @@ func writeNotes(b *testing.B, dir string, files, size int) {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			b.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("note%04d.md", i)), []byte(text.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("note%04d.md", i)), []byte(text.String()),
+			0o644); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -54,7 +54,8 @@ time: the next command goes on.`,
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "make again what is damaged")
-	cmd.Flags().BoolVarP(&a.yes, "yes", "y", false, "with --repair, remove documents from the store that no file here brings back, without asking")
+	cmd.Flags().BoolVarP(&a.yes, "yes", "y", false, "with --repair, remove documents from the store that no file here "+
+		"brings back, without asking")
 	a.addJSON(cmd)
 	return cmd
 }
@@ -122,7 +123,8 @@ func (s *session) catalogFaults() []error {
 
 // checked is what a check found.
 func (s *session) checked(faults []error) checkJSON {
-	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}, Stopped: s.stopped, Outdated: s.outdatedRead, Foreign: s.foreign}
+	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{},
+		Stopped: s.stopped, Outdated: s.outdatedRead, Foreign: s.foreign}
 	for _, f := range faults {
 		out.Faults = append(out.Faults, f.Error())
 	}
@@ -226,7 +228,8 @@ func (s *session) agreement(ctx context.Context) ([]error, error) {
 	}
 	var faults []error
 	if reached.unreached > 0 {
-		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", errUnreached, s.target, wording.Plural(reached.unreached, "passage", "passages")))
+		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", errUnreached,
+			s.target, wording.Plural(reached.unreached, "passage", "passages")))
 	}
 	if len(reached.missing) > 0 {
 		faults = append(faults, fewer(s.view.Chunks(), reached.found))
@@ -242,12 +245,14 @@ func (s *session) agreement(ctx context.Context) ([]error, error) {
 	extra := wording.Plural(stats.Chunks-reached.found, "chunk", "chunks")
 	switch {
 	case len(lost.ours) > 0:
-		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has, of %s: a run was stopped and its files are gone since, or they came from another machine", errStrays, s.target, extra, lost.names(lost.ours)))
+		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has, of %s: a run was stopped and its "+
+			"files are gone since, or they came from another machine", errStrays, s.target, extra, lost.names(lost.ours)))
 	case len(lost.others) == 0:
 		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have", s.target, extra))
 	}
 	if len(lost.others) > 0 {
-		s.foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", s.target, wording.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), s.otherPlace())
+		s.foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", s.target,
+			wording.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), s.otherPlace())
 	}
 	return faults, nil
 }
@@ -289,7 +294,8 @@ func (s *session) searchOurs(ctx context.Context) (*reach, error) {
 		if len(batch) == 0 {
 			return nil
 		}
-		hits, err := s.backend.Retrieve(ctx, anyChunk(store.Request{Limit: len(batch), Within: batch, Filter: textIn(sheaf.ColumnTree, tree)}))
+		hits, err := s.backend.Retrieve(ctx, anyChunk(store.Request{Limit: len(batch), Within: batch,
+			Filter: textIn(sheaf.ColumnTree, tree)}))
 		if err != nil {
 			return err
 		}
@@ -349,7 +355,8 @@ func onlyStrays(faults []error) bool {
 // strayed is the error of a check that found such documents and nothing else.
 func (s *session) strayed() error {
 	return withHint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, s.target),
-		"no search shows them, but their words are counted, and they can take the places of hits from here: sheaf check --repair names them and asks before it removes them")
+		"no search shows them, but their words are counted, and they can take the places of hits from here: sheaf check "+
+			"--repair names them and asks before it removes them")
 }
 
 // stoppedRun says that a run was stopped between writing its last documents and
@@ -368,6 +375,7 @@ func (s *session) stoppedRun(found int, waiting []sheaf.ID) string {
 	if found < settled {
 		return ""
 	}
-	return fmt.Sprintf("the last run was stopped before its end, or is not over: %s recorded, %s can be found; nothing is lost, and the next sheaf index or search goes on",
+	return fmt.Sprintf("the last run was stopped before its end, or is not over: %s recorded, %s can be found; nothing "+
+		"is lost, and the next sheaf index or search goes on",
 		wording.Plural(s.view.Chunks(), "chunk is", "chunks are"), wording.Count(found))
 }

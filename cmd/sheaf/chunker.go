@@ -12,7 +12,8 @@ import (
 func configuredChunker(c *config.Config) (chunk.Options, error) {
 	o := chunk.Options{
 		Chunker: c.Chunker, GitHubSlugs: c.Chunk.GitHubSlugs, Sections: chunk.SectionOptions{Cap: c.Chunk.SectionCap},
-		Window: chunk.WindowOptions{Size: c.Chunk.WindowSize, Overlap: c.Chunk.WindowOverlap, Boundary: c.Chunk.WindowBoundary, Large: c.Chunk.WindowLarge,
+		Window: chunk.WindowOptions{Size: c.Chunk.WindowSize, Overlap: c.Chunk.WindowOverlap,
+			Boundary: c.Chunk.WindowBoundary, Large: c.Chunk.WindowLarge,
 			TitlePrefix: c.Chunk.WindowTitlePrefix, MetadataSuffix: c.Chunk.WindowMetadataSuffix},
 	}
 	if c.Embedder.Use == config.EmbedderNone || c.Embedder.Remote() {

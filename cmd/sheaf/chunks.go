@@ -56,12 +56,14 @@ names it.`,
 	f.StringVar(&o.root, "root", "", "folder that paths in identifiers are relative to")
 	f.BoolVar(&o.verify, "verify", false, "check what must hold for every file instead of printing chunks")
 	f.Int("cap", chunk.DefaultSectionCap, "sections: most characters of a piece")
-	f.Int("size", chunk.DefaultWindowSize, "window: most tokens of a window: pieces of words as the built-in model reads them, words without it")
+	f.Int("size", chunk.DefaultWindowSize, "window: most tokens of a window: pieces of words as the built-in model "+
+		"reads them, words without it")
 	f.Int("overlap", 0, "window: tokens shared with the window before")
 	f.String("boundary", "", "window: where windows may end: token, line or sentence")
 	f.Bool("large", false, "window: also make a large chunk of every four windows")
 	f.Bool("title-prefix", false, "window: leave room for the title, which is embedded with every window")
-	f.Bool("metadata-suffix", false, "window: leave room for the properties, which are embedded with every window and found in its text then")
+	f.Bool("metadata-suffix", false, "window: leave room for the properties, which are embedded with every window and "+
+		"found in its text then")
 	f.Bool("github-slugs", false, "ignore {#id} in headings")
 	addWalkFlags(f)
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line, with --verify one in all (see doc/json.md)")
@@ -281,7 +283,8 @@ func (r *chunksRun) leave(path string, k catalog.Skip) {
 
 // named cuts a file that was named, whatever its type.
 func (r *chunksRun) named(path string, info os.FileInfo) error {
-	left, err := &catalog.Skip{Reason: ingest.ReasonTooLarge, Detail: fmt.Sprintf("%d bytes, the limit is %d", info.Size(), r.maxSize)}, error(nil)
+	left, err := &catalog.Skip{Reason: ingest.ReasonTooLarge,
+		Detail: fmt.Sprintf("%d bytes, the limit is %d", info.Size(), r.maxSize)}, error(nil)
 	if info.Size() <= r.maxSize {
 		left, err = r.file(path)
 	}
@@ -373,15 +376,18 @@ func (r *chunksRun) printCut(ctx context.Context) error {
 // identifier.
 func (r *chunksRun) printChunk(c *sheaf.Chunk) {
 	fmt.Fprintf(r.stdout, "%s%s  %s\n", strings.Repeat("  ", c.Depth), wording.Clean(string(c.ID)),
-		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End, wording.Bytes(int64(c.Body.Len())))))
+		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End,
+			wording.Bytes(int64(c.Body.Len())))))
 }
 
 // printVerified writes what --verify found.
 func (r *chunksRun) printVerified() error {
 	if r.json {
-		return r.printJSON(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks, "broken": orEmpty(r.broken), "skipped": orEmpty(r.skipped)})
+		return r.printJSON(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks,
+			"broken": orEmpty(r.broken), "skipped": orEmpty(r.skipped)})
 	}
-	fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", wording.Plural(r.files, "file", "files"), wording.Plural(r.chunks, "chunk", "chunks"), wording.Count(len(r.broken)))
+	fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", wording.Plural(r.files, "file", "files"),
+		wording.Plural(r.chunks, "chunk", "chunks"), wording.Count(len(r.broken)))
 	return nil
 }
 
@@ -394,7 +400,8 @@ func (r *chunksRun) end() error {
 			return err
 		}
 		if n := len(r.broken); n > 0 {
-			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker", wording.Plural(n, "file is", "files are"))
+			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker",
+				wording.Plural(n, "file is", "files are"))
 		}
 	}
 	for i, k := range r.skipped {

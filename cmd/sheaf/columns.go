@@ -26,7 +26,8 @@ type columnOptions struct {
 }
 
 func addColumnFlags(f *pflag.FlagSet, o *columnOptions) {
-	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts large values first")
+	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts "+
+		"large values first")
 	f.StringSliceVar(&o.facets, "facets", nil, "count everything that matches by tags, folder, ext, tree or properties")
 }
 
@@ -52,7 +53,8 @@ func (o *columnOptions) order() (*store.Order, error) {
 	}
 	name, descending := strings.CutPrefix(o.sort, "-")
 	if name == "" || name == "random" || strings.HasPrefix(name, "random:") {
-		return nil, sheaf.Invalidf("--sort %s: want date, path, depth or a property, as in --sort date or --sort=-date", o.sort)
+		return nil, sheaf.Invalidf("--sort %s: want date, path, depth or a property, as in --sort date or --sort=-date",
+			o.sort)
 	}
 	return &store.Order{Column: columnOf(name), Descending: descending}, nil
 }

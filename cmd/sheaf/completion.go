@@ -61,7 +61,8 @@ var fileless = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,
-		"set":     a.completeParameters, "param": a.completeParameters, "change": a.completeParameters, "what-if": a.completeParameters,
+		"set":     a.completeParameters, "param": a.completeParameters, "change": a.completeParameters,
+		"what-if":  a.completeParameters,
 		"language": cobra.FixedCompletions(languages(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	for flag, key := range map[string]string{"chunker": "chunker", "boundary": "chunk.window_boundary"} {
@@ -71,7 +72,8 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	}
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		_, isFolder := f.Annotations[cobra.BashCompSubdirsInDir]
-		if _, said := cmd.GetFlagCompletionFunc(f.Name); said || isFolder || f.Value.Type() == "bool" || strings.HasPrefix(f.Value.Type(), "string") && slices.Contains(fileFlags, f.Name) {
+		if _, said := cmd.GetFlagCompletionFunc(f.Name); said || isFolder || f.Value.Type() == "bool" ||
+			strings.HasPrefix(f.Value.Type(), "string") && slices.Contains(fileFlags, f.Name) {
 			return
 		}
 		complete := cobra.NoFileCompletions

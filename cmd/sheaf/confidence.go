@@ -118,7 +118,8 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	if err != nil {
 		return err
 	}
-	out := &confidenceJSON{Schema: confidenceSchema, Model: s.view.Settings().Embedder, Documents: s.view.Docs(), Report: r}
+	out := &confidenceJSON{Schema: confidenceSchema, Model: s.view.Settings().Embedder, Documents: s.view.Docs(),
+		Report: r}
 	if err := s.keepConfidence(out); err != nil {
 		return s.advise(err)
 	}
@@ -257,7 +258,8 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 		return a.printJSON(&out)
 	}
 	a.printQualities(args, qualities)
-	fmt.Fprintf(a.stdout, "\nfit of all: right %s; answered %s, at least %.3f\n", logistic(fit.Right), logistic(fit.Answered), fit.Least)
+	fmt.Fprintf(a.stdout, "\nfit of all: right %s; answered %s, at least %.3f\n", logistic(fit.Right),
+		logistic(fit.Answered), fit.Least)
 	return nil
 }
 
@@ -289,15 +291,20 @@ func sameDocuments(all []*eval.Collection) func(i, j int) bool {
 
 // printQualities prints a line for each data set, and the mean.
 func (a *app) printQualities(names []string, all []confidence.Quality) {
-	rows := [][]string{{"data set", "queries", "first right", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable", "refused: right"}}
+	rows := [][]string{{"data set", "queries", "first right", "error, first", "error, first five", "Brier",
+		"found: answerable", "no answer: answerable", "refused: right"}}
 	first, five, brier := 0.0, 0.0, 0.0
 	for i, q := range all {
-		rows = append(rows, []string{filepath.Base(strings.TrimSuffix(names[i], "/queries.yaml")), wording.Count(q.Questions), share(q.Right, q.Questions), fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
-			fmt.Sprintf("%.3f", q.Brier), share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries),
+		rows = append(rows, []string{filepath.Base(strings.TrimSuffix(names[i], "/queries.yaml")), wording.Count(q.Questions),
+			share(q.Right, q.Questions), fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
+			fmt.Sprintf("%.3f", q.Brier), share(q.Found.Answerable, q.Found.Queries),
+			share(q.Unanswerable.Answerable, q.Unanswerable.Queries),
 			fmt.Sprintf("%d of %d", q.RefusedRight, q.Refused)})
-		first, five, brier = first+q.First/float64(len(all)), five+q.FirstFive/float64(len(all)), brier+q.Brier/float64(len(all))
+		first, five, brier = first+q.First/float64(len(all)), five+q.FirstFive/float64(len(all)), brier+
+			q.Brier/float64(len(all))
 	}
-	rows = append(rows, []string{"mean", "", "", fmt.Sprintf("%.3f", first), fmt.Sprintf("%.3f", five), fmt.Sprintf("%.3f", brier), "", "", ""})
+	rows = append(rows, []string{"mean", "", "", fmt.Sprintf("%.3f", first), fmt.Sprintf("%.3f", five),
+		fmt.Sprintf("%.3f", brier), "", "", ""})
 	a.printTable(rows)
 }
 
@@ -311,11 +318,13 @@ func share(part, whole int) string {
 
 func (a *app) printConfidence(r *confidence.Report) {
 	q := r.Learned
-	fmt.Fprintf(a.stdout, "profile %s: %s with an answer, %s without one; the first result was right %d times\n", r.Profile,
+	fmt.Fprintf(a.stdout, "profile %s: %s with an answer, %s without one; the first result was right %d times\n",
+		r.Profile,
 		wording.Plural(q.Questions, "question", "questions"), wording.Count(q.Unanswerable.Queries), q.Right)
 	rows := [][]string{{"", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable"}}
 	line := func(name string, q confidence.Quality) {
-		rows = append(rows, []string{name, fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive), fmt.Sprintf("%.3f", q.Brier),
+		rows = append(rows, []string{name, fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
+			fmt.Sprintf("%.3f", q.Brier),
 			share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries)})
 	}
 	line("learned", q)
@@ -334,7 +343,8 @@ func (a *app) printConfidence(r *confidence.Report) {
 	rows = [][]string{{"confidence", "first results", "mean", "right"}}
 	for _, b := range q.Bins {
 		if b.Count > 0 {
-			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.To), wording.Count(b.Count), fmt.Sprintf("%.2f", b.Mean), fmt.Sprintf("%.2f", b.Right)})
+			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.To), wording.Count(b.Count),
+				fmt.Sprintf("%.2f", b.Mean), fmt.Sprintf("%.2f", b.Right)})
 		}
 	}
 	a.printTable(rows)

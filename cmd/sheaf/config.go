@@ -27,7 +27,8 @@ the defaults; the first that names a key wins.
 
 ` + keyHelp(),
 	}
-	cmd.AddCommand(a.configShowCommand(), a.configGetCommand(), a.configSetCommand(), a.configPathCommand(), a.configSchemaCommand(), a.configTrustCommand())
+	cmd.AddCommand(a.configShowCommand(), a.configGetCommand(), a.configSetCommand(), a.configPathCommand(),
+		a.configSchemaCommand(), a.configTrustCommand())
 	return cmd
 }
 
@@ -48,7 +49,8 @@ func keyHelp() string {
 // gets the error may not have made it today.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
-	if err == nil || origin.Source != config.SourceEnvironment && origin.Source != config.SourceProject && origin.Source != config.SourceUser {
+	if err == nil || origin.Source != config.SourceEnvironment && origin.Source != config.SourceProject &&
+		origin.Source != config.SourceUser {
 		return err
 	}
 	return fmt.Errorf("%s: %w", origin, err)
@@ -266,8 +268,10 @@ func checkNamed(key, value string, everywhere bool) error {
 
 // errOnePlace refuses an address that names an index as the setting of all folders.
 func errOnePlace(t *storeurl.Target) error {
-	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own file holds for every folder: all of them would fill that one %[2]s", t, t.PlaceKind(), t.Place),
-		"set it for one folder, from there: sheaf config set store ADDRESS; for all folders, leave %s out: each gets its own", t.Place)
+	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own file holds for every folder: all of them "+
+		"would fill that one %[2]s", t, t.PlaceKind(), t.Place),
+		"set it for one folder, from there: sheaf config set store ADDRESS; for all folders, leave %s out: each gets its own",
+		t.Place)
 }
 
 // projectFile is the project's file in dir itself: the one that is there, or
@@ -293,7 +297,8 @@ func (a *app) configPathCommand() *cobra.Command {
 			}
 			if a.json {
 				return a.printJSON(map[string]any{
-					"schema": "sheaf.config-path/1", "user": userConfigFile(), "user_exists": c.UserFile != "", "project": c.ProjectFile,
+					"schema": "sheaf.config-path/1", "user": userConfigFile(), "user_exists": c.UserFile != "",
+					"project": c.ProjectFile,
 				})
 			}
 			missing := ""
@@ -385,7 +390,8 @@ func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 
 func (a *app) reportTrust(path string, found []string, approved bool) error {
 	if a.json {
-		return a.printJSON(map[string]any{"schema": "sheaf.config-trust/1", "file": path, "approved": approved, "settings": orEmpty(found)})
+		return a.printJSON(map[string]any{"schema": "sheaf.config-trust/1", "file": path, "approved": approved,
+			"settings": orEmpty(found)})
 	}
 	verb := "approved"
 	if !approved {

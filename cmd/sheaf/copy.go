@@ -132,7 +132,8 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 		}
 		out.Vectors = stats.Vectors
 		if stats.Chunks != out.Chunks {
-			return nil, fmt.Errorf("%w: %s holds %d chunks, the documents have %d", sheaf.ErrCorrupt, out.Store, stats.Chunks, out.Chunks)
+			return nil, fmt.Errorf("%w: %s holds %d chunks, the documents have %d", sheaf.ErrCorrupt, out.Store, stats.Chunks,
+				out.Chunks)
 		}
 	}
 	reached, err := s.searchOurs(ctx)
@@ -140,7 +141,8 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 		return nil, err
 	}
 	if n := len(reached.missing); n > 0 {
-		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them", sheaf.ErrCorrupt, out.Store, n, out.Chunks, reached.missing[0])
+		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them", sheaf.ErrCorrupt, out.Store, n,
+			out.Chunks, reached.missing[0])
 	}
 	if reached.unreached > 0 {
 		return nil, fmt.Errorf("%w: %s keeps %w: %d", sheaf.ErrCorrupt, out.Store, errUnreached, reached.unreached)

@@ -39,7 +39,8 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.with("--from", from).open(cmd, openOptions{})
 	var refused collection.StoreError
 	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
-		return withHint(fmt.Errorf("--from: %w: nothing is known here of the documents in %s, which this folder did not fill", sheaf.ErrNotFound, from),
+		return withHint(fmt.Errorf("--from: %w: nothing is known here of the documents in %s, which this folder did not fill",
+			sheaf.ErrNotFound, from),
 			"leave --from out: the files are read then")
 	}
 	if err != nil {
@@ -48,7 +49,8 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	defer source.close()
 	out, ok := source.backend.(store.Streamer)
 	if !ok {
-		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()), "leave --from out: the files are read then")
+		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()),
+			"leave --from out: the files are read then")
 	}
 	into := &session{
 		app: a.with("--to", to), site: site{folder: source.folder, where: source.base, base: source.base},
@@ -95,7 +97,8 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 }
 
 // transfer copies the chunks, verifies them, and writes down how far it is.
-func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string, state copyState) error {
+func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
+	state copyState) error {
 	total := source.view.Chunks()
 	if r, ok := source.backend.(store.Reporter); ok {
 		stats, err := r.Stats(ctx)
@@ -111,20 +114,23 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 	progress := terminal.NewProgress(source.err, "copying")
 	progress.GoOn(before)
 	defer progress.Done()
-	_, err := transfer.Copy(ctx, from, to, transfer.Options{Cursor: state.Cursor, Progress: func(n int, cursor string) error {
-		state.Chunks, state.Cursor = before+n, cursor
-		progress.Update(state.Chunks, total, 0, "chunks")
-		return writeState(file, state)
-	}})
+	_, err := transfer.Copy(ctx, from, to, transfer.Options{Cursor: state.Cursor,
+		Progress: func(n int, cursor string) error {
+			state.Chunks, state.Cursor = before+n, cursor
+			progress.Update(state.Chunks, total, 0, "chunks")
+			return writeState(file, state)
+		}})
 	if errors.Is(err, sheaf.ErrUnsupported) {
 		err = withHint(err, "leave --from out: the documents themselves are read then")
 	}
 	if err != nil {
 		return err
 	}
-	if _, err = transfer.Verify(ctx, from, to, sampled); errors.Is(err, sheaf.ErrCorrupt) { // which going on would never mend
+	// which going on would never mend
+	if _, err = transfer.Verify(ctx, from, to, sampled); errors.Is(err, sheaf.ErrCorrupt) {
 		err = withHint(errors.Join(err, writeState(file, copyState{From: state.From})),
-			"one of the two changed while it was copied: repeat the command, which copies everything again, or copy into another store")
+			"one of the two changed while it was copied: repeat the command, which copies everything again, or copy into "+
+				"another store")
 	}
 	return err
 }
@@ -135,7 +141,8 @@ func copyBegins(from string, before, total int) string {
 	if before == 0 {
 		return fmt.Sprintf("copying %s from %s", wording.Plural(total, "chunk", "chunks"), from)
 	}
-	return fmt.Sprintf("going on after %s of %s from %s", wording.Count(before), wording.Plural(total, "chunk", "chunks"), from)
+	return fmt.Sprintf("going on after %s of %s from %s", wording.Count(before), wording.Plural(total, "chunk", "chunks"),
+		from)
 }
 
 func writeState(file string, state copyState) error {
@@ -165,7 +172,8 @@ func (s *session) copyState(from string) (copyState, error) {
 	view := c.View()
 	defer view.Close()
 	if view.Docs() > 0 {
-		return state, withHint(sheaf.Invalidf("%s holds %s already", s.storeName(), wording.Plural(view.Docs(), "document", "documents")),
+		return state, withHint(sheaf.Invalidf("%s holds %s already", s.storeName(),
+			wording.Plural(view.Docs(), "document", "documents")),
 			"copy into another store, or let sheaf copy --to read the files, which brings what changed")
 	}
 	return copyState{From: from}, nil

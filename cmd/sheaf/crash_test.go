@@ -170,7 +170,8 @@ const deleted = ""
 func (c *crashing) expectDone(t *testing.T, answer string) {
 	t.Helper()
 	var accepted struct{ Task *struct{ ID string } }
-	if _, body, _ := strings.Cut(answer, " "); body == "" || json.Unmarshal([]byte(body), &accepted) != nil || accepted.Task == nil {
+	if _, body, _ := strings.Cut(answer, " "); body == "" || json.Unmarshal([]byte(body), &accepted) != nil ||
+		accepted.Task == nil {
 		return
 	}
 	waitFor(t, c.address+"/v1/tasks/"+accepted.Task.ID, func(status int, body string) bool {

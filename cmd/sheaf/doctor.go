@@ -84,7 +84,8 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 		return nil, err
 	}
 	s := &session{app: a, site: site{folder: folder, where: where}, purpose: purpose{asIs: true}}
-	out := []store.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")}, {Check: "folder", Found: where.Root}}
+	out := []store.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")},
+		{Check: "folder", Found: where.Root}}
 	_, err = loadProfile(c.Profile)
 	out = append(out, store.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
 	model := store.Finding{Check: "model", Found: "none: words alone are searched"}
@@ -121,7 +122,8 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	}
 	for _, f := range target.Examine(cmd.Context(), s.analyzer, collection.VectorFields(e)) {
 		if errors.Is(f.Err, store.ErrMadeOtherwise) {
-			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that, and asks before it removes documents of another folder)", f.Err)
+			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that, and asks before it removes documents of another folder)",
+				f.Err)
 		}
 		out = append(out, f)
 	}
@@ -147,7 +149,8 @@ func (s *session) examineCatalog(ctx context.Context) store.Finding {
 		out.Err = s.advise(err)
 		return out
 	}
-	out.Found = fmt.Sprintf("%s, %s in %s", wording.Plural(s.view.Docs(), "document", "documents"), wording.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
+	out.Found = fmt.Sprintf("%s, %s in %s", wording.Plural(s.view.Docs(), "document", "documents"),
+		wording.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
 	out.Found = strings.Join(append([]string{out.Found}, s.otherSettings()...), "; ")
 	if outdated := s.outdatedText(); outdated != "" {
 		out.Found += "; " + outdated

@@ -79,7 +79,8 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatalf("README.md has %d blocks of commands", len(blocks))
 	}
 	home := t.TempDir()
-	if err := os.CopyFS(filepath.Join(home, "notes"), os.DirFS(filepath.Join("..", "..", "examples", "notes"))); err != nil {
+	if err := os.CopyFS(filepath.Join(home, "notes"),
+		os.DirFS(filepath.Join("..", "..", "examples", "notes"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {

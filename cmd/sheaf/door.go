@@ -26,9 +26,13 @@ func (s *session) door() (*collection.Collection, error) {
 		return nil, err
 	}
 	out := collection.Options{
-		Name: o.Trees[0].Name, Catalog: s.catalog, Backend: s.backend, Store: s.storeAtDoors(), Distant: s.target != nil, SharedStatistics: s.shared, ShowComments: s.config.Comments == config.CommentsSearch, Analyzer: s.analyzer, Scanner: scanner,
-		Embed: s.queryVector(), Confidence: s.confidenceNow, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
-		Ingest: &o, Documents: filepath.Join(s.where.Dir, location.DocumentsName), Tasks: filepath.Join(s.where.Dir, location.TasksName),
+		Name: o.Trees[0].Name, Catalog: s.catalog, Backend: s.backend, Store: s.storeAtDoors(), Distant: s.target != nil,
+		SharedStatistics: s.shared, ShowComments: s.config.Comments == config.CommentsSearch, Analyzer: s.analyzer,
+		Scanner: scanner,
+		Embed:   s.queryVector(), Confidence: s.confidenceNow, Passages: s.passages(), Model: s.localModel(),
+		Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
+		Ingest: &o, Documents: filepath.Join(s.where.Dir, location.DocumentsName),
+		Tasks:      filepath.Join(s.where.Dir, location.TasksName),
 		Judged:     filepath.Join(s.where.Dir, location.JudgedName),
 		CacheBytes: cacheBytes(s.config.CacheSize), Notice: func(err error) { s.notice("%v", err) },
 	}
@@ -61,5 +65,6 @@ func (s *session) folderScanner(o ingest.Options) (search.Scanner, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	return scan.New(scan.Options{Root: o.Trees[i].Root, Tree: o.Trees[i].Name, Walk: o.Walk, Analyzer: s.analyzer, Embedder: s.embedder})
+	return scan.New(scan.Options{Root: o.Trees[i].Root, Tree: o.Trees[i].Name, Walk: o.Walk, Analyzer: s.analyzer,
+		Embedder: s.embedder})
 }

@@ -37,7 +37,8 @@ func embeddings(w http.ResponseWriter, r *http.Request) {
 		Model string   `json:"model"`
 		Input []string `json:"input"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model == "broken" || r.URL.Path != "/v1/embeddings" {
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model == "broken" ||
+		r.URL.Path != "/v1/embeddings" {
 		http.Error(w, `{"error":{"message":"no such model"}}`, http.StatusNotFound)
 		return
 	}

@@ -90,7 +90,8 @@ func (a *app) evalCommand() *cobra.Command {
 	f.StringArrayVar(&o.params, "param", nil, "set a parameter to each of some values, as in --param meaning=0,0.5")
 	f.StringArrayVar(&o.measures, "metrics", []string{"nDCG@10,RR@10,R@100"}, "measures, in the names of ir_measures")
 	f.StringArrayVar(&o.failBelow, "fail-below", nil, "end with status 1 when a measure is lower, as in nDCG@10=0.55")
-	f.StringSliceVar(&o.stores, "store", []string{"embedded"}, "stores to run on: embedded, memory (exhaustive, for comparison)")
+	f.StringSliceVar(&o.stores, "store", []string{"embedded"}, "stores to run on: embedded, memory (exhaustive, for "+
+		"comparison)")
 	f.StringVar(&o.split, "split", "", "file of judgements in the folder qrels, without .tsv (test)")
 	f.StringVar(&o.queries, "queries", "", "YAML file of queries for the folder of notes that is named")
 	f.StringVar(&o.topics, "topics", "", "file of queries in a format of TREC")
@@ -112,7 +113,8 @@ func (a *app) evalCommand() *cobra.Command {
 
 // addEvalIndexFlags adds what decides which profiles run on which index.
 func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
-	f.StringSliceVarP(&o.profiles, "profile", "p", []string{"sheaf"}, "ranking profiles to compare; the first is what the others are compared with")
+	f.StringSliceVarP(&o.profiles, "profile", "p", []string{"sheaf"}, "ranking profiles to compare; the first is what "+
+		"the others are compared with")
 	f.BoolVar(&o.fresh, "fresh", false, "index again, whatever is kept of earlier runs")
 	f.BoolVar(&o.words, "no-model", false, "make no vectors")
 	f.StringVar(&o.cache, "cache", "", "folder that keeps the indexes (sheaf/eval in your cache folder)")
@@ -129,7 +131,8 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	if _, err := a.settings(cmd, dir); err != nil {
 		return err
 	}
-	e := eval.Evaluation{Class: o.class, Statistics: eval.DefaultStatistics, Options: eval.Options{Depth: o.depth, Plain: o.plain, Workers: 1}}
+	e := eval.Evaluation{Class: o.class, Statistics: eval.DefaultStatistics,
+		Options: eval.Options{Depth: o.depth, Plain: o.plain, Workers: 1}}
 	if e.Measures, err = measuresOf(o.measures); err != nil {
 		return err
 	}
@@ -195,7 +198,9 @@ func expandDatasets(args []string, o evalOptions) ([]string, error) {
 			}
 		}
 		if n == len(out) {
-			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg), "name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries of the notes themselves: sheaf eval self %s", wording.ShellQuoted(arg))
+			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg),
+				"name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries "+
+					"of the notes themselves: sheaf eval self %s", wording.ShellQuoted(arg))
 		}
 	}
 	return out, nil
@@ -219,7 +224,8 @@ func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
 	return dataset.BEIR(arg, o.split)
 }
 
-func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eval.Indexing, o evalOptions) (*eval.Report, error) {
+func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eval.Indexing,
+	o evalOptions) (*eval.Report, error) {
 	d, err := readDataset(arg, o)
 	if err != nil {
 		return nil, err
@@ -300,7 +306,9 @@ func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
 			}
 			return c
 		}, d.Name+"."+r.Column.Name+".run")
-		err := writeFile(filepath.Join(dir, name), func(w io.Writer) error { return d.WriteRun(w, r.Rankings, strings.ReplaceAll(r.Column.Name, " ", "_")) })
+		err := writeFile(filepath.Join(dir, name), func(w io.Writer) error {
+			return d.WriteRun(w, r.Rankings, strings.ReplaceAll(r.Column.Name, " ", "_"))
+		})
 		if err != nil {
 			return err
 		}
@@ -425,7 +433,8 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
 	c := a.config
 	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords,
-		Walk:  ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
+		Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize,
+			FollowLinks: c.FollowSymlinks},
 		Fresh: o.fresh, Workers: c.Workers}
 	if in.Cache == "" {
 		in.Cache = filepath.Join(xdg.CacheHome, "sheaf", "eval")
@@ -461,15 +470,16 @@ func evalStore(c *config.Config, name string) (eval.Store, error) {
 			return openEngine(c, dir, an, e, 0, true)
 		}}, nil
 	case "memory":
-		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-			oracle := memory.New(an)
-			if lengths, allChunks := counting(c); allChunks {
-				oracle.CountAllChunks()
-			} else {
-				oracle.KeepLengths(func(n int) int { return int(lengths.Of(uint32(n))) })
-			}
-			return oracle, nil
-		}}, nil
+		return eval.Store{Name: name, Fleeting: true,
+			Open: func(_ string, an *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
+				oracle := memory.New(an)
+				if lengths, allChunks := counting(c); allChunks {
+					oracle.CountAllChunks()
+				} else {
+					oracle.KeepLengths(func(n int) int { return int(lengths.Of(uint32(n))) })
+				}
+				return oracle, nil
+			}}, nil
 	}
 	return eval.Store{}, sheaf.Invalidf("store %q: must be embedded or memory", name)
 }

@@ -39,7 +39,8 @@ are compared with it.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.evalSelf(cmd, args, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&o.profiles, "profile", "p", nil, "ranking profiles to compare; the first is what the others are compared with")
+	f.StringSliceVarP(&o.profiles, "profile", "p", nil, "ranking profiles to compare; the first is what the others are "+
+		"compared with")
 	f.StringArrayVar(&o.params, "param", nil, "set a parameter to each of some values, as in --param meaning=0,0.5")
 	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
 	f.Uint64Var(&o.seed, "seed", 1, "makes other queries of the same documents")
@@ -100,7 +101,8 @@ func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collec
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &eval.Collection{View: s.view, Backend: s.backend, Analyzer: s.analyzer, Store: "the index", Hash: eval.FilesHash(s.view)}
+	c := &eval.Collection{View: s.view, Backend: s.backend, Analyzer: s.analyzer, Store: "the index",
+		Hash: eval.FilesHash(s.view)}
 	if s.embedQuery() != nil {
 		c.Embedder = s.embedder
 	}
@@ -121,7 +123,9 @@ func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 		others, err := columnsOf([]string{s.config.Profile}, o.params)
 		return append(used, others...), err
 	}
-	hasMeaning := slices.ContainsFunc(used[0].Profile.Parameters, func(p profile.Parameter) bool { return p.Name == "meaning" })
+	hasMeaning := slices.ContainsFunc(used[0].Profile.Parameters, func(p profile.Parameter) bool {
+		return p.Name == "meaning"
+	})
 	if hasMeaning && s.embedder != nil {
 		others, err := columnsOf([]string{s.config.Profile}, []string{"meaning=0,0.25,0.75,1"})
 		if err != nil {

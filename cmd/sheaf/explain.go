@@ -119,7 +119,8 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 	if err != nil {
 		return err
 	}
-	result, err := s.searcher().Search(cmd.Context(), q, p, search.Options{Parameters: parameters, Explain: true, Trace: true})
+	result, err := s.searcher().Search(cmd.Context(), q, p,
+		search.Options{Parameters: parameters, Explain: true, Trace: true})
 	if err != nil {
 		return err
 	}
@@ -127,9 +128,11 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 		return err
 	}
 	out := explainJSON{Schema: "sheaf.explain/1", Query: q.Text, Profile: result.Profile, Parameters: result.Parameters,
-		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Steps: []stepJSON{}, Results: []explainedJSON{}}
+		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Steps: []stepJSON{},
+		Results: []explainedJSON{}}
 	for i, snap := range result.Trace {
-		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{}, change: stepChange(result.Trace, i)}
+		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{},
+			change: stepChange(result.Trace, i)}
 		for _, h := range snap.Ranking[:min(stepBest, len(snap.Ranking))] {
 			step.Best = append(step.Best, hitJSON{h.ID, collection.Finite(h.Score)})
 		}
@@ -137,7 +140,8 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 	}
 	for i := range result.Hits {
 		h := &result.Hits[i]
-		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb, collection.Finite(h.Score), h.Explanation})
+		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb,
+			collection.Finite(h.Score), h.Explanation})
 	}
 	if s.json {
 		out.Warnings = s.allWarnings(out.Warnings...)
@@ -165,11 +169,14 @@ func (s *session) printExplained(out *explainJSON) {
 		if len(step.Best) > 0 {
 			best = s.shortID(step.Best[0].ID) + " " + formatScore(step.Best[0].Score)
 		}
-		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(step.Branch, step.First)), wording.Clean(step.Step), step.change, s.out.Paint(terminal.Dim, best)})
+		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(step.Branch, step.First)),
+			wording.Clean(step.Step), step.change, s.out.Paint(terminal.Dim, best)})
 	}
 	s.printTable(rows)
 	for _, r := range out.Results {
-		fmt.Fprintf(s.stdout, "\n%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), s.out.Paint(terminal.Title, wording.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))), s.out.Paint(terminal.Path, wording.Clean(r.Path)))
+		fmt.Fprintf(s.stdout, "\n%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)),
+			s.out.Paint(terminal.Title, wording.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))),
+			s.out.Paint(terminal.Path, wording.Clean(r.Path)))
 		if r.Explanation != nil {
 			printExplanation(s.stdout, s.out, *r.Explanation, 4)
 		}
@@ -205,7 +212,8 @@ func stepChange(trace []search.Snapshot, i int) string {
 	if len(now) < len(before) {
 		text = fmt.Sprintf("%s of %s kept", wording.Count(len(now)), wording.Count(len(before)))
 	}
-	if !slices.ContainsFunc(now[:min(stepBest, len(now))], func(h sheaf.Hit) bool { return rankIn(before, h.ID) > 0 }) && len(now) > 0 {
+	if !slices.ContainsFunc(now[:min(stepBest, len(now))], func(h sheaf.Hit) bool { return rankIn(before, h.ID) > 0 }) &&
+		len(now) > 0 {
 		return fmt.Sprintf("%s became %s", wording.Count(len(before)), wording.Count(len(now))) // sections, documents
 	}
 	moved, scores := 0, false
@@ -284,8 +292,10 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 
 // explainOne writes where a result stood after every step, and the arithmetic of
 // its score.
-func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profile, parameters map[string]string, id sheaf.ID) error {
-	result, err := s.searcher().Search(cmd.Context(), q, p, search.Options{Parameters: parameters, Explain: true, Trace: true})
+func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profile, parameters map[string]string,
+	id sheaf.ID) error {
+	result, err := s.searcher().Search(cmd.Context(), q, p,
+		search.Options{Parameters: parameters, Explain: true, Trace: true})
 	if err != nil {
 		return err
 	}
@@ -295,7 +305,8 @@ func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profi
 		if n := rankIn(snap.Ranking, id); n > 0 {
 			rank, score = fmt.Sprintf("rank %d of %s", n, wording.Count(len(snap.Ranking))), formatScore(snap.Ranking[n-1].Score)
 		}
-		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(snap.Branch, snap.First)), wording.Clean(snap.Step), rank, score})
+		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(snap.Branch, snap.First)),
+			wording.Clean(snap.Step), rank, score})
 	}
 	s.printTable(rows)
 	for i := range result.Hits {
@@ -326,7 +337,8 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 			list = append(list, map[string]any{"id": m.ID, "title": m.Title, "before": m.Before, "after": m.After,
 				"score_before": collection.Finite(m.ScoreBefore), "score_after": collection.Finite(m.ScoreAfter)})
 		}
-		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed, "moves": list, "warnings": s.allWarnings()})
+		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed,
+			"moves": list, "warnings": s.allWarnings()})
 	}
 	rows := [][]string{{"before", "after", "", "", ""}}
 	same, scores := 0, 0
@@ -338,7 +350,8 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 			}
 			continue
 		}
-		rows = append(rows, []string{rankText(m.Before), rankText(m.After), wording.Clean(m.Title), s.out.Paint(terminal.Dim, s.shortID(m.ID)),
+		rows = append(rows, []string{rankText(m.Before), rankText(m.After), wording.Clean(m.Title),
+			s.out.Paint(terminal.Dim, s.shortID(m.ID)),
 			s.out.Paint(terminal.Dim, scoreText(m.Before, m.ScoreBefore)+" to "+scoreText(m.After, m.ScoreAfter))})
 	}
 	if len(rows) > 1 {

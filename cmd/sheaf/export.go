@@ -23,7 +23,9 @@ var exports = []struct {
 	kinds                []string
 }{
 	{"sql", "postgres://", "Write the SQL that makes the tables in PostgreSQL", []string{"postgres"}},
-	{"mapping", "opensearch://host", "Write the settings and mappings that make the indices in OpenSearch or Elasticsearch", []string{"opensearch", "elasticsearch"}},
+	{"mapping", "opensearch://host",
+		"Write the settings and mappings that make the indices in OpenSearch or Elasticsearch",
+		[]string{"opensearch", "elasticsearch"}},
 	{"weaviate-class", "weaviate://host", "Write the classes of Weaviate", []string{"weaviate"}},
 }
 
@@ -55,22 +57,24 @@ made by hand like this is taken as if sheaf had made it.`,
 
 // export writes what makes the place at address.
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
-	return a.exportFor(cmd, address, kinds, func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
-		text, err := t.Export(an, fields)
-		if err != nil {
+	return a.exportFor(cmd, address, kinds,
+		func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
+			text, err := t.Export(an, fields)
+			if err != nil {
+				return err
+			}
+			if t.Kind == "elasticsearch" {
+				a.notice("Elasticsearch before 9.2 refuses one setting; for such a server remove %q", opensearch.VectorsInSource)
+			}
+			_, err = fmt.Fprint(a.stdout, text)
 			return err
-		}
-		if t.Kind == "elasticsearch" {
-			a.notice("Elasticsearch before 9.2 refuses one setting; for such a server remove %q", opensearch.VectorsInSource)
-		}
-		_, err = fmt.Fprint(a.stdout, text)
-		return err
-	})
+		})
 }
 
 // exportFor calls write with a store of one of kinds, the analyzer and the vector
 // fields of this folder.
-func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
+func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
+	write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
 	folder, err := a.commandFolder()
 	if err != nil {
 		return err

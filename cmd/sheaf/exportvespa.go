@@ -31,9 +31,10 @@ add its schemas and the two documents to an application of your own.`,
 		Example: `  sheaf export vespa-app app --profile onyx-vespa --for 'vespa://host:8080/notes?hnsw=true'`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.exportFor(cmd, address, []string{"vespa"}, func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
-				return a.exportVespa(t, an, fields, args[0], name)
-			})
+			return a.exportFor(cmd, address, []string{"vespa"},
+				func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
+					return a.exportVespa(t, an, fields, args[0], name)
+				})
 		},
 	}
 	cmd.Flags().StringVar(&address, "for", "vespa://host:8080", "address of the store, for its name and options")
@@ -41,7 +42,8 @@ add its schemas and the two documents to an application of your own.`,
 	return cmd
 }
 
-func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField, dir, name string) error {
+func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField, dir,
+	name string) error {
 	o, err := t.Vespa(an, fields, false)
 	if err != nil {
 		return err
@@ -73,11 +75,13 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	for _, keyword := range []string{"0", "1"} {
 		plan, err := p.Plan(max(p.DefaultLimit(nil), 10), map[string]string{"keyword": keyword})
 		if err != nil {
-			return nil, fmt.Errorf("profile %s: %w: it has no two phases that Vespa ranks by itself: use onyx-vespa or a change of it: %w", p.Name, sheaf.ErrUnsupported, err)
+			return nil, fmt.Errorf("profile %s: %w: it has no two phases that Vespa ranks by itself: use onyx-vespa or a "+
+				"change of it: %w", p.Name, sheaf.ErrUnsupported, err)
 		}
 		one, reason := phasesOf(plan)
 		if reason != "" {
-			return nil, fmt.Errorf("profile %s: %w: Vespa ranks by itself as onyx-vespa does, and here %s", p.Name, sheaf.ErrUnsupported, reason)
+			return nil, fmt.Errorf("profile %s: %w: Vespa ranks by itself as onyx-vespa does, and here %s", p.Name,
+				sheaf.ErrUnsupported, reason)
 		}
 		if keyword == "0" {
 			out = one
@@ -98,7 +102,8 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	if len(b) != 4 {
 		return out, fmt.Sprintf("the second phase has %d branches, not 4", len(b))
 	}
-	for i, want := range []struct{ retrieve, field string }{{"vector", "body"}, {"vector", "title"}, {"text", "body"}, {"text", "title"}} {
+	for i, want := range []struct{ retrieve, field string }{{"vector", "body"}, {"vector", "title"}, {"text", "body"},
+		{"text", "title"}} {
 		if string(b[i].Retrieve) != want.retrieve || !searches(&b[i], want.field) {
 			return out, fmt.Sprintf("branch %s does not search %s by %s", b[i].Name, want.field, want.retrieve)
 		}
@@ -110,7 +115,8 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 		return out, "the second phase is joined by " + plan.Main.FusionText
 	}
 	out.Alpha = b[0].Weight + b[1].Weight
-	if out.Ratio = b[1].Weight + b[3].Weight; !near(b[0].Weight, out.Alpha*(1-out.Ratio)) || !near(b[3].Weight, (1-out.Alpha)*out.Ratio) || !near(b[2].Weight, (1-out.Alpha)*(1-out.Ratio)) {
+	if out.Ratio = b[1].Weight + b[3].Weight; !near(b[0].Weight, out.Alpha*(1-out.Ratio)) ||
+		!near(b[3].Weight, (1-out.Alpha)*out.Ratio) || !near(b[2].Weight, (1-out.Alpha)*(1-out.Ratio)) {
 		return out, "the weights of the branches are not made of alpha and title_content_ratio"
 	}
 	// What adding weights has lost.
@@ -128,7 +134,8 @@ func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 		}
 	}
 	i := slices.IndexFunc(stages, func(s rank.Stage) bool { _, ok := s.(rank.Recency); return ok })
-	if len(stages) != 3 || i != 1 || stages[0] != rank.Stage(rank.PropertyBoost{Name: "boost", Curve: rank.Feedback}) || stages[2] != rank.Stage(rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}) {
+	if len(stages) != 3 || i != 1 || stages[0] != rank.Stage(rank.PropertyBoost{Name: "boost", Curve: rank.Feedback}) ||
+		stages[2] != rank.Stage(rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}) {
 		return "other stages follow than the boosts by votes, age and chunk worth"
 	}
 	r := stages[1].(rank.Recency)

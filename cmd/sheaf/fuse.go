@@ -105,7 +105,8 @@ func (a *app) readRuns(files []string) ([]*runfile.Run, error) {
 			return nil, err
 		}
 		if r.Repeated > 0 {
-			a.notice("%s: %s twice for one query; the better one counts", name, wording.Plural(r.Repeated, "hit appears", "hits appear"))
+			a.notice("%s: %s twice for one query; the better one counts", name,
+				wording.Plural(r.Repeated, "hit appears", "hits appear"))
 		}
 		runs = append(runs, r)
 	}

@@ -132,7 +132,8 @@ func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
 		position := t.Chunk.Position
 		for i := max(0, position-o.neighbors); i < min(len(t.Doc.Chunks), position+o.neighbors+1); i++ {
 			c := &t.Doc.Chunks[i]
-			near := s.partOf(&t.Doc, c, content, sheaf.Span{Start: collection.WholeSpan(c).Start, End: max(c.Body.End, collection.WholeSpan(c).Start)})
+			near := s.partOf(&t.Doc, c, content, sheaf.Span{Start: collection.WholeSpan(c).Start,
+				End: max(c.Body.End, collection.WholeSpan(c).Start)})
 			switch {
 			case i < position:
 				part.Before = append(part.Before, near)
@@ -162,7 +163,8 @@ func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, wh
 		}
 	}
 	return partJSON{
-		ID: c.ID, Doc: c.Doc, Parent: shape.Parent, Path: s.relative(doc.Tree, doc.Path), Title: c.Title, Breadcrumb: c.Breadcrumb, Position: c.Position,
+		ID: c.ID, Doc: c.Doc, Parent: shape.Parent, Path: s.relative(doc.Tree, doc.Path), Title: c.Title,
+		Breadcrumb: c.Breadcrumb, Position: c.Position,
 		Span: spanOf(where), Line: catalog.Line(content, where.Start), Lines: address.LineCount(text), Text: string(text),
 		Tags: shape.Tags, Links: links, file: s.file(doc.Tree, doc.Path),
 	}
@@ -184,7 +186,8 @@ func (s *session) printText(p *partJSON, style terminal.Style) {
 	if s.out.Terminal {
 		place := p.Path + ":" + strconv.Itoa(p.Line)
 		address := terminal.FileAddress(s.config.LinkURL, p.file, p.Line)
-		fmt.Fprintf(s.stdout, "%s  %s\n", s.out.Paint(style, wording.Clean(p.Breadcrumb)), s.out.Link(address, s.out.Paint(terminal.Path, wording.Clean(place))))
+		fmt.Fprintf(s.stdout, "%s  %s\n", s.out.Paint(style, wording.Clean(p.Breadcrumb)),
+			s.out.Link(address, s.out.Paint(terminal.Path, wording.Clean(place))))
 		fmt.Fprintln(s.stdout, wording.CleanLines(p.Text))
 		return
 	}

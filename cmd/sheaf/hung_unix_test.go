@@ -24,7 +24,8 @@ func TestAddedFolderThatDoesNotAnswer(t *testing.T) {
 	}
 	defer func(before time.Duration) { answerTime = before }(answerTime)
 	answerTime = time.Second // more than one that answers takes
-	if err := someFolder([]catalog.Tree{{Name: "t", Root: t.TempDir()}, {Name: "hung", Root: hung}}); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), hung) {
+	if err := someFolder([]catalog.Tree{{Name: "t", Root: t.TempDir()}, {Name: "hung", Root: hung}}); !errors.Is(err,
+		sheaf.ErrUnavailable) || !strings.Contains(err.Error(), hung) {
 		t.Errorf("%v", err)
 	}
 	writer, err := os.OpenFile(hung, os.O_RDWR, 0)

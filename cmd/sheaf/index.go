@@ -173,14 +173,18 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	}
 	settings := s.view.Settings()
 	out := &indexJSON{
-		Schema: "sheaf.index/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees), TookMS: millis(report.Took.Seconds()),
-		Added: report.Added, Changed: report.Changed, Removed: report.Removed, Renamed: report.Renamed, Same: report.Unchanged,
-		Chunks: report.Chunks, Bytes: report.Bytes, Pending: report.Pending, Language: settings.Language, Detected: settings.LanguageDetected,
-		Skipped: s.skipsOf(report.Skipped), Warnings: []warningJSON{},
+		Schema: "sheaf.index/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees),
+		TookMS: millis(report.Took.Seconds()),
+		Added:  report.Added, Changed: report.Changed, Removed: report.Removed, Renamed: report.Renamed,
+		Same:   report.Unchanged,
+		Chunks: report.Chunks, Bytes: report.Bytes, Pending: report.Pending, Language: settings.Language,
+		Detected: settings.LanguageDetected,
+		Skipped:  s.skipsOf(report.Skipped), Warnings: []warningJSON{},
 	}
 	for _, w := range report.Warnings {
 		doc, _ := s.view.Document(w.Doc)
-		out.Warnings = append(out.Warnings, warningJSON{Path: s.relative(doc.Tree, doc.Path), Line: w.Line, Message: w.Message})
+		out.Warnings = append(out.Warnings, warningJSON{Path: s.relative(doc.Tree, doc.Path), Line: w.Line,
+			Message: w.Message})
 	}
 	if err := s.view.Err(); err != nil {
 		return s.advise(fmt.Errorf("read index: %w", err))
@@ -218,16 +222,19 @@ func (s *session) otherSettings() (list []string) {
 		return nil // so was the embedder's
 	}
 	if want, err := chunk.New(o); err == nil && made.Chunker != "" && want.Name() != made.Chunker {
-		list = append(list, fmt.Sprintf("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild", made.Chunker, want.Name()))
+		list = append(list, fmt.Sprintf("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild",
+			made.Chunker, want.Name()))
 	}
 	want := s.config.Language
 	if want == "none" {
 		want = ""
 	}
 	if made.Analyzer != "" && want != "auto" && made.Language != want {
-		list = append(list, fmt.Sprintf("the index was made for the language %q: to change it to %q: sheaf index --rebuild", cmp.Or(made.Language, "none"), cmp.Or(want, "none")))
+		list = append(list, fmt.Sprintf("the index was made for the language %q: to change it to %q: sheaf index --rebuild",
+			cmp.Or(made.Language, "none"), cmp.Or(want, "none")))
 	}
-	if a, err := analysis.New(analysis.Options{Language: made.Language, StopWords: s.config.StopWords}); err == nil && made.Analyzer != "" && made.Analyzer != a.Name() {
+	if a, err := analysis.New(analysis.Options{Language: made.Language, StopWords: s.config.StopWords}); err == nil &&
+		made.Analyzer != "" && made.Analyzer != a.Name() {
 		made, want := "without", "have them in it"
 		if s.config.StopWords {
 			made, want = "with", "leave them out"
@@ -242,7 +249,8 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	for _, n := range []struct {
 		count int
 		verb  string
-	}{{out.Added - out.Renamed, "added"}, {out.Changed, "changed"}, {out.Renamed, "renamed"}, {out.Removed - out.Renamed, "removed"}, {out.Same, "unchanged"}} {
+	}{{out.Added - out.Renamed, "added"}, {out.Changed, "changed"}, {out.Renamed, "renamed"},
+		{out.Removed - out.Renamed, "removed"}, {out.Same, "unchanged"}} {
 		if n.count > 0 {
 			did = append(did, wording.Count(n.count)+" "+n.verb)
 		}
@@ -254,8 +262,10 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	if seconds := report.Took.Seconds(); report.Bytes > 0 && seconds > 1 {
 		rate = fmt.Sprintf(", %s/s", wording.Bytes(int64(float64(report.Bytes)/seconds)))
 	}
-	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", wording.Clean(s.where.Root), strings.Join(did, ", "), roughly(report.Took), wording.Bytes(report.Bytes), rate)
-	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", wording.Plural(s.view.Docs(), "document", "documents"), wording.Plural(s.view.Chunks(), "chunk", "chunks"), languageText(out.Language, out.Detected))
+	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", wording.Clean(s.where.Root), strings.Join(did, ", "),
+		roughly(report.Took), wording.Bytes(report.Bytes), rate)
+	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", wording.Plural(s.view.Docs(), "document", "documents"),
+		wording.Plural(s.view.Chunks(), "chunk", "chunks"), languageText(out.Language, out.Detected))
 	if len(out.Skipped) > 0 {
 		fmt.Fprintf(s.stdout, "left out: %s (see sheaf status)\n", skippedSummary(out.Skipped))
 	}

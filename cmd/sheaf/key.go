@@ -85,7 +85,8 @@ func (a *app) keyAddCommand() *cobra.Command {
 				return err
 			}
 			// A variable that nobody set would make a key that sees more than was meant.
-			for _, flag := range [][2]string{{"tenant", g.Tenant}, {"access", strings.Join(g.Access, "")}, {"set", strings.Join(g.Sets, "")}, {"filter", g.Baked}, {"expires", expires}} {
+			for _, flag := range [][2]string{{"tenant", g.Tenant}, {"access", strings.Join(g.Access, "")},
+				{"set", strings.Join(g.Sets, "")}, {"filter", g.Baked}, {"expires", expires}} {
 				if name, value := flag[0], flag[1]; cmd.Flags().Changed(name) && strings.TrimSpace(value) == "" {
 					return sheaf.Invalidf("--%s is empty: give it a value, or leave it out", name)
 				}
@@ -130,17 +131,21 @@ func (a *app) keyAddCommand() *cobra.Command {
 			a.notice("the key is shown only this once")
 			fmt.Fprintln(a.stdout, secret)
 			if g.May(access.ScopeSearch) && !slices.Contains(g.Access, access.All) {
-				a.notice("this key finds public documents and documents whose access list names it; to include those without an access list: --access '*'")
+				a.notice("this key finds public documents and documents whose access list names it; to include those without an " +
+					"access list: --access '*'")
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&scopes, "scope", []string{string(access.ScopeSearch)}, "what it may do: search, ingest, admin")
-	f.StringVar(&g.Tenant, "tenant", "", "the tenant whose documents it sees; '*' for every tenant; none for documents of no tenant")
-	f.StringSliceVar(&g.Access, "access", nil, "the people and groups that it is; '*' sees private documents too; none sees public ones only")
+	f.StringVar(&g.Tenant, "tenant", "", "the tenant whose documents it sees; '*' for every tenant; none for documents "+
+		"of no tenant")
+	f.StringSliceVar(&g.Access, "access", nil, "the people and groups that it is; '*' sees private documents too; none "+
+		"sees public ones only")
 	f.StringSliceVar(&g.Sets, "set", nil, "the only document sets that it sees")
-	f.StringVar(&g.Baked, "filter", "", "a filter in the query language that always holds, as in 'path:handbook/ -tag:draft'")
+	f.StringVar(&g.Baked, "filter", "", "a filter in the query language that always holds, as in 'path:handbook/ "+
+		"-tag:draft'")
 	f.StringVar(&expires, "expires", "", "when it ends, from now: 12h, 30d, 1y")
 	completeWords(cmd, "scope", string(access.ScopeSearch), string(access.ScopeIngest), string(access.ScopeAdmin))
 	a.addJSON(cmd)
@@ -153,13 +158,15 @@ var age = regexp.MustCompile(`^([1-9][0-9]{0,4})([hdwy])$`)
 func parseAge(text string) (time.Duration, error) {
 	m := age.FindStringSubmatch(text)
 	if m == nil {
-		return 0, sheaf.Invalidf("--expires is %q: must be a number of hours, days, weeks or years, such as 12h, 30d, 4w, 1y", text)
+		return 0, sheaf.Invalidf("--expires is %q: must be a number of hours, days, weeks or years, such as 12h, 30d, 4w, 1y",
+			text)
 	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil {
 		return 0, sheaf.Invalidf("--expires is %q: %w", text, err)
 	}
-	unit := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "y": 365 * 24 * time.Hour}[m[2]]
+	unit := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
+		"y": 365 * 24 * time.Hour}[m[2]]
 	if n > int(100*365*24*time.Hour/unit) {
 		return 0, sheaf.Invalidf("--expires is %q: must be at most 100y", text)
 	}
@@ -168,8 +175,9 @@ func parseAge(text string) (time.Duration, error) {
 
 // shownKey is a key as it is shown: without its hash.
 func shownKey(k *access.Key) map[string]any {
-	out := map[string]any{"schema": "sheaf.key/1", "id": k.ID, "name": k.Name, "scopes": k.Scopes, "tenant": k.Tenant, "access": orEmpty(k.Access),
-		"sets": orEmpty(k.Sets), "filter": k.Baked, "created": k.Created, "active": k.Active(time.Now())}
+	out := map[string]any{"schema": "sheaf.key/1", "id": k.ID, "name": k.Name, "scopes": k.Scopes, "tenant": k.Tenant,
+		"access": orEmpty(k.Access),
+		"sets":   orEmpty(k.Sets), "filter": k.Baked, "created": k.Created, "active": k.Active(time.Now())}
 	if !k.Expires.IsZero() {
 		out["expires"] = k.Expires
 	}

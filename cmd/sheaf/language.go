@@ -20,9 +20,11 @@ func (s *session) languageOutgrown(ctx context.Context) error {
 		return nil
 	}
 	now, err := s.detectLanguage(ctx)
-	outgrown, little := err == nil && now != "" && now != s.view.Settings().Language, s.view.SourceBytes() <= collection.LittleText
+	outgrown, little := err == nil && now != "" && now != s.view.Settings().Language,
+		s.view.SourceBytes() <= collection.LittleText
 	if outgrown && s.target != nil {
-		s.notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s again: sheaf index --rebuild", now, s.target)
+		s.notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s "+
+			"again: sheaf index --rebuild", now, s.target)
 		return nil
 	}
 	s.settled = err == nil && !little

@@ -108,9 +108,11 @@ func (s *session) confirm(what, keep string) error {
 // otherPlace says how this folder gets a place of its own on the server of the session.
 func (s *session) otherPlace() string {
 	if flag := s.app.elsewhere; flag != "" {
-		return fmt.Sprintf("name another %s for this folder: %s %s gives it one of its own", s.target.PlaceKind(), flag, wording.ShellQuoted(s.target.Server()))
+		return fmt.Sprintf("name another %s for this folder: %s %s gives it one of its own", s.target.PlaceKind(), flag,
+			wording.ShellQuoted(s.target.Server()))
 	}
-	return fmt.Sprintf("give this folder a place of its own: sheaf config set --in %s store %s", wording.ShellQuoted(s.where.Root), wording.ShellQuoted(s.target.Server()))
+	return fmt.Sprintf("give this folder a place of its own: sheaf config set --in %s store %s",
+		wording.ShellQuoted(s.where.Root), wording.ShellQuoted(s.target.Server()))
 }
 
 // rebuildLosses lists what a rebuild removes for good.
@@ -175,7 +177,8 @@ var errEnough = errors.New("enough")
 
 // addStrays adds the documents of a store that the catalog does not know and no file of the trees
 // brings back.
-func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree, knows func(sheaf.ID) bool) error {
+func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
+	knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}
 	for _, t := range trees {
 		roots[t.Name] = t.Root

@@ -44,7 +44,8 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&all, "collections", false, "list all indexes in the data folder")
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "also sizes, dates and titles")
-	cmd.Flags().BoolVarP(&null, "null", "0", false, "print the names of files alone, each with a zero byte behind it, as xargs -0 reads them")
+	cmd.Flags().BoolVarP(&null, "null", "0", false, "print the names of files alone, each with a zero byte behind it, "+
+		"as xargs -0 reads them")
 	a.addJSON(cmd)
 	cmd.Flags().BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each document")
 	return cmd
@@ -72,15 +73,18 @@ func (s *session) list(long, null bool) error {
 		if _, ok := location.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
 			continue
 		}
-		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: collection.Title(&doc), Chunks: len(doc.Chunks),
-			Bytes: file.Size, Modified: s.modified(&doc, file.ModTime), Tags: orEmpty(doc.Tags), name: s.named(doc.Tree, doc.Path)})
+		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path),
+			Title: collection.Title(&doc), Chunks: len(doc.Chunks),
+			Bytes: file.Size, Modified: s.modified(&doc, file.ModTime), Tags: orEmpty(doc.Tags),
+			name: s.named(doc.Tree, doc.Path)})
 	}
 	if err := s.view.Err(); err != nil {
 		return s.advise(fmt.Errorf("read index: %w", err))
 	}
 	switch {
 	case s.json:
-		if err := s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.folder, "documents": documents}); err != nil {
+		if err := s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.folder,
+			"documents": documents}); err != nil {
 			return err
 		}
 	case s.jsonl:
@@ -162,7 +166,8 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 		for _, loc := range locations {
 			list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": location.Bytes(loc.Dir)})
 		}
-		if err := a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list}); err != nil || len(list) > 0 {
+		if err := a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list}); err != nil ||
+			len(list) > 0 {
 			return err
 		}
 	}
@@ -176,7 +181,8 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 		if _, err := inTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
 			gone = "the folder is not there"
 		}
-		rows = append(rows, []string{a.out.Paint(terminal.Path, wording.Clean(loc.Root)), wording.Bytes(location.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
+		rows = append(rows, []string{a.out.Paint(terminal.Path, wording.Clean(loc.Root)),
+			wording.Bytes(location.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
 	}
 	a.printTable(rows)
 	return nil

@@ -36,7 +36,8 @@ and kept up to date while the server runs. The tools only read.
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd, address) },
 	}
-	cmd.Flags().StringVar(&address, "http", "", "serve HTTP at this address of the loopback instead, as in 127.0.0.1:8765; the path is /mcp")
+	cmd.Flags().StringVar(&address, "http", "", "serve HTTP at this address of the loopback instead, as in "+
+		"127.0.0.1:8765; the path is /mcp")
 	addIndexFlags(cmd.Flags())
 	cmd.AddCommand(a.mcpInstallCommand())
 	return cmd
@@ -49,11 +50,13 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		if loopback, err := isLoopback("--http", address); err != nil {
 			return err
 		} else if !loopback {
-			return withHint(sheaf.Invalidf("--http is %q: must be an address of the loopback, such as 127.0.0.1:8765", address), "sheaf serve serves others, with keys")
+			return withHint(sheaf.Invalidf("--http is %q: must be an address of the loopback, such as 127.0.0.1:8765", address),
+				"sheaf serve serves others, with keys")
 		}
 	}
 	var served atomic.Pointer[[]*collection.Collection]
-	o := mcp.Options{Now: func() []*collection.Collection { return *served.Load() }, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	o := mcp.Options{Now: func() []*collection.Collection { return *served.Load() }, Version: readVersion().Version,
+		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	// The client talks to one server however often the index is opened.
 	outer, stop := context.WithCancel(cmd.Context())
 	defer stop()

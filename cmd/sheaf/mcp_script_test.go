@@ -26,7 +26,8 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	var arguments map[string]any
 	ts.Check(json.Unmarshal([]byte(args[2]), &arguments))
 	var environment []string
-	for _, name := range []string{"PATH", "HOME", "SHEAF_DATA_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMPDIR", "SystemRoot"} {
+	for _, name := range []string{"PATH", "HOME", "SHEAF_DATA_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME",
+		"XDG_CACHE_HOME", "TMPDIR", "SystemRoot"} {
 		environment = append(environment, name+"="+ts.Getenv(name))
 	}
 	program := ""
@@ -67,7 +68,8 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 		content := ts.ReadFile(args[3])
 		ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), filepath.Base(args[3])), []byte(content), 0o644))
 		before := answer
-		for deadline := time.Now().Add(time.Minute); answer == before && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); answer == before &&
+			time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			answer = call()
 		}
 	}

@@ -42,7 +42,8 @@ func TestMCPStopped(t *testing.T) {
 	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	text := strings.Repeat("apples pears oranges plums ", 3_000)
 	for id := range 20 {
-		send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"context","arguments":{"text":"%s"}}}`, id+1, text))
+		send(fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"context","arguments":{"text":"%s"}}}`, id+1, text))
 	}
 	for n := 0; lines.Scan(); n++ { // a busy machine may not have the time for all
 		if n == 0 { // the others are under way, or not read

@@ -37,7 +37,9 @@ else is in the file stays. Known assistants: ` + strings.Join(assistantNames(ass
 		Example: `  sheaf mcp install --in ~/notes claude-code
   sheaf mcp install --remove cursor`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			rest := slices.DeleteFunc(assistantNames(assistant.All(assistant.Places{})), func(name string) bool { return slices.Contains(args, name) })
+			rest := slices.DeleteFunc(assistantNames(assistant.All(assistant.Places{})), func(name string) bool {
+				return slices.Contains(args, name)
+			})
 			return rest, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return a.mcpInstall(args, o) },
@@ -67,7 +69,8 @@ func assistants(p assistant.Places, names []string) ([]assistant.Assistant, erro
 			}
 		}
 		if len(out) == 0 {
-			return nil, withHint(fmt.Errorf("%w: no assistant is installed that is known", sheaf.ErrNotFound), "name one: %s", strings.Join(assistantNames(all), ", "))
+			return nil, withHint(fmt.Errorf("%w: no assistant is installed that is known", sheaf.ErrNotFound), "name one: %s",
+				strings.Join(assistantNames(all), ", "))
 		}
 		return out, nil
 	}
@@ -122,7 +125,8 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	}
 	program, found := lastingProgram(program, os.TempDir(), exec.LookPath)
 	if !found && !o.remove {
-		a.notice("no sheaf is in the PATH, and this one is gone when it ends: go install ./cmd/sheaf, and have the folder that it goes to in the PATH of your assistants")
+		a.notice("no sheaf is in the PATH, and this one is gone when it ends: go install ./cmd/sheaf, and have the folder " +
+			"that it goes to in the PATH of your assistants")
 	}
 	if entry := program + " " + strings.Join(start, " "); !o.remove && !utf8.ValidString(entry) {
 		return sheaf.Invalidf("a name in %q is not UTF-8, which the files of assistants are: give it another one", entry)
@@ -164,7 +168,8 @@ func lastingProgram(program, temporary string, look func(string) (string, error)
 	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {
 		temporary = real // macOS has it behind a link
 	}
-	if real, fault := filepath.EvalSymlinks(program); fault == nil && strings.HasPrefix(real, filepath.Clean(temporary)+string(filepath.Separator)) {
+	if real, fault := filepath.EvalSymlinks(program); fault == nil &&
+		strings.HasPrefix(real, filepath.Clean(temporary)+string(filepath.Separator)) {
 		return "sheaf", err == nil
 	}
 	if err == nil && filepath.IsAbs(inPath) {

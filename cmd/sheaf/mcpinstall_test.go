@@ -18,7 +18,8 @@ func TestLastingProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, other, link := filepath.Join(dir, "cellar", "1.0", "sheaf"), filepath.Join(dir, "other", "sheaf"), filepath.Join(dir, "bin", "sheaf")
+	kept, other, link := filepath.Join(dir, "cellar", "1.0", "sheaf"), filepath.Join(dir, "other", "sheaf"),
+		filepath.Join(dir, "bin", "sheaf")
 	for _, file := range []string{kept, other, link} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -67,7 +68,8 @@ func TestInstallNamesTheFolder(t *testing.T) {
 	}
 	cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
 	cmd.SetArgs([]string{"mcp", "install", "cursor", "--yes", "--in", folder})
-	if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "not UTF-8") {
+	if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "not UTF-8") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(home, ".cursor")); !errors.Is(err, fs.ErrNotExist) {

@@ -22,9 +22,12 @@ import (
 // TestServeMends: a server that meets damage where it is not seen when an index is opened makes
 // the index again, with what was given, and goes on.
 func TestServeMends(t *testing.T) {
-	for _, part := range []string{filepath.Join(location.EngineDir(""), "*.seg"), filepath.Join(location.CatalogDir(""), "catalog-0*")} {
+	for _, part := range []string{filepath.Join(location.EngineDir(""), "*.seg"),
+		filepath.Join(location.CatalogDir(""), "catalog-0*")} {
 		for _, watch := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, watched %v", filepath.ToSlash(part), watch), func(t *testing.T) { servesDamaged(t, part, watch) })
+			t.Run(fmt.Sprintf("%s, watched %v", filepath.ToSlash(part), watch), func(t *testing.T) {
+				servesDamaged(t, part, watch)
+			})
 		}
 	}
 }
@@ -40,7 +43,8 @@ func TestReopeningMends(t *testing.T) {
 			ends    error
 			damaged bool // what it is opened with
 		}{
-			{{0, damage, false}, {0, vfs.ErrLocked, true}, {0, ingest.ErrMadeAnew, true}, {damagedRest, damage, false}, {0, nil, true}},
+			{{0, damage, false}, {0, vfs.ErrLocked, true}, {0, ingest.ErrMadeAnew, true}, {damagedRest, damage, false},
+				{0, nil, true}},
 			{{damagedRest, damage, false}, {0, damage, true}},
 		} {
 			n := 0
@@ -121,7 +125,8 @@ func TestServesWhatIsNotDamaged(t *testing.T) {
 		if err != nil || time.Now().After(late) {
 			t.Fatalf("%v: it says %q", err, said)
 		}
-		if _, after, ok := strings.Cut(string(said), "it is made again when that is over"); ok && strings.Contains(after, "are not all found until") {
+		if _, after, ok := strings.Cut(string(said), "it is made again when that is over"); ok &&
+			strings.Contains(after, "are not all found until") {
 			break
 		}
 	}
@@ -138,7 +143,8 @@ func TestRemadeWithWhatWasGiven(t *testing.T) {
 		damageFiles(t, filepath.Join(index, location.CatalogDir(""), "catalog-0*"))
 		in := []string{"--in", folder, "--index", index}
 		inAnotherProcess(t, append(args, in...)...)
-		if found := inAnotherProcess(t, append([]string{"search", "--no-refresh", "grapes"}, in...)...); !strings.Contains(found, "g.md") {
+		if found := inAnotherProcess(t, append([]string{"search", "--no-refresh", "grapes"},
+			in...)...); !strings.Contains(found, "g.md") {
 			t.Errorf("after %s: %s", args, found)
 		}
 	}
@@ -159,7 +165,8 @@ func TestDeletedStaysDeleted(t *testing.T) {
 	t.Run("deleted", func(t *testing.T) {
 		address := serving(t, folder, index)
 		for i := range 3 {
-			if status := change(t, http.MethodDelete, fmt.Sprintf("%s/v1/documents/api:more%d.md", address, i), ""); status != http.StatusOK {
+			if status := change(t, http.MethodDelete, fmt.Sprintf("%s/v1/documents/api:more%d.md", address, i),
+				""); status != http.StatusOK {
 				t.Fatalf("deleted: %d", status)
 			}
 		}
@@ -228,7 +235,8 @@ func putGrapes(t *testing.T, address string) { put(t, address, "api:g.md") }
 
 func put(t *testing.T, address, id string) {
 	t.Helper()
-	if status := change(t, http.MethodPut, address+"/v1/documents/"+id, `{"text": "given grapes", "access": ["public"]}`); status != http.StatusCreated {
+	if status := change(t, http.MethodPut, address+"/v1/documents/"+id,
+		`{"text": "given grapes", "access": ["public"]}`); status != http.StatusCreated {
 		t.Fatalf("given: %d", status)
 	}
 }

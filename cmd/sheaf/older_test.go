@@ -42,20 +42,24 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 	inAnotherProcess(t, append([]string{"index"}, at...)...)
 	older := func() {
 		t.Helper()
-		if _, err := conn.Exec(t.Context(), "UPDATE "+schema+".setting SET value = 'sheaf-3 language=en' WHERE name = 'analyzer'"); err != nil {
+		if _, err := conn.Exec(t.Context(), "UPDATE "+schema+".setting SET value = 'sheaf-3 language=en' WHERE name "+
+			"= 'analyzer'"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	older()
-	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err != nil || !strings.Contains(out, "2 documents") {
+	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err != nil ||
+		!strings.Contains(out, "2 documents") {
 		t.Errorf("everything has a file: %v\n%s", err, out)
 	}
-	foreign := fmt.Sprintf("UPDATE %s.chunk SET id = 'other:x.md', doc = 'other:x.md' WHERE ord = (SELECT max(ord) FROM %[1]s.chunk)", schema)
+	foreign := fmt.Sprintf("UPDATE %s.chunk SET id = 'other:x.md', doc = 'other:x.md' WHERE ord = (SELECT max(ord) "+
+		"FROM %[1]s.chunk)", schema)
 	if _, err := conn.Exec(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
 	older()
-	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err == nil || !strings.Contains(out, "removes 1 document that the files of this folder cannot bring back: other:x.md") {
+	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err == nil ||
+		!strings.Contains(out, "removes 1 document that the files of this folder cannot bring back: other:x.md") {
 		t.Errorf("a document of another folder: %v\n%s", err, out)
 	}
 }

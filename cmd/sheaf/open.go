@@ -221,11 +221,14 @@ func (s *session) advise(err error) error {
 	case errors.Is(err, store.ErrMadeOtherwise):
 		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", wording.ShellQuoted(s.where.Root))
 	case errors.Is(err, vfs.ErrVersion), errors.Is(err, location.ErrFormat), errors.Is(err, errAnalyzer):
-		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", wording.ShellQuoted(s.where.Root))
+		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s",
+			wording.ShellQuoted(s.where.Root))
 	case vfs.Forbidden(err):
-		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
+		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another "+
+			"folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	case vfs.NoSpace(err):
-		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make some, or name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
+		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make "+
+			"some, or name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	}
 	return err
 }
@@ -237,14 +240,16 @@ func elsewhere(err error) error {
 	if !errors.As(err, &path) {
 		return err
 	}
-	return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder with --index or SHEAF_DATA_DIR", path.Path)
+	return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder "+
+		"with --index or SHEAF_DATA_DIR", path.Path)
 }
 
 // prepare makes the index's folder, or checks the one that is there.
 func (s *session) prepare(ctx context.Context, o openOptions) error {
 	if !s.where.Exists {
 		if !o.make {
-			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", wording.ShellQuoted(s.folder))
+			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s",
+				wording.ShellQuoted(s.folder))
 		}
 		if err := os.MkdirAll(s.where.Dir, 0o700); err != nil {
 			return elsewhere(fmt.Errorf("make index: %w", err))
@@ -417,12 +422,14 @@ func (s *session) openEmbedder(ctx context.Context) error {
 	case err != nil:
 		return err
 	case vectors && (e == nil || builtIn(e) && !builtin.Made(made)):
-		s.warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what is configured: sheaf index --rebuild", made)
+		s.warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what "+
+			"is configured: sheaf index --rebuild", made)
 	case e == nil:
 	case vectors && builtIn(e) && s.target != nil && made != e.Model():
 		s.embedder, err = builtInOf(made)
 		if s.embedder == nil && err == nil {
-			s.warn("the index was made with the model %s, which is not in this program: words alone are searched; to use %s: sheaf index --rebuild", made, e.Model())
+			s.warn("the index was made with the model %s, which is not in this program: words alone are searched; to use %s: "+
+				"sheaf index --rebuild", made, e.Model())
 		} else if err == nil {
 			s.notice("the index was made with the model %s, which is used; to use %s: sheaf index --rebuild", made, e.Model())
 		}

@@ -123,7 +123,8 @@ type parityQueryJSON struct {
 
 func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set []string) error {
 	if len(stores) < 2 {
-		return withHint(sheaf.Invalidf("--stores names %s: at least two are compared", wording.Plural(len(stores), "store", "stores")), "for example: --stores embedded,postgres://me@host/database")
+		return withHint(sheaf.Invalidf("--stores names %s: at least two are compared",
+			wording.Plural(len(stores), "store", "stores")), "for example: --stores embedded,postgres://me@host/database")
 	}
 	folder, err := a.commandFolder()
 	if err != nil {
@@ -144,10 +145,12 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 	if err != nil {
 		return err
 	}
-	out := &parityJSON{Schema: "sheaf.parity/1", Profile: p.Name, Limit: usualLimit(a.config, p, parameters), Queries: len(queries)}
+	out := &parityJSON{Schema: "sheaf.parity/1", Profile: p.Name, Limit: usualLimit(a.config, p, parameters),
+		Queries: len(queries)}
 	asked := make([]*askedStore, len(stores))
 	for i, store := range stores {
-		if asked[i], err = a.askStore(cmd, store, stores, p, queries, search.Options{Parameters: parameters, Trace: true}); err != nil {
+		if asked[i], err = a.askStore(cmd, store, stores, p, queries,
+			search.Options{Parameters: parameters, Trace: true}); err != nil {
 			return err
 		}
 		if i > 0 {
@@ -226,7 +229,8 @@ func (s *askedStore) kind() string {
 
 // askStore asks a store everything, the engine in every way to count that one of the
 // stores has.
-func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *profile.Profile, queries []string, o search.Options) (*askedStore, error) {
+func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *profile.Profile, queries []string,
+	o search.Options) (*askedStore, error) {
 	out := &askedStore{address: store, answers: map[string][]answered{}}
 	ways := []string{config.BM25Exact}
 	if out.kind() == engineStore {
@@ -246,7 +250,8 @@ func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *pro
 	return out, nil
 }
 
-func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile.Profile, queries []string, o search.Options) error {
+func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile.Profile, queries []string,
+	o search.Options) error {
 	s, err := a.open(cmd, openOptions{refresh: true, make: true})
 	if err != nil {
 		return err
@@ -362,7 +367,9 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 			g := parity.Compare(a.Ranking, b.Ranking)
 			step := stepOf(a, one, two, way, other[i].warnings)
 			step.Chosen = chosen(a, first[i].trace)
-			step.Noted = slices.DeleteFunc(slices.Clone(b.Notes), func(note string) bool { return slices.Contains(a.Notes, note) })
+			step.Noted = slices.DeleteFunc(slices.Clone(b.Notes), func(note string) bool {
+				return slices.Contains(a.Notes, note)
+			})
 			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b.Ranking, g, step))})
 		}
 	}
@@ -379,7 +386,8 @@ func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []stri
 	if two.kind() == engineStore {
 		two = one
 	}
-	step := parity.Step{Store: two.kind(), Approximate: strings.Contains(two.address, "hnsw="), Alike: way != config.BM25Exact, Shards: two.shards}
+	step := parity.Step{Store: two.kind(), Approximate: strings.Contains(two.address, "hnsw="),
+		Alike: way != config.BM25Exact, Shards: two.shards}
 	if s.Step != "retrieve" {
 		return step
 	}
@@ -399,7 +407,8 @@ func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []stri
 // branches whose fusion completes them.
 func chosen(s search.Snapshot, trace []search.Snapshot) bool {
 	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {
-		return other.First && !s.First || strings.HasPrefix(other.Step, "fuse: ") && other.First == s.First && strings.Contains(other.Step, "complete: true")
+		return other.First && !s.First || strings.HasPrefix(other.Step, "fuse: ") && other.First == s.First &&
+			strings.Contains(other.Step, "complete: true")
 	})
 }
 
@@ -447,7 +456,8 @@ func (s *parityStageJSON) Because() []string {
 }
 
 func (a *app) printParity(out *parityJSON) {
-	fmt.Fprintf(a.stdout, "profile %s, %s, %d results, against %s\n", out.Profile, wording.Plural(out.Queries, "query", "queries"), out.Limit, wording.Clean(out.First))
+	fmt.Fprintf(a.stdout, "profile %s, %s, %d results, against %s\n", out.Profile,
+		wording.Plural(out.Queries, "query", "queries"), out.Limit, wording.Clean(out.First))
 	for _, store := range out.Stores {
 		fmt.Fprintf(a.stdout, "\n%s\n", wording.Clean(store.Store))
 		rows := [][]string{{"stage", "refused", "same set", "same order", "tau", "RBO", "least", "score", "because"}}
@@ -457,8 +467,10 @@ func (a *app) printParity(out *parityJSON) {
 			rows[0] = slices.Insert(rows[0], 7, "exact")
 		}
 		for _, s := range store.Stages {
-			row := []string{s.Stage, fmt.Sprint(s.Refused), fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
-				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), wording.Clean(strings.Join(s.Because(), "; "))}
+			row := []string{s.Stage, fmt.Sprint(s.Refused), fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder),
+				fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
+				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference),
+				wording.Clean(strings.Join(s.Because(), "; "))}
 			if alike != "" {
 				row = slices.Insert(row, 7, s.ExactText())
 			}

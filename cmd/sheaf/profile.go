@@ -30,7 +30,8 @@ uses one, --set NAME=VALUE changes a parameter of it for one query.
 
 Your own profiles lie in ` + "`sheaf/profiles`" + ` in your configuration folder.`,
 	}
-	cmd.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileCheckCommand(), a.profileDiffCommand(), a.profileNewCommand(), a.profileSchemaCommand())
+	cmd.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileCheckCommand(), a.profileDiffCommand(),
+		a.profileNewCommand(), a.profileSchemaCommand())
 	return cmd
 }
 
@@ -285,10 +286,12 @@ func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
 	if err != nil {
 		return planJSON{}, err
 	}
-	out := planJSON{Schema: "sheaf.profile/1", Name: p.Name, About: p.About, Extends: p.Extends, File: p.File, Limit: plan.Limit,
+	out := planJSON{Schema: "sheaf.profile/1", Name: p.Name, About: p.About, Extends: p.Extends, File: p.File,
+		Limit:      plan.Limit,
 		Parameters: []parameterJSON{}, Pipeline: text}
 	for _, parameter := range p.Parameters {
-		j := parameterJSON{Name: parameter.Name, About: parameter.About, Default: parameter.Default, Value: plan.Values[parameter.Name], Integer: parameter.Integer, OneOf: parameter.OneOf}
+		j := parameterJSON{Name: parameter.Name, About: parameter.About, Default: parameter.Default,
+			Value: plan.Values[parameter.Name], Integer: parameter.Integer, OneOf: parameter.OneOf}
 		if len(parameter.OneOf) == 0 {
 			lo, hi := parameter.Min, parameter.Max
 			j.Min, j.Max = &lo, &hi

@@ -28,7 +28,8 @@ func BenchmarkServed(b *testing.B) {
 	notes, index := benchFolders(b)
 	handler, queries := servedHandler(b, notes, index)
 	for _, kind := range []struct{ name, rest string }{
-		{"words", `"parameters": {"meaning": 0}`}, {"hybrid", `"parameters": {}`}, {"rrf", `"profile": "rrf"`}, {"onyx-vespa", `"profile": "onyx-vespa"`},
+		{"words", `"parameters": {"meaning": 0}`}, {"hybrid", `"parameters": {}`}, {"rrf", `"profile": "rrf"`},
+		{"onyx-vespa", `"profile": "onyx-vespa"`},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			ask := func(i int) {
@@ -100,7 +101,8 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	handler, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{door}, Keys: keys, Open: access.Unrestricted(), Version: "test"})
+	handler, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{door}, Keys: keys,
+		Open: access.Unrestricted(), Version: "test"})
 	if err != nil {
 		b.Fatal(err)
 	}

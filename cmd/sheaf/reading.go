@@ -39,10 +39,12 @@ func (s *session) outdatedText() string {
 	n := ingest.Outdated(s.view)
 	switch {
 	case ingest.Newer(s.view):
-		return "a newer version of sheaf read the documents of this index: they stay as they are, and what this one reads is read again by that one; to read everything as this one does: sheaf index --rebuild"
+		return "a newer version of sheaf read the documents of this index: they stay as they are, and what this one reads " +
+			"is read again by that one; to read everything as this one does: sheaf index --rebuild"
 	case n == 0:
 		return ""
 	}
-	return fmt.Sprintf("of %s %s as an older version of sheaf read them: nothing is lost, and the next sheaf index or search reads them again",
+	return fmt.Sprintf("of %s %s as an older version of sheaf read them: nothing is lost, and the next sheaf index or "+
+		"search reads them again",
 		wording.Plural(s.view.Docs(), "document", "documents"), wording.Plural(n, "is", "are"))
 }

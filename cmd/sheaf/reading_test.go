@@ -147,8 +147,10 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	}
 	c := startCrashing(t, binary, folder, index)
 	given := map[string]string{
-		"api:text.md": `{"text":"---\ntags: [own]\n---\n# T\n\ngiven words\n","title":"Text","access":["user:ann"],"properties":{"by":"Ann"}}`,
-		"api:cut.md":  `{"title":"Cut","chunks":[{"slug":"a","title":"A","text":"first given"},{"slug":"b","text":"second given"}]}`,
+		"api:text.md": `{"text":"---\ntags: [own]\n---\n# T\n\ngiven ` +
+			`words\n","title":"Text","access":["user:ann"],"properties":{"by":"Ann"}}`,
+		"api:cut.md": `{"title":"Cut","chunks":[{"slug":"a","title":"A","text":"first ` +
+			`given"},{"slug":"b","text":"second given"}]}`,
 	}
 	for id, body := range given {
 		c.send(t, http.MethodPut, "/v1/documents/"+id, id, body)
@@ -175,7 +177,8 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	if err := readAsBy(index, "0"); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, "check", "--in", folder, "--index", index); !strings.Contains(got, "of 23 documents 23 are as an older version of sheaf read them") || !strings.Contains(got, ": 0 faults") {
+	if got := said(t, "check", "--in", folder, "--index", index); !strings.Contains(got, "of 23 documents 23 are as an "+
+		"older version of sheaf read them") || !strings.Contains(got, ": 0 faults") {
 		t.Errorf("check says %s", got)
 	}
 	embedded := texts.Load()
@@ -189,17 +192,20 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	if n := texts.Load() - embedded; n != 0 {
 		t.Errorf("%d texts are embedded again", n)
 	}
-	if got := said(t, "check", "--in", folder, "--index", index); strings.Contains(got, "version") || !strings.Contains(got, ": 0 faults") {
+	if got := said(t, "check", "--in", folder, "--index", index); strings.Contains(got, "version") ||
+		!strings.Contains(got, ": 0 faults") {
 		t.Errorf("then check says %s", got)
 	}
-	if got := said(t, "ls", "--in", folder, "--index", index); strings.Contains(got, "Otherwise") || strings.Count(got, "\n") < 21 {
+	if got := said(t, "ls", "--in", folder, "--index", index); strings.Contains(got, "Otherwise") ||
+		strings.Count(got, "\n") < 21 {
 		t.Errorf("there are %s", got)
 	}
 	// A search that makes a damaged index anew knows how it was given, too.
 	if err := os.Remove(filepath.Join(location.EngineDir(index), manifest.Name)); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, "search", "by:Ann", "--in", folder, "--index", index); !strings.Contains(got, "text.md") || !strings.Contains(got, "made again") {
+	if got := said(t, "search", "by:Ann", "--in", folder, "--index", index); !strings.Contains(got, "text.md") ||
+		!strings.Contains(got, "made again") {
 		t.Errorf("made anew it holds %s", got)
 	}
 	c = startCrashing(t, binary, folder, index)
@@ -216,7 +222,8 @@ func TestReadingKilled(t *testing.T) {
 	}
 	write, folder, _, index := notesFor(t)
 	for i := range 300 {
-		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nwords of [[n%d]]\n\n## More\n\n%s\n", i, i+1, strings.Repeat("more words ", i)))
+		write(folder, fmt.Sprintf("n%d.md", i),
+			fmt.Sprintf("# Note %d\n\nwords of [[n%d]]\n\n## More\n\n%s\n", i, i+1, strings.Repeat("more words ", i)))
 	}
 	in := []string{"--in", folder, "--index", index}
 	inAnotherProcess(t, append([]string{"index"}, in...)...)
@@ -279,10 +286,12 @@ func TestOtherAnalyzer(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := exec.Command(binary, append([]string{"check"}, in...)...).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), `unknown analyzer: "sheaf-0 language=en"`) || !strings.Contains(string(out), "hint: another version of sheaf made it: ") {
+	if err == nil || !strings.Contains(string(out), `unknown analyzer: "sheaf-0 language=en"`) ||
+		!strings.Contains(string(out), "hint: another version of sheaf made it: ") {
 		t.Errorf("check: %s, %v", out, err)
 	}
-	if got := said(t, append([]string{"search", "apples"}, in...)...); !strings.Contains(got, "a.md") || !strings.Contains(got, "it is made again from the files") {
+	if got := said(t, append([]string{"search", "apples"}, in...)...); !strings.Contains(got, "a.md") ||
+		!strings.Contains(got, "it is made again from the files") {
 		t.Errorf("search: %s", got)
 	}
 	if got := said(t, append([]string{"check"}, in...)...); !strings.Contains(got, ": 0 faults") {

@@ -26,7 +26,8 @@ func TestServeReadOnly(t *testing.T) {
 		address := serving(t, folder, index)
 		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
 		for _, id := range []string{"b", "c"} {
-			req, err := http.NewRequest(http.MethodPut, address+"/v1/documents/api:"+id+".md", strings.NewReader(`{"text": "Bananas."}`))
+			req, err := http.NewRequest(http.MethodPut, address+"/v1/documents/api:"+id+".md",
+				strings.NewReader(`{"text": "Bananas."}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +54,9 @@ func TestServeReadOnly(t *testing.T) {
 		t.Run("serve", func(t *testing.T) { // which fails when the server ends by itself
 			address := serving(t, folder, index)
 			waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
-			waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+			waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
+				return strings.Contains(body, "a.md")
+			})
 		})
 	}
 	t.Run("nothing waits", reads)

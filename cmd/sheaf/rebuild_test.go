@@ -87,7 +87,8 @@ func TestTreeOfThoseWithoutFolder(t *testing.T) {
 	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api:b.md") {
 		t.Fatalf("an index of an earlier version holds %s", got)
 	}
-	out, err := exec.Command("sheaf", "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index", index).CombinedOutput()
+	out, err := exec.Command("sheaf", "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index",
+		index).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "who has no tenant cannot write") {
 		t.Errorf("a key that can write nothing is made: %s", out)
 	}
@@ -232,7 +233,8 @@ func TestStoppedInTheFirstCommit(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	o := other.ingestOptions()
 	o.Trees = append(o.Trees, catalog.Tree{Name: "given"})
-	if _, err := ingest.Put(t.Context(), o, []ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
+	if _, err := ingest.Put(t.Context(), o,
+		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.drop(t.Context(), false); err != nil {
@@ -292,7 +294,8 @@ func TestCheckBesideRemaking(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer looking.close()
-	if err := errors.Join(other.drop(t.Context(), true), other.openStores(t.Context())); err != nil { // which empties the engine
+	// which empties the engine
+	if err := errors.Join(other.drop(t.Context(), true), other.openStores(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	other.close()

@@ -24,10 +24,13 @@ const recallQueries = 200
 func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
 	meter, ok := s.backend.(store.RecallMeter)
 	if !ok {
-		return nil, fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force", sheaf.ErrUnsupported)
+		return nil, fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force",
+			sheaf.ErrUnsupported)
 	}
 	progress := terminal.NewProgress(s.err, "measuring")
-	o := store.RecallOptions{Queries: recallQueries, Progress: func(done, total int) { progress.Update(done, total, int64(done), "steps") }}
+	o := store.RecallOptions{Queries: recallQueries, Progress: func(done, total int) {
+		progress.Update(done, total, int64(done), "steps")
+	}}
 	var missing error
 	if s.embedder != nil && s.target == nil {
 		o.Originals = func(ctx context.Context, yield func([]store.Chunk)) error {
@@ -116,10 +119,12 @@ func recallRows(list []store.Recall) [][]string {
 		text := fmt.Sprintf("%.4f at 10, %.4f at 100, of %s with %d dimensions; %.2f ms, comparing all of them takes %.2f ms",
 			r.At10, r.At100, wording.Plural(r.Passages, "vector", "vectors"), r.Dims, r.SearchMillis, r.BruteForceMillis)
 		if r.Exhaustive {
-			text = fmt.Sprintf("all: the %s are all compared, in %.2f ms", wording.Plural(r.Passages, "vector", "vectors"), r.SearchMillis)
+			text = fmt.Sprintf("all: the %s are all compared, in %.2f ms", wording.Plural(r.Passages, "vector", "vectors"),
+				r.SearchMillis)
 		}
 		if r.Originals > 0 {
-			text += fmt.Sprintf("; %.4f and %.4f of what float32 finds in %s", r.Float10, r.Float100, wording.Plural(r.Originals, "chunk", "chunks"))
+			text += fmt.Sprintf("; %.4f and %.4f of what float32 finds in %s", r.Float10, r.Float100,
+				wording.Plural(r.Originals, "chunk", "chunks"))
 		}
 		rows = append(rows, []string{"recall, " + wording.Clean(r.Field), text})
 	}

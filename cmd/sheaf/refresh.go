@@ -155,7 +155,8 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 				return nil, sheaf.Invalidf("%s is indexed already: it is %q in %s", folder, rel, t.Root)
 			}
 			if _, ok := location.Under(folder, t.Root); ok {
-				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder, t.Root, wording.ShellQuoted(folder))
+				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder,
+					t.Root, wording.ShellQuoted(folder))
 			}
 			names = append(names, t.Name)
 		}
@@ -166,15 +167,18 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 
 func (a *app) walkOptions() ingest.WalkOptions {
 	c := a.config
-	return ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks}
+	return ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize,
+		FollowLinks: c.FollowSymlinks}
 }
 
 func (s *session) ingestOptions() ingest.Options {
 	c := s.config
 	return ingest.Options{
-		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Known: append([]catalog.Tree{}, s.view.Settings().Trees...), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
+		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Known: append([]catalog.Tree{}, s.view.Settings().Trees...),
+		Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  s.walkOptions(),
-		Chunk: s.cutting, Analyzer: s.analyzer, HideComments: s.hidesComments, Kept: collection.Kept(filepath.Join(s.where.Dir, location.DocumentsName)),
+		Chunk: s.cutting, Analyzer: s.analyzer, HideComments: s.hidesComments,
+		Kept: collection.Kept(filepath.Join(s.where.Dir, location.DocumentsName)),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
 			settings.Chunker = s.chunker
@@ -262,7 +266,8 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 			outdated = false
 		}
 		if s.elsewhere != "" && held > 0 && p.AllFiles > 0 && !s.json && !s.jsonl {
-			s.notice("going on: %s holds %s (%s) already; %s new or changed", s.storeName(), wording.Plural(held, "document", "documents"),
+			s.notice("going on: %s holds %s (%s) already; %s new or changed", s.storeName(),
+				wording.Plural(held, "document", "documents"),
 				wording.Plural(s.view.Chunks(), "chunk", "chunks"), wording.Plural(p.AllFiles, "file is", "files are"))
 			held = 0
 		}
@@ -371,7 +376,8 @@ func (s *session) noteGone(report *ingest.Report) {
 // where that is nothing there seem to be no documents.
 func (s *session) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	for _, k := range report.Unread() {
-		s.warn("cannot read folder %s (%s); keeping its indexed documents", cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), s.where.Root), k.Detail)
+		s.warn("cannot read folder %s (%s); keeping its indexed documents",
+			cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), s.where.Root), k.Detail)
 	}
 }
 
@@ -381,7 +387,8 @@ func (s *session) noteUnseen(report *ingest.Report) {
 		return
 	}
 	if report.Unseen != "" && s.unseen == "" {
-		s.notice("the system reports changes in some folders only (%s); the others are checked every few seconds", report.Unseen)
+		s.notice("the system reports changes in some folders only (%s); the others are checked every few seconds",
+			report.Unseen)
 	}
 	s.unseen = report.Unseen
 }
@@ -406,7 +413,8 @@ func foldersExist(trees []catalog.Tree) error {
 		_, err := inTime(t.Root, func(dir string) (fs.FileInfo, error) { return nil, listable(dir) })
 		switch {
 		case errors.Is(err, fs.ErrPermission):
-			return withHint(fmt.Errorf("%w: the folder %s cannot be read: %w", sheaf.ErrUnavailable, t.Root, fs.ErrPermission), "make it readable for you, or name another with --in")
+			return withHint(fmt.Errorf("%w: the folder %s cannot be read: %w", sheaf.ErrUnavailable, t.Root, fs.ErrPermission),
+				"make it readable for you, or name another with --in")
 		case err != nil:
 			return fileFault("folder", err)
 		}
@@ -434,12 +442,14 @@ func (s *session) tell(report *ingest.Report, fresh bool) {
 		s.warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)
 	}
 	if n := report.Warned; n > 0 {
-		s.warn("%s; to list them: sheaf status --all", wording.Plural(n, "file that was indexed has warnings", "files that were indexed have warnings"))
+		s.warn("%s; to list them: sheaf status --all",
+			wording.Plural(n, "file that was indexed has warnings", "files that were indexed have warnings"))
 	}
 	if s.json || s.jsonl || !fresh && report.Took < time.Second || !report.Changes() {
 		return
 	}
-	text := fmt.Sprintf("indexed %s (%s) in %s", wording.Plural(report.Added+report.Changed, "file", "files"), wording.Bytes(report.Bytes), roughly(report.Took))
+	text := fmt.Sprintf("indexed %s (%s) in %s", wording.Plural(report.Added+report.Changed, "file", "files"),
+		wording.Bytes(report.Bytes), roughly(report.Took))
 	if fresh {
 		text += ", language " + languageText(s.language, s.detected)
 	}
@@ -470,7 +480,8 @@ func (s *session) pending(ctx context.Context) (pendingJSON, *ingest.Report, err
 		return pendingJSON{}, nil, err
 	}
 	s.noteGone(report)
-	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
+	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed,
+		Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
 		if reason == ingest.ReasonBegun || reason == ingest.ReasonReread {
 			continue // it is new, changed or gone, and counted so, as one that is to be read again

@@ -56,7 +56,8 @@ func (s *session) without(names []string) ([]catalog.Tree, error) {
 		}
 		switch {
 		case i >= 0 && trees[i].Root == s.where.Root:
-			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.where.Root), "sheaf remove is for folders that sheaf add added; .sheafignore in the folder leaves files out of the index")
+			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.where.Root),
+				"sheaf remove is for folders that sheaf add added; .sheafignore in the folder leaves files out of the index")
 		case i < 0:
 			var roots []string
 			for _, t := range trees {
@@ -68,7 +69,8 @@ func (s *session) without(names []string) ([]catalog.Tree, error) {
 			if len(roots) > 0 {
 				hint = "added to it are " + strings.Join(roots, ", ")
 			}
-			return nil, withHint(fmt.Errorf("%w: the index of %s does not have the folder %s", sheaf.ErrNotFound, s.where.Root, folder), "%s", hint)
+			return nil, withHint(fmt.Errorf("%w: the index of %s does not have the folder %s", sheaf.ErrNotFound, s.where.Root,
+				folder), "%s", hint)
 		}
 		trees = slices.Delete(trees, i, i+1)
 	}

@@ -43,7 +43,8 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 			return nil
 		}
 		var store collection.StoreError
-		refused := again && err != nil && (errors.As(err, &store) || errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrUnavailable))
+		refused := again && err != nil && (errors.As(err, &store) || errors.Is(err, sheaf.ErrInvalid) ||
+			errors.Is(err, sheaf.ErrUnavailable))
 		if !anew && !busy && !damaged && !refused && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
 		}

@@ -103,7 +103,8 @@ func TestMCPReopens(t *testing.T) {
 	defer c.Close()
 	ctx := t.Context()
 	start := mcp.InitializeRequest{}
-	start.Params.ProtocolVersion, start.Params.ClientInfo = mcp.LATEST_PROTOCOL_VERSION, mcp.Implementation{Name: "test", Version: "1"}
+	start.Params.ProtocolVersion, start.Params.ClientInfo = mcp.LATEST_PROTOCOL_VERSION,
+		mcp.Implementation{Name: "test", Version: "1"}
 	if _, err := c.Initialize(ctx, start); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,8 @@ func TestServeWhileMadeAnew(t *testing.T) {
 func TestReopeningWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
-		if err := a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
+		if err := a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err,
+			vfs.ErrLocked) {
 			t.Errorf("at first: %v", err)
 		}
 		results := []error{ingest.ErrMadeAnew, vfs.ErrLocked, vfs.ErrLocked, nil}

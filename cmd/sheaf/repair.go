@@ -152,7 +152,8 @@ func (s *session) removeStrays(ctx context.Context, faults []error) ([]error, er
 	if err != nil || len(lost.ours) == 0 {
 		return faults, err
 	}
-	what := fmt.Sprintf("a repair removes %s from %s: %s", wording.Plural(len(lost.ours), "document", "documents"), s.target, lost.names(lost.ours))
+	what := fmt.Sprintf("a repair removes %s from %s: %s", wording.Plural(len(lost.ours), "document", "documents"),
+		s.target, lost.names(lost.ours))
 	if err := s.confirm(what, s.otherPlace()); err != nil {
 		return faults, err
 	}
@@ -229,7 +230,8 @@ func (s *session) mending() *collection.Life {
 // some: another process may have done so since it was met.
 func (s *session) remakeDamaged(ctx context.Context) error {
 	faults, _ := s.faults(ctx) // of a server that does not answer, nothing is mended here
-	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 && ctx.Err() == nil {
+	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
+		ctx.Err() == nil {
 		return s.remake(ctx, faults[i], true)
 	}
 	return ctx.Err()
@@ -278,7 +280,8 @@ func (s *session) dropLocked(keep bool) error {
 	trees := s.placed(w.Settings.Trees)
 	if err := foldersExist(trees); err != nil {
 		if keep && errors.Is(err, sheaf.ErrNotFound) {
-			err = withHint(err, "the index is damaged: bring the folder back first, since what is indexed of it would be lost; or make the rest again without it: sheaf index --rebuild --in %s", wording.ShellQuoted(s.where.Root))
+			err = withHint(err, "the index is damaged: bring the folder back first, since what is indexed of it would be "+
+				"lost; or make the rest again without it: sheaf index --rebuild --in %s", wording.ShellQuoted(s.where.Root))
 		}
 		if keep || someFolder(trees) != nil {
 			return errors.Join(err, w.Close())
@@ -324,7 +327,9 @@ func (s *session) examine() (*catalog.Wreck, error) {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, err
 	}
-	return catalog.Examine(vfs.Disk{}, dir, func(doc sheaf.ID, settings *catalog.Settings) bool { return s.given(doc, settings) && kept(doc) })
+	return catalog.Examine(vfs.Disk{}, dir, func(doc sheaf.ID, settings *catalog.Settings) bool {
+		return s.given(doc, settings) && kept(doc)
+	})
 }
 
 // ownNames are the trees, with another name for a folder's that is called as that of
@@ -382,7 +387,8 @@ func (s *session) keepCopy(w *catalog.Wreck) error {
 		}
 	}
 	if w.Unread > 0 {
-		s.notice("of %s not even the name can be read; those without source files are lost", wording.Plural(w.Unread, "entry", "entries"))
+		s.notice("of %s not even the name can be read; those without source files are lost",
+			wording.Plural(w.Unread, "entry", "entries"))
 	}
 	s.notice("a copy of the damaged catalog is kept in %s", to)
 	return nil
@@ -490,7 +496,8 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 		if 2*missing <= len(there) || begun {
 			return nil // or a first run from here was stopped
 		}
-		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and those of equal paths would be overwritten", wording.Plural(len(there), "document", "documents"), missing, first))
+		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and "+
+			"those of equal paths would be overwritten", wording.Plural(len(there), "document", "documents"), missing, first))
 	}
 	found, err = s.backend.Retrieve(ctx, anyChunk(store.Request{Limit: 1}))
 	if err != nil || len(found) == 0 {
@@ -520,13 +527,15 @@ func fileOf(root, path string) (string, bool) {
 
 // strangers is the error of a place that holds documents of another folder.
 func (s *session) strangers(what string) error {
-	return withHint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store", s.target, sheaf.ErrInvalid, what), "%s", s.otherPlace())
+	return withHint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store",
+		s.target, sheaf.ErrInvalid, what), "%s", s.otherPlace())
 }
 
 // anyChunk asks for chunks whatever they say.
 func anyChunk(req store.Request) store.Request {
 	req.Text = &store.TextRequest{
-		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB,
+		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1,
+		B: store.DefaultB,
 	}
 	return req
 }
@@ -540,7 +549,8 @@ func (s *session) noteStrays(ctx context.Context) error {
 	}
 	stats, err := r.Stats(ctx)
 	if err == nil && stats.Chunks > s.view.Chunks() {
-		s.notice("%s holds %s more than the documents here have, and counts words in them too: sheaf check names them", s.target,
+		s.notice("%s holds %s more than the documents here have, and counts words in them too: sheaf check names them",
+			s.target,
 			wording.Plural(stats.Chunks-s.view.Chunks(), "chunk", "chunks"))
 	}
 	return err

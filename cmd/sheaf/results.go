@@ -117,7 +117,8 @@ func (a *app) printResult(r *resultJSON) {
 	if a.out.Terminal {
 		gap = strings.Repeat(" ", max(2, a.out.Width-len(indent)-width-len(score)))
 	}
-	fmt.Fprintf(a.stdout, "%s %s%s%s\n", a.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), heading, gap, a.out.Paint(terminal.Dim, score))
+	fmt.Fprintf(a.stdout, "%s %s%s%s\n", a.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), heading, gap,
+		a.out.Paint(terminal.Dim, score))
 
 	place := wording.Clean(r.Path) + ":" + strconv.Itoa(r.Line)
 	if _, block, ok := strings.Cut(string(r.Block), "#^"); ok {

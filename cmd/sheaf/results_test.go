@@ -35,20 +35,24 @@ func golden(t *testing.T, name string, got []byte) {
 
 func answer() *searchJSON {
 	return &searchJSON{
-		Schema: searchSchema, Query: "undo commit", Profile: "sheaf", TookMS: 3.25, Total: 2, Warnings: []string{}, Notes: []string{},
+		Schema: searchSchema, Query: "undo commit", Profile: "sheaf", TookMS: 3.25, Total: 2, Warnings: []string{},
+		Notes: []string{},
 		Results: []resultJSON{
 			{
 				Rank: 1, ID: "notes:git.md#undo", Doc: "notes:git.md", Path: "git.md", Title: "Undo", Breadcrumb: "> Git › Undo",
-				Span: span{10, 90}, Line: 3, Score: 0.91234, Snippet: "To undo a commit that nobody has seen yet, move the branch back by one.",
+				Span: span{10, 90}, Line: 3, Score: 0.91234, Snippet: "To undo a commit that nobody has seen yet, move the " +
+					"branch back by one.",
 				Matches: []span{{3, 7}, {10, 16}}, Tags: []string{"git"}, hierarchy: []string{"Git", "Undo"}, file: "/notes/git.md",
-				Explanation: &sheaf.Explanation{Label: "words", Value: 0.91234, Combine: sheaf.CombineSum, Parts: []sheaf.Explanation{
-					{Label: "undo in body", Value: 0.5}, {Label: "commit in body", Value: 0.41234},
-				}},
+				Explanation: &sheaf.Explanation{Label: "words", Value: 0.91234, Combine: sheaf.CombineSum,
+					Parts: []sheaf.Explanation{
+						{Label: "undo in body", Value: 0.5}, {Label: "commit in body", Value: 0.41234},
+					}},
 			},
 			{
 				Rank: 2, ID: "notes:evil.md", Doc: "notes:evil.md", Path: "evil\x1b[2J.md", Title: "Evil", Breadcrumb: "> Evil",
 				Line: 1, Score: 0.00123, Snippet: "数据库 commit \x1b]0;x\x07", Matches: []span{{0, 9}, {10, 16}}, Tags: []string{},
-				hierarchy: []string{"A very long title of a document that does not fit", "Its first heading is long as well", "E\x07vil"}, file: "/notes/evil.md",
+				hierarchy: []string{"A very long title of a document that does not fit", "Its first heading is long as well",
+					"E\x07vil"}, file: "/notes/evil.md",
 			},
 		},
 	}
@@ -76,7 +80,8 @@ func render(t *testing.T, out terminal.Output, set func(*app)) []byte {
 
 func TestResultsForPeople(t *testing.T) {
 	golden(t, "results_pipe.golden", render(t, terminal.Output{Width: 80}, nil))
-	golden(t, "results_terminal.golden", render(t, terminal.Output{Terminal: true, Color: true, Links: true, Width: 60}, nil))
+	golden(t, "results_terminal.golden", render(t, terminal.Output{Terminal: true, Color: true, Links: true, Width: 60},
+		nil))
 	golden(t, "results_dumb.golden", render(t, terminal.Output{Terminal: true, Width: 40}, nil))
 }
 

@@ -131,7 +131,8 @@ func TestRights(t *testing.T) {
 				dialect = opensearch.Elasticsearch
 			}
 			t.Cleanup(func() {
-				if err := opensearch.Drop(context.Background(), opensearch.Options{Dialect: dialect, URL: server, Index: place}); err != nil {
+				if err := opensearch.Drop(context.Background(),
+					opensearch.Options{Dialect: dialect, URL: server, Index: place}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -147,7 +148,8 @@ func TestRights(t *testing.T) {
 			}
 		})
 		testGate(t, server, "weaviate", class, weaviateRights, []string{"read_collections", "read_data"},
-			[]string{"create_data and update_data", "delete_data"}, []string{"create_collections"}, []string{"delete_collections"})
+			[]string{"create_data and update_data", "delete_data"}, []string{"create_collections"},
+			[]string{"delete_collections"})
 	})
 	t.Run("postgres", testRoles)
 }
@@ -186,7 +188,8 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	}
 	fails := func(missing string, args ...string) {
 		t.Helper()
-		if out, err := ran(t, append(args, at...)...); err == nil || !strings.Contains(out, "the user lacks a right") || !strings.Contains(out, missing) {
+		if out, err := ran(t, append(args, at...)...); err == nil || !strings.Contains(out, "the user lacks a right") ||
+			!strings.Contains(out, missing) {
 			t.Errorf("%v without the right %s: %v\n%s", args, missing, err, out)
 		}
 	}
@@ -265,12 +268,15 @@ func testRoles(t *testing.T) {
 	schema := fmt.Sprintf("rights_%d_%d", os.Getpid(), time.Now().Unix())
 	run := func(sql string) {
 		t.Helper()
-		if _, err := admin.Exec(context.Background(), strings.NewReplacer("notes_writer", schema+"_writer", "notes_reader", schema+"_reader", "notes", schema).Replace(sql)); err != nil {
+		if _, err := admin.Exec(context.Background(),
+			strings.NewReplacer("notes_writer", schema+"_writer", "notes_reader", schema+"_reader", "notes",
+				schema).Replace(sql)); err != nil {
 			t.Error(sql, err)
 		}
 	}
 	t.Cleanup(func() {
-		run("DROP SCHEMA IF EXISTS notes CASCADE; DROP OWNED BY notes_reader; DROP ROLE notes_reader; DROP OWNED BY notes_writer; DROP ROLE notes_writer")
+		run("DROP SCHEMA IF EXISTS notes CASCADE; DROP OWNED BY notes_reader; DROP ROLE notes_reader; DROP OWNED BY " +
+			"notes_writer; DROP ROLE notes_writer")
 		_ = admin.Close(context.Background())
 	})
 	as := func(user string) {

@@ -157,9 +157,11 @@ func checkSubcommands(cmd *cobra.Command) {
 var otherNames = map[string]string{
 	"find": "search", "grep": "search", "query": "search", "ask": "search", "vsearch": "search",
 	"update": "index", "ingest": "index", "embed": "index", "build": "index", "refresh": "index",
-	"collection": "ls --collections", "collections": "ls --collections", "collection add": "add", "collection remove": "remove",
-	"cat": "get", "show": "get", "read": "get", "multi-get": "get",
-	"delete": "remove", "rm": "remove", "related": "similar", "why": "explain", "server": "serve", "audit": "acl audit", "trust": "config trust",
+	"collection": "ls --collections", "collections": "ls --collections", "collection add": "add",
+	"collection remove": "remove",
+	"cat":               "get", "show": "get", "read": "get", "multi-get": "get",
+	"delete": "remove", "rm": "remove", "related": "similar", "why": "explain", "server": "serve", "audit": "acl audit",
+	"trust": "config trust",
 }
 
 // otherFlags are what other programs call flags of ours.
@@ -224,17 +226,20 @@ func helpCommand() *cobra.Command {
 }
 
 // valueKinds says what a flag of a type takes.
-var valueKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number", "float64": "a number",
-	"bool": "true or false", "duration": "a time such as 30s or 5m"}
+var valueKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number",
+	"float64": "a number",
+	"bool":    "true or false", "duration": "a time such as 30s or 5m"}
 
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bad *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &bad) && valueKinds[bad.GetFlag().Value.Type()] != "":
-		return sheaf.Invalidf("--%s is %q: must be %s", bad.GetFlag().Name, bad.GetValue(), valueKinds[bad.GetFlag().Value.Type()])
+		return sheaf.Invalidf("--%s is %q: must be %s", bad.GetFlag().Name, bad.GetValue(),
+			valueKinds[bad.GetFlag().Value.Type()])
 	case errors.As(err, &bad) && bad.GetFlag().Value.Type() == "stringSlice":
-		return withHint(sheaf.Invalidf("--%s is %q: commas stand between values, and one with a comma or quotation mark in it stands in quotation marks", bad.GetFlag().Name, bad.GetValue()),
+		return withHint(sheaf.Invalidf("--%s is %q: commas stand between values, and one with a comma or quotation mark "+
+			"in it stands in quotation marks", bad.GetFlag().Name, bad.GetValue()),
 			`as in --%s '"a, b","say ""c"""'`, bad.GetFlag().Name)
 	case !errors.As(err, &unknown):
 		return withHint(sheaf.Invalidf("%w", err), "see: %s --help", cmd.CommandPath())

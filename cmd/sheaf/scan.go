@@ -58,8 +58,10 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 			return nil, err
 		}
 	}
-	s.scanner, err = scan.New(scan.Options{Root: folder, Analyzer: s.analyzer, Embedder: s.embedder, HideComments: c.Comments == config.CommentsHide,
-		Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks}})
+	s.scanner, err = scan.New(scan.Options{Root: folder, Analyzer: s.analyzer, Embedder: s.embedder,
+		HideComments: c.Comments == config.CommentsHide,
+		Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize,
+			FollowLinks: c.FollowSymlinks}})
 	if err != nil {
 		s.close()
 		return nil, err

@@ -264,7 +264,8 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 
 // environment is what programs of a script see.
 func environment(ts *testscript.TestScript) (env []string) {
-	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "SHEAF_DATA_DIR", "NO_COLOR", "PATH", "WORK", "TMPDIR", "GORACE"} {
+	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+		"SHEAF_DATA_DIR", "NO_COLOR", "PATH", "WORK", "TMPDIR", "GORACE"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

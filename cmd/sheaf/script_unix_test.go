@@ -68,7 +68,8 @@ var canMount = sync.OnceValue(func() bool {
 		return false
 	}
 	defer os.Remove(dir)
-	return exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "none", dir).Run() == nil && exec.Command("umount", dir).Run() == nil
+	return exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "none", dir).Run() == nil &&
+		exec.Command("umount", dir).Run() == nil
 })
 
 // tmpfs runs "tmpfs FOLDER SIZE": it mounts a file system of that size on the

@@ -78,8 +78,10 @@ func addIndexFlags(f *pflag.FlagSet) {
 
 // addWalkFlags adds what decides which files of a folder are documents.
 func addWalkFlags(f *pflag.FlagSet) {
-	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown, .mdx and .txt; as a setting they hold for every command")
-	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out; as a setting, or in a .sheafignore, they hold for every command")
+	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown, .mdx and .txt; "+
+		"as a setting they hold for every command")
+	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out; as a setting, or in a "+
+		".sheafignore, they hold for every command")
 	f.String("max-file-size", "", "leave out larger files")
 	f.Bool("follow-symlinks", false, "follow symbolic links, also out of the folder")
 	f.String("comments", "", "comments in Markdown: search, hide, or auto: hide when the index has keys")
@@ -167,9 +169,11 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		switch {
 		case s.json || s.jsonl:
 		case s.searched() == 0:
-			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting include names; what was left out: sheaf status --all --in %s", s.folder, wording.ShellQuoted(s.folder))
+			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting "+
+				"include names; what was left out: sheaf status --all --in %s", s.folder, wording.ShellQuoted(s.folder))
 		default:
-			s.notice("nothing found in %s: %s searched", s.folder, wording.Plural(s.searched(), "document was", "documents were"))
+			s.notice("nothing found in %s: %s searched", s.folder,
+				wording.Plural(s.searched(), "document was", "documents were"))
 		}
 		return errNothing
 	}

@@ -63,12 +63,16 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.addr, "addr", defaultAddr, "listen on this HOST:PORT; port 0 takes a free one")
-	f.StringSliceVar(&o.hosts, "host", nil, "names by which the server may be addressed, beside localhost and IP addresses")
+	f.StringSliceVar(&o.hosts, "host", nil,
+		"names by which the server may be addressed, beside localhost and IP addresses")
 	f.StringSliceVar(&o.origins, "origin", nil, "web pages, as https://example.org, that may ask the server")
-	f.BoolVar(&o.noKeys, "without-keys", false, "let other machines in although there are no keys: everybody who can reach the address reads everything")
-	f.BoolVar(&o.shared, "shared-statistics", false, "let keys that see a part search by words in a store that counts how rare words are in all documents only: scores tell whether hidden ones hold a word")
+	f.BoolVar(&o.noKeys, "without-keys", false, "let other machines in although there are no keys: everybody who can "+
+		"reach the address reads everything")
+	f.BoolVar(&o.shared, "shared-statistics", false, "let keys that see a part search by words in a store that counts "+
+		"how rare words are in all documents only: scores tell whether hidden ones hold a word")
 	f.BoolVar(&o.noWatch, "no-watch", false, "do not look for changed files")
-	f.BoolVar(&o.readOnly, "read-only", false, "write nothing: serve the index as it is, take no documents, and keep no answers to repeated requests")
+	f.BoolVar(&o.readOnly, "read-only", false, "write nothing: serve the index as it is, take no documents, and keep "+
+		"no answers to repeated requests")
 	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for as many as processors")
 	f.StringP("profile", "p", "", "ranking profile when a request names none (see: sheaf profile list)")
 	addIndexFlags(f)
@@ -84,7 +88,9 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for as many as processors", o.running)
 	}
 	limits := httpdoor.Limits{Running: o.running}
-	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error { return a.serveIndex(cmd, open, &o, limits, loopback) })
+	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error {
+		return a.serveIndex(cmd, open, &o, limits, loopback)
+	})
 	if o.server != nil {
 		err = errors.Join(err, o.server.close())
 	}
@@ -93,7 +99,8 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 
 // serveIndex opens the index and serves it until the command ends or the index must be opened again.
 // While the index is opened again, the server answers "unavailable". The first call starts the server.
-func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits, loopback bool) error {
+func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits,
+	loopback bool) error {
 	if o.readOnly {
 		open, o.noWatch = openOptions{asIs: true}, true
 	}
@@ -121,7 +128,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	}
 	first := o.server == nil
 	if tree, _ := s.place(); first && tree != "" {
-		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.where.Root, s.folder, wording.ShellQuoted(s.folder))
+		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.where.Root,
+			s.folder, wording.ShellQuoted(s.folder))
 	}
 	if first { // before anything is told of a server that cannot be
 		listener, err := listen("--addr", o.addr)
@@ -141,7 +149,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		answers = ""
 	}
 	handler, err := httpdoor.New(httpdoor.Options{
-		Collections: []*collection.Collection{door}, Keys: keys, Answers: answers, Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
+		Collections: []*collection.Collection{door}, Keys: keys, Answers: answers, Open: openGrant(loopback, o.noKeys),
+		Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
 		RRF: httpdoor.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 	})
@@ -149,7 +158,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		return err
 	}
 	defer func() { _ = handler.Close() }() // every answer is written when it is given
-	if err := mountDoors(handler, door, slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
+	if err := mountDoors(handler, door, slog.New(slog.NewTextHandler(a.stderr,
+		&slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
 		return err
 	}
 	if !o.readOnly {
@@ -160,7 +170,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	}
 	s.noteReading(!o.noWatch)
 	if o.noWatch && !o.readOnly && s.view.Chunks() == 0 {
-		s.notice("nothing is indexed, and with --no-watch the server looks for no files: sheaf index makes the index, and it is searched at once")
+		s.notice("nothing is indexed, and with --no-watch the server looks for no files: sheaf index makes the index, and " +
+			"it is searched at once")
 	}
 	if o.server.setHandler(handler); first {
 		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
@@ -225,7 +236,8 @@ func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Lo
 	handler.Mount("/", "", page)
 	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
-	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{door}, Version: readVersion().Version, Time: httpdoor.DefaultTime, Log: log}, func(r *http.Request) (access.Grant, error) {
+	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{door}, Version: readVersion().Version,
+		Time: httpdoor.DefaultTime, Log: log}, func(r *http.Request) (access.Grant, error) {
 		grant, ok := httpdoor.GrantOf(r.Context())
 		if !ok {
 			return grant, errors.New("a key is needed")
@@ -274,7 +286,8 @@ func listen(flag, addr string) (net.Listener, error) {
 	err = fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	switch {
 	case isTaken(err):
-		return nil, withHint(err, "another program listens there, perhaps another sheaf: end it, or name another port with %s, 0 for a free one", flag)
+		return nil, withHint(err, "another program listens there, perhaps another sheaf: end it, or name another port "+
+			"with %s, 0 for a free one", flag)
 	case isForbidden(err):
 		return nil, withHint(err, "this port is not for every user: name another with %s, such as %s", flag, defaultAddr)
 	}

@@ -153,7 +153,8 @@ func TestServeKeepsTheIndexFresh(t *testing.T) {
 	write("b.md", "# B\n\nzebras\n")
 	saved := time.Now()
 	waitFor(t, address+"/v1/search?query=zebras", func(_ int, body string) bool { return strings.Contains(body, "b.md") })
-	t.Logf("a saved note was found after %v", time.Since(saved)) // when it is looked for is held by TestWatchTimes of package ingest
+	// when it is looked for is held by TestWatchTimes of package ingest
+	t.Logf("a saved note was found after %v", time.Since(saved))
 }
 
 // TestServeAFolderCalledAPI: a server of a folder called api takes documents that come from no
@@ -167,11 +168,16 @@ func TestServeAFolderCalledAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := serving(t, folder, t.TempDir())
-	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
-	if status := change(t, "PUT", address+"/v1/documents/api:git.md", `{"text": "# Undo a commit\n"}`); status != http.StatusCreated {
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
+		return strings.Contains(body, `"api-2:a.md`)
+	})
+	if status := change(t, "PUT", address+"/v1/documents/api:git.md",
+		`{"text": "# Undo a commit\n"}`); status != http.StatusCreated {
 		t.Errorf("%d", status)
 	}
-	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
+		return strings.Contains(body, `"api-2:a.md`)
+	})
 }
 
 // TestServeSweeps: what a process that was killed left beside the index is removed.
@@ -211,7 +217,8 @@ func TestNoPort(t *testing.T) {
 			return cmd.ExecuteContext(t.Context())
 		}
 		var hinted *collection.HintError
-		if err := run(taken); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint, "name another port with "+command[1]) {
+		if err := run(taken); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) ||
+			!strings.Contains(hinted.Hint, "name another port with "+command[1]) {
 			t.Errorf("%s at a port that is taken: %v", command[0], err)
 		}
 		if err := run("127.0.0.1:99999"); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "65535") {
@@ -265,7 +272,8 @@ func TestServeElsewhereNeedsKeys(t *testing.T) {
 		return strings.TrimSpace(string(text)), err
 	}
 	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0"} {
-		if _, err := run("serve", "--addr", addr); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "no keys") {
+		if _, err := run("serve", "--addr", addr); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "no keys") {
 			t.Errorf("serve on %s without keys: %v", addr, err)
 		}
 	}
@@ -273,7 +281,8 @@ func TestServeElsewhereNeedsKeys(t *testing.T) {
 	if err != nil || !strings.HasPrefix(secret, "sheaf_") {
 		t.Fatalf("key add: %q, %v", secret, err)
 	}
-	for name, text := range map[string]string{"open.md": "---\naccess: user:ann\n---\n# Open\n\napples\n", "shut.md": "# Shut\n\napples\n"} {
+	for name, text := range map[string]string{"open.md": "---\naccess: user:ann\n---\n# Open\n\napples\n",
+		"shut.md": "# Shut\n\napples\n"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -302,13 +311,15 @@ func TestServeElsewhereNeedsKeys(t *testing.T) {
 	if status, _ := ask(secret + "x"); status != 401 {
 		t.Errorf("with a wrong key: %d", status)
 	}
-	if status, body := ask(secret); status != 200 || !strings.Contains(body, "open.md") || strings.Contains(body, "shut.md") {
+	if status, body := ask(secret); status != 200 || !strings.Contains(body, "open.md") ||
+		strings.Contains(body, "shut.md") {
 		t.Errorf("with a key: %d %s", status, body)
 	}
 	var listed struct {
 		Keys []struct{ ID, Name string }
 	}
-	if text, err := run("key", "list", "--json"); err != nil || json.Unmarshal([]byte(text), &listed) != nil || len(listed.Keys) != 1 || strings.Contains(text, secret[20:]) {
+	if text, err := run("key", "list", "--json"); err != nil || json.Unmarshal([]byte(text), &listed) != nil ||
+		len(listed.Keys) != 1 || strings.Contains(text, secret[20:]) {
 		t.Errorf("key list: %s, %v", text, err)
 	}
 	if _, err := run("key", "revoke", "ann"); err != nil {
@@ -345,7 +356,8 @@ func TestReadmeSession(t *testing.T) {
 	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
 	for _, line := range lines {
 		command := strings.ReplaceAll(line[1], "http://"+defaultAddr, address)
-		out, err := exec.Command("sh", "-c", strings.Replace(command, "curl ", "curl --fail-with-body --silent --show-error ", 1)).CombinedOutput()
+		out, err := exec.Command("sh", "-c", strings.Replace(command, "curl ", "curl --fail-with-body --silent --show-error ",
+			1)).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", command, err, out)
 		}
@@ -379,7 +391,9 @@ func TestSlowConnections(t *testing.T) {
 		slow = append(slow, conn)
 	}
 	began := time.Now()
-	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool { return status == 200 && strings.Contains(body, "a.md") })
+	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool {
+		return status == 200 && strings.Contains(body, "a.md")
+	})
 	if took := time.Since(began); took > headTimeout {
 		t.Errorf("beside slow connections an answer took %v", took)
 	}
@@ -419,7 +433,9 @@ func TestGivenBesideAFile(t *testing.T) {
 		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
 		change(t, "PUT", address+"/v1/documents/api:a.md", `{"text":"# A\n\ngiraffes\n"}`)
 	})
-	for command, want := range map[string]string{"search giraffes": "api:a.md:", "search --json giraffes": `"path":"api:a.md"`, "ls": "api:a.md\n", "ls -l": "given without a file", "ls --json": `"path":"api:a.md"`, "get api:a.md:3": "giraffes\n"} {
+	for command, want := range map[string]string{"search giraffes": "api:a.md:",
+		"search --json giraffes": `"path":"api:a.md"`, "ls": "api:a.md\n", "ls -l": "given without a file",
+		"ls --json": `"path":"api:a.md"`, "get api:a.md:3": "giraffes\n"} {
 		out, err := exec.Command("sheaf", append(strings.Fields(command), "--in", folder, "--index", index)...).Output()
 		if err != nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "1970") {
 			t.Errorf("%s: %v %s", command, err, out)
@@ -479,7 +495,8 @@ func TestServeWritesNothing(t *testing.T) {
 		address := serving(t, folder, index, "--read-only")
 		write(folder, "b.md", "# B\n\nbears\n")
 		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, address+"/v1/documents/api:x.md", strings.NewReader(`{"text":"# X"}`))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, address+"/v1/documents/api:x.md",
+			strings.NewReader(`{"text":"# X"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

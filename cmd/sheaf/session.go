@@ -138,7 +138,8 @@ func (s *session) storeInErrors() string {
 }
 
 func (s *session) searcher() *search.Searcher {
-	searcher := &search.Searcher{Backend: s.backend, Store: s.storeInErrors(), Shared: s.target != nil, Facts: s.view, Embed: s.embedQuery()}
+	searcher := &search.Searcher{Backend: s.backend, Store: s.storeInErrors(), Shared: s.target != nil, Facts: s.view,
+		Embed: s.embedQuery()}
 	if s.scanner != nil {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.queryVector()}
 	}
@@ -242,7 +243,8 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 
 // resolve finds what an address names in this index.
 func (s *session) resolve(text string) (address.Target, error) {
-	r := &address.Resolver{Documents: s.view, Trees: s.view.Settings().Trees, Folder: s.folder, Read: s.view.Text, Paths: s.paths, Follow: s.view.Resolve}
+	r := &address.Resolver{Documents: s.view, Trees: s.view.Settings().Trees, Folder: s.folder, Read: s.view.Text,
+		Paths: s.paths, Follow: s.view.Resolve}
 	t, err := r.Resolve(text)
 	var missing *address.NotFound
 	if fault := s.view.Err(); fault != nil {
@@ -306,7 +308,8 @@ func (s *session) parse(text string) sheaf.Query {
 			}
 		}
 	}
-	return query.Parse(text, query.Options{Properties: properties, Spellings: s.spellings, Now: time.Now(), Limit: s.config.Limit})
+	return query.Parse(text, query.Options{Properties: properties, Spellings: s.spellings, Now: time.Now(),
+		Limit: s.config.Limit})
 }
 
 // spellings are the ways in which documents write a path that a person typed: from the
@@ -342,7 +345,8 @@ type narrowOptions struct {
 }
 
 func addNarrowFlags(f *pflag.FlagSet, o *narrowOptions) {
-	f.StringVar(&o.created, "created", "", "documents created from START..END, as in 2024-05..2024-08; those without a date pass")
+	f.StringVar(&o.created, "created", "", "documents created from START..END, as in 2024-05..2024-08; those without "+
+		"a date pass")
 	f.StringVar(&o.updated, "updated", "", "documents updated from START..END; those without a date count as 90 days old")
 	f.StringSliceVar(&o.sets, "sets", nil, "documents of any of these sets")
 }
@@ -381,7 +385,9 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms, Order: order, Facets: o.columns.names(), Scope: scope})
+	result, err := s.searcher().Search(ctx, q, p,
+		search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms, Order: order, Facets: o.columns.names(),
+			Scope: scope})
 	if err != nil {
 		return nil, err
 	}
@@ -391,8 +397,10 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if err := s.view.Err(); err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
-	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total, Degraded: result.Degraded,
-		Warnings: orEmpty(result.Warnings), Notes: orEmpty(slices.Concat(result.Notes, result.Unmet)), unmet: result.Unmet, Results: []resultJSON{}, Facets: facetsJSON(result.Facets)}
+	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total,
+		Degraded: result.Degraded,
+		Warnings: orEmpty(result.Warnings), Notes: orEmpty(slices.Concat(result.Notes, result.Unmet)), unmet: result.Unmet,
+		Results: []resultJSON{}, Facets: facetsJSON(result.Facets)}
 	if o.label != "" {
 		out.Query = o.label
 	}
@@ -423,8 +431,10 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 func (s *session) result(h *snippet.Highlighter, hit *search.Hit) (r resultJSON, there bool, err error) {
 	tree := hit.Doc.Tree()
 	r = resultJSON{
-		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
-		Span: spanOf(hit.Span), Line: 1, Score: collection.Finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
+		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title,
+		Breadcrumb: hit.Breadcrumb,
+		Span:       spanOf(hit.Span), Line: 1, Score: collection.Finite(hit.Score), Confidence: rounded(hit.Confidence),
+		Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
 	}
 	for _, c := range hit.Constituents {

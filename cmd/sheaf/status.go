@@ -48,7 +48,8 @@ func (a *app) statusCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "list every file that waits or was left out")
-	cmd.Flags().BoolVar(&recall, "recall", false, "measure how many of the nearest vectors searches find, against comparing all of them")
+	cmd.Flags().BoolVar(&recall, "recall", false, "measure how many of the nearest vectors searches find, against "+
+		"comparing all of them")
 	a.addJSON(cmd)
 	return cmd
 }
@@ -118,8 +119,10 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	settings := s.view.Settings()
 	out := &statusJSON{
 		Schema: "sheaf.status/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees),
-		Documents: s.view.Docs(), Chunks: s.view.Chunks(), SourceBytes: s.view.SourceBytes(), Parts: map[string]int64{"catalog": s.view.DiskBytes()},
-		Chunker: settings.Chunker, CommentsHidden: ingest.HidesComments(s.view), Analyzer: settings.Analyzer, Language: settings.Language, LanguageDetected: settings.LanguageDetected,
+		Documents: s.view.Docs(), Chunks: s.view.Chunks(), SourceBytes: s.view.SourceBytes(),
+		Parts:   map[string]int64{"catalog": s.view.DiskBytes()},
+		Chunker: settings.Chunker, CommentsHidden: ingest.HidesComments(s.view), Analyzer: settings.Analyzer,
+		Language: settings.Language, LanguageDetected: settings.LanguageDetected,
 		Model: settings.Embedder, Dims: settings.Dims, Notes: []string{}, ModelLanguages: []string{},
 	}
 	out.ModelLanguages = append(out.ModelLanguages, builtin.LanguagesOf(out.Model)...)
@@ -203,7 +206,8 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	}
 	rows = append(rows,
 		[]string{"index", wording.Clean(out.Index)},
-		[]string{"documents", fmt.Sprintf("%s, %s, %s", wording.Count(out.Documents), wording.Plural(out.Chunks, "chunk", "chunks"), wording.Bytes(out.SourceBytes))},
+		[]string{"documents", fmt.Sprintf("%s, %s, %s", wording.Count(out.Documents),
+			wording.Plural(out.Chunks, "chunk", "chunks"), wording.Bytes(out.SourceBytes))},
 		[]string{"on disk", wording.Bytes(out.Bytes) + parts(out.Parts)},
 		[]string{"chunker", out.Chunker},
 		[]string{"language", languageText(out.Language, out.LanguageDetected)},
@@ -297,7 +301,8 @@ func ignoredSummary(out *statusJSON) string {
 	if out.IgnoredTotal == 0 {
 		return "nothing"
 	}
-	return wording.Plural(out.IgnoredTotal, "file or folder", "files and folders") + " (sheaf status --all lists them, with the rules)"
+	return wording.Plural(out.IgnoredTotal, "file or folder", "files and folders") + " (sheaf status --all lists them, " +
+		"with the rules)"
 }
 
 // skippedSummary counts files by the reason for which they were left out.

@@ -15,12 +15,14 @@ func TestStatusOfGivenDocuments(t *testing.T) {
 	}
 	defer out.Close()
 	a := newApp(os.Stdin, out, os.Stderr)
-	(&session{app: a}).printStatus(&statusJSON{Trees: []treeJSON{{Name: "notes", Root: "/notes"}, {Name: "api"}}}, false, false)
+	(&session{app: a}).printStatus(&statusJSON{Trees: []treeJSON{{Name: "notes", Root: "/notes"}, {Name: "api"}}}, false,
+		false)
 	if err := a.flush(); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(out.Name())
-	if err != nil || !strings.HasPrefix(string(text), "folder     /notes\ngiven      api: (documents that came without files)\n") {
+	if err != nil || !strings.HasPrefix(string(text), "folder     /notes\ngiven      api: (documents that came "+
+		"without files)\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

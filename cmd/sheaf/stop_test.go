@@ -90,10 +90,12 @@ func TestStoppedInTheMiddleOfACall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &slowStore{takes: c.takes, heeds: c.heeds}
-			f := collectiontest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nTo undo a commit, move the branch back.\n"}, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b })
+			f := collectiontest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nTo undo a commit, move the " +
+				"branch back.\n"}, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b })
 			synctest.Test(t, func(t *testing.T) {
 				b.asked = make(chan struct{}, 1)
-				h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test", Time: httpdoor.DefaultTime}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+				h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test",
+					Time: httpdoor.DefaultTime}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -104,7 +106,9 @@ func TestStoppedInTheMiddleOfACall(t *testing.T) {
 				go func() { ended <- serveUntil(ctx, p, h) }()
 				client := &http.Client{Transport: &http.Transport{DialContext: p.dial}}
 				call := func() (string, error) {
-					req, err := http.NewRequest(http.MethodPost, "http://localhost/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`))
+					req, err := http.NewRequest(http.MethodPost, "http://localhost/mcp",
+						strings.NewReader(
+							`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`))
 					if err != nil {
 						return "", err
 					}

@@ -39,7 +39,8 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
+	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile,
+		CertKeyFile: o.CertKeyFile})
 	switch {
 	case a.elsewhere != "" && err != nil:
 		return nil, fmt.Errorf("%s: %w", a.elsewhere, err)
@@ -87,7 +88,8 @@ func (s *session) repairCommand() string {
 // openBackend opens the server of the session, or the engine beside its catalog.
 func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 	if s.target == nil {
-		st, err := openEngine(s.app.config, location.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.rests, s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
+		st, err := openEngine(s.app.config, location.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.rests,
+			s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
 		if err == nil && !s.remaking() {
 			err = s.engineLost(ctx, st)
 		}
@@ -141,7 +143,8 @@ func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
 
 // serverLost is the error of a server that holds nothing of what was written to it.
 func (s *session) serverLost(err error) error {
-	return withHint(fmt.Errorf("%s does not hold the %d chunks that were written to it: %w", s.target, s.view.Chunks(), err), "fill it again: %s", s.app.rebuildCommand())
+	return withHint(fmt.Errorf("%s does not hold the %d chunks that were written to it: %w", s.target, s.view.Chunks(),
+		err), "fill it again: %s", s.app.rebuildCommand())
 }
 
 // emptyServer removes what the server holds, when that was asked for and is not done
@@ -196,7 +199,8 @@ func (s *session) engineLost(ctx context.Context, st store.Backend) error {
 	if err := s.reload(); err != nil || s.view.Chunks() == 0 || s.remaking() {
 		return err
 	}
-	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt, location.EngineDir(s.where.Dir),
+	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt,
+		location.EngineDir(s.where.Dir),
 		wording.Plural(s.view.Chunks(), "chunk", "chunks"))
 }
 
@@ -218,8 +222,10 @@ const restAfter = 2 * time.Second
 
 // openEngine opens the engine in dir, to be put in order after rest without a write. empty says that nothing is indexed yet, or nothing again:
 // then what an interrupted run left there, made otherwise, is no loss.
-func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder, rest time.Duration, empty bool) (store.Backend, error) {
-	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: collection.VectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate, Rest: rest}
+func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder, rest time.Duration,
+	empty bool) (store.Backend, error) {
+	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: collection.VectorFields(e), MemoryBytes: c.IndexMemory,
+		GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate, Rest: rest}
 	o.Lengths, o.AllChunks = counting(c)
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges
@@ -284,7 +290,9 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (m
 	case !o.Remote():
 		return newBuiltIn()
 	case o.Model == "":
-		return nil, withHint(setIn(c, "embedder.url", sheaf.Invalidf("embedder.url is %s, and embedder.model is not set", o.URL)), "name the model: sheaf config set embedder.model NAME")
+		return nil, withHint(setIn(c, "embedder.url",
+			sheaf.Invalidf("embedder.url is %s, and embedder.model is not set", o.URL)), "name the model: sheaf config set "+
+			"embedder.model NAME")
 	}
 	key, err := secret("embedder.", o.KeyEnv, o.KeyFile)
 	if err != nil {
@@ -294,7 +302,8 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (m
 		dims = o.Dims
 	}
 	to := p.options()
-	to.URL, to.Model, to.Dims, to.Key, to.QueryPrefix, to.PassagePrefix = o.URL, o.Model, dims, key, o.QueryPrefix, o.PassagePrefix
+	to.URL, to.Model, to.Dims, to.Key, to.QueryPrefix, to.PassagePrefix = o.URL, o.Model, dims, key, o.QueryPrefix,
+		o.PassagePrefix
 	e, err := openai.New(ctx, to)
 	switch {
 	case errors.Is(err, openai.ErrConfig):
@@ -344,7 +353,8 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openai.NewReranker(openai.RerankOptions{URL: o.URL, Model: o.Model, Shape: openai.Shape(o.Shape), Key: key, Attempts: 2})
+	r, err := openai.NewReranker(openai.RerankOptions{URL: o.URL, Model: o.Model, Shape: openai.Shape(o.Shape), Key: key,
+		Attempts: 2})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
 	}

@@ -29,7 +29,8 @@ func TestHintsCanBeCopied(t *testing.T) {
 	s := &session{}
 	s.where.Root = "/my notes"
 	var advised *collection.HintError
-	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.Hint, "--in '/my notes'") {
+	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) ||
+		!strings.HasSuffix(advised.Hint, "--in '/my notes'") {
 		t.Errorf("%v, %+v", err, advised)
 	}
 	s.where.Root = "/notes"
@@ -92,7 +93,8 @@ func knowingNothing(t *testing.T, st store.Backend) *session {
 	t.Cleanup(func() { _ = known.Close() })
 	view := known.View()
 	t.Cleanup(view.Close)
-	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}, stores: stores{view: view, backend: st}}
+	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}},
+		stores: stores{view: view, backend: st}}
 }
 
 // TestSilentServer: a server that does not answer a check is no damage, for which everything would
@@ -113,7 +115,8 @@ func TestCopyBeginsAgain(t *testing.T) {
 	to := memory.New(storetest.Analyzer(t, "en"))
 	defer to.Close()
 	file := filepath.Join(t.TempDir(), copyStateName)
-	if err := a.transfer(t.Context(), source, from, to, file, copyState{From: "x", Cursor: "1", Chunks: 2}); !errors.Is(err, sheaf.ErrCorrupt) {
+	if err := a.transfer(t.Context(), source, from, to, file,
+		copyState{From: "x", Cursor: "1", Chunks: 2}); !errors.Is(err, sheaf.ErrCorrupt) {
 		t.Fatalf("a copy of which nothing is there: %v", err)
 	}
 	var state copyState
@@ -124,7 +127,8 @@ func TestCopyBeginsAgain(t *testing.T) {
 		t.Errorf("again: %v, from %q", err, state.From)
 	}
 	var advised *collection.HintError
-	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) || !errors.As(err, &advised) || !strings.HasPrefix(advised.Hint, "leave --from out") {
+	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) ||
+		!errors.As(err, &advised) || !strings.HasPrefix(advised.Hint, "leave --from out") {
 		t.Errorf("what cannot be given back: %v, %+v", err, advised)
 	}
 }

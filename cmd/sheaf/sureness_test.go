@@ -26,8 +26,10 @@ func learned(t *testing.T, model string, bias float64) *confidenceJSON {
 		t.Fatal(err)
 	}
 	none := make([]float64, len(new(search.Evidence).Features()))
-	fit := search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none}, Answered: calibrate.Logistic{Weights: none}, Least: 0.5}
-	return &confidenceJSON{Schema: confidenceSchema, Model: model, Report: &confidence.Report{Profile: p.Name, Digest: p.Digest(), Fit: fit}}
+	fit := search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none},
+		Answered: calibrate.Logistic{Weights: none}, Least: 0.5}
+	return &confidenceJSON{Schema: confidenceSchema, Model: model,
+		Report: &confidence.Report{Profile: p.Name, Digest: p.Digest(), Fit: fit}}
 }
 
 // TestConfidenceIsThatOfNow checks that a server uses what the file says now, whatever it
@@ -56,8 +58,10 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 		return func() error { return os.WriteFile(file, []byte(content), 0o600) }
 	}
 	// what a program before this one kept
-	old := fmt.Sprintf(`{"schema":"sheaf.confidence/2","model":"a model","documents":3,"profile":%q,"digest":%q,"queries":100,"impossible":20,"right":70,"error":0.02,"brier":0.1,`+
-		`"bins":[{"from":0,"to":0.1,"count":3,"mean":0.05,"right":0}],"fit":{"bias":-2.5,"weights":[1,2,3,4,5]}}`, p.Name, p.Digest())
+	old := fmt.Sprintf(`{"schema":"sheaf.confidence/2","model":"a `+
+		`model","documents":3,"profile":%q,"digest":%q,"queries":100,"impossible":20,"right":70,"error":0.02,"brier":0.1,`+
+		`"bins":[{"from":0,"to":0.1,"count":3,"mean":0.05,"right":0}],"fit":{"bias":-2.5,"weights":[1,2,3,4,5]}}`, p.Name,
+		p.Digest())
 	const none = 0
 	for i, step := range []struct {
 		change func() error
@@ -99,7 +103,8 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 		if got := said("another model"); got != fmt.Sprint(none) {
 			t.Errorf("step %d: of another model it says %s", i, got)
 		}
-		if got, want := s.confidenceWith(p, "sheaf-ml-1"), search.ShippedCalibration(p, "sheaf-ml-1"); got == nil || got != want {
+		if got, want := s.confidenceWith(p, "sheaf-ml-1"), search.ShippedCalibration(p, "sheaf-ml-1"); got == nil ||
+			got != want {
 			t.Errorf("step %d: of the built-in model it says %+v, not %+v", i, got, want)
 		}
 	}
@@ -136,7 +141,8 @@ func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := s.confidenceWith(p, "sheaf-ml-1")
-		if shipped := got == search.ShippedCalibration(p, "sheaf-ml-1"); shipped != (step.bias == 0) || !shipped && got.Right.Bias != step.bias {
+		if shipped := got == search.ShippedCalibration(p, "sheaf-ml-1"); shipped != (step.bias == 0) ||
+			!shipped && got.Right.Bias != step.bias {
 			t.Errorf("step %d: %+v, want the calibration %v", i, got, step.bias)
 		}
 	}

@@ -67,7 +67,8 @@ func (a *app) tuneCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
-	f.StringArrayVar(&o.params, "param", nil, "search this parameter among these values, as in --param meaning=0,0.5; without it those that bear on the order")
+	f.StringArrayVar(&o.params, "param", nil, "search this parameter among these values, as in --param meaning=0,0.5; "+
+		"without it those that bear on the order")
 	f.BoolVar(&o.fields, "fields", false, "search the weights of fields too")
 	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
 	f.IntVar(&o.folds, "folds", 5, "parts of the queries, each held out once")
@@ -87,7 +88,8 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	case o.apply && o.undo:
 		return sheaf.Invalidf("--apply and --undo exclude each other")
 	case o.dataset != "" && (o.apply || o.undo || len(args) > 0):
-		return sheaf.Invalidf("--dataset is measured in an index of its own: there is no folder to apply to; save what is printed as a profile instead")
+		return sheaf.Invalidf("--dataset is measured in an index of its own: there is no folder to apply to; save what is " +
+			"printed as a profile instead")
 	}
 	if err := checkCount("--queries", o.queries); err != nil {
 		return err
@@ -117,13 +119,14 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 		return self.TooFew(n)
 	}
 	counts := self.Weights(cached.Dataset.Queries)
-	t := &tuning{app: a, collection: cached, depth: 10, plain: true, counts: counts, values: func(run *eval.Run) []float64 {
-		v := self.Values(cached.Dataset, run)
-		for i := range v {
-			v[i] *= counts[i]
-		}
-		return v
-	}}
+	t := &tuning{app: a, collection: cached, depth: 10, plain: true, counts: counts,
+		values: func(run *eval.Run) []float64 {
+			v := self.Values(cached.Dataset, run)
+			for i := range v {
+				v[i] *= counts[i]
+			}
+			return v
+		}}
 	r, err := t.search(cmd.Context(), o)
 	if err != nil {
 		return err
@@ -169,9 +172,10 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 		return err
 	}
 	defer c.Close()
-	t := &tuning{app: a, collection: c.Cached(), depth: min(max(measures[0].Cutoff(), 100), profile.MaxLimit), values: func(run *eval.Run) []float64 {
-		return valuesOf(c.Dataset, run, measures[0])
-	}}
+	t := &tuning{app: a, collection: c.Cached(), depth: min(max(measures[0].Cutoff(), 100), profile.MaxLimit),
+		values: func(run *eval.Run) []float64 {
+			return valuesOf(c.Dataset, run, measures[0])
+		}}
 	r, err := t.search(cmd.Context(), o)
 	if err != nil {
 		return err
@@ -221,7 +225,8 @@ func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error
 	}
 	progress := terminal.NewProgress(t.err, "tuning "+t.base.Name)
 	defer progress.Done()
-	return tune.Search(ctx, tune.Problem{Parameters: params, Queries: len(t.collection.Dataset.Queries), Values: t.run, Weights: t.counts}, tune.Options{
+	return tune.Search(ctx, tune.Problem{Parameters: params, Queries: len(t.collection.Dataset.Queries), Values: t.run,
+		Weights: t.counts}, tune.Options{
 		Folds: o.folds, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 10_000, Seed: o.seed},
 		Progress: func(tried int) { progress.Update(tried, 0, 0, "settings") },
 	})
@@ -233,7 +238,8 @@ func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, err
 	if err != nil {
 		return nil, err
 	}
-	run, err := t.collection.Run(ctx, eval.Column{Name: p.Name, Profile: p}, eval.Options{Depth: t.depth, Plain: t.plain, Workers: runtime.GOMAXPROCS(0)})
+	run, err := t.collection.Run(ctx, eval.Column{Name: p.Name, Profile: p},
+		eval.Options{Depth: t.depth, Plain: t.plain, Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, err
 	}
@@ -245,13 +251,15 @@ func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 	if len(set) == 0 {
 		return t.base, nil
 	}
-	return profile.Parse(t.base.Name+"-tuned.yaml", t.text(set, "Found by sheaf tune."), func(name string) (string, []byte, error) {
-		if name == t.base.Name && (strings.HasSuffix(t.config.Profile, ".yaml") || strings.HasSuffix(t.config.Profile, ".yml")) {
-			text, err := os.ReadFile(t.config.Profile)
-			return t.config.Profile, text, err
-		}
-		return profile.In(profileFolder())(name)
-	})
+	return profile.Parse(t.base.Name+"-tuned.yaml", t.text(set, "Found by sheaf tune."),
+		func(name string) (string, []byte, error) {
+			if name == t.base.Name && (strings.HasSuffix(t.config.Profile, ".yaml") ||
+				strings.HasSuffix(t.config.Profile, ".yml")) {
+				text, err := os.ReadFile(t.config.Profile)
+				return t.config.Profile, text, err
+			}
+			return profile.In(profileFolder())(name)
+		})
 }
 
 // fieldMark stands between a branch and a field in the name of a parameter.
@@ -290,7 +298,8 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 		for _, f := range b.Text.Fields {
 			w := strconv.FormatFloat(f.Weight, 'g', -1, 64)
 			t.weights[b.Name][f.Name] = w
-			out = append(out, tune.Parameter{Name: b.Name + fieldMark + f.Name, Default: w, Values: around(f.Weight, 0, 1e6, 0.25, 0.5, 1, 1.5, 2, 4)})
+			out = append(out, tune.Parameter{Name: b.Name + fieldMark + f.Name, Default: w,
+				Values: around(f.Weight, 0, 1e6, 0.25, 0.5, 1, 1.5, 2, 4)})
 		}
 	}
 	return out, nil
@@ -326,7 +335,8 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, withHint(sheaf.Invalidf("profile %s has no parameter that bears on the order", p.Name), "name some with --param, or search the weights of fields with --fields")
+		return nil, withHint(sheaf.Invalidf("profile %s has no parameter that bears on the order", p.Name),
+			"name some with --param, or search the weights of fields with --fields")
 	}
 	return out, nil
 }
@@ -334,7 +344,8 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 // taste are parameters that bound what is shown or retrieved, of which more is no
 // better ranking, and those that have a model of an endpoint asked, for every
 // setting anew: such are tried when they are named.
-var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top", "rerank", "hyde"}
+var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
+	"rerank", "hyde"}
 
 // grid are the values tried of a parameter; none when its default follows from
 // others or it is a matter of taste.
@@ -419,11 +430,14 @@ func (t *tuning) print(r *tune.Result, measure string) error {
 	if t.json {
 		return t.printJSON(tuneJSON{"sheaf.tune/1", t.base.Name, measure, r, text})
 	}
-	fmt.Fprintf(t.stdout, "%s of %s, %s, %d settings tried\n", measure, t.base.Name, wording.Plural(r.Queries, "query", "queries"), r.Tried)
-	rows := [][]string{{"  defaults", fmt.Sprintf("%.4f", r.Default)}, {"  best on all queries", fmt.Sprintf("%.4f", r.Fitted), tune.Describe(r.Set)},
+	fmt.Fprintf(t.stdout, "%s of %s, %s, %d settings tried\n", measure, t.base.Name,
+		wording.Plural(r.Queries, "query", "queries"), r.Tried)
+	rows := [][]string{{"  defaults", fmt.Sprintf("%.4f", r.Default)},
+		{"  best on all queries", fmt.Sprintf("%.4f", r.Fitted), tune.Describe(r.Set)},
 		{"  on queries held out", fmt.Sprintf("%.4f", r.HeldOut), interval(r.Range)}}
 	for i, f := range r.Folds {
-		rows = append(rows, []string{fmt.Sprintf("    without part %d", i+1), fmt.Sprintf("%.4f", f.HeldOut), fmt.Sprintf("was %.4f, with %s", f.Default, tune.Describe(f.Set))})
+		rows = append(rows, []string{fmt.Sprintf("    without part %d", i+1), fmt.Sprintf("%.4f", f.HeldOut),
+			fmt.Sprintf("was %.4f, with %s", f.Default, tune.Describe(f.Set))})
 	}
 	t.printTable(rows)
 	fmt.Fprintf(t.stdout, "%s\n", r.Verdict)
@@ -443,7 +457,8 @@ func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 		s.notice("nothing is applied: what was found is not better by more than chance")
 		return nil
 	}
-	about := fmt.Sprintf("%s, found by sheaf tune on %s.", tune.Describe(r.Set), wording.Plural(r.Queries, "query", "queries"))
+	about := fmt.Sprintf("%s, found by sheaf tune on %s.", tune.Describe(r.Set),
+		wording.Plural(r.Queries, "query", "queries"))
 	if err := profile.WriteTuned(s.where.Dir, t.base.Name, t.text(r.Set, about)); err != nil {
 		return s.advise(err)
 	}

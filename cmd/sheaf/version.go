@@ -45,7 +45,8 @@ type versionJSON struct {
 }
 
 func readVersion() versionJSON {
-	v := versionJSON{Schema: "sheaf.version/1", Version: "devel", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	v := versionJSON{Schema: "sheaf.version/1", Version: "devel", Go: runtime.Version(), OS: runtime.GOOS,
+		Arch: runtime.GOARCH}
 	if release != "" {
 		v.Version, v.Revision = release, commit
 		return v

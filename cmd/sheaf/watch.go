@@ -31,7 +31,8 @@ every run that changed something is one line of JSON.`,
 		},
 	}
 	addIndexFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object a line for every run that changed something (see doc/json.md)")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object a line for every run that changed something "+
+		"(see doc/json.md)")
 	return cmd
 }
 
@@ -99,7 +100,8 @@ func (s *session) watched(report *ingest.Report, err error, first bool) {
 	if s.json {
 		out := watchJSON{Schema: "sheaf.watch/1", Time: now.UTC().Format(time.RFC3339), Skipped: []skipJSON{}}
 		if report != nil {
-			out.TookMS, out.Added, out.Changed, out.Removed, out.Renamed = millis(report.Took.Seconds()), report.Added, report.Changed, report.Removed, report.Renamed
+			out.TookMS, out.Added, out.Changed, out.Removed, out.Renamed = millis(report.Took.Seconds()), report.Added,
+				report.Changed, report.Removed, report.Renamed
 			out.Pending, out.Skipped = report.Pending, s.skipsOf(report.Skipped)
 		}
 		if err != nil {
@@ -116,6 +118,7 @@ func (s *session) watched(report *ingest.Report, err error, first bool) {
 	if report.Renamed > 0 {
 		renamed = fmt.Sprintf(", %d renamed", report.Renamed)
 	}
-	fmt.Fprintf(s.stdout, "%s  %d added, %d changed%s, %d removed in %s\n", s.out.Paint(terminal.Dim, now.Format("15:04:05")),
+	fmt.Fprintf(s.stdout, "%s  %d added, %d changed%s, %d removed in %s\n",
+		s.out.Paint(terminal.Dim, now.Format("15:04:05")),
 		report.Added-report.Renamed, report.Changed, renamed, report.Removed-report.Renamed, roughly(report.Took))
 }

@@ -150,7 +150,8 @@ func newWriters(t *testing.T, links bool) *writers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writers{t: t, binary: binary, root: filepath.Join(dir, "notes"), outside: filepath.Join(dir, "outside"), data: filepath.Join(dir, "data"), links: links}
+	w := &writers{t: t, binary: binary, root: filepath.Join(dir, "notes"), outside: filepath.Join(dir, "outside"),
+		data: filepath.Join(dir, "data"), links: links}
 	for _, dir := range []string{w.root, w.outside, w.data} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -169,8 +170,10 @@ func (w *writers) command(index string, args ...string) *exec.Cmd {
 		asNobody(cmd)
 	}
 	cmd.Dir = w.data
-	cmd.Env = append(os.Environ(), "HOME="+w.data, "XDG_DATA_HOME="+w.data+"/data", "XDG_CONFIG_HOME="+w.data+"/config", "XDG_STATE_HOME="+w.data+"/state",
-		"SHEAF_MAX_FILE_SIZE=100KB", "SHEAF_LANGUAGE=en", "SHEAF_FOLLOW_SYMLINKS="+strconv.FormatBool(w.links), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "HOME="+w.data, "XDG_DATA_HOME="+w.data+"/data", "XDG_CONFIG_HOME="+w.data+"/config",
+		"XDG_STATE_HOME="+w.data+"/state",
+		"SHEAF_MAX_FILE_SIZE=100KB", "SHEAF_LANGUAGE=en", "SHEAF_FOLLOW_SYMLINKS="+strconv.FormatBool(w.links),
+		"GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
@@ -255,7 +258,8 @@ func (w *writers) same(index string) {
 		}
 		for i, hit := range got.Results {
 			if i >= len(want.Results) || !bytes.Equal(hit, want.Results[i]) {
-				w.t.Errorf("%s: hit %d differs from that of an index made now:\n%s\nwant:\n%s", query, i+1, hit, append(want.Results, nil)[min(i, len(want.Results))])
+				w.t.Errorf("%s: hit %d differs from that of an index made now:\n%s\nwant:\n%s", query, i+1, hit,
+					append(want.Results, nil)[min(i, len(want.Results))])
 				break
 			}
 		}
@@ -382,9 +386,13 @@ var (
 	// Names that differ by case, or by how an accent is written, are those of
 	// different files where the system says so; one is no UTF-8.
 	penFolders = []string{"", "", "", "a", "A", "a/b", "caf\u00e9", "cafe\u0301", ".hidden", "x.md"}
-	penNames   = []string{"one.md", "One.md", "two.md", "three.md", "four.mdx", "five.txt", "r\u00e9sum\u00e9.md", "re\u0301sume\u0301.md", "bad\xff.md", "x.md", "six.markdown", "pic.png", ".dot.md", "tmp.md"}
-	vocabulary = strings.Fields("house door garden river mountain bridge window letter winter summer engine index query vector chunk ranking folder commit branch merge crash power memory harbour lantern meadow orchard pebble quarry saddle timber valley")
-	penRules   = []string{"tmp.md\n", "*.txt\n", "a/\n", "!tmp.md\n", "one.*\n!one.md\n", "b/\n", "/x.md\n", "#\n", "*\n!*.md\n", "caf*/\n"}
+	penNames   = []string{"one.md", "One.md", "two.md", "three.md", "four.mdx", "five.txt", "r\u00e9sum\u00e9.md",
+		"re\u0301sume\u0301.md", "bad\xff.md", "x.md", "six.markdown", "pic.png", ".dot.md", "tmp.md"}
+	vocabulary = strings.Fields("house door garden river mountain bridge window letter winter summer engine index " +
+		"query vector chunk ranking folder commit branch merge crash power memory harbour lantern meadow orchard pebble " +
+		"quarry saddle timber valley")
+	penRules = []string{"tmp.md\n", "*.txt\n", "a/\n", "!tmp.md\n", "one.*\n!one.md\n", "b/\n", "/x.md\n", "#\n",
+		"*\n!*.md\n", "caf*/\n"}
 )
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
@@ -421,7 +429,8 @@ func (p *pen) text() string {
 	case 4:
 		return "# " + p.words(2) + "\n\n" + p.words(8) + " \xff\xfe " + p.words(4) + "\n"
 	case 5:
-		whole := "---\ntitle: " + p.words(2) + "\ntags: [" + pick(p.r, vocabulary) + "]\ndate: 2024-05-01\n---\n\n" + p.words(20) + "\n"
+		whole := "---\ntitle: " + p.words(2) + "\ntags: [" + pick(p.r, vocabulary) + "]\ndate: 2024-05-01\n---\n\n" +
+			p.words(20) + "\n"
 		return whole[:1+p.r.IntN(len(whole))]
 	case 6:
 		utf16 := []byte{0xff, 0xfe}
@@ -434,7 +443,8 @@ func (p *pen) text() string {
 	}
 	var b strings.Builder
 	for range 1 + p.r.IntN(6) {
-		fmt.Fprintf(&b, "%s %s\n\n%s [[%s]] [x](%s)\n\n", strings.Repeat("#", 1+p.r.IntN(3)), p.words(3), p.words(5+p.r.IntN(60)), "one", "../a/two.md#"+pick(p.r, vocabulary))
+		fmt.Fprintf(&b, "%s %s\n\n%s [[%s]] [x](%s)\n\n", strings.Repeat("#", 1+p.r.IntN(3)), p.words(3),
+			p.words(5+p.r.IntN(60)), "one", "../a/two.md#"+pick(p.r, vocabulary))
 	}
 	return b.String()
 }
@@ -483,9 +493,11 @@ func (p *pen) act() {
 		at := time.Now().Add(time.Duration(p.r.IntN(200)-100) * time.Hour)
 		_ = os.Chtimes(name, at, at)
 	case 19:
-		_ = os.Symlink(pick(p.r, []string{p.file(), p.folder(), p.outside, filepath.Join(p.outside, "one.md"), "nowhere.md", "one.md", "."}), filepath.Join(p.folder(), pick(p.r, []string{"link", "link.md", "tmp.md"})))
+		_ = os.Symlink(pick(p.r, []string{p.file(), p.folder(), p.outside, filepath.Join(p.outside, "one.md"), "nowhere.md",
+			"one.md", "."}), filepath.Join(p.folder(), pick(p.r, []string{"link", "link.md", "tmp.md"})))
 	case 20:
-		_ = os.WriteFile(filepath.Join(p.folder(), pick(p.r, []string{".gitignore", ".sheafignore"})), []byte(pick(p.r, penRules)), 0o644)
+		_ = os.WriteFile(filepath.Join(p.folder(), pick(p.r, []string{".gitignore", ".sheafignore"})),
+			[]byte(pick(p.r, penRules)), 0o644)
 	case 21:
 		_ = os.Remove(filepath.Join(p.folder(), pick(p.r, []string{".gitignore", ".sheafignore", "link", "link.md"})))
 	case 22:

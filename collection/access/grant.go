@@ -83,7 +83,8 @@ func (g *Grant) May(s Scope) bool {
 
 // SeesAll reports whether nothing is kept from the caller.
 func (g *Grant) SeesAll() bool {
-	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == "" && g.Tree == "" && g.Folder == ""
+	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == "" && g.Tree == "" &&
+		g.Folder == ""
 }
 
 // Ended reports whether the grant has expired.
@@ -122,7 +123,8 @@ func (g *Grant) Validate() error {
 		}
 	}
 	if g.Baked != "" && g.May(ScopeIngest) {
-		return sheaf.Invalidf("filter: a grant with a filter may search only: whether a document will pass it is not known before it is written")
+		return sheaf.Invalidf("filter: a grant with a filter may search only: whether a document will pass it is not " +
+			"known before it is written")
 	}
 	_, err := Filter(g.Baked)
 	return err
@@ -161,7 +163,8 @@ func Filter(text string) (sheaf.Filter, error) {
 		return nil, sheaf.Invalidf("filter %q: %s", text, wrong)
 	}
 	if q.Filter == nil {
-		return nil, sheaf.Invalidf("filter %q: it is no filter: use filters such as tag:howto, path:guides/, ext:md, after:2024-05, before:2025 or prop.status:done", text)
+		return nil, sheaf.Invalidf("filter %q: it is no filter: use filters such as tag:howto, path:guides/, ext:md, "+
+			"after:2024-05, before:2025 or prop.status:done", text)
 	}
 	if words, ok := q.Words.(sheaf.Bool); !ok || len(words.Must)+len(words.Should)+len(words.MustNot) > 0 {
 		return nil, sheaf.Invalidf("filter %q: it holds words beside filters", text)
@@ -171,7 +174,8 @@ func Filter(text string) (sheaf.Filter, error) {
 
 // Viewer is the caller as a store knows one.
 func (g *Grant) Viewer() store.Viewer {
-	return store.Viewer{Tenant: g.Tenant, AnyTenant: g.Tenant == All, Access: g.Access, AnyAccess: slices.Contains(g.Access, All)}
+	return store.Viewer{Tenant: g.Tenant, AnyTenant: g.Tenant == All, Access: g.Access,
+		AnyAccess: slices.Contains(g.Access, All)}
 }
 
 // Filter is which chunks the grant lets through; nil for all. A baked-in filter

@@ -43,12 +43,13 @@ func TestGrantFilter(t *testing.T) {
 		"tenant":        {access.Grant{Tenant: "acme"}, "acme"},
 		"ops of tenant": {access.Grant{Tenant: "acme", Access: []string{"group:ops"}}, "acme secret"},
 		"no list":       {access.Grant{Access: []string{access.All}}, "ann inner other public unknown"},
-		"set":           {access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: []string{"finance"}}, "acme ann"},
-		"tree":          {within("notes", ""), "inner"},
-		"folder":        {within("notes", "public"), "inner"},
-		"any tree":      {within("", "public"), "inner other"},
-		"other folder":  {within("notes", "publi"), ""},
-		"bad filter":    {access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "just words"}, ""},
+		"set": {access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: []string{"finance"}},
+			"acme ann"},
+		"tree":         {within("notes", ""), "inner"},
+		"folder":       {within("notes", "public"), "inner"},
+		"any tree":     {within("", "public"), "inner other"},
+		"other folder": {within("notes", "publi"), ""},
+		"bad filter":   {access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "just words"}, ""},
 	} {
 		var got []string
 		for _, doc := range []string{"acme", "ann", "inner", "other", "public", "secret", "unknown"} {
@@ -86,7 +87,8 @@ func TestGrantValidate(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	good := access.Grant{Scopes: ok, Tenant: "acme", Access: []string{"user:ann"}, Sets: []string{"s"}, Baked: "tag:a -path:b/"}
+	good := access.Grant{Scopes: ok, Tenant: "acme", Access: []string{"user:ann"}, Sets: []string{"s"},
+		Baked: "tag:a -path:b/"}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}

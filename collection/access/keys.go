@@ -102,7 +102,8 @@ func (k *Keys) read() error {
 		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
 	if version.Format != keysFormat {
-		return fmt.Errorf("read keys: %w: %s has format %d, this program reads %d", sheaf.ErrUnsupported, k.path, version.Format, keysFormat)
+		return fmt.Errorf("read keys: %w: %s has format %d, this program reads %d", sheaf.ErrUnsupported, k.path,
+			version.Format, keysFormat)
 	}
 	var file keysFile
 	strict := json.NewDecoder(bytes.NewReader(content))
@@ -181,7 +182,8 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	}
 	random := make([]byte, 40)
 	_, _ = rand.Read(random) // it never fails: see crypto/rand
-	key = Key{ID: strings.ToLower(base32.StdEncoding.EncodeToString(random[:5])), Created: k.now().UTC().Truncate(time.Second), Grant: grant}
+	key = Key{ID: strings.ToLower(base32.StdEncoding.EncodeToString(random[:5])),
+		Created: k.now().UTC().Truncate(time.Second), Grant: grant}
 	secret = "sheaf_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random[8:])
 	sum := sha256.Sum256([]byte(secret))
 	key.Hash = hex.EncodeToString(sum[:])

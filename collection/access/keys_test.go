@@ -30,23 +30,27 @@ func TestKeys(t *testing.T) {
 	if any, err := k.Any(); any || err != nil {
 		t.Errorf("keys before the first: %v, %v", any, err)
 	}
-	g := access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ann"}, Tenant: "acme"}
+	g := access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ann"},
+		Tenant: "acme"}
 	key, secret, err := k.Add(g)
 	if err != nil || !strings.HasPrefix(secret, "sheaf_"+key.ID+"_") || len(secret) < 50 {
 		t.Fatalf("%+v %q %v", key, secret, err)
 	}
 	content, err := os.ReadFile(path)
-	if err != nil || strings.Contains(string(content), secret) || strings.Contains(string(content), secret[len("sheaf_")+len(key.ID)+1:]) {
+	if err != nil || strings.Contains(string(content), secret) ||
+		strings.Contains(string(content), secret[len("sheaf_")+len(key.ID)+1:]) {
 		t.Errorf("the file holds the secret: %v", err)
 	}
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 { // Windows has lists instead of modes
+	// Windows has lists instead of modes
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read the file: %v, %v", info.Mode(), err)
 	}
 	found, err := k.Find(secret)
 	if err != nil || found.ID != key.ID || found.Tenant != "acme" || found.Access[0] != "user:ann" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	for _, wrong := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret), key.ID, key.Hash} {
+	for _, wrong := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret), key.ID,
+		key.Hash} {
 		if _, err := k.Find(wrong); !errors.Is(err, access.ErrKey) {
 			t.Errorf("%q: %v", wrong, err)
 		}
@@ -97,7 +101,8 @@ func TestKeysDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt, `{"format": 9}`: sheaf.ErrUnsupported,
+	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt,
+		`{"format": 9}`: sheaf.ErrUnsupported,
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt,
 		// What narrows a key and is misspelled by hand, or written by a later version, is not passed over.
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`: sheaf.ErrCorrupt,

@@ -42,7 +42,8 @@ const maxFragments = 8
 // files may hold '#' and ':' themselves.
 func readings(text string) []reading {
 	all := []reading{{id: sheaf.ID(text), path: text}}
-	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i, n = strings.LastIndexByte(text[:i], '#'), n+1 {
+	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i,
+		n = strings.LastIndexByte(text[:i], '#'), n+1 {
 		all = append(all, reading{path: text[:i], fragment: text[i+1:]})
 	}
 	if path, number, ok := cutNumber(text); ok {
@@ -164,7 +165,8 @@ func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 		return Target{}, nil
 	}
 	for _, tree := range r.Trees {
-		id, ok := r.Follow(sheaf.DocumentID(tree.Name, ""), sheaf.Link{Kind: sheaf.LinkWiki, Target: name, Fragment: fragment})
+		id, ok := r.Follow(sheaf.DocumentID(tree.Name, ""),
+			sheaf.Link{Kind: sheaf.LinkWiki, Target: name, Fragment: fragment})
 		if !ok {
 			continue
 		}

@@ -93,9 +93,10 @@ func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 			}
 			return vectors[0], nil
 		},
-		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: Tree, Root: f.Root}}, Embedder: e, Settings: func(s *catalog.Settings) {
-			s.Analyzer, s.Chunker, s.Language, s.Embedder, s.Dims = a.Name(), "tree", "en", e.Model(), e.Dims()
-		}},
+		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: Tree, Root: f.Root}}, Embedder: e,
+			Settings: func(s *catalog.Settings) {
+				s.Analyzer, s.Chunker, s.Language, s.Embedder, s.Dims = a.Name(), "tree", "en", e.Model(), e.Dims()
+			}},
 		Documents: filepath.Join(f.index, "documents"), Tasks: filepath.Join(f.index, "tasks"),
 		ProfileDirs: []string{filepath.Join(f.index, "profiles")}, Judged: filepath.Join(f.index, "judged"),
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // Asked are queries about the documentation.
-var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks", "row level security", "what does a profile hold"}
+var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks",
+	"row level security", "what does a profile hold"}
 
 // Searches makes a collection of the documentation, as Open does, and returns what
 // answers one of Asked with a profile, as the doors do.

@@ -101,7 +101,8 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 			if f.Approved != nil && f.Approved(dir) {
 				return here, notices, nil
 			}
-			notices = append(notices, fmt.Sprintf("the index in %s was not made by you and is not used: to adopt it: sheaf init --here --in %s", here.Dir, wording.ShellQuoted(dir)))
+			notices = append(notices, fmt.Sprintf("the index in %s was not made by you and is not used: to adopt it: sheaf "+
+				"init --here --in %s", here.Dir, wording.ShellQuoted(dir)))
 		}
 		if own := f.Own(dir); own.Exists {
 			return own, notices, nil
@@ -132,7 +133,8 @@ func (f Finder) named(folder string) (Location, error) {
 	}
 	loc.Root = record.Root
 	if _, ok := Under(record.Root, folder); !ok {
-		return Location{}, sheaf.Invalidf("the index in %s covers %s, not %s: name another with --index, or the folder with --in", dir, record.Root, folder)
+		return Location{}, sheaf.Invalidf("the index in %s covers %s, not %s: name another with --index, or the "+
+			"folder with --in", dir, record.Root, folder)
 	}
 	return loc, nil
 }
@@ -149,7 +151,8 @@ func vacant(dir string) error {
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") && !ours[e.Name()] && e.Name() != storesName {
-			return sheaf.Invalidf("%s holds other files (%s) and no index: name an empty or a new folder with --index", dir, e.Name())
+			return sheaf.Invalidf("%s holds other files (%s) and no index: name an empty or a new folder with --index", dir,
+				e.Name())
 		}
 	}
 	return nil

@@ -192,7 +192,8 @@ func TestRecordFlips(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := location.ReadRecord(dir)
-			if reported := errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, location.ErrFormat); !reported && (err != nil || got != want) {
+			if reported := errors.Is(err, sheaf.ErrCorrupt) ||
+				errors.Is(err, location.ErrFormat); !reported && (err != nil || got != want) {
 				t.Errorf("byte %d, bit %d: %+v, %v", i, bit, got, err)
 			}
 		}

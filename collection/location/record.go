@@ -51,7 +51,10 @@ const (
 	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName + ".lock": true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true,
+	ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, TasksName: true,
+	AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName +
+		".lock": true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.
@@ -75,7 +78,8 @@ type recordFile struct {
 
 // sum is what recordFile has of a record.
 func (r Record) sum() string {
-	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root), crc32.MakeTable(crc32.Castagnoli)))
+	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root),
+		crc32.MakeTable(crc32.Castagnoli)))
 }
 
 // ReadRecord reads the record in dir. A record that says nothing usable is
@@ -103,7 +107,8 @@ func ReadRecord(dir string) (Record, error) {
 		return Record{}, fmt.Errorf("open index: %w: %s: its checksum does not match", sheaf.ErrCorrupt, path)
 	}
 	if r.Format != RecordFormat {
-		return Record{}, fmt.Errorf("open index: %s: %w: it has format %d, this program writes %d", path, ErrFormat, r.Format, RecordFormat)
+		return Record{}, fmt.Errorf("open index: %s: %w: it has format %d, this program writes %d", path, ErrFormat, r.Format,
+			RecordFormat)
 	}
 	if !filepath.IsAbs(r.Root) {
 		return Record{}, fmt.Errorf("open index: %w: %s: its root is %q", sheaf.ErrCorrupt, path, r.Root)

@@ -91,7 +91,8 @@ func (l *Limits) validate() error {
 	for _, limit := range []struct {
 		name string
 		n    int64
-	}{{"Body", l.Body}, {"IngestBody", l.IngestBody}, {"Bodies", l.Bodies}, {"Time", int64(l.Time)}, {"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)},
+	}{{"Body", l.Body}, {"IngestBody", l.IngestBody}, {"Bodies", l.Bodies}, {"Time", int64(l.Time)},
+		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)},
 		{"OfOne", int64(l.OfOne)}, {"Patience", int64(l.Patience)}, {"Processors", int64(l.Processors)}} {
 		if limit.n < 0 {
 			return sheaf.Invalidf("Limits.%s is %d: must be 1 or more, or 0 for the default", limit.name, limit.n)
@@ -158,7 +159,8 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies)}
+	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits),
+		bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies)}
 	a.addRoutes()
 	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // notes is a small collection.
 var notes = map[string]string{
-	"git.md":   "---\ntags: [vcs]\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit.\n",
+	"git.md": "---\ntags: [vcs]\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to " +
+		"undo a commit.\n",
 	"hg.md":    "---\ntags: [vcs]\n---\n# Mercurial\n\nUse rollback to undo the last commit.\n",
 	"a/b c.md": "# Odd names\n\nA file whose name has a space, in a folder.\n",
 }
@@ -50,7 +51,8 @@ func start(t testing.TB, files map[string]string, change func(*httpdoor.Options)
 func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Options)) *server {
 	t.Helper()
 	s := &server{fixture: f, log: &bytes.Buffer{}}
-	o := httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Log: slog.New(slog.NewTextHandler(s.log, nil))}
+	o := httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
+		Log: slog.New(slog.NewTextHandler(s.log, nil))}
 	if change != nil {
 		change(&o)
 	}
@@ -133,7 +135,8 @@ func TestConfidence(t *testing.T) {
 		bias       float64
 		level      string
 		answerable bool
-	}{{5, "high", true}, {1, "medium", true}, {0, "low", true}, {-1, "none", true}, {5, "none", false}, {-5, "none", false}} {
+	}{{5, "high", true}, {1, "medium", true}, {0, "low", true}, {-1, "none", true}, {5, "none", false},
+		{-5, "none", false}} {
 		s := start(t, notes, func(o *httpdoor.Options) {
 			f := collectiontest.Open(t, notes, func(o *collection.Options) {
 				o.Confidence = collectiontest.Calibrated(c.bias, c.answerable)
@@ -152,7 +155,8 @@ func TestConfidence(t *testing.T) {
 		}
 	}
 	s := start(t, notes, nil)
-	if _, body := s.ask(t, "GET", "/v1/search?query=undo+commit", ""); strings.Contains(string(body), "confidence") || strings.Contains(string(body), "answerable") {
+	if _, body := s.ask(t, "GET", "/v1/search?query=undo+commit", ""); strings.Contains(string(body), "confidence") ||
+		strings.Contains(string(body), "answerable") {
 		t.Errorf("without what tells: %s", body)
 	}
 }
@@ -161,11 +165,13 @@ func TestRoutes(t *testing.T) {
 	s := start(t, notes, nil)
 	var a collection.Answer
 	res := s.get(t, "GET", "/v1/search?query=undo+commit&facets=tag,ext&count=true&limit=1", "", &a)
-	if len(a.Results) != 1 || a.Results[0].ID != "notes:git.md#undo-a-commit" || a.Next == "" || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" {
+	if len(a.Results) != 1 || a.Results[0].ID != "notes:git.md#undo-a-commit" || a.Next == "" || *a.Matches < 2 ||
+		a.Facets["tag"][0].Value != "vcs" {
 		t.Errorf("search: %+v", a)
 	}
 	steps := strings.Join(timed(t, res), " ")
-	for _, step := range []string{"embed", "words-retrieve", "meaning-retrieve", "complete", "fuse", "look-up", "show", "total"} {
+	for _, step := range []string{"embed", "words-retrieve", "meaning-retrieve", "complete", "fuse", "look-up", "show",
+		"total"} {
 		if strings.Count(" "+steps+" ", " "+step+" ") != 1 {
 			t.Errorf("Server-Timing has not one %s: %s", step, steps)
 		}
@@ -232,22 +238,30 @@ func TestRoutes(t *testing.T) {
 	s.get(t, "GET", "/v1/status?collection=notes", "", &status)
 	var stages httpdoor.StageList
 	s.get(t, "GET", "/v1/stages", "", &stages)
-	if len(profiles.Profiles) < 5 || collections.Collections[0].Documents != 3 || status.Chunks == 0 || status.Trees[0].Root == "" || stages.Stages[0] != "fuse" {
+	if len(profiles.Profiles) < 5 || collections.Collections[0].Documents != 3 || status.Chunks == 0 ||
+		status.Trees[0].Root == "" || stages.Stages[0] != "fuse" {
 		t.Errorf("%+v %+v %+v %+v", profiles, collections, status, stages)
 	}
 	var ranking httpdoor.Ranking
-	s.get(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 9}]], "settings": {"method": "rrf", "k": 60}}`, &ranking)
+	s.get(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": `+
+		`"B", "score": 9}]], "settings": {"method": "rrf", "k": 60}}`, &ranking)
 	if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "B" {
 		t.Errorf("stage: %+v", ranking)
 	}
-	for stage, settings := range map[string]string{"fuse": `{"method": "rrf", "k": 1}`, "aggregate": `{"method": "top_m_sum"}`, "mmr": `{}`, "top": `{"n": 2}`} { // the better score counts, as on the command line
-		s.get(t, "POST", "/v1/stages/"+stage, `{"rankings": [[{"id": "A", "score": 1}, {"id": "B", "score": 2}, {"id": "A", "score": 3}]], "settings": `+settings+`}`, &ranking)
-		if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "A" || stage == "aggregate" && ranking.Ranking[0].Score != 3 {
+	// the better score counts, as on the command line
+	for stage, settings := range map[string]string{"fuse": `{"method": "rrf", "k": 1}`,
+		"aggregate": `{"method": "top_m_sum"}`, "mmr": `{}`, "top": `{"n": 2}`} {
+		s.get(t, "POST", "/v1/stages/"+stage, `{"rankings": [[{"id": "A", "score": 1}, {"id": "B", "score": 2}, {"id": `+
+			`"A", "score": 3}]], "settings": `+settings+`}`, &ranking)
+		if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "A" ||
+			stage == "aggregate" && ranking.Ranking[0].Score != 3 {
 			t.Errorf("%s of what is there twice: %+v", stage, ranking)
 		}
 	}
-	for setting, pointer := range map[string]string{`"method": "none"`: "#/settings/method", `"method": "rrf", "k": -1`: "#/settings/k", `"a/b": 1`: "#/settings/a~1b"} {
-		if p := s.wrong(t, 422, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}]], "settings": {`+setting+`}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+	for setting, pointer := range map[string]string{`"method": "none"`: "#/settings/method",
+		`"method": "rrf", "k": -1`: "#/settings/k", `"a/b": 1`: "#/settings/a~1b"} {
+		if p := s.wrong(t, 422, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}]], "settings": {`+setting+
+			`}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v, want %s", setting, p.Errors, pointer)
 		}
 	}
@@ -255,7 +269,8 @@ func TestRoutes(t *testing.T) {
 
 func TestHealthAndMetrics(t *testing.T) {
 	s := start(t, notes, nil)
-	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "ok\n", "/readyz?verbose=true": "[+] notes ok\nok\n"} {
+	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "ok\n",
+		"/readyz?verbose=true": "[+] notes ok\nok\n"} {
 		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 || string(body) != want {
 			t.Errorf("%s: %d %q", path, res.StatusCode, body)
 		}
@@ -268,7 +283,8 @@ func TestHealthAndMetrics(t *testing.T) {
 	if n := bytes.Count(body, []byte("\n")); n > 200 {
 		t.Errorf("%d lines of metrics", n)
 	}
-	for _, want := range []string{`sheaf_requests_total{operation="chunk",status="404"} 500`, `sheaf_request_seconds_count{operation="live"} 1`, "sheaf_requests_running 0"} {
+	for _, want := range []string{`sheaf_requests_total{operation="chunk",status="404"} 500`,
+		`sheaf_request_seconds_count{operation="live"} 1`, "sheaf_requests_running 0"} {
 		if !strings.Contains(string(body), want+"\n") {
 			t.Errorf("no %s in the metrics", want)
 		}
@@ -277,11 +293,15 @@ func TestHealthAndMetrics(t *testing.T) {
 
 func TestRequestIDsAndTraces(t *testing.T) {
 	s := start(t, notes, nil)
-	res, _ := s.ask(t, "GET", "/livez", "", "X-Request-Id", "abc-1", "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	if res.Header.Get("X-Request-Id") != "abc-1" || !strings.HasPrefix(res.Header.Get("Traceparent"), "00-0af7651916cd43dd8448eb211c80319c-") || strings.Contains(res.Header.Get("Traceparent"), "b7ad6b7169203331") {
+	res, _ := s.ask(t, "GET", "/livez", "", "X-Request-Id", "abc-1", "Traceparent",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	if res.Header.Get("X-Request-Id") != "abc-1" ||
+		!strings.HasPrefix(res.Header.Get("Traceparent"), "00-0af7651916cd43dd8448eb211c80319c-") ||
+		strings.Contains(res.Header.Get("Traceparent"), "b7ad6b7169203331") {
 		t.Errorf("headers: %v", res.Header)
 	}
-	res, body := s.ask(t, "GET", "/v1/none", "", "X-Request-Id", "a b<script>", "Traceparent", "00-00000000000000000000000000000000-b7ad6b7169203331-01")
+	res, body := s.ask(t, "GET", "/v1/none", "", "X-Request-Id", "a b<script>", "Traceparent",
+		"00-00000000000000000000000000000000-b7ad6b7169203331-01")
 	id := res.Header.Get("X-Request-Id")
 	if len(id) != 32 || res.Header.Get("Traceparent") != "" || !strings.Contains(string(body), id) {
 		t.Errorf("headers: %v, body %s", res.Header, body)
@@ -294,7 +314,8 @@ func TestGzip(t *testing.T) {
 	if res.Header.Get("Content-Encoding") != "gzip" || !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		t.Errorf("%v", res.Header)
 	}
-	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", "gzip;q=0, br"); res.Header.Get("Content-Encoding") != "" {
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding",
+		"gzip;q=0, br"); res.Header.Get("Content-Encoding") != "" {
 		t.Errorf("%v", res.Header)
 	}
 	if res, _ := s.ask(t, "GET", "/livez", "", "Accept-Encoding", "gzip"); res.Header.Get("Content-Encoding") != "" {
@@ -342,7 +363,8 @@ func TestPreflight(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Origins = []string{"https://app.example"} })
 	res, _ := s.ask(t, "OPTIONS", "/mcp", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
 	allowed := strings.Split(res.Header.Get("Access-Control-Allow-Headers"), ", ")
-	for _, header := range []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id", "Traceparent", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
+	for _, header := range []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key",
+		"X-Request-Id", "Traceparent", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
 		if !slices.Contains(allowed, header) {
 			t.Errorf("%s is not among %q", header, allowed)
 		}
@@ -353,7 +375,8 @@ func TestPreflight(t *testing.T) {
 func TestLimitsThatCannotBe(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	for name, limits := range map[string]httpdoor.Limits{
-		"Body": {Body: -1}, "IngestBody": {IngestBody: -1}, "Bodies": {Bodies: -1}, "Time": {Time: -1}, "Running": {Running: -1},
+		"Body": {Body: -1}, "IngestBody": {IngestBody: -1}, "Bodies": {Bodies: -1}, "Time": {Time: -1},
+		"Running": {Running: -1},
 		"Waiting": {Waiting: -1}, "OfOne": {OfOne: -1}, "Patience": {Patience: -1}, "Processors": {Processors: -1},
 	} {
 		_, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Limits: limits})
@@ -386,7 +409,8 @@ func TestNamesThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	a, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Hosts: []string{"notes.example", "NOTES", "192.0.2.1", "::1"},
+	a, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+		Hosts:   []string{"notes.example", "NOTES", "192.0.2.1", "::1"},
 		Origins: []string{"https://app.example", "http://localhost:3000", "app://obsidian.md"}})
 	if err != nil {
 		t.Fatal(err)
@@ -404,11 +428,13 @@ func TestPatternsInWords(t *testing.T) {
 		"/v1/search?query=x&cursor=../x":   `cursor: "../x": must be the next of an earlier answer`,
 		"/v1/search?query=x&facets=tag,by": `facets: "by": must be tag, folder, tree, ext or prop.NAME`,
 	} {
-		if res, body := s.ask(t, "GET", address, ""); res.StatusCode != 400 || !strings.Contains(strings.ReplaceAll(string(body), `\"`, `"`), want) || strings.Contains(string(body), "^(") {
+		if res, body := s.ask(t, "GET", address, ""); res.StatusCode != 400 ||
+			!strings.Contains(strings.ReplaceAll(string(body), `\"`, `"`), want) || strings.Contains(string(body), "^(") {
 			t.Errorf("%s: %d %s", address, res.StatusCode, body)
 		}
 	}
-	if res, body := s.ask(t, "PUT", "/v1/profiles/Mine", `{"extends": "sheaf"}`); res.StatusCode != 400 || !strings.Contains(string(body), "must be lower-case letters") {
+	if res, body := s.ask(t, "PUT", "/v1/profiles/Mine", `{"extends": "sheaf"}`); res.StatusCode != 400 ||
+		!strings.Contains(string(body), "must be lower-case letters") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 }
@@ -423,7 +449,8 @@ func TestOpenAPI(t *testing.T) {
 		} `json:"components"`
 	}
 	s.get(t, "GET", "/openapi.json", "", &doc)
-	if doc.OpenAPI != "3.1.0" || doc.Paths["/v1/search"]["post"]["operationId"] != "searchPost" || doc.Paths["/v1/chunks/{id}"]["get"] == nil {
+	if doc.OpenAPI != "3.1.0" || doc.Paths["/v1/search"]["post"]["operationId"] != "searchPost" ||
+		doc.Paths["/v1/chunks/{id}"]["get"] == nil {
 		t.Errorf("%+v", doc)
 	}
 	_, text := s.ask(t, "GET", "/openapi.json", "")
@@ -437,11 +464,14 @@ func TestOpenAPI(t *testing.T) {
 		t.Errorf("a vector is %s", got)
 	}
 	res, page := s.ask(t, "GET", "/docs", "")
-	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") || strings.Contains(string(page), "://") || !strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") ||
+		strings.Contains(string(page), "://") ||
+		!strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("the page: %v", res.Header)
 	}
 	// Browsers ask for an icon of their own where a page names none.
-	if !strings.Contains(string(page), `<link rel="icon" href="ui/icon.svg"`) || !strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
+	if !strings.Contains(string(page), `<link rel="icon" href="ui/icon.svg"`) ||
+		!strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
 		t.Errorf("the page has no icon that it may show: %v", res.Header)
 	}
 }

@@ -8,7 +8,9 @@ func Away() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
-		problem("unavailable", "the index is not open, perhaps because another program makes it anew: repeat this in a moment").write(w, requestID(req))
+		problem("unavailable",
+			"the index is not open, perhaps because another program makes it anew: repeat this in a moment").write(w,
+			requestID(req))
 	})
 	return mux
 }

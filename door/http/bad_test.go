@@ -28,8 +28,10 @@ func (s *server) wrong(t *testing.T, status int, method, path, body string, head
 	t.Helper()
 	res, content := s.ask(t, method, path, body, header...)
 	var p shownProblem
-	if err := json.Unmarshal(content, &p); err != nil || res.StatusCode != status || p.Status != status || !strings.HasPrefix(p.Type, "urn:sheaf:problem:") ||
-		p.Detail == "" || p.Error != p.Detail || p.Instance != "urn:sheaf:request:"+res.Header.Get("X-Request-Id") || res.Header.Get("Content-Type") != "application/problem+json" {
+	if err := json.Unmarshal(content, &p); err != nil || res.StatusCode != status || p.Status != status ||
+		!strings.HasPrefix(p.Type, "urn:sheaf:problem:") ||
+		p.Detail == "" || p.Error != p.Detail || p.Instance != "urn:sheaf:request:"+res.Header.Get("X-Request-Id") ||
+		res.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%s %.100s %.100s: %d %s, want a problem of status %d", method, path, body, res.StatusCode, content, status)
 	}
 	return p
@@ -103,15 +105,18 @@ func TestBadBodies(t *testing.T) {
 			t.Errorf("%s: %+v", name, p.Errors)
 		}
 	}
-	if p := s.wrong(t, 404, "POST", "/v1/search", `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/cursor" || p.Type != "urn:sheaf:problem:expired" {
+	if p := s.wrong(t, 404, "POST", "/v1/search", `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`); len(p.Errors) != 1 ||
+		p.Errors[0].Pointer != "#/cursor" || p.Type != "urn:sheaf:problem:expired" {
 		t.Errorf("a cursor that nobody gave: %+v", p)
 	}
-	if p := s.wrong(t, 404, "GET", "/v1/search?cursor=AAAAAAAAAAAAAAAAAAAAAA", ""); len(p.Errors) != 1 || p.Errors[0].Parameter != "cursor" {
+	if p := s.wrong(t, 404, "GET", "/v1/search?cursor=AAAAAAAAAAAAAAAAAAAAAA", ""); len(p.Errors) != 1 ||
+		p.Errors[0].Parameter != "cursor" {
 		t.Errorf("a cursor that nobody gave: %+v", p)
 	}
 	s.wrong(t, 404, "POST", "/v1/search?collection=other", `{"query": "x"}`)
 	s.wrong(t, 413, "POST", "/v1/search", `{"query": "`+strings.Repeat("a", 1<<20)+`"}`)
-	if p := s.wrong(t, 400, "POST", "/v1/search?colection=x", `{"query": "`+strings.Repeat("a", 1<<20)+`"}`); len(p.Errors) != 1 || p.Errors[0].Parameter != "colection" {
+	if p := s.wrong(t, 400, "POST", "/v1/search?colection=x", `{"query": "`+strings.Repeat("a", 1<<20)+
+		`"}`); len(p.Errors) != 1 || p.Errors[0].Parameter != "colection" {
 		t.Errorf("a body that is too large, and a wrong parameter: %+v", p)
 	}
 	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "text/plain")
@@ -141,20 +146,25 @@ func TestBadDocuments(t *testing.T) {
 		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "slug": "s"}, {"title": "b", "text": "x", "slug": "s"}]}]}`: "#/documents/0/chunks/1/slug",
 		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "vectors": [[1, 2]]}]}]}`:                                   "#/documents/0/chunks/0/vectors/0",
 	} {
-		if p := s.wrong(t, statuses[pointer], "POST", "/v1/documents", body); len(p.Errors) == 0 || p.Errors[0].Pointer != pointer {
+		if p := s.wrong(t, statuses[pointer], "POST", "/v1/documents", body); len(p.Errors) == 0 ||
+			p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v, want the pointer %s", body, p.Errors, pointer)
 		}
 	}
-	if p := s.wrong(t, 400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:../b", "text": "x"}]}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/documents/1/id" || !strings.Contains(p.Detail, "must be TREE:PATH") {
+	if p := s.wrong(t, 400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": `+
+		`"api:../b", "text": "x"}]}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/documents/1/id" ||
+		!strings.Contains(p.Detail, "must be TREE:PATH") {
 		t.Errorf("an identifier in a batch: %+v", p)
 	}
-	if p := s.wrong(t, 400, "PUT", "/v1/documents/api:..%2Fb", `{"text": "x"}`); len(p.Errors) == 0 || p.Errors[0].Parameter != "id" || p.Errors[0].Pointer != "" {
+	if p := s.wrong(t, 400, "PUT", "/v1/documents/api:..%2Fb", `{"text": "x"}`); len(p.Errors) == 0 ||
+		p.Errors[0].Parameter != "id" || p.Errors[0].Pointer != "" {
 		t.Errorf("an identifier in the path: %+v", p.Errors)
 	}
 	if p := s.wrong(t, 400, "PUT", "/v1/documents/api:b.md", `{}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/text" {
 		t.Errorf("no text: %+v", p.Errors)
 	}
-	if p := s.wrong(t, 400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md"}, {"id": "api:b.md", "title": "B"}]}`); len(p.Errors) != 2 || p.Errors[1].Pointer != "#/documents/1/text" {
+	if p := s.wrong(t, 400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md"}, {"id": "api:b.md", `+
+		`"title": "B"}]}`); len(p.Errors) != 2 || p.Errors[1].Pointer != "#/documents/1/text" {
 		t.Errorf("no text in either: %+v", p.Errors)
 	}
 	for _, id := range []string{"api:a.md", "api:b.md"} {
@@ -166,10 +176,13 @@ func TestBadDocuments(t *testing.T) {
 // ranking and not of an order, and that of an answer with results.
 func TestBadReasons(t *testing.T) {
 	s := start(t, notes, nil)
-	for path, rest := range map[string]string{"/v1/explain/absence": `"id": "notes:git.md"`, "/v1/explain/changes": `"change": {"meaning": 0}`} {
-		for field, value := range map[string]string{"sort": `"path"`, "facets": `["tag"]`, "count": "true", "explain": "true"} {
+	for path, rest := range map[string]string{"/v1/explain/absence": `"id": "notes:git.md"`,
+		"/v1/explain/changes": `"change": {"meaning": 0}`} {
+		for field, value := range map[string]string{"sort": `"path"`, "facets": `["tag"]`, "count": "true",
+			"explain": "true"} {
 			p := s.wrong(t, 400, "POST", path, `{"query": "undo", `+rest+`, "`+field+`": `+value+`}`)
-			if len(p.Errors) != 1 || p.Errors[0].Pointer != "#/"+field || !strings.Contains(p.Detail, "there is no field of this name") {
+			if len(p.Errors) != 1 || p.Errors[0].Pointer != "#/"+field ||
+				!strings.Contains(p.Detail, "there is no field of this name") {
 				t.Errorf("%s with %s: %+v", path, field, p)
 			}
 		}
@@ -180,11 +193,14 @@ func TestBadAddresses(t *testing.T) {
 	s := start(t, notes, nil)
 	// What the words of a search in an index decide would change nothing.
 	for _, name := range []string{"rerank", "word_pairs"} {
-		if p := s.wrong(t, 404, "POST", "/v1/stages/"+name, `{"query": "undo", "rankings": [[{"id": "a", "score": 1}]]}`); !strings.Contains(p.Detail, "the stages are fuse, aggregate") {
+		if p := s.wrong(t, 404, "POST", "/v1/stages/"+name,
+			`{"query": "undo", "rankings": [[{"id": "a", "score": 1}]]}`); !strings.Contains(p.Detail,
+			"the stages are fuse, aggregate") {
 			t.Errorf("the stage %s: %+v", name, p)
 		}
 	}
-	if p := s.wrong(t, 404, "POST", "/v1/stages/sort", `{"rankings": [[]]}`); !strings.Contains(p.Detail, "the stages are fuse, aggregate") {
+	if p := s.wrong(t, 404, "POST", "/v1/stages/sort", `{"rankings": [[]]}`); !strings.Contains(p.Detail,
+		"the stages are fuse, aggregate") {
 		t.Errorf("a stage that is none: %+v", p)
 	}
 	for path, parameter := range map[string]string{
@@ -211,7 +227,8 @@ func TestBadAddresses(t *testing.T) {
 			t.Errorf("%s: %+v", path, p.Errors)
 		}
 	}
-	if p := s.wrong(t, 400, "GET", "/livez?verbose=true", ""); p.Detail != "verbose: there is no parameter of this name: the address takes none" {
+	if p := s.wrong(t, 400, "GET", "/livez?verbose=true", ""); p.Detail != "verbose: there is no parameter of this "+
+		"name: the address takes none" {
 		t.Errorf("a parameter where there are none: %+v", p)
 	}
 	for path, status := range map[string]int{
@@ -229,7 +246,8 @@ func TestBadAddresses(t *testing.T) {
 		"/v1/documents/%3Cscript%3Ealert(1)%3C%2Fscript%3E": 404,
 	} {
 		res, body := s.ask(t, "GET", path, "")
-		if res.StatusCode != status || res.Header.Get("Set-Cookie") != "" || strings.Contains(string(body), "<script>") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if res.StatusCode != status || res.Header.Get("Set-Cookie") != "" || strings.Contains(string(body), "<script>") ||
+			res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
 		}
 	}
@@ -246,10 +264,12 @@ func TestBadAddresses(t *testing.T) {
 
 // Scripts in notes stay text.
 func TestScriptsInNotes(t *testing.T) {
-	s := start(t, map[string]string{"x.md": "---\ntitle: <img src=x onerror=alert(1)>\n---\n# <script>alert(1)</script>\n\nzebra </script><script>alert(2)</script>\n"}, nil)
+	s := start(t, map[string]string{"x.md": "---\ntitle: <img src=x onerror=alert(1)>\n---\n# " +
+		"<script>alert(1)</script>\n\nzebra </script><script>alert(2)</script>\n"}, nil)
 	for _, path := range []string{"/v1/search?query=zebra", "/v1/chunks/notes:x.md", "/v1/documents/notes:x.md"} {
 		res, body := s.ask(t, "GET", path, "")
-		if res.StatusCode != 200 || strings.Contains(string(body), "<") || res.Header.Get("Content-Type") != "application/json" {
+		if res.StatusCode != 200 || strings.Contains(string(body), "<") ||
+			res.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
 		}
 	}
@@ -259,7 +279,8 @@ func TestScriptsInNotes(t *testing.T) {
 func TestUnknownParametersInOrder(t *testing.T) {
 	s := start(t, notes, nil)
 	for range 20 {
-		if p := s.wrong(t, 400, "GET", "/v1/search?z=1&query=x&b=1&y=1&a=1", ""); len(p.Errors) != 4 || p.Errors[0].Parameter != "a" || p.Errors[3].Parameter != "z" || !strings.HasPrefix(p.Detail, "a: ") {
+		if p := s.wrong(t, 400, "GET", "/v1/search?z=1&query=x&b=1&y=1&a=1", ""); len(p.Errors) != 4 ||
+			p.Errors[0].Parameter != "a" || p.Errors[3].Parameter != "z" || !strings.HasPrefix(p.Detail, "a: ") {
 			t.Fatalf("%s %+v", p.Detail, p.Errors)
 		}
 	}
@@ -300,7 +321,8 @@ func TestHeaderInjection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: a\tb\r\nTraceparent: 00-x\r\nConnection: close\r\n\r\n")
+	fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: a\tb\r\nTraceparent: "+
+		"00-x\r\nConnection: close\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -326,13 +348,16 @@ func TestSignOn(t *testing.T) {
 			return access.Grant{}, errors.New("sign on at /login")
 		}
 	})
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 || !strings.Contains(string(body), "sign on at /login") || strings.Contains(string(body), "key") {
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 ||
+		!strings.Contains(string(body), "sign on at /login") || strings.Contains(string(body), "key") {
 		t.Errorf("a stranger: %d %s", res.StatusCode, body)
 	}
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann"); res.StatusCode != 200 || !strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann"); res.StatusCode != 200 ||
+		!strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {
 		t.Errorf("a caller who sees what is public: %d %s", res.StatusCode, body)
 	}
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "bob"); res.StatusCode != 401 || !strings.Contains(string(body), "has ended") {
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "bob"); res.StatusCode != 401 ||
+		!strings.Contains(string(body), "has ended") {
 		t.Errorf("a caller whose grant has ended: %d %s", res.StatusCode, body)
 	}
 	if res, _ := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann"); res.StatusCode != 403 {
@@ -342,7 +367,8 @@ func TestSignOn(t *testing.T) {
 
 // Bodies of any bytes are refused, never a failure of the server.
 func FuzzBody(f *testing.F) {
-	for _, seed := range []string{`{"query": "undo"}`, `{"query": "x", "parameters": {"meaning": 0.5}}`, `[[[`, "\xff", `{"limit": 1e99}`, `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`} {
+	for _, seed := range []string{`{"query": "undo"}`, `{"query": "x", "parameters": {"meaning": 0.5}}`, `[[[`, "\xff",
+		`{"limit": 1e99}`, `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`} {
 		f.Add(seed)
 	}
 	s := start(f, notes, nil)
@@ -366,9 +392,11 @@ func TestWhereSomethingIsMissing(t *testing.T) {
 		status                      int
 		method, path, body, pointer string
 	}{
-		{404, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:none.md", "delete": true}]}`, "#/documents/1/id"},
+		{404, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:none.md", ` +
+			`"delete": true}]}`, "#/documents/1/id"},
 		{422, "PUT", "/v1/profiles/mine", `{"extends": "none"}`, "#/extends"},
-		{404, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["notes:git.md"]}, {"query": "x", "expect": ["notes:git.md", "notes:none.md"]}]}`, "#/queries/1/expect/1"},
+		{404, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["notes:git.md"]}, {"query": "x", ` +
+			`"expect": ["notes:git.md", "notes:none.md"]}]}`, "#/queries/1/expect/1"},
 		{404, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["git.md"]}]}`, "#/queries/0/expect/0"},
 	} {
 		if p := s.wrong(t, c.status, c.method, c.path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer {

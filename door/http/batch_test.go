@@ -38,18 +38,24 @@ func (w *watched) Write(ctx context.Context, b store.Batch) error {
 func TestBatchCrashes(t *testing.T) {
 	for _, made := range []bool{false, true} {
 		for name, changes := range map[string]string{
-			"new documents": `{"id": "api:p.md", "text": "Pears."}, {"id": "api:q.md", "text": "Pears."}, {"id": "api:r.md", "text": "Pears."}`,
-			"all kinds":     `{"id": "api:a.md", "delete": true}, {"id": "api:b.md", "text": "Pears."}, {"id": "api:c.md", "text": "Pears.", "if_none_match": "*"}`,
+			"new documents": `{"id": "api:p.md", "text": "Pears."}, {"id": "api:q.md", "text": "Pears."}, {"id": "api:r.md", ` +
+				`"text": "Pears."}`,
+			"all kinds": `{"id": "api:a.md", "delete": true}, {"id": "api:b.md", "text": "Pears."}, {"id": "api:c.md", ` +
+				`"text": "Pears.", "if_none_match": "*"}`,
 		} {
 			t.Run(fmt.Sprint(name, ", made ", made), func(t *testing.T) {
 				var store *watched
 				var fixture *collectiontest.Fixture
 				s := start(t, notes, func(o *httpdoor.Options) {
-					fixture = collectiontest.Open(t, notes, func(o *collection.Options) { store = &watched{Backend: o.Backend}; o.Backend = store })
+					fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
+						store = &watched{Backend: o.Backend}
+						o.Backend = store
+					})
 					o.Collections = []*collection.Collection{fixture.Collection}
 				})
 				s.fixture = fixture
-				s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Apples."}]}`, &struct{}{})
+				s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", `+
+					`"text": "Apples."}]}`, &struct{}{})
 				before := kept(t, s)
 				var during map[string]string
 				store.look = func() { during = kept(t, s); store.look = nil }
@@ -62,9 +68,13 @@ func TestBatchCrashes(t *testing.T) {
 					for _, d := range list.Documents {
 						s.get(t, "DELETE", "/v1/documents/"+string(d.ID), "", &struct{}{})
 					}
-					s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Apples."}]}`, &struct{}{})
+					s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", `+
+						`"text": "Apples."}]}`, &struct{}{})
 					fresh := slices.Sorted(maps.Keys(during))
-					fresh = slices.DeleteFunc(fresh, func(name string) bool { _, old := before[name]; return old || !strings.HasSuffix(name, ".json") })
+					fresh = slices.DeleteFunc(fresh, func(name string) bool {
+						_, old := before[name]
+						return old || !strings.HasSuffix(name, ".json")
+					})
 					delete(during, fresh[0]) // which it had not come to
 					after = before
 				}
@@ -80,7 +90,8 @@ func TestBatchCrashes(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if state = fixture.Collection.Ready(t.Context()); state == nil && len(entries) == len(after) || time.Now().After(deadline) {
+					if state = fixture.Collection.Ready(t.Context()); state == nil && len(entries) == len(after) ||
+						time.Now().After(deadline) {
 						break
 					}
 				}
@@ -116,21 +127,24 @@ func TestBatchCrashes(t *testing.T) {
 // changes; the status names it.
 func TestBatchDamaged(t *testing.T) {
 	s := start(t, notes, nil)
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Apples."}]}`, &struct{}{})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", `+
+		`"text": "Apples."}]}`, &struct{}{})
 	file := filepath.Join(s.fixture.Options.Documents, "batch.begun")
 	if err := os.WriteFile(file, []byte(`[{"id": "api:a`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	working(t, s.fixture.Collection)
 	var status collection.Status
-	for s.get(t, "GET", "/v1/status", "", &status); s.fixture.Ready(t.Context()) != nil; s.get(t, "GET", "/v1/status", "", &status) {
+	for s.get(t, "GET", "/v1/status", "", &status); s.fixture.Ready(t.Context()) != nil; s.get(t, "GET", "/v1/status", "",
+		&status) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	s.get(t, "GET", "/v1/status", "", &status)
 	if len(status.Skipped) != 1 || status.Skipped[0].Path != file {
 		t.Errorf("%+v, want the damaged file named", status.Skipped)
 	}
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Pears."}, {"id": "api:b.md", "text": "Pears."}]}`, &struct{}{})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Pears."}, {"id": "api:b.md", "text": `+
+		`"Pears."}]}`, &struct{}{})
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) || len(found(t, s, "pears")) != 2 {
 		t.Errorf("%v, %d found", err, len(found(t, s, "pears")))
 	}

@@ -24,7 +24,8 @@ func TestTaskMadeOnce(t *testing.T) {
 		"a new document": `{"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}`,
 		"a version":      `{"id": "api:old.md", "text": "Cherries.", "if_match": TAG}`,
 		"a deletion":     `{"id": "api:old.md", "delete": true}`,
-		"several":        `{"id": "api:old.md", "delete": true}, {"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}`,
+		"several": `{"id": "api:old.md", "delete": true}, {"id": "api:new.md", "text": "Cherries.", ` +
+			`"if_none_match": "*"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, notes, nil)
@@ -55,9 +56,12 @@ func TestTaskRefusedOnce(t *testing.T) {
 	})
 	s.get(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples."}`, &struct{}{})
 	var answer httpdoor.BatchAnswer
-	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:old.md", "delete": true}, {"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}, {"id": "api:other.md", "text": "Plums, heavy.", "if_none_match": "*"}]}`, &answer)
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:old.md", "delete": true}, {"id": `+
+		`"api:new.md", "text": "Cherries.", "if_none_match": "*"}, {"id": "api:other.md", "text": "Plums, heavy.", `+
+		`"if_none_match": "*"}]}`, &answer)
 	first, again := doneTwice(t, fixture.Options, answer.Task.ID)
-	if first.State != collection.TaskFailed || !strings.Contains(first.Error, "2 of 3 changes are made") || again.State != first.State || again.Error != first.Error {
+	if first.State != collection.TaskFailed || !strings.Contains(first.Error, "2 of 3 changes are made") ||
+		again.State != first.State || again.Error != first.Error {
 		t.Errorf("first %+v, looked at again %+v", first, again)
 	}
 }
@@ -145,7 +149,8 @@ func TestUnreadableHoldsUpNothing(t *testing.T) {
 		filepath.Join(o.Tasks, "0000000000000000-half.json"):             `{"id": "0000000000000000-ha`,
 		filepath.Join(o.Tasks, "0000000000000000-other.json"):            `{"id": "0000000000000000-another"}`,
 		filepath.Join(o.Documents, strings.Repeat("0", 32)+"-half.json"): `{"id": "api:c.md", "docu`,
-		filepath.Join(o.Documents, strings.Repeat("1", 32)+"-none.json"): `{"id": "api:d.md", "document": {"text": "Dates."}}`,
+		filepath.Join(o.Documents, strings.Repeat("1", 32)+
+			"-none.json"): `{"id": "api:d.md", "document": {"text": "Dates."}}`,
 	}
 	for name, content := range files {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
@@ -185,7 +190,8 @@ func TestUnreadableHoldsUpNothing(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, now, err)
 		}
 	}
-	if _, err := c.Task(access.Unrestricted(), "", "0000000000000000-half"); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	if _, err := c.Task(access.Unrestricted(), "", "0000000000000000-half"); err == nil ||
+		!strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("the task that cannot be read: %v", err)
 	}
 }
@@ -202,7 +208,8 @@ func TestUnfinishedFiles(t *testing.T) {
 	var files []string
 	for _, dir := range []string{o.Documents, o.Tasks} {
 		file := filepath.Join(dir, ".new-123")
-		if err := errors.Join(os.WriteFile(file, []byte(`{"id": "api:gone.md"`), 0o600), os.Chtimes(file, long, long)); err != nil {
+		if err := errors.Join(os.WriteFile(file, []byte(`{"id": "api:gone.md"`), 0o600),
+			os.Chtimes(file, long, long)); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)

@@ -70,7 +70,8 @@ type Ranking struct {
 
 func collectionRoutes() []*route {
 	return []*route{
-		operation(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document", scope: access.ScopeSearch, fails: []int{http.StatusPreconditionFailed},
+		operation(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document",
+			scope: access.ScopeSearch, fails: []int{http.StatusPreconditionFailed},
 			about: "What does not exist and what the caller may not see are answered alike."},
 			func(ctx context.Context, c *call, in *documentGet) (*collection.Document, error) {
 				r, err := c.reader(in.Where)
@@ -91,7 +92,8 @@ func collectionRoutes() []*route {
 				}
 				return d, nil
 			}),
-		operation(route{method: "GET", path: "/v1/documents", id: "documents", summary: "List documents", scope: access.ScopeSearch,
+		operation(route{method: "GET", path: "/v1/documents", id: "documents", summary: "List documents",
+			scope: access.ScopeSearch,
 			about: "In order of their identifiers. next, given as after, is the next page."},
 			func(ctx context.Context, c *call, in *documentsGet) (*collection.DocumentList, error) {
 				r, err := c.reader(in.Where)
@@ -101,7 +103,8 @@ func collectionRoutes() []*route {
 				defer r.Close()
 				return r.Documents(ctx, in.Prefix, in.After, in.Limit)
 			}),
-		operation(route{method: "GET", path: "/v1/profiles", id: "profiles", summary: "List ranking profiles", scope: access.ScopeSearch},
+		operation(route{method: "GET", path: "/v1/profiles", id: "profiles", summary: "List ranking profiles",
+			scope: access.ScopeSearch},
 			func(_ context.Context, c *call, in *here) (*ProfileList, error) {
 				coll, err := c.collection(in.Where)
 				if err != nil {
@@ -110,7 +113,8 @@ func collectionRoutes() []*route {
 				list, err := coll.Profiles()
 				return &ProfileList{list}, err
 			}),
-		operation(route{method: "GET", path: "/v1/collections", id: "collections", summary: "List collections", scope: access.ScopeSearch,
+		operation(route{method: "GET", path: "/v1/collections", id: "collections", summary: "List collections",
+			scope: access.ScopeSearch,
 			about: "With the numbers of what the caller may see."},
 			func(ctx context.Context, c *call, _ *Nothing) (*CollectionList, error) {
 				out := &CollectionList{Collections: []collection.Summary{}}
@@ -128,7 +132,8 @@ func collectionRoutes() []*route {
 				}
 				return out, nil
 			}),
-		operation(route{method: "GET", path: "/v1/status", id: "status", summary: "Say what a collection holds and how it is", scope: access.ScopeSearch,
+		operation(route{method: "GET", path: "/v1/status", id: "status", summary: "Say what a collection holds and how it is",
+			scope: access.ScopeSearch,
 			about: "To a caller from whom something is kept it tells only the numbers of what they may see."},
 			func(ctx context.Context, c *call, in *here) (*collection.Status, error) {
 				r, err := c.reader(in.Where)
@@ -138,12 +143,16 @@ func collectionRoutes() []*route {
 				defer r.Close()
 				return r.Status(ctx)
 			}),
-		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run", scope: access.ScopeSearch},
+		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run",
+			scope: access.ScopeSearch},
 			func(context.Context, *call, *Nothing) (*StageList, error) {
 				return &StageList{collection.Stages()}, nil
 			}),
-		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`, summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
-			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the collection does not have, what stands before the last # of its identifier is the document."},
+		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
+			`"score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`,
+			summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
+			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the " +
+				"collection does not have, what stands before the last # of its identifier is the document."},
 			func(_ context.Context, c *call, in *stagePost) (*Ranking, error) {
 				if !slices.Contains(collection.Stages(), in.Name) {
 					return nil, collection.NoStage(in.Name)
@@ -153,7 +162,8 @@ func collectionRoutes() []*route {
 					return nil, err
 				}
 				defer r.Close()
-				list, err := r.Stage(collection.StageRun{Name: in.Name, Settings: settings(in.Body.Settings), Rankings: in.Body.Rankings, Weights: in.Body.Weights, Query: in.Body.Query, Limit: in.Body.Limit})
+				list, err := r.Stage(collection.StageRun{Name: in.Name, Settings: settings(in.Body.Settings),
+					Rankings: in.Body.Rankings, Weights: in.Body.Weights, Query: in.Body.Query, Limit: in.Body.Limit})
 				return &Ranking{list}, err
 			}),
 	}
@@ -168,22 +178,27 @@ func serverRoutes() []*route {
 				return &raw{media, body}, err
 			})
 	}
-	ready := operation(route{method: "GET", path: "/readyz", id: "ready", summary: "Whether the server can answer", free: true, media: "text/plain; charset=utf-8"},
+	ready := operation(route{method: "GET", path: "/readyz", id: "ready", summary: "Whether the server can answer",
+		free: true, media: "text/plain; charset=utf-8"},
 		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
-	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia, func(_ context.Context, c *call) ([]byte, error) {
-		var b bytes.Buffer
-		running, resting, waiting := c.api.gate.load()
-		gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_resting": float64(resting), "sheaf_requests_waiting": float64(waiting)}
-		c.api.writeAnswers(&b, gauges)
-		c.api.metrics.write(&b, gauges)
-		return b.Bytes(), nil
-	})
+	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia,
+		func(_ context.Context, c *call) ([]byte, error) {
+			var b bytes.Buffer
+			running, resting, waiting := c.api.gate.load()
+			gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_resting": float64(resting),
+				"sheaf_requests_waiting": float64(waiting)}
+			c.api.writeAnswers(&b, gauges)
+			c.api.metrics.write(&b, gauges)
+			return b.Bytes(), nil
+		})
 	metrics.scope = access.ScopeAdmin
 	return []*route{
-		text("live", "/livez", "Whether the server runs", "text/plain; charset=utf-8", func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
+		text("live", "/livez", "Whether the server runs", "text/plain; charset=utf-8",
+			func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
 		ready,
 		metrics,
-		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true, media: "application/json"},
+		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true,
+			media: "application/json"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				c.header.Add("Vary", "Authorization")
 				document, err := c.api.document(c.api.stranger(c.request))
@@ -192,9 +207,11 @@ func serverRoutes() []*route {
 				}
 				return c.tagged(in.None, "application/json", document), nil
 			}),
-		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true, media: "text/html; charset=utf-8"},
+		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true,
+			media: "text/html; charset=utf-8"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
-				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; "+
+					"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 				return c.tagged(in.None, "text/html; charset=utf-8", c.api.page()), nil
 			}),
 	}
@@ -248,14 +265,16 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	case err != nil && admin:
 		return nil, problem("unavailable", "%v", err)
 	case err != nil: // why may name a store or a file
-		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin is told why", len(faults), len(c.api.o.Collections))
+		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin is told why",
+			len(faults), len(c.api.o.Collections))
 	}
 	b.WriteString("ok\n")
 	return &raw{"text/plain; charset=utf-8", b.Bytes()}, nil
 }
 
 func (a *API) addRoutes() {
-	for _, list := range [][]*route{searchRoutes(), collectionRoutes(), documentRoutes(), saveRoutes(), rrfRoutes(), serverRoutes()} {
+	for _, list := range [][]*route{searchRoutes(), collectionRoutes(), documentRoutes(), saveRoutes(), rrfRoutes(),
+		serverRoutes()} {
 		a.routes = append(a.routes, list...)
 	}
 }

@@ -47,7 +47,9 @@ func startSlow(t *testing.T, limits httpdoor.Limits) (*server, *slow) {
 	t.Helper()
 	b := &slow{free: make(chan struct{})}
 	f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b })
-	return start(t, notes, func(o *httpdoor.Options) { o.Collections, o.Limits = []*collection.Collection{f.Collection}, limits }), b
+	return start(t, notes, func(o *httpdoor.Options) {
+		o.Collections, o.Limits = []*collection.Collection{f.Collection}, limits
+	}), b
 }
 
 // A request whose caller hangs up, as a page does that searches with every letter, is no fault
@@ -118,9 +120,12 @@ func TestTooManyRequests(t *testing.T) {
 // While one search waits for a store on another machine, others have its turn.
 func TestOthersWorkMeanwhile(t *testing.T) {
 	b := &slow{free: make(chan struct{}), asked: map[string]bool{}}
-	f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+	f := collectiontest.Open(t, notes, func(o *collection.Options) {
+		b.Backend, o.Backend, o.Distant = o.Backend, b, true
+	})
 	s := start(t, notes, func(o *httpdoor.Options) {
-		o.Collections, o.Limits = []*collection.Collection{f.Collection}, httpdoor.Limits{Running: 1, Time: time.Minute, Patience: time.Minute}
+		o.Collections, o.Limits = []*collection.Collection{f.Collection},
+			httpdoor.Limits{Running: 1, Time: time.Minute, Patience: time.Minute}
 	})
 	var wg sync.WaitGroup
 	for _, query := range []string{"undo", "commit", "names"} {
@@ -176,9 +181,12 @@ func (b *busy) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 func TestDistantStoreIsNotFlooded(t *testing.T) {
 	b := &busy{free: make(chan struct{})}
 	free := sync.OnceFunc(func() { close(b.free) })
-	f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+	f := collectiontest.Open(t, notes, func(o *collection.Options) {
+		b.Backend, o.Backend, o.Distant = o.Backend, b, true
+	})
 	s := start(t, notes, func(o *httpdoor.Options) {
-		o.Collections, o.Limits = []*collection.Collection{f.Collection}, httpdoor.Limits{Running: 1, Patience: 50 * time.Millisecond, Time: time.Minute}
+		o.Collections, o.Limits = []*collection.Collection{f.Collection},
+			httpdoor.Limits{Running: 1, Patience: 50 * time.Millisecond, Time: time.Minute}
 	})
 	defer free()
 	var asking sync.WaitGroup
@@ -211,7 +219,8 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 	}
 	others.Wait()
 	if answered.Load() != 0 || refused.Load() != requests-begun {
-		t.Errorf("beside %d that have begun %d of %d were answered and %d refused, want all of them", begun, answered.Load(), requests-begun, refused.Load())
+		t.Errorf("beside %d that have begun %d of %d were answered and %d refused, want all of them", begun, answered.Load(),
+			requests-begun, refused.Load())
 	}
 	free()
 	asking.Wait()
@@ -233,10 +242,13 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 func TestEveryRouteRests(t *testing.T) {
 	for _, ask := range [][3]string{
 		{"GET", "/v1/search?query=undo"}, {"POST", "/v1/explain", `{"query": "undo"}`},
-		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:git.md#undo-a-commit"}`}, {"POST", "/v1/rrf/search", `{"query": "undo"}`},
+		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:git.md#undo-a-commit"}`},
+		{"POST", "/v1/rrf/search", `{"query": "undo"}`},
 	} {
 		b := &slow{free: make(chan struct{})}
-		f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+		f := collectiontest.Open(t, notes, func(o *collection.Options) {
+			b.Backend, o.Backend, o.Distant = o.Backend, b, true
+		})
 		s := start(t, notes, func(o *httpdoor.Options) {
 			o.Collections, o.Limits = []*collection.Collection{f.Collection}, httpdoor.Limits{Running: 1, Time: time.Minute}
 		})
@@ -257,7 +269,9 @@ func TestEveryRouteRests(t *testing.T) {
 // Other doors are held to the same number at work, and to that of one caller; what
 // anybody may have waits for nothing.
 func TestOtherDoorsTakeTurns(t *testing.T) {
-	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, OfOne: 2, Patience: time.Minute} })
+	s := start(t, notes, func(o *httpdoor.Options) {
+		o.Limits = httpdoor.Limits{Running: 1, OfOne: 2, Patience: time.Minute}
+	})
 	free := make(chan struct{})
 	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := collection.TakeTurn(r.Context()); err != nil {
@@ -304,7 +318,8 @@ func waitLoad(t *testing.T, s *server, want string) {
 }
 
 func TestImpatience(t *testing.T) {
-	s, b := startSlow(t, httpdoor.Limits{Running: 1, Waiting: 10, OfOne: 10, Patience: 20 * time.Millisecond, Time: time.Minute})
+	s, b := startSlow(t, httpdoor.Limits{Running: 1, Waiting: 10, OfOne: 10, Patience: 20 * time.Millisecond,
+		Time: time.Minute})
 	done := make(chan int, 1)
 	go func() {
 		res, err := http.Get(s.URL + "/v1/search?query=undo")
@@ -316,7 +331,8 @@ func TestImpatience(t *testing.T) {
 		done <- res.StatusCode
 	}()
 	waitLoad(t, s, "sheaf_requests_running 1")
-	if res, _ := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+	if res, _ := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 503 ||
+		res.Header.Get("Retry-After") == "" {
 		t.Errorf("a request that waited too long: %d", res.StatusCode)
 	}
 	close(b.free)

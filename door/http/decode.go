@@ -412,7 +412,8 @@ func bindMap(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	inner.minItems, inner.maxItems = 0, 0
 	for i, name := range o.names {
 		if !memberName.MatchString(name) || utf8.RuneCountInString(name) > maxMemberName {
-			out.add(fault{Pointer: pointer(at.Pointer, name)}, "a name must have 1..%d characters and no white space", maxMemberName)
+			out.add(fault{Pointer: pointer(at.Pointer, name)}, "a name must have 1..%d characters and no white space",
+				maxMemberName)
 			continue
 		}
 		item := reflect.New(v.Type().Elem()).Elem()

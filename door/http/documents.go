@@ -87,17 +87,24 @@ const batchNow = 100
 func documentRoutes() []*route {
 	written := []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
 	return []*route{
-		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusCreated},
-			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
+		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
+			`commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true,
+			fails: written, also: []int{http.StatusCreated},
+			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can " +
+				"be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
 			func(ctx context.Context, c *call, in *documentPut) (*collection.Stored, error) {
 				return once(ctx, c, in.Key, func(ctx context.Context) (*collection.Stored, int, error) { return c.put(ctx, in) })
 			}),
-		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch", example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document", scope: access.ScopeIngest, fails: written,
-			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
+		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch",
+			example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document",
+			scope: access.ScopeIngest, fails: written,
+			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; " +
+				"otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
 			func(ctx context.Context, c *call, in *documentPatch) (*collection.Stored, error) {
 				return once(ctx, c, in.Key, func(ctx context.Context) (*collection.Stored, int, error) { return c.patch(ctx, in) })
 			}),
-		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
+		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
+			scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
 			func(ctx context.Context, c *call, in *documentDelete) (*collection.Stored, error) {
 				stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None}})
 				if err != nil {
@@ -105,12 +112,18 @@ func documentRoutes() []*route {
 				}
 				return &stored[0], nil
 			}),
-		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`, summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusAccepted},
-			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done later: what was accepted is kept, whatever happens to the server."},
+		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
+			`"api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`,
+			summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written,
+			also: []int{http.StatusAccepted},
+			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: " +
+				"then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done " +
+				"later: what was accepted is kept, whatever happens to the server."},
 			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
 				return once(ctx, c, in.Key, func(ctx context.Context) (*BatchAnswer, int, error) { return c.batch(ctx, in) })
 			}),
-		operation(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is", scope: access.ScopeIngest},
+		operation(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is",
+			scope: access.ScopeIngest},
 			func(_ context.Context, c *call, in *taskGet) (*collection.Task, error) {
 				coll, err := c.collection(in.Where)
 				if err != nil {
@@ -119,7 +132,8 @@ func documentRoutes() []*route {
 				return coll.Task(c.grant, c.caller, in.ID)
 			}),
 		operation(route{method: "GET", path: "/v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
-			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last 1,000 that ended."},
+			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last " +
+				"1,000 that ended."},
 			func(_ context.Context, c *call, in *tasksGet) (*TaskList, error) {
 				coll, err := c.collection(in.Where)
 				if err != nil {
@@ -139,7 +153,8 @@ func (c *call) write(ctx context.Context, w Where, changes []collection.Change) 
 }
 
 func (c *call) put(ctx context.Context, in *documentPut) (*collection.Stored, int, error) {
-	stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, Put: &in.Body, IfMatch: in.Match, IfNoneMatch: in.None}})
+	stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, Put: &in.Body, IfMatch: in.Match,
+		IfNoneMatch: in.None}})
 	if err != nil {
 		return nil, 0, inHeader(err)
 	}
@@ -155,7 +170,8 @@ func (c *call) patch(ctx context.Context, in *documentPatch) (*collection.Stored
 	if err != nil {
 		return nil, 0, err
 	}
-	stored, err := coll.Patch(ctx, c.grant, collection.Change{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None}, &in.Body)
+	stored, err := coll.Patch(ctx, c.grant, collection.Change{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None},
+		&in.Body)
 	if err != nil {
 		return nil, 0, inHeader(err)
 	}
@@ -172,7 +188,8 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 		case !d.Delete:
 			changes[i].Put = &d.DocumentInput
 		case !reflect.ValueOf(d.DocumentInput).IsZero():
-			f := fault{Pointer: fmt.Sprintf("#/documents/%d/delete", i), Detail: "a document that is deleted has nothing beside its id and conditions"}
+			f := fault{Pointer: fmt.Sprintf("#/documents/%d/delete", i), Detail: "a document that is deleted has nothing " +
+				"beside its id and conditions"}
 			return nil, 0, told(problem("conflict", "documents/%d/delete: %s", i, f.Detail), faults{f})
 		}
 	}

@@ -47,9 +47,11 @@ func found(t *testing.T, s *server, query string) []string {
 func TestPutGetDelete(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:guides/zebra.md"
-	res, body := s.ask(t, "PUT", path, `{"text": "# Zebras\n\nStripes on savannas.\n", "properties": {"status": "draft"}, "date": "2024-05-01"}`)
+	res, body := s.ask(t, "PUT", path, `{"text": "# Zebras\n\nStripes on savannas.\n", "properties": {"status": `+
+		`"draft"}, "date": "2024-05-01"}`)
 	var stored collection.Stored
-	if err := json.Unmarshal(body, &stored); err != nil || res.StatusCode != 201 || !stored.Created || stored.Chunks == 0 || stored.ETag != res.Header.Get("ETag") || stored.ETag == "" {
+	if err := json.Unmarshal(body, &stored); err != nil || res.StatusCode != 201 || !stored.Created ||
+		stored.Chunks == 0 || stored.ETag != res.Header.Get("ETag") || stored.ETag == "" {
 		t.Fatalf("put: %d %s", res.StatusCode, body)
 	}
 	if ids := found(t, s, "savannas"); len(ids) == 0 || !strings.HasPrefix(ids[0], "api:guides/zebra.md") {
@@ -63,10 +65,12 @@ func TestPutGetDelete(t *testing.T) {
 	if part.Text != "# Zebras\n\nStripes on savannas.\n" {
 		t.Errorf("text: %q", part.Text)
 	}
-	if _, body := s.ask(t, "PUT", path, `{"text": "# B\n"}`, "If-None-Match", "*"); !strings.Contains(string(body), "there is a document") {
+	if _, body := s.ask(t, "PUT", path, `{"text": "# B\n"}`, "If-None-Match", "*"); !strings.Contains(string(body),
+		"there is a document") {
 		t.Errorf("If-None-Match: * of a document that is there: %s", body)
 	}
-	for header, status := range map[string]int{`If-Match: "other"`: 412, "If-None-Match: *": 412, "If-Match: " + stored.ETag: 200} {
+	for header, status := range map[string]int{`If-Match: "other"`: 412, "If-None-Match: *": 412, "If-Match: " +
+		stored.ETag: 200} {
 		name, value, _ := strings.Cut(header, ": ")
 		if res, body := s.ask(t, "PUT", path, `{"text": "Donkeys.\n"}`, name, value); res.StatusCode != status {
 			t.Errorf("%s: %d %s", header, res.StatusCode, body)
@@ -84,7 +88,8 @@ func TestPutGetDelete(t *testing.T) {
 	if res, body := s.ask(t, "DELETE", path, "", "If-Match", stored.ETag); res.StatusCode != 412 {
 		t.Errorf("delete of an old version: %d %s", res.StatusCode, body)
 	}
-	if res, body := s.ask(t, "DELETE", path, ""); res.StatusCode != 200 || !strings.Contains(string(body), `"deleted":true`) {
+	if res, body := s.ask(t, "DELETE", path, ""); res.StatusCode != 200 ||
+		!strings.Contains(string(body), `"deleted":true`) {
 		t.Errorf("delete: %d %s", res.StatusCode, body)
 	}
 	if res, _ := s.ask(t, "DELETE", path, ""); res.StatusCode != 404 {
@@ -106,7 +111,8 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 	}
 	vector[3] = "7"
 	v := "[" + strings.Join(vector, ",") + "]"
-	body := `{"title": "Animals", "chunks": [{"slug": "zebra", "title": "Zebra", "text": "Stripes."}, {"text": "Long ears.", "vectors": [` + v + `]}]}`
+	body := `{"title": "Animals", "chunks": [{"slug": "zebra", "title": "Zebra", "text": "Stripes."}, {"text": "Long ` +
+		`ears.", "vectors": [` + v + `]}]}`
 	var stored collection.Stored
 	s.get(t, "PUT", "/v1/documents/api:animals", body, &stored)
 	if stored.Chunks != 2 {
@@ -120,7 +126,8 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 	if ids := found(t, s, "ears"); len(ids) != 1 || ids[0] != "api:animals#1" {
 		t.Errorf("found %v", ids)
 	}
-	if res, got := s.ask(t, "PUT", "/v1/documents/api:bad", `{"chunks": [{"slug": "1", "text": "x"}, {"text": "y"}]}`); res.StatusCode != 409 {
+	if res, got := s.ask(t, "PUT", "/v1/documents/api:bad",
+		`{"chunks": [{"slug": "1", "text": "x"}, {"text": "y"}]}`); res.StatusCode != 409 {
 		t.Errorf("a slug twice: %d %s", res.StatusCode, got)
 	}
 	for name, bad := range map[string]struct {
@@ -144,15 +151,19 @@ func TestIdempotencyKeys(t *testing.T) {
 	const path, text = "/v1/documents/api:a.md", `{"text": "Apples.\n"}`
 	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
 	again, same := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
-	if first.StatusCode != 201 || again.StatusCode != 201 || string(body) != string(same) || again.Header.Get("ETag") != first.Header.Get("ETag") {
+	if first.StatusCode != 201 || again.StatusCode != 201 || string(body) != string(same) ||
+		again.Header.Get("ETag") != first.Header.Get("ETag") {
 		t.Errorf("%d %s, again %d %s", first.StatusCode, body, again.StatusCode, same)
 	}
 	if res, body := s.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
 		t.Errorf("the same key with another request: %d %s", res.StatusCode, body)
 	}
-	patched, body := s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match", first.Header.Get("ETag"))
-	again, same = s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match", first.Header.Get("ETag"))
-	if patched.StatusCode != 200 || again.StatusCode != 200 || string(body) != string(same) || again.Header.Get("ETag") != patched.Header.Get("ETag") {
+	patched, body := s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match",
+		first.Header.Get("ETag"))
+	again, same = s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match",
+		first.Header.Get("ETag"))
+	if patched.StatusCode != 200 || again.StatusCode != 200 || string(body) != string(same) ||
+		again.Header.Get("ETag") != patched.Header.Get("ETag") {
 		t.Errorf("a patch: %d %s, again %d %s", patched.StatusCode, body, again.StatusCode, same)
 	}
 	if res, body := s.ask(t, "PATCH", path, `{"title": "Pears"}`, "Idempotency-Key", "k3"); res.StatusCode != 409 {
@@ -174,7 +185,8 @@ func TestIdempotencyKeysAfterACrash(t *testing.T) {
 	const path, text = "/v1/documents/api:a.md", `{"text": "Apples.\n"}`
 	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
 	beside := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
-	if p := beside.wrong(t, 503, "PUT", path, text, "Idempotency-Key", "k1"); !strings.Contains(p.Detail, "another server of this index") {
+	if p := beside.wrong(t, 503, "PUT", path, text, "Idempotency-Key", "k1"); !strings.Contains(p.Detail,
+		"another server of this index") {
 		t.Errorf("two servers with one file: %+v", p)
 	}
 	if err := s.api.Close(); err != nil {
@@ -187,12 +199,14 @@ func TestIdempotencyKeysAfterACrash(t *testing.T) {
 	_, content, _ = bytes.Cut(content, []byte("\n")) // the line before says that it was begun
 	old := strings.Replace(string(content), `"at":"20`, `"at":"19`, 1)
 	old = strings.Replace(old, `"key":"`+old[len(`{"key":"`):][:4], `"key":"0123`, 1)
-	if err := os.WriteFile(file, []byte(string(content)+old+"\x00{}\n{}\n"+string(content[:len(content)/2])), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(string(content)+old+"\x00{}\n{}\n"+string(content[:len(content)/2])),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	after := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
 	again, same := after.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
-	if again.StatusCode != first.StatusCode || string(body) != string(same) || again.Header.Get("ETag") != first.Header.Get("ETag") {
+	if again.StatusCode != first.StatusCode || string(body) != string(same) ||
+		again.Header.Get("ETag") != first.Header.Get("ETag") {
 		t.Errorf("%d %s, after a crash %d %s", first.StatusCode, body, again.StatusCode, same)
 	}
 	if ids := found(t, after, "apples"); len(ids) != 0 {
@@ -202,7 +216,8 @@ func TestIdempotencyKeysAfterACrash(t *testing.T) {
 		t.Errorf("the same key with another request: %d", res.StatusCode)
 	}
 	after.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k2") // which writes the file anew
-	if now, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(now), string(content)) || strings.Count(string(now), "\n") != 3 {
+	if now, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(now), string(content)) ||
+		strings.Count(string(now), "\n") != 3 {
 		t.Errorf("the file is %s, %v", now, err)
 	}
 }
@@ -210,12 +225,15 @@ func TestIdempotencyKeysAfterACrash(t *testing.T) {
 func TestBatchesAndTasks(t *testing.T) {
 	s := start(t, notes, nil)
 	var answer httpdoor.BatchAnswer
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &answer)
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", `+
+		`"text": "Bananas.\n"}]}`, &answer)
 	if len(answer.Results) != 2 || !answer.Results[1].Created {
 		t.Errorf("%+v", answer)
 	}
 	// One wrong change and nothing is done.
-	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, {"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 409 || !strings.Contains(string(body), `"pointer":"#/documents/1/if_none_match"`) {
+	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, `+
+		`{"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 409 ||
+		!strings.Contains(string(body), `"pointer":"#/documents/1/if_none_match"`) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	if ids := found(t, s, "cherries"); len(ids) != 0 {
@@ -227,7 +245,8 @@ func TestBatchesAndTasks(t *testing.T) {
 	}
 	list = append(list, `{"id": "api:a.md", "delete": true}`)
 	res := s.get(t, "POST", "/v1/documents", `{"documents": [`+strings.Join(list, ",")+`]}`, &answer)
-	if res.StatusCode != 202 || answer.Task == nil || answer.Task.State != "waiting" || res.Header.Get("Location") != "/v1/tasks/"+answer.Task.ID {
+	if res.StatusCode != 202 || answer.Task == nil || answer.Task.State != "waiting" ||
+		res.Header.Get("Location") != "/v1/tasks/"+answer.Task.ID {
 		t.Fatalf("%d %+v", res.StatusCode, answer)
 	}
 	if ids := found(t, s, "dates"); len(ids) != 0 {
@@ -250,7 +269,8 @@ func TestBatchesAndTasks(t *testing.T) {
 	}
 	var tasks httpdoor.TaskList
 	s.get(t, "GET", "/v1/tasks", "", &tasks)
-	if tasks := tasks.Tasks; len(tasks) != 2 || tasks[0].ID != answer.Task.ID || tasks[1].ID != task.ID || tasks[1].Changes != 151 || len(tasks[1].Results) != 0 {
+	if tasks := tasks.Tasks; len(tasks) != 2 || tasks[0].ID != answer.Task.ID || tasks[1].ID != task.ID ||
+		tasks[1].Changes != 151 || len(tasks[1].Results) != 0 {
 		t.Errorf("tasks: %+v", tasks)
 	}
 	s.get(t, "GET", "/v1/tasks?state=done&limit=1", "", &tasks)
@@ -290,10 +310,13 @@ func TestTags(t *testing.T) {
 		method, header, value string
 		status                int
 	}{
-		{"PUT", "If-Match", "nonsense", 400}, {"PUT", "If-Match", ",*,i", 400}, {"PUT", "If-Match", `"a" "b"`, 400}, {"DELETE", "If-Match", "nonsense", 400},
+		{"PUT", "If-Match", "nonsense", 400}, {"PUT", "If-Match", ",*,i", 400}, {"PUT", "If-Match", `"a" "b"`, 400},
+		{"DELETE", "If-Match", "nonsense", 400},
 		{"PUT", "If-None-Match", "nonsense", 400}, {"GET", "If-None-Match", "nonsense", 400},
-		{"PUT", "If-Match", `"a", W/"b"`, 412}, {"PUT", "If-Match", "W/" + etag, 412}, {"DELETE", "If-Match", `""`, 412}, {"PUT", "If-None-Match", "*", 412}, {"PUT", "If-None-Match", `"a", ` + etag, 412},
-		{"GET", "If-None-Match", etag, 304}, {"GET", "If-None-Match", "*", 304}, {"GET", "If-None-Match", `"a",` + etag, 304}, {"GET", "If-None-Match", "W/" + etag, 304}, {"GET", "If-None-Match", `"a"`, 200},
+		{"PUT", "If-Match", `"a", W/"b"`, 412}, {"PUT", "If-Match", "W/" + etag, 412}, {"DELETE", "If-Match", `""`, 412},
+		{"PUT", "If-None-Match", "*", 412}, {"PUT", "If-None-Match", `"a", ` + etag, 412},
+		{"GET", "If-None-Match", etag, 304}, {"GET", "If-None-Match", "*", 304}, {"GET", "If-None-Match", `"a",` + etag, 304},
+		{"GET", "If-None-Match", "W/" + etag, 304}, {"GET", "If-None-Match", `"a"`, 200},
 		{"PUT", "If-Match", `"a", ` + etag, 200},
 	} {
 		if res, body := s.ask(t, c.method, path, `{"text": "x"}`, c.header, c.value); res.StatusCode != c.status {
@@ -321,7 +344,8 @@ func TestTagsInLines(t *testing.T) {
 		key            string
 		status         int
 	}{
-		{"GET", "If-None-Match", []string{`"a"`, etag}, "", 304}, {"GET", "If-None-Match", []string{`"a"`, `"b", "c"`}, "", 200},
+		{"GET", "If-None-Match", []string{`"a"`, etag}, "", 304},
+		{"GET", "If-None-Match", []string{`"a"`, `"b", "c"`}, "", 200},
 		{"GET", "If-None-Match", []string{"*", `"a"`}, "", 400}, {"GET", "If-None-Match", []string{`"a"`, ""}, "", 200},
 		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a"`, `"b"`}, "", 412},
 		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a", "b"`, `"c"`}, "k", 409},
@@ -349,48 +373,61 @@ func TestTagsInLines(t *testing.T) {
 // TestTagsOfTheDocument: who has the OpenAPI document or its page is told so, and who has
 // another key's document is not.
 func TestTagsOfTheDocument(t *testing.T) {
-	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin, access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
+	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
+		access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
 	tags := map[string]string{}
 	for _, path := range []string{"/openapi.json", "/docs"} {
 		key := []string{"Authorization", "Bearer " + keys["admin"]}
 		res, body := s.ask(t, "GET", path, "", key...)
 		tag, vary := res.Header.Get("ETag"), strings.Join(res.Header.Values("Vary"), ", ")
 		tags[path] = tag
-		if !strings.HasPrefix(tag, `W/"`) || len(body) == 0 || !strings.Contains(vary, "Accept-Encoding") || strings.Contains(vary, "Authorization") != (path == "/openapi.json") {
+		if !strings.HasPrefix(tag, `W/"`) || len(body) == 0 || !strings.Contains(vary, "Accept-Encoding") ||
+			strings.Contains(vary, "Authorization") != (path == "/openapi.json") {
 			t.Errorf("%s: %v", path, res.Header)
 		}
-		for value, status := range map[string]int{tag: 304, "*": 304, `"a", ` + tag: 304, strings.TrimPrefix(tag, "W/"): 304, `"a", W/"b"`: 200, "nonsense": 400} {
+		for value, status := range map[string]int{tag: 304, "*": 304, `"a", ` + tag: 304, strings.TrimPrefix(tag, "W/"): 304,
+			`"a", W/"b"`: 200, "nonsense": 400} {
 			again, body := s.ask(t, "GET", path, "", append(key, "If-None-Match", value)...)
-			if again.StatusCode != status || status == 304 && (len(body) > 0 || again.Header.Get("ETag") != tag || strings.Join(again.Header.Values("Vary"), ", ") != vary) {
+			if again.StatusCode != status || status == 304 &&
+				(len(body) > 0 || again.Header.Get("ETag") != tag || strings.Join(again.Header.Values("Vary"), ", ") != vary) {
 				t.Errorf("%s with %s: %d, %d bytes, %v; want %d", path, value, again.StatusCode, len(body), again.Header, status)
 			}
 		}
-		if packed, _ := s.ask(t, "GET", path, "", append(key, "Accept-Encoding", "gzip")...); packed.Header.Get("ETag") != tag || packed.Header.Get("Content-Encoding") != "gzip" {
+		if packed, _ := s.ask(t, "GET", path, "",
+			append(key, "Accept-Encoding", "gzip")...); packed.Header.Get("ETag") != tag ||
+			packed.Header.Get("Content-Encoding") != "gzip" {
 			t.Errorf("%s, compressed: %v", path, packed.Header)
 		}
 	}
-	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["feed"], "If-None-Match", tags["/openapi.json"]); res.StatusCode != 200 {
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["feed"], "If-None-Match",
+		tags["/openapi.json"]); res.StatusCode != 200 {
 		t.Errorf("another key's document: %d", res.StatusCode)
 	}
-	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/later", `{"extends": "rrf", "about": "Later.", "parameters": {"rrf_k": 7}}`); status != 201 {
+	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/later", `{"extends": "rrf", "about": "Later.", `+
+		`"parameters": {"rrf_k": 7}}`); status != 201 {
 		t.Fatal(status, body)
 	}
-	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["admin"], "If-None-Match", tags["/openapi.json"]); res.StatusCode != 200 || res.Header.Get("ETag") == tags["/openapi.json"] {
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["admin"], "If-None-Match",
+		tags["/openapi.json"]); res.StatusCode != 200 || res.Header.Get("ETag") == tags["/openapi.json"] {
 		t.Errorf("with a profile more: %d %v", res.StatusCode, res.Header)
 	}
 }
 
 func TestIdentifiersThatAreNoPaths(t *testing.T) {
 	s := start(t, notes, nil)
-	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.", "api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",
-		"api:a%23b", "*:a", "api: a", "%20:a", "api:..", "api:a%20/b", "a%E2%80%83:b", "api:a%C2%85b", "api:" + strings.Repeat("a", 1021)} {
+	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.",
+		"api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",
+		"api:a%23b", "*:a", "api: a", "%20:a", "api:..", "api:a%20/b", "a%E2%80%83:b", "api:a%C2%85b", "api:" +
+			strings.Repeat("a", 1021)} {
 		for _, method := range []string{"PUT", "DELETE"} {
-			if res, body := s.ask(t, method, "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 400 && (id != "api:" || res.StatusCode != 404) {
+			if res, body := s.ask(t, method, "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 400 &&
+				(id != "api:" || res.StatusCode != 404) {
 				t.Errorf("%s %s: %d %s", method, id, res.StatusCode, body)
 			}
 		}
 	}
-	for _, id := range []string{"api:a", "api:ab", "api:a.", "api:.a", "api:...", "api:..a/b.c", "api:a%20b/c%20d", "b:c:d", "api:a:", "%C3%A4:%F0%9F%A6%93.md", "a/b:c", "api:" + strings.Repeat("%F0%9F%A6%93", 1020)} {
+	for _, id := range []string{"api:a", "api:ab", "api:a.", "api:.a", "api:...", "api:..a/b.c", "api:a%20b/c%20d",
+		"b:c:d", "api:a:", "%C3%A4:%F0%9F%A6%93.md", "a/b:c", "api:" + strings.Repeat("%F0%9F%A6%93", 1020)} {
 		if res, body := s.ask(t, "PUT", "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 201 {
 			t.Errorf("%s: %d %s", id, res.StatusCode, body)
 		}
@@ -448,7 +485,8 @@ func TestTenantsAndScopes(t *testing.T) {
 		return status
 	}
 	for what, status := range map[string]int{
-		"own tenant":       put("acme feed", "acme:a.md", `{"text": "---\naccess: public\ntenant: umbrella\n---\nBudget of Ann.\n", "access": ["user:ann"]}`),
+		"own tenant": put("acme feed", "acme:a.md", `{"text": "---\naccess: public\ntenant: umbrella\n---\nBudget `+
+			`of Ann.\n", "access": ["user:ann"]}`),
 		"a public one":     put("acme feed", "acme:p.md", `{"text": "Budget for all.\n", "access": ["public"]}`),
 		"a private one":    put("acme feed", "acme:s.md", `{"text": "Budget of nobody.\n"}`),
 		"another one":      put("umbrella", "umbrella:u.md", `{"text": "Budget of umbrella.\n"}`),
@@ -471,7 +509,8 @@ func TestTenantsAndScopes(t *testing.T) {
 			t.Errorf("%s: %d", what, status)
 		}
 	}
-	if _, body := s.as(t, keys["called a:b"], "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`); !strings.Contains(body, "a tenant of this name cannot write") {
+	if _, body := s.as(t, keys["called a:b"], "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`); !strings.Contains(body,
+		"a tenant of this name cannot write") {
 		t.Errorf("a tenant without a tree is told %s", body)
 	}
 	// What a key does not see it cannot make readable.
@@ -480,17 +519,23 @@ func TestTenantsAndScopes(t *testing.T) {
 		status        int
 	}{
 		{"acme bob", "acme:a.md", `{"access": ["user:bob"]}`, 404}, {"acme bob", "acme:s.md", `{"access": ["public"]}`, 404},
-		{"acme bob", "acme:none.md", `{"access": ["user:bob"]}`, 404}, {"acme feed", "acme:s.md", `{"access": ["public"]}`, 404},
-		{"finance", "acme:p.md", `{"title": "x"}`, 404}, {"umbrella", "acme:p.md", `{"title": "x"}`, 403}, {"acme ann", "acme:a.md", `{"title": "x"}`, 403},
-		{"finance", "acme:f.md", `{"sets": ["sales"]}`, 403}, {"acme bob", "acme:p.md", `{"title": "Budgets"}`, 200}, {"umbrella", "umbrella:u.md", `{"title": "Budgets"}`, 200},
+		{"acme bob", "acme:none.md", `{"access": ["user:bob"]}`, 404},
+		{"acme feed", "acme:s.md", `{"access": ["public"]}`, 404},
+		{"finance", "acme:p.md", `{"title": "x"}`, 404}, {"umbrella", "acme:p.md", `{"title": "x"}`, 403},
+		{"acme ann", "acme:a.md", `{"title": "x"}`, 403},
+		{"finance", "acme:f.md", `{"sets": ["sales"]}`, 403}, {"acme bob", "acme:p.md", `{"title": "Budgets"}`, 200},
+		{"umbrella", "umbrella:u.md", `{"title": "Budgets"}`, 200},
 	} {
 		began := time.Now()
 		status, body := s.as(t, keys[c.key], "PATCH", "/v1/documents/"+c.id, c.body)
-		if status != c.status || status == 404 && (time.Since(began) < 4*time.Millisecond || !strings.Contains(body, fmt.Sprintf(`nothing is called \"%s\"`, c.id))) {
+		if status != c.status || status == 404 &&
+			(time.Since(began) < 4*time.Millisecond || !strings.Contains(body, fmt.Sprintf(`nothing is called \"%s\"`, c.id))) {
 			t.Errorf("%s: PATCH %s %s: %d %s after %v, want %d", c.key, c.id, c.body, status, body, time.Since(began), c.status)
 		}
 	}
-	for key, want := range map[string]string{"acme bob": "acme:f.md acme:p.md", "acme ann": "acme:a.md acme:f.md acme:p.md", "acme": "acme:f.md acme:p.md", "umbrella": "umbrella:u.md", "nobody": "api:x.md",
+	for key, want := range map[string]string{"acme bob": "acme:f.md acme:p.md",
+		"acme ann": "acme:a.md acme:f.md acme:p.md", "acme": "acme:f.md acme:p.md", "umbrella": "umbrella:u.md",
+		"nobody":     "api:x.md",
 		"everything": "acme:a.md acme:f.md acme:p.md acme:s.md api:x.md umbrella:u.md"} {
 		status, body := s.as(t, keys[key], "GET", "/v1/search?query=budget&limit=50", "")
 		var a collection.Answer
@@ -513,11 +558,13 @@ func TestTenantsAndScopes(t *testing.T) {
 	if status, _ := s.as(t, keys["acme"], "GET", "/metrics", ""); status != 403 {
 		t.Errorf("metrics without the scope: %d", status)
 	}
-	if res, _ := s.ask(t, "GET", "/v1/search?query=x", ""); res.StatusCode != 401 || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
+	if res, _ := s.ask(t, "GET", "/v1/search?query=x", ""); res.StatusCode != 401 ||
+		!strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
 		t.Errorf("without a key: %d %v", res.StatusCode, res.Header)
 	}
 	// Tasks are their owner's alone.
-	_, body := s.as(t, keys["acme feed"], "POST", "/v1/documents", `{"documents": [{"id": "acme:t.md", "text": "x"}], "async": true}`)
+	_, body := s.as(t, keys["acme feed"], "POST", "/v1/documents", `{"documents": [{"id": "acme:t.md", "text": "x"}], `+
+		`"async": true}`)
 	var answer httpdoor.BatchAnswer
 	if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Task == nil {
 		t.Fatal(body)
@@ -540,7 +587,8 @@ func TestHidden(t *testing.T) {
 		"keeper": {Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Access: []string{access.All}},
 	})
 	const path = "/v1/documents/api:zebra.md"
-	if status, body := s.as(t, keys["keeper"], "PUT", path, `{"text": "Savannas.\n", "properties": {"hidden": true}}`); status != 201 {
+	if status, body := s.as(t, keys["keeper"], "PUT", path,
+		`{"text": "Savannas.\n", "properties": {"hidden": true}}`); status != 201 {
 		t.Fatal(status, body)
 	}
 	seen := func(key string) bool {
@@ -572,8 +620,10 @@ func TestNamesOfProperties(t *testing.T) {
 		"acme": {Scopes: all, Tenant: "acme", Access: []string{access.All}},
 	})
 	for key, put := range map[string]string{
-		"ann":  `/v1/documents/api:graph.md {"text": "Savannas.\n", "access": ["user:ann"], "sets": ["handbook"], "properties": {"kg_entities": ["PERSON::ann"]}}`,
-		"acme": `/v1/documents/acme:graph.md {"text": "Savannas.\n", "access": ["public"], "properties": {"codename": "zebra"}}`,
+		"ann": `/v1/documents/api:graph.md {"text": "Savannas.\n", "access": ["user:ann"], "sets": ["handbook"], ` +
+			`"properties": {"kg_entities": ["PERSON::ann"]}}`,
+		"acme": `/v1/documents/acme:graph.md {"text": "Savannas.\n", "access": ["public"], "properties": ` +
+			`{"codename": "zebra"}}`,
 	} {
 		path, body, _ := strings.Cut(put, " ")
 		if status, answer := s.as(t, keys[key], "PUT", path, body); status != 201 {
@@ -584,7 +634,8 @@ func TestNamesOfProperties(t *testing.T) {
 		key, query string
 		found      string // the document that is found, and no other
 	}{
-		{"ann", "kg_entities:PERSON::ann", "api:graph.md"}, {"ann", "savannas KG_entities:PERSON::*", "api:graph.md"}, {"ann", "(sets:handbook)", "api:graph.md"},
+		{"ann", "kg_entities:PERSON::ann", "api:graph.md"}, {"ann", "savannas KG_entities:PERSON::*", "api:graph.md"},
+		{"ann", "(sets:handbook)", "api:graph.md"},
 		{"ann", "codename:zebra", ""}, {"acme", "codename:zebra", "acme:graph.md"}, {"acme", "kg_entities:PERSON::ann", ""},
 	} {
 		_, body := s.as(t, keys[c.key], "GET", "/v1/search?query="+url.QueryEscape(c.query), "")
@@ -606,12 +657,15 @@ func TestNamesOfProperties(t *testing.T) {
 		}
 	}
 	// Twenty names are no twenty looks into the store: further ones need prop.
-	_, body := s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 b:1 c:1 d:1 kg_entities:PERSON::ann"), "")
-	if !strings.Contains(body, `\"kg_entities:\" was not looked up`) || !strings.Contains(body, `did you mean \"prop.kg_entities:\"?`) {
+	_, body := s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 b:1 c:1 d:1 kg_entities:PERSON::ann"),
+		"")
+	if !strings.Contains(body, `\"kg_entities:\" was not looked up`) ||
+		!strings.Contains(body, `did you mean \"prop.kg_entities:\"?`) {
 		t.Error(body)
 	}
 	// One name is one look, however often it stands there.
-	_, body = s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 A:2 a:3 a:4 a:5 kg_entities:PERSON::ann"), "")
+	_, body = s.as(t, keys["ann"], "GET", "/v1/search?query="+
+		url.QueryEscape("a:1 A:2 a:3 a:4 a:5 kg_entities:PERSON::ann"), "")
 	if strings.Contains(body, `\"kg_entities:\" `) {
 		t.Error(body)
 	}
@@ -628,7 +682,8 @@ func TestWritesStayWithinSets(t *testing.T) {
 	working(t, s.fixture.Collection)
 	for _, id := range []string{"sales.md", "finance.md"} {
 		set, _, _ := strings.Cut(id, ".")
-		if status, body := s.as(t, keys["all"], "PUT", "/v1/documents/acme:"+id, `{"text": "Budget.\n", "sets": ["`+set+`"]}`); status != 201 {
+		if status, body := s.as(t, keys["all"], "PUT", "/v1/documents/acme:"+id, `{"text": "Budget.\n", "sets": ["`+set+
+			`"]}`); status != 201 {
 			t.Fatalf("%s: %d %s", id, status, body)
 		}
 	}
@@ -638,11 +693,15 @@ func TestWritesStayWithinSets(t *testing.T) {
 	}{
 		{"finance", "PUT", "/v1/documents/acme:sales.md", `{"text": "x"}`, 403},
 		{"finance", "DELETE", "/v1/documents/acme:sales.md", "", 404},
-		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "text": "x"}]}`, 403},
-		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "umbrella:new.md", "text": "x"}]}`, 403},
-		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:other.md", "text": "x", "sets": ["sales"]}]}`, 403},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", ` +
+			`"text": "x"}]}`, 403},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": ` +
+			`"umbrella:new.md", "text": "x"}]}`, 403},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:other.md", ` +
+			`"text": "x", "sets": ["sales"]}]}`, 403},
 		{"finance", "DELETE", "/v1/documents/acme:nosuch.md", "", 404},
-		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "delete": true}]}`, 404},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", ` +
+			`"delete": true}]}`, 404},
 		{"finance", "PATCH", "/v1/documents/acme:sales.md", `{"title": "x"}`, 404},
 		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"sets": ["sales"]}`, 403},
 		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"sets": []}`, 403},
@@ -657,7 +716,8 @@ func TestWritesStayWithinSets(t *testing.T) {
 		if status != c.status {
 			t.Errorf("%s: %s %s %s: %d %s, want %d", c.key, c.method, c.path, c.body, status, body, c.status)
 		}
-		where := map[string]string{"PUT": `"parameter":"id"`, "PATCH": `"pointer":"#/sets"`, "POST": `"pointer":"#/documents/1/`}[c.method]
+		where := map[string]string{"PUT": `"parameter":"id"`, "PATCH": `"pointer":"#/sets"`,
+			"POST": `"pointer":"#/documents/1/`}[c.method]
 		if status == 403 && !strings.Contains(body, where) {
 			t.Errorf("%s: %s %s %s: %s, want %s", c.key, c.method, c.path, c.body, body, where)
 		}

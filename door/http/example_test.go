@@ -44,7 +44,8 @@ func Example() {
 	_, err = coll.Refresh(context.Background())
 	check(err)
 
-	handler, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{coll}, Open: access.Unrestricted()})
+	handler, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{coll},
+		Open: access.Unrestricted()})
 	check(err)
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", handler)

@@ -79,7 +79,8 @@ func kept(t *testing.T, s *server) map[string]string {
 func TestFailedWrites(t *testing.T) {
 	s, store := filling(t)
 	var answer httpdoor.BatchAnswer
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &answer)
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", `+
+		`"text": "Bananas.\n"}]}`, &answer)
 	before := kept(t, s)
 	for _, c := range []struct {
 		method, path, body string
@@ -123,7 +124,8 @@ func TestNoSpace(t *testing.T) {
 	store.writes.Store(true)
 	for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
 		res, answer := s.ask(t, method, "/v1/documents/api:a.md", body)
-		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(answer), "no space left") || strings.Contains(string(answer), "secret") {
+		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
+			!strings.Contains(string(answer), "no space left") || strings.Contains(string(answer), "secret") {
 			t.Errorf("%s: %d %v %s", method, res.StatusCode, res.Header, answer)
 		}
 	}
@@ -156,7 +158,8 @@ func TestNoSpace(t *testing.T) {
 		t.Fatalf("found without space: %v", ids)
 	}
 	store.writes.Store(false)
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0 ||
+		len(found(t, s, "cherries")) == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			_, task := s.ask(t, "GET", "/v1/tasks/"+answer.Task.ID, "")
 			t.Fatalf("with space again not everything that was accepted is found: %s", task)
@@ -267,12 +270,14 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	write(figs, text, later)
 	write(elder, old, time.Now())
 	working(t, s.fixture.Collection)
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "figs")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(found(t, s, "figs")) == 0 ||
+		len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
 		}
 	}
-	for query, want := range map[string]bool{"apples": true, "pears": false, "bananas": true, "dates": false, "cherries": true, "figs": true, "elderberries": false} {
+	for query, want := range map[string]bool{"apples": true, "pears": false, "bananas": true, "dates": false,
+		"cherries": true, "figs": true, "elderberries": false} {
 		if ids := found(t, s, query); len(ids) > 0 != want {
 			t.Errorf("%s: found %v", query, ids)
 		}
@@ -313,14 +318,21 @@ func TestRejectedOfBatch(t *testing.T) {
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
 	s.fixture = fixture
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &httpdoor.BatchAnswer{})
-	res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Pears.\n"}, {"id": "api:a.md", "text": "Plums, heavy.\n"}, {"id": "api:new.md", "text": "Grapes, heavy.\n"}, {"id": "api:b.md", "delete": true}]}`)
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", `+
+		`"text": "Bananas.\n"}]}`, &httpdoor.BatchAnswer{})
+	res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Pears.\n"}, {"id": `+
+		`"api:a.md", "text": "Plums, heavy.\n"}, {"id": "api:new.md", "text": "Grapes, heavy.\n"}, {"id": "api:b.md", `+
+		`"delete": true}]}`)
 	var p httpdoor.Problem
-	if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != 422 || len(p.Errors) != 2 || p.Errors[0].Pointer != "#/documents/1" || p.Errors[1].Pointer != "#/documents/2" ||
-		!strings.Contains(p.Detail, "api:a.md (") || !strings.Contains(p.Detail, "it is too heavy") || !strings.Contains(p.Detail, "2 of 4 changes are made, and what was not taken is as it was") || strings.Contains(p.Detail, "versions") {
+	if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != 422 || len(p.Errors) != 2 ||
+		p.Errors[0].Pointer != "#/documents/1" || p.Errors[1].Pointer != "#/documents/2" ||
+		!strings.Contains(p.Detail, "api:a.md (") || !strings.Contains(p.Detail, "it is too heavy") ||
+		!strings.Contains(p.Detail, "2 of 4 changes are made, and what was not taken is as it was") ||
+		strings.Contains(p.Detail, "versions") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
-	for text, want := range map[string]bool{"apples": true, "pears": true, "bananas": false, "plums": false, "grapes": false} {
+	for text, want := range map[string]bool{"apples": true, "pears": true, "bananas": false, "plums": false,
+		"grapes": false} {
 		if ids := found(t, s, text); len(ids) > 0 != want {
 			t.Errorf("%s: found %v", text, ids)
 		}
@@ -329,7 +341,8 @@ func TestRejectedOfBatch(t *testing.T) {
 	for _, content := range kept(t, s) {
 		texts = append(texts, content)
 	}
-	if all := strings.Join(texts, ""); len(texts) != 2 || !strings.Contains(all, "Apples") || !strings.Contains(all, "Pears") {
+	if all := strings.Join(texts, ""); len(texts) != 2 || !strings.Contains(all, "Apples") ||
+		!strings.Contains(all, "Pears") {
 		t.Errorf("kept are %v", texts)
 	}
 	for id, want := range map[string]int{"api:a.md": 200, "api:c.md": 200, "api:b.md": 404, "api:new.md": 404} {
@@ -337,7 +350,8 @@ func TestRejectedOfBatch(t *testing.T) {
 			t.Errorf("PATCH %s: %d %s", id, res.StatusCode, body)
 		}
 	}
-	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`); res.StatusCode != 422 || !strings.Contains(string(body), "0 of 1 changes are made") || len(found(t, s, "apples")) == 0 {
+	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`); res.StatusCode != 422 ||
+		!strings.Contains(string(body), "0 of 1 changes are made") || len(found(t, s, "apples")) == 0 {
 		t.Errorf("PUT: %d %s", res.StatusCode, body)
 	}
 }
@@ -360,7 +374,8 @@ func TestRejectedAfterCrash(t *testing.T) {
 		for _, f := range []struct {
 			name, content string
 			at            time.Time
-		}{{name, content, time.Now().Add(-time.Hour)}, {key + "-00.json", strings.Replace(content, "Apples", "heavy Apples", 1), time.Now()}} {
+		}{{name, content, time.Now().Add(-time.Hour)},
+			{key + "-00.json", strings.Replace(content, "Apples", "heavy Apples", 1), time.Now()}} {
 			full := filepath.Join(fixture.Options.Documents, f.name)
 			if err := errors.Join(os.WriteFile(full, []byte(f.content), 0o600), os.Chtimes(full, f.at, f.at)); err != nil {
 				t.Fatal(err)
@@ -387,7 +402,8 @@ func TestChangedAtStart(t *testing.T) {
 		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", "text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
+		`"text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
 	s = start(t, notes, func(o *httpdoor.Options) { // the index is lost
 		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
 		o.Collections = []*collection.Collection{fixture.Collection}
@@ -422,9 +438,12 @@ func TestRefusedAtStart(t *testing.T) {
 		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", "text": "Bananas."}]}`, &httpdoor.BatchAnswer{})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
+		`"text": "Bananas."}]}`, &httpdoor.BatchAnswer{})
 	s = start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents, o.Backend = docs, picky{o.Backend} })
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
+			o.Documents, o.Backend = docs, picky{o.Backend}
+		})
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
 	s.fixture = fixture
@@ -459,7 +478,8 @@ func TestRefusedAtStart(t *testing.T) {
 	if _, ok := kept(t, s)[heavy]; !ok || heavy == "" {
 		t.Errorf("%q is not kept: %v", heavy, kept(t, s))
 	}
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries."}], "async": true}`, &collection.Task{})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries."}], "async": true}`,
+		&collection.Task{})
 	for deadline := time.Now().Add(time.Minute); len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a task is not done")
@@ -479,12 +499,17 @@ func TestRefusedAtStart(t *testing.T) {
 func TestRefusedAtStartAndDeleted(t *testing.T) {
 	docs := t.TempDir()
 	s := start(t, notes, func(o *httpdoor.Options) {
-		o.Collections = []*collection.Collection{collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs }).Collection}
+		o.Collections = []*collection.Collection{collectiontest.Open(t, notes, func(o *collection.Options) {
+			o.Documents = docs
+		}).Collection}
 	})
-	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples", "sets": ["fruit"]}, {"id": "api:b.md", "text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples", "sets": ["fruit"]}, `+
+		`{"id": "api:b.md", "text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
 	var fixture *collectiontest.Fixture
 	s = start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents, o.Backend = docs, picky{o.Backend} })
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
+			o.Documents, o.Backend = docs, picky{o.Backend}
+		})
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
 	s.fixture = fixture
@@ -504,11 +529,13 @@ func TestRefusedAtStartAndDeleted(t *testing.T) {
 		return access.Grant{Scopes: []access.Scope{access.ScopeIngest}, Tenant: access.All, Sets: sets}
 	}
 	for id, sets := range map[sheaf.ID][]string{"api:a.md": {"stone"}, "api:b.md": {"fruit"}} {
-		if _, err := fixture.Collection.Write(ctx, bound(sets...), []collection.Change{{ID: id}}); !errors.Is(err, sheaf.ErrNotFound) {
+		if _, err := fixture.Collection.Write(ctx, bound(sets...), []collection.Change{{ID: id}}); !errors.Is(err,
+			sheaf.ErrNotFound) {
 			t.Errorf("%s is deleted by a key of the sets %v: %v", id, sets, err)
 		}
 	}
-	if res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`); res.StatusCode != 422 || len(kept(t, s)) != 2 || len(refused()) != 2 {
+	if res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`); res.StatusCode != 422 ||
+		len(kept(t, s)) != 2 || len(refused()) != 2 {
 		t.Errorf("another version that is refused: %d %s; kept are %v", res.StatusCode, body, kept(t, s))
 	}
 	if _, err := fixture.Collection.Write(ctx, bound("fruit"), []collection.Change{{ID: "api:a.md"}}); err != nil {

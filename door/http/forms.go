@@ -52,7 +52,8 @@ func (s *schemas) parametersOf(p *collection.Profile) schema {
 	properties := schema{}
 	for i := range p.Parameters {
 		q := &p.Parameters[i]
-		o := settingSchema(collection.StageOption{Number: len(q.OneOf) == 0, Integer: q.Integer, Min: q.Min, Max: q.Max, OneOf: q.OneOf})
+		o := settingSchema(collection.StageOption{Number: len(q.OneOf) == 0, Integer: q.Integer, Min: q.Min, Max: q.Max,
+			OneOf: q.OneOf})
 		o["description"] = q.About + " (" + q.Range + ")"
 		if q.Default != "" {
 			o["description"] = q.About + " (" + q.Range + "; default " + q.Default + ")"
@@ -65,7 +66,8 @@ func (s *schemas) parametersOf(p *collection.Profile) schema {
 }
 
 // settingForms is what a setting is of which no more is known.
-var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"}, schema{"type": "boolean"}}}
+var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"},
+	schema{"type": "boolean"}}}
 
 // settingSchema is what a setting or a parameter may be: a number, true and false may be
 // written as a text too.
@@ -112,7 +114,8 @@ func stageForms(name string) (rankings, settings schema, required bool) {
 		}
 	}
 	settings = schema{"type": "object", "properties": properties, "additionalProperties": false,
-		"description": "The stage's settings, as in a profile. A number may also be an expression over limit, as a text: \"3x\" is 3 times the limit."}
+		"description": "The stage's settings, as in a profile. A number may also be an expression over limit, as a text: " +
+			"\"3x\" is 3 times the limit."}
 	if len(needed) > 0 {
 		settings["required"] = needed
 	}
@@ -135,7 +138,8 @@ func stageExample(name, general string) string {
 			set[o.Name] = "tag"
 		}
 	}
-	b, err := json.Marshal(map[string]any{"rankings": [][]collection.Scored{{{ID: "A", Score: 2}, {ID: "B", Score: 1}}}, "settings": set})
+	b, err := json.Marshal(map[string]any{"rankings": [][]collection.Scored{{{ID: "A", Score: 2}, {ID: "B", Score: 1}}},
+		"settings": set})
 	if err != nil {
 		panic("write an example: " + err.Error())
 	}
@@ -145,9 +149,11 @@ func stageExample(name, general string) string {
 // stageSettings are settings that the table of stages calls texts or numbers, and
 // that a stage wants like this.
 var stageSettings = map[string]schema{
-	"property_boost.name": {"anyOf": []any{schema{"type": "string", "minLength": 1, "maxLength": maxSetting}, schema{"type": "number"}, schema{"type": "boolean"}}},
-	"field_boost.field":   {"anyOf": []any{schema{"type": "string", "pattern": `^(?:tree|folder|tag|prop\.[^\u0000-\u001f]+)$`, "maxLength": maxSetting}}},
-	"folder_boost.max":    capForms, "graph_boost.max": capForms, "property_boost.max": capForms,
+	"property_boost.name": {"anyOf": []any{schema{"type": "string", "minLength": 1, "maxLength": maxSetting},
+		schema{"type": "number"}, schema{"type": "boolean"}}},
+	"field_boost.field": {"anyOf": []any{schema{"type": "string",
+		"pattern": `^(?:tree|folder|tag|prop\.[^\u0000-\u001f]+)$`, "maxLength": maxSetting}}},
+	"folder_boost.max": capForms, "graph_boost.max": capForms, "property_boost.max": capForms,
 }
 
 // capForms is the largest factor of a stage: none, or at least 1.

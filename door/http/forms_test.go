@@ -53,7 +53,8 @@ func forms(t *testing.T, s *server, body, by string, member string) map[string]m
 		var link struct {
 			Ref string `json:"$ref"`
 		}
-		if json.Unmarshal(f.Properties[by], &name) != nil || json.Unmarshal(f.Properties[member], &link) != nil || len(name.Enum) != 1 {
+		if json.Unmarshal(f.Properties[by], &name) != nil || json.Unmarshal(f.Properties[member], &link) != nil ||
+			len(name.Enum) != 1 {
 			t.Fatalf("the forms of %s: %s", body, f.Properties)
 		}
 		out[name.Enum[0]] = doc.Components.Schemas[strings.TrimPrefix(link.Ref, "#/components/schemas/")].Properties
@@ -99,16 +100,19 @@ func TestChoicesAreOfOneType(t *testing.T) {
 // says it of a profile as soon as it is saved.
 func TestFormsGoByProfiles(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Open = access.Unrestricted() })
-	for body, member := range map[string]string{"SearchBodyInput": "parameters", "ExplainBodyInput": "parameters", "ChangesBodyInput": "change"} {
+	for body, member := range map[string]string{"SearchBodyInput": "parameters", "ExplainBodyInput": "parameters",
+		"ChangesBodyInput": "change"} {
 		got := forms(t, s, body, "profile", member)
-		if got[""]["meaning"] == nil || got["sheaf"]["meaning"] == nil || got["rrf"]["rrf_k"] == nil || got["rrf"]["meaning"] != nil || got["mine"] != nil {
+		if got[""]["meaning"] == nil || got["sheaf"]["meaning"] == nil || got["rrf"]["rrf_k"] == nil ||
+			got["rrf"]["meaning"] != nil || got["mine"] != nil {
 			t.Errorf("%s: %v", body, got)
 		}
 	}
 	if got := forms(t, s, "ProfileBodyInput", "extends", "parameters"); got["rrf"]["rrf_k"] == nil {
 		t.Errorf("a saved profile: %v", got)
 	}
-	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", `{"extends": "rrf", "parameters": {"rrf_k": 7}}`); res.StatusCode != 201 {
+	if res, body := s.ask(t, "PUT", "/v1/profiles/mine",
+		`{"extends": "rrf", "parameters": {"rrf_k": 7}}`); res.StatusCode != 201 {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
 	if got := forms(t, s, "SearchBodyInput", "profile", "parameters"); got["mine"]["rrf_k"] == nil {
@@ -147,7 +151,8 @@ func TestParametersThatTheDocumentAllows(t *testing.T) {
 						x = float64(int(x))
 					}
 					set[p] = x
-					if text := strconv.FormatFloat(x, 'f', -1, 64); draw.IntN(2) == 0 && len(a.AnyOf) > 1 && regexp.MustCompile(a.AnyOf[1].Pattern).MatchString(text) {
+					if text := strconv.FormatFloat(x, 'f', -1, 64); draw.IntN(2) == 0 && len(a.AnyOf) > 1 &&
+						regexp.MustCompile(a.AnyOf[1].Pattern).MatchString(text) {
 						set[p] = text
 					}
 				}
@@ -158,7 +163,8 @@ func TestParametersThatTheDocumentAllows(t *testing.T) {
 			}
 			res, answer := s.ask(t, "POST", "/v1/search", string(body))
 			switch {
-			case res.StatusCode == 409 && strings.Contains(string(answer), `"pointer":"#/parameters`) && !strings.Contains(string(answer), "invalid: "):
+			case res.StatusCode == 409 && strings.Contains(string(answer), `"pointer":"#/parameters`) &&
+				!strings.Contains(string(answer), "invalid: "):
 				conflicts++
 			case res.StatusCode != 200:
 				t.Errorf("%s: %d %s", body, res.StatusCode, answer)
@@ -179,13 +185,20 @@ func TestFiltersThatTheDocumentAllows(t *testing.T) {
 		filter string
 		allows bool
 	}{
-		{"", true}, {" ", true}, {"tag:howto", true}, {"-tag:howto path:guides/", true}, {"tag:a OR tag:b ext:md", true}, {"-(tag:a OR tag:b)", true}, {"tag:日本", true},
-		{"after:2024-05 before:7d", true}, {"date:>=2024-02-28", true}, {"on:yesterday", true}, {"prop.rating:>3.5", true}, {"prop.status:be*", true}, {"prop.x:*", true}, {`tag:"two words"`, true},
-		{"path:git.md", true}, {"path:/a/b.md", true}, {"#a/b", true}, {"tag:—", true}, {"tag:*", true}, {"-tags:* ext:*", true},
-		{"prop.kg:PERSON::ann", true}, {"prop.a1:x", true}, {"prop.größe:1", true}, {"#größe", true}, {"#1a*", true}, {"ext:md,txt", true}, {"after:2024-02-29", true}, {"after:2000-02-29", true},
-		{"(tag:a tag:b)", true}, {"tag:a OR (tag:b tag:c)", true}, {"-( tag:a -tag:b OR ext:md )", true}, {"prop.date:>2024-01-05", true}, {"+tag:a", true}, {"tag:a\text:md\nprop.x:!", true},
-		{"after:2023-02-29", false}, {"after:1900-02-29", false}, {"#12", false}, {"prop.x:>word", false}, {"tag:a,b", false}, {"()", false}, {"tag:a OR", false}, {"tag:a OR words", false},
-		{"howto", false}, {"tag:", false}, {"path:guides", false}, {"after:2024-13", false}, {"on:2024-02-31", false}, {"tag:a words", false}, {"(tag:a", false}, {"tag:**", false}, {"a*b", false}, {"OR", false},
+		{"", true}, {" ", true}, {"tag:howto", true}, {"-tag:howto path:guides/", true}, {"tag:a OR tag:b ext:md", true},
+		{"-(tag:a OR tag:b)", true}, {"tag:日本", true},
+		{"after:2024-05 before:7d", true}, {"date:>=2024-02-28", true}, {"on:yesterday", true}, {"prop.rating:>3.5", true},
+		{"prop.status:be*", true}, {"prop.x:*", true}, {`tag:"two words"`, true},
+		{"path:git.md", true}, {"path:/a/b.md", true}, {"#a/b", true}, {"tag:—", true}, {"tag:*", true},
+		{"-tags:* ext:*", true},
+		{"prop.kg:PERSON::ann", true}, {"prop.a1:x", true}, {"prop.größe:1", true}, {"#größe", true}, {"#1a*", true},
+		{"ext:md,txt", true}, {"after:2024-02-29", true}, {"after:2000-02-29", true},
+		{"(tag:a tag:b)", true}, {"tag:a OR (tag:b tag:c)", true}, {"-( tag:a -tag:b OR ext:md )", true},
+		{"prop.date:>2024-01-05", true}, {"+tag:a", true}, {"tag:a\text:md\nprop.x:!", true},
+		{"after:2023-02-29", false}, {"after:1900-02-29", false}, {"#12", false}, {"prop.x:>word", false}, {"tag:a,b", false},
+		{"()", false}, {"tag:a OR", false}, {"tag:a OR words", false},
+		{"howto", false}, {"tag:", false}, {"path:guides", false}, {"after:2024-13", false}, {"on:2024-02-31", false},
+		{"tag:a words", false}, {"(tag:a", false}, {"tag:**", false}, {"a*b", false}, {"OR", false},
 	} {
 		if pattern.MatchString(c.filter) != c.allows {
 			t.Errorf("%q: the document allows it: %v", c.filter, !c.allows)
@@ -215,7 +228,8 @@ func TestFiltersDrawnFromThePattern(t *testing.T) {
 		if i%20 > 0 || utf8.RuneCountInString(b.String()) > 1000 {
 			continue
 		}
-		if res, body := s.ask(t, "GET", "/v1/search?query=undo&filter="+url.QueryEscape(b.String()), ""); res.StatusCode != 200 {
+		if res, body := s.ask(t, "GET", "/v1/search?query=undo&filter="+url.QueryEscape(b.String()),
+			""); res.StatusCode != 200 {
 			t.Fatalf("%q: %d %s", b.String(), res.StatusCode, body)
 		}
 	}
@@ -274,7 +288,8 @@ func filterPattern(t *testing.T, s *server) *regexp.Regexp {
 		} `json:"components"`
 	}
 	s.get(t, "GET", "/openapi.json", "", &doc)
-	return regexp.MustCompile(regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(doc.Components.Schemas["Filter"].Pattern, `\x{$1}`))
+	return regexp.MustCompile(regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(
+		doc.Components.Schemas["Filter"].Pattern, `\x{$1}`))
 }
 
 // TestFormsOfSeveralCollections: collections with one list of profiles and another
@@ -304,8 +319,10 @@ func TestFormsOfSeveralCollections(t *testing.T) {
 // TestStrangersAndProfiles: who has no key that may search is told of no saved profile
 // and of no default of a parameter.
 func TestStrangersAndProfiles(t *testing.T) {
-	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin, access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
-	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/merger", `{"extends": "rrf", "about": "For the merger.", "parameters": {"rrf_k": 7}}`); status != 201 {
+	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
+		access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
+	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/merger", `{"extends": "rrf", "about": "For the `+
+		`merger.", "parameters": {"rrf_k": 7}}`); status != 201 {
 		t.Fatal(status, body)
 	}
 	for _, c := range []struct {
@@ -313,7 +330,8 @@ func TestStrangersAndProfiles(t *testing.T) {
 		knows bool
 	}{{"feed", false}, {"admin", true}, {"none", false}, {"admin", true}} {
 		_, text := s.as(t, keys[c.key], "GET", "/openapi.json", "")
-		if strings.Contains(text, "merger") != c.knows || strings.Contains(text, "default 7)") != c.knows || strings.Contains(text, "; default ") != c.knows || !strings.Contains(text, `"ParametersOf_rrf"`) {
+		if strings.Contains(text, "merger") != c.knows || strings.Contains(text, "default 7)") != c.knows ||
+			strings.Contains(text, "; default ") != c.knows || !strings.Contains(text, `"ParametersOf_rrf"`) {
 			t.Errorf("%s: the document tells of the saved profile: %v", c.key, !c.knows)
 		}
 	}
@@ -324,7 +342,8 @@ func TestStrangersAndProfiles(t *testing.T) {
 func TestProfilesAreAskedForOnceASecond(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	synctest.Test(t, func(t *testing.T) {
-		a, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted()})
+		a, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+			Open: access.Unrestricted()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +355,8 @@ func TestProfilesAreAskedForOnceASecond(t *testing.T) {
 		}
 		before := knows()
 		dir := f.Options.ProfileDirs[0]
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "byhand.yaml"), []byte("name: byhand\nextends: rrf\n"), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o755),
+			os.WriteFile(filepath.Join(dir, "byhand.yaml"), []byte("name: byhand\nextends: rrf\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(900 * time.Millisecond)
@@ -359,7 +379,9 @@ func TestTakenOrContradictory(t *testing.T) {
 	if p := s.wrong(t, 409, "PUT", "/v1/profiles/mine", mine); len(p.Errors) != 1 || p.Errors[0].Parameter != "name" {
 		t.Errorf("a name that is taken: %+v", p)
 	}
-	if p := s.wrong(t, 409, "PUT", "/v1/profiles/new", `{"extends": "onyx-vespa", "parameters": {"target_hits": 1}}`); len(p.Errors) == 0 || p.Errors[0].Parameter == "name" {
+	if p := s.wrong(t, 409, "PUT", "/v1/profiles/new",
+		`{"extends": "onyx-vespa", "parameters": {"target_hits": 1}}`); len(p.Errors) == 0 ||
+		p.Errors[0].Parameter == "name" {
 		t.Errorf("parameters that contradict each other: %+v", p)
 	}
 }
@@ -386,12 +408,16 @@ func TestStagesOfTheDocument(t *testing.T) {
 						set[other.Name] = "tag"
 					}
 				}
-				body, err := json.Marshal(map[string]any{"rankings": [][]collection.Scored{{{ID: "notes:git.md", Score: 1}}}, "settings": set})
+				body, err := json.Marshal(map[string]any{"rankings": [][]collection.Scored{{{ID: "notes:git.md", Score: 1}}},
+					"settings": set})
 				if err != nil {
 					t.Fatal(err)
 				}
-				pair := slices.Contains([]string{"normalize.low", "normalize.high", "adaptive.floor", "adaptive.ceiling"}, name+"."+o.Name) // which bound each other
-				if res, answer := s.ask(t, "POST", "/v1/stages/"+name, string(body)); res.StatusCode != 200 && !(pair && res.StatusCode == 409) {
+				// which bound each other
+				pair := slices.Contains([]string{"normalize.low", "normalize.high", "adaptive.floor", "adaptive.ceiling"}, name+"."+
+					o.Name)
+				if res, answer := s.ask(t, "POST", "/v1/stages/"+name, string(body)); res.StatusCode != 200 &&
+					!(pair && res.StatusCode == 409) {
 					t.Errorf("%s %s: %d %s", name, body, res.StatusCode, answer)
 				}
 			}
@@ -407,23 +433,31 @@ func TestStagesOfTheDocument(t *testing.T) {
 	if doc.Paths["/v1/stages/{name}"] != nil {
 		t.Error("the document has a stage of any name")
 	}
-	for weights, status := range map[string]int{`[2, 1]`: 200, `[0, 1]`: 200, `[1]`: 409, `[0, 0]`: 409, `[-1, 1]`: 400, `["1", 1]`: 400, `1`: 400} {
-		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}], [{"id": "b", "score": 1}]], "settings": {"method": "rrf"}, "weights": `+weights+`}`); res.StatusCode != status || status == 200 == strings.Contains(string(body), "#/weights") {
+	for weights, status := range map[string]int{`[2, 1]`: 200, `[0, 1]`: 200, `[1]`: 409, `[0, 0]`: 409, `[-1, 1]`: 400,
+		`["1", 1]`: 400, `1`: 400} {
+		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}], [{"id": "b", `+
+			`"score": 1}]], "settings": {"method": "rrf"}, "weights": `+weights+`}`); res.StatusCode != status ||
+			status == 200 == strings.Contains(string(body), "#/weights") {
 			t.Errorf("weights %s: %d %s", weights, res.StatusCode, body)
 		}
 	}
 	for unit, status := range map[string]int{`true`: 200, `"true"`: 200, `false`: 200, `1`: 422, `null`: 400} {
-		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}]], "settings": {"method": "rrf", "unit": `+unit+`}}`); res.StatusCode != status || strings.Contains(string(body), `"score":1`) != strings.Contains(unit, "true") {
+		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}]], "settings": `+
+			`{"method": "rrf", "unit": `+unit+`}}`); res.StatusCode != status ||
+			strings.Contains(string(body), `"score":1`) != strings.Contains(unit, "true") {
 			t.Errorf("unit %s: %d %s", unit, res.StatusCode, body)
 		}
 	}
-	if p := s.wrong(t, 422, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}]], "settings": {"n": 1}, "weights": [1]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/weights" {
+	if p := s.wrong(t, 422, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}]], "settings": {"n": 1}, `+
+		`"weights": [1]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/weights" {
 		t.Errorf("weights of one ranking: %+v", p)
 	}
-	if p := s.wrong(t, 400, "POST", "/v1/stages/top", `{"rankings": [[{"score": 1}]]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/rankings/0/0/id" {
+	if p := s.wrong(t, 400, "POST", "/v1/stages/top", `{"rankings": [[{"score": 1}]]}`); len(p.Errors) != 1 ||
+		p.Errors[0].Pointer != "#/rankings/0/0/id" {
 		t.Errorf("a hit without an identifier: %+v", p)
 	}
-	if res, body := s.ask(t, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}, {"id": "b", "score": 1}]], "settings": {"n": 1, "when": 0}}`); res.StatusCode != 200 || !strings.Contains(string(body), `"id":"b"`) {
+	if res, body := s.ask(t, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}, {"id": "b", "score": `+
+		`1}]], "settings": {"n": 1, "when": 0}}`); res.StatusCode != 200 || !strings.Contains(string(body), `"id":"b"`) {
 		t.Errorf("a stage that is left out: %d %s", res.StatusCode, body)
 	}
 	if res, body := s.ask(t, "POST", "/v1/stages/rerank", `{"rankings": [[]]}`); res.StatusCode != 404 {
@@ -440,7 +474,8 @@ func TestCursorOfAnotherQuery(t *testing.T) {
 	if a.Next == "" {
 		t.Fatal("there is no next page")
 	}
-	if p := s.wrong(t, 409, "GET", "/v1/search?query=other&cursor="+a.Next, ""); len(p.Errors) != 1 || p.Errors[0].Parameter != "cursor" || !strings.Contains(p.Errors[0].Detail, `"commit"`) {
+	if p := s.wrong(t, 409, "GET", "/v1/search?query=other&cursor="+a.Next, ""); len(p.Errors) != 1 ||
+		p.Errors[0].Parameter != "cursor" || !strings.Contains(p.Errors[0].Detail, `"commit"`) {
 		t.Errorf("%+v", p)
 	}
 }

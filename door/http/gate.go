@@ -60,7 +60,8 @@ func (g *gate) enter(caller string, came time.Time) (*place, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.of[caller] >= g.limits.OfOne {
-		return nil, problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once", g.limits.OfOne)
+		return nil, problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once",
+			g.limits.OfOne)
 	}
 	g.of[caller]++
 	return &place{gate: g, caller: caller, came: came}, nil

@@ -233,7 +233,8 @@ func TestFullIsOfProcessors(t *testing.T) {
 	for _, c := range []struct {
 		running, processors, spare, work int
 		full                             bool
-	}{{1, 1, 0, 1, true}, {1, 4, 0, 1, false}, {4, 4, 0, 1, false}, {4, 4, 0, 3, false}, {4, 4, 0, 4, true}, {8, 4, 0, 4, true},
+	}{{1, 1, 0, 1, true}, {1, 4, 0, 1, false}, {4, 4, 0, 1, false}, {4, 4, 0, 3, false}, {4, 4, 0, 4, true},
+		{8, 4, 0, 4, true},
 		{2, 2, 1, 1, false}, {2, 2, 1, 2, true}} {
 		runtime.GOMAXPROCS(c.processors)
 		l := Limits{Running: c.running, Patience: time.Minute}
@@ -252,7 +253,8 @@ func TestFullIsOfProcessors(t *testing.T) {
 			p = own
 		}
 		if got := p.Full(); got != c.full {
-			t.Errorf("%d of %d requests work on %d processors and %d that only Go is told of: full is %v", c.work, c.running, c.processors, c.spare, got)
+			t.Errorf("%d of %d requests work on %d processors and %d that only Go is told of: full is %v", c.work, c.running,
+				c.processors, c.spare, got)
 		}
 	}
 }
@@ -280,7 +282,8 @@ func TestBeginInOrder(t *testing.T) {
 	}
 	var order []int
 	var places []*place
-	for i, c := range []*connection{nil, answered(time.Millisecond), answered(time.Hour), {}, answered(headStart), answered(5 * time.Millisecond), nil} {
+	for i, c := range []*connection{nil, answered(time.Millisecond), answered(time.Hour), {}, answered(headStart),
+		answered(5 * time.Millisecond), nil} {
 		p, err := g.enter("ann", c.came(seen))
 		if err != nil {
 			t.Fatal(err)

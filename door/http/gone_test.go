@@ -179,7 +179,8 @@ func TestKeysGone(t *testing.T) {
 					status = 503
 				}
 				res, body := s.ask(t, "GET", address, "", header...)
-				if res.StatusCode != status || gone && res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "keys.json") {
+				if res.StatusCode != status || gone && res.Header.Get("Retry-After") == "" ||
+					strings.Contains(string(body), "keys.json") {
 					t.Errorf("gone %v: %s: %d %s", gone, address, res.StatusCode, body)
 				}
 			}
@@ -196,15 +197,18 @@ func TestKeysUnreadable(t *testing.T) {
 		"of a later one":   `{"format": 2}`,
 		"a filter of old":  `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "filter": "layoffs"}]}`,
 		"an unknown scope": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["layoffs"]}]}`,
-		"a misspelled end": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`,
+		"a misspelled end": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "expire": ` +
+			`"2020-01-01T00:00:00Z"}]}`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, header := range [][]string{{"Authorization", "Bearer " + secret}, nil} {
-			for _, address := range []string{"/readyz", "/v1/collections", "/openapi.json", "/metrics", "/v1/search?query=undo"} {
+			for _, address := range []string{"/readyz", "/v1/collections", "/openapi.json", "/metrics",
+				"/v1/search?query=undo"} {
 				res, body := s.ask(t, "GET", address, "", header...)
-				if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "the keys cannot be read: the log says why") {
+				if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
+					!strings.Contains(string(body), "the keys cannot be read: the log says why") {
 					t.Errorf("%s: %s: %d %s", name, address, res.StatusCode, body)
 				}
 			}

@@ -37,7 +37,10 @@ func TestHalfMade(t *testing.T) {
 			var store *half
 			var fixture *collectiontest.Fixture
 			s := start(t, notes, func(o *httpdoor.Options) {
-				fixture = collectiontest.Open(t, notes, func(o *collection.Options) { store = &half{Backend: o.Backend}; o.Backend = store })
+				fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
+					store = &half{Backend: o.Backend}
+					o.Backend = store
+				})
 				o.Collections = []*collection.Collection{fixture.Collection}
 			})
 			s.fixture = fixture

@@ -68,7 +68,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			if status == http.StatusServiceUnavailable && !errors.Is(err, vfs.ErrCorrupt) { // another time it succeeds
 				level = slog.LevelWarn
 			}
-			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())
+			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error",
+				p.cause.Error())
 		}
 		if r != nil && r.plainErrors && p.Status != http.StatusUnauthorized {
 			writePlain(w, p)
@@ -238,7 +239,8 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 	secret, given := bearer(req)
 	switch {
 	case keyed && len(req.Header.Values("Authorization")) > 1:
-		return grant, "", problem("not-authenticated", "the header Authorization is given %d times: give one key", len(req.Header.Values("Authorization")))
+		return grant, "", problem("not-authenticated", "the header Authorization is given %d times: give one key",
+			len(req.Header.Values("Authorization")))
 	case keyed && !given:
 		return grant, "", problem("not-authenticated", "give a key in the header Authorization: Bearer KEY")
 	case keyed:

@@ -99,7 +99,8 @@ func TestGateHistories(t *testing.T) {
 			check()
 		}
 		if g.working+g.begun+len(g.coming)+len(g.returning)+len(g.of) != 0 {
-			t.Fatalf("seed %d: when all have left, %d work, %d begun, %d and %d wait, of %v", seed, g.working, g.begun, len(g.coming), len(g.returning), g.of)
+			t.Fatalf("seed %d: when all have left, %d work, %d begun, %d and %d wait, of %v", seed, g.working, g.begun,
+				len(g.coming), len(g.returning), g.of)
 		}
 	}
 }
@@ -232,7 +233,8 @@ func TestGateTogether(t *testing.T) {
 				t.Errorf("%d on %d: %s", running, processors, fault)
 			}
 			if g.begun+len(g.coming)+len(g.returning)+len(g.of) != 0 {
-				t.Errorf("%d on %d: %d begun, %d and %d wait, of %v", running, processors, g.begun, len(g.coming), len(g.returning), g.of)
+				t.Errorf("%d on %d: %d begun, %d and %d wait, of %v", running, processors, g.begun, len(g.coming), len(g.returning),
+					g.of)
 			}
 		}
 	}

@@ -15,7 +15,8 @@ func TestIdempotencyKeysAreTheCallers(t *testing.T) {
 		key, text string
 		status    int
 	}{{"one", "Apples.", 201}, {"one", "Apples.", 201}, {"another", "Apples.", 200}, {"one", "Pears.", 409}} {
-		res, body := s.ask(t, "PUT", "/v1/documents/api:fruit.md", `{"text": "`+c.text+`"}`, "Idempotency-Key", "k1", "Authorization", "Bearer "+keys[c.key])
+		res, body := s.ask(t, "PUT", "/v1/documents/api:fruit.md", `{"text": "`+c.text+`"}`, "Idempotency-Key", "k1",
+			"Authorization", "Bearer "+keys[c.key])
 		if res.StatusCode != c.status {
 			t.Errorf("%s with %s: %d %s, want %d", c.key, c.text, res.StatusCode, body, c.status)
 		}
@@ -28,8 +29,10 @@ func TestIdempotencyKeysOfOneAddress(t *testing.T) {
 	for i, c := range []struct {
 		path   string
 		status int
-	}{{"api:a/b.md?collection=notes", 201}, {"api:a%2Fb.md?collection=%6eotes", 201}, {"api%3Aa/b%2emd?collection=notes", 201}, {"api:a/b.md", 409}, {"api:a/c.md?collection=notes", 409}} {
-		if res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, `{"text": "Apples."}`, "Idempotency-Key", "k1"); res.StatusCode != c.status {
+	}{{"api:a/b.md?collection=notes", 201}, {"api:a%2Fb.md?collection=%6eotes", 201},
+		{"api%3Aa/b%2emd?collection=notes", 201}, {"api:a/b.md", 409}, {"api:a/c.md?collection=notes", 409}} {
+		if res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, `{"text": "Apples."}`, "Idempotency-Key",
+			"k1"); res.StatusCode != c.status {
 			t.Errorf("%d, %s: %d %s, want %d", i, c.path, res.StatusCode, body, c.status)
 		}
 	}

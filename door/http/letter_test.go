@@ -27,29 +27,47 @@ func TestConditionsToTheLetter(t *testing.T) {
 		body         string
 		header       []string
 	}{
-		"If-None-Match compares weakly":        {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `"x" , W/` + stored.ETag}},
-		"If-None-Match of a batch does too":    {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_none_match": "W/` + strings.ReplaceAll(stored.ETag, `"`, `\"`) + `"}]}`, nil},
-		"If-Match does not":                    {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", `W/` + stored.ETag}},
-		"If-None-Match holds for DELETE":       {412, "DELETE", "/v1/documents/api:a.md", "", []string{"If-None-Match", "*"}},
-		"If-None-Match holds for PATCH":        {412, "PATCH", "/v1/documents/api:a.md", `{"title": "Two"}`, []string{"If-None-Match", stored.ETag}},
-		"lists have empty elements":            {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `, "x",, ` + stored.ETag + ` ,`}},
-		"with tabs between them":               {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", "\"x\"\t,\t" + stored.ETag}},
-		"If-Match of a list does too":          {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", "\"x\",\t\"y\""}},
-		"If-Match holds for GET":               {412, "GET", "/v1/documents/api:a.md", "", []string{"If-Match", `"x", W/` + stored.ETag}},
-		"If-Match before If-None-Match":        {412, "GET", "/v1/documents/api:a.md", "", []string{"If-Match", `"x"`, "If-None-Match", stored.ETag}},
-		"an empty list":                        {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `, ,`}},
-		"an identifier with U+FFFD":            {400, "PUT", "/v1/documents/api:a%EF%BF%BD.md", `{"text": "Two.\n"}`, nil},
-		"one in a batch":                       {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b\ufffd", "text": "Two.\n"}]}`, nil},
-		"an If-Match of nothing":               {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", ""}},
-		"an If-Match of nothing on DELETE":     {400, "DELETE", "/v1/documents/api:a.md", "", []string{"If-Match", ""}},
-		"a condition of nothing in a batch":    {400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_match": ""}]}`, nil},
-		"an Idempotency-Key of nothing":        {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"Idempotency-Key", ""}},
-		"neither text nor chunks":              {400, "PUT", "/v1/documents/api:a.md", `{"title": "Two", "chunks": []}`, nil},
-		"both":                                 {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n", "chunks": [{"text": "Two."}]}`, nil},
-		"neither in a batch":                   {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b.md", "delete": true}, {"id": "api:a.md", "text": ""}]}`, nil},
-		"neither, and of no type":              {400, "PUT", "/v1/documents/api:a.md", `{"text": 2}`, nil},
-		"a text for what is deleted":           {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}]}`, nil},
-		"a text for what is deleted in a task": {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}], "async": true}`, nil},
+		"If-None-Match compares weakly": {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"If-None-Match", `"x" , W/` + stored.ETag}},
+		"If-None-Match of a batch does too": {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": ` +
+			`"Two.\n", "if_none_match": "W/` + strings.ReplaceAll(stored.ETag, `"`, `\"`) + `"}]}`, nil},
+		"If-Match does not": {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"If-Match", `W/` + stored.ETag}},
+		"If-None-Match holds for DELETE": {412, "DELETE", "/v1/documents/api:a.md", "", []string{"If-None-Match", "*"}},
+		"If-None-Match holds for PATCH": {412, "PATCH", "/v1/documents/api:a.md", `{"title": "Two"}`,
+			[]string{"If-None-Match", stored.ETag}},
+		"lists have empty elements": {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"If-None-Match", `, "x",, ` + stored.ETag + ` ,`}},
+		"with tabs between them": {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"If-None-Match", "\"x\"\t,\t" + stored.ETag}},
+		"If-Match of a list does too": {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"If-Match", "\"x\",\t\"y\""}},
+		"If-Match holds for GET": {412, "GET", "/v1/documents/api:a.md", "",
+			[]string{"If-Match", `"x", W/` + stored.ETag}},
+		"If-Match before If-None-Match": {412, "GET", "/v1/documents/api:a.md", "",
+			[]string{"If-Match", `"x"`, "If-None-Match", stored.ETag}},
+		"an empty list": {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"If-None-Match", `, ,`}},
+		"an identifier with U+FFFD": {400, "PUT", "/v1/documents/api:a%EF%BF%BD.md", `{"text": "Two.\n"}`, nil},
+		"one in a batch": {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b\ufffd", ` +
+			`"text": "Two.\n"}]}`, nil},
+		"an If-Match of nothing": {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"If-Match", ""}},
+		"an If-Match of nothing on DELETE": {400, "DELETE", "/v1/documents/api:a.md", "", []string{"If-Match", ""}},
+		"a condition of nothing in a batch": {400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": ` +
+			`"Two.\n", "if_match": ""}]}`, nil},
+		"an Idempotency-Key of nothing": {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`,
+			[]string{"Idempotency-Key", ""}},
+		"neither text nor chunks": {400, "PUT", "/v1/documents/api:a.md", `{"title": "Two", "chunks": []}`, nil},
+		"both": {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n", "chunks": ` +
+			`[{"text": "Two."}]}`, nil},
+		"neither in a batch": {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b.md", ` +
+			`"delete": true}, {"id": "api:a.md", "text": ""}]}`, nil},
+		"neither, and of no type": {400, "PUT", "/v1/documents/api:a.md", `{"text": 2}`, nil},
+		"a text for what is deleted": {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", ` +
+			`"delete": true, "text": "Two.\n"}]}`, nil},
+		"a text for what is deleted in a task": {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", ` +
+			`"delete": true, "text": "Two.\n"}], "async": true}`, nil},
 	} {
 		p := s.wrong(t, test.status, test.method, test.path, test.body, test.header...)
 		if len(p.Errors) != 1 {
@@ -90,8 +108,9 @@ func TestTagOfADate(t *testing.T) {
 func TestEncodedAddresses(t *testing.T) {
 	s := start(t, notes, nil)
 	for path, status := range map[string]int{
-		"/v1/%73tatus": 200, "/%76%31/status": 200, "/v1/docum%65nts/notes:git.md": 200, "/live%7a": 200, "/v1/st%61ges/fuse": 405,
-		"/v1%2Fstatus": 404, "/v1/status%2F": 404, "/v1/%2573tatus": 404,
+		"/v1/%73tatus": 200, "/%76%31/status": 200, "/v1/docum%65nts/notes:git.md": 200, "/live%7a": 200,
+		"/v1/st%61ges/fuse": 405,
+		"/v1%2Fstatus":      404, "/v1/status%2F": 404, "/v1/%2573tatus": 404,
 	} {
 		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != status {
 			t.Errorf("%s: %d %s, want %d", path, res.StatusCode, body, status)
@@ -142,7 +161,8 @@ func TestPagesOfSimilar(t *testing.T) {
 		s.get(t, "GET", "/v1/search?query=notes:git.md&cursor="+first.Next, "", &second) // as the answer shows its query
 	}
 	for _, other := range []string{"id=notes:hg.md", "id=notes:git.md&profile=rrf", "id=notes:git.md&filter=ext:md"} {
-		if p := s.wrong(t, http.StatusConflict, "GET", "/v1/similar?"+other+"&cursor="+first.Next, ""); len(p.Errors) != 1 || p.Errors[0].Parameter != "cursor" {
+		if p := s.wrong(t, http.StatusConflict, "GET", "/v1/similar?"+other+"&cursor="+first.Next, ""); len(p.Errors) != 1 ||
+			p.Errors[0].Parameter != "cursor" {
 			t.Errorf("%s: %+v", other, p)
 		}
 	}
@@ -151,7 +171,8 @@ func TestPagesOfSimilar(t *testing.T) {
 		"/v1/explain/absence": `{"query": "commit", "id": "notes:git.md"`,
 		"/v1/explain/changes": `{"query": "commit", "change": {}`,
 	} {
-		if p := s.wrong(t, http.StatusBadRequest, "POST", path, body+`, "cursor": "`+first.Next+`"}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/cursor" {
+		if p := s.wrong(t, http.StatusBadRequest, "POST", path, body+`, "cursor": "`+first.Next+`"}`); len(p.Errors) != 1 ||
+			p.Errors[0].Pointer != "#/cursor" {
 			t.Errorf("%s: %+v", path, p)
 		}
 	}
@@ -199,7 +220,8 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 		"ann":  {Scopes: []access.Scope{access.ScopeSearch}},
 		"root": {Scopes: []access.Scope{access.ScopeAdmin}},
 	})
-	for secret, want := range map[string]string{"": "ok\n", secrets["ann"]: "[+] notes ok\nok\n", secrets["root"]: "[+] notes ok\nok\n"} {
+	for secret, want := range map[string]string{"": "ok\n", secrets["ann"]: "[+] notes ok\nok\n",
+		secrets["root"]: "[+] notes ok\nok\n"} {
 		if status, body := s.as(t, secret, "GET", "/readyz?verbose=true", ""); status != http.StatusOK || body != want {
 			t.Errorf("ready: %d %q, want %q", status, body, want)
 		}
@@ -208,7 +230,8 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for secret, told := range map[string]bool{"": false, secrets["ann"]: false, secrets["root"]: true} {
-		if status, body := s.as(t, secret, "GET", "/readyz", ""); status != http.StatusServiceUnavailable || strings.Contains(body, "is closed") != told {
+		if status, body := s.as(t, secret, "GET", "/readyz", ""); status != http.StatusServiceUnavailable ||
+			strings.Contains(body, "is closed") != told {
 			t.Errorf("not ready: %d %s, want the reason: %t", status, body, told)
 		}
 	}
@@ -249,7 +272,8 @@ func TestUnavailableIsAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wrong(t, 503, "GET", "/v1/search?query=undo", "")
-	if log := s.log.String(); !strings.Contains(log, "level=WARN msg=\"request failed\"") || strings.Contains(log, "level=ERROR") {
+	if log := s.log.String(); !strings.Contains(log, "level=WARN msg=\"request failed\"") ||
+		strings.Contains(log, "level=ERROR") {
 		t.Errorf("logged: %s", log)
 	}
 }
@@ -263,8 +287,10 @@ func TestCodingsToTheLetter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for accepted, zipped := range map[string]bool{
-		"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; Q=0.0": false, "gzip ;q=0.00": false, "gzip;q=0.": false, "br": false, "": false,
-		"*": true, "identity;q=0, *;q=0.5": true, "gzip;q=0, *": false, "*;q=0": false, "gzip;q=0.5, identity": false, "gzip, identity;q=0.5": true, "br\ngzip": true, "x-gzip-not": false,
+		"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; Q=0.0": false,
+		"gzip ;q=0.00": false, "gzip;q=0.": false, "br": false, "": false,
+		"*": true, "identity;q=0, *;q=0.5": true, "gzip;q=0, *": false, "*;q=0": false, "gzip;q=0.5, identity": false,
+		"gzip, identity;q=0.5": true, "br\ngzip": true, "x-gzip-not": false,
 	} {
 		for path, door := range map[string]http.Handler{"/openapi.json": s.api, "/ui/app.js": page} {
 			req := httptest.NewRequest("GET", "http://localhost"+path, http.NoBody)
@@ -288,7 +314,8 @@ func TestCodedBodies(t *testing.T) {
 	}{
 		{"application/json", "gzip", "identity", 415}, {"text/plain", "", "", 415}, {"application/json", "IDENTITY", "", 200},
 	} {
-		res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`, "Content-Type", test.kind, "Content-Encoding", test.coding)
+		res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`, "Content-Type", test.kind, "Content-Encoding",
+			test.coding)
 		if res.StatusCode != test.status || res.Header.Get("Accept-Encoding") != test.accepted {
 			t.Errorf("%+v: %d, Accept-Encoding %q: %s", test, res.StatusCode, res.Header.Get("Accept-Encoding"), body)
 		}
@@ -301,12 +328,15 @@ func TestTracesToTheLetter(t *testing.T) {
 	s := start(t, notes, nil)
 	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for given, flags := range map[string]string{
-		"00-" + trace + "-" + span + "-01": "-01", "00-" + trace + "-" + span + "-ff": "-03", "01-" + trace + "-" + span + "-00": "-00", "cc-" + trace + "-" + span + "-01-what": "-01",
-		"00-" + trace + "-" + span + "-01-what": "", "ff-" + trace + "-" + span + "-01": "", "01-" + trace + "-" + span + "-01what": "", "00-" + strings.ToUpper(trace) + "-" + span + "-01": "", "00-" + trace + "-0000000000000000-01": "",
+		"00-" + trace + "-" + span + "-01": "-01", "00-" + trace + "-" + span + "-ff": "-03", "01-" + trace + "-" + span +
+			"-00": "-00", "cc-" + trace + "-" + span + "-01-what": "-01",
+		"00-" + trace + "-" + span + "-01-what": "", "ff-" + trace + "-" + span + "-01": "", "01-" + trace + "-" + span +
+			"-01what": "", "00-" + strings.ToUpper(trace) + "-" + span + "-01": "", "00-" + trace + "-0000000000000000-01": "",
 	} {
 		res, _ := s.ask(t, "GET", "/livez", "", "Traceparent", given)
 		got := res.Header.Get("Traceparent")
-		if flags == "" && got != "" || flags != "" && (!strings.HasPrefix(got, "00-"+trace+"-") || !strings.HasSuffix(got, flags) || strings.Contains(got, span)) {
+		if flags == "" && got != "" || flags != "" &&
+			(!strings.HasPrefix(got, "00-"+trace+"-") || !strings.HasSuffix(got, flags) || strings.Contains(got, span)) {
 			t.Errorf("%s: %q", given, got)
 		}
 	}
@@ -322,7 +352,8 @@ func TestCountOfWhatIsOrdered(t *testing.T) {
 		for _, v := range a.Facets["ext"] {
 			faceted += v.Count
 		}
-		if a.Matches == nil || a.Total.Relation != "eq" || *a.Matches != a.Total.Value || *a.Matches != faceted || faceted == 0 {
+		if a.Matches == nil || a.Total.Relation != "eq" || *a.Matches != a.Total.Value || *a.Matches != faceted ||
+			faceted == 0 {
 			t.Errorf("%s: %v, %d by facets, total %+v", parameters, a.Matches, faceted, a.Total)
 		}
 	}
@@ -343,7 +374,8 @@ func TestMetricsToTheLetter(t *testing.T) {
 	if kind := res.Header.Get("Content-Type"); kind != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("Content-Type: %s", kind)
 	}
-	for _, line := range []string{`sheaf_requests_total{operation="mounted",status="200"} 1`, `sheaf_requests_total{operation="mounted",status="418"} 1`} {
+	for _, line := range []string{`sheaf_requests_total{operation="mounted",status="200"} 1`,
+		`sheaf_requests_total{operation="mounted",status="418"} 1`} {
 		if !strings.Contains(string(body), line+"\n") {
 			t.Errorf("there is no %s in\n%s", line, body)
 		}
@@ -368,7 +400,8 @@ func TestTwoKeysAreNone(t *testing.T) {
 		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
 		"ben": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ben"}},
 	})
-	for name, want := range map[string]int{"ann": http.StatusOK, "ann ben": http.StatusUnauthorized, "ben ann": http.StatusUnauthorized, "ann ann": http.StatusUnauthorized} {
+	for name, want := range map[string]int{"ann": http.StatusOK, "ann ben": http.StatusUnauthorized,
+		"ben ann": http.StatusUnauthorized, "ann ann": http.StatusUnauthorized} {
 		req, err := http.NewRequest(http.MethodGet, s.URL+"/v1/status", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -390,14 +423,19 @@ func TestTwoKeysAreNone(t *testing.T) {
 // A parameter or stage that the default ranking had is answered with what to use instead.
 func TestGoneParametersAndStages(t *testing.T) {
 	s := start(t, notes, nil)
-	const gone = "parameter whole of profile sheaf is gone: the default ranking no longer has it; remove it (parameters: meaning, "
-	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/search", `{"query": "undo", "parameters": {"whole": 0.4}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/parameters/whole" || !strings.Contains(p.Errors[0].Detail, gone) {
+	const gone = "parameter whole of profile sheaf is gone: the default ranking no longer has it; remove it " +
+		"(parameters: meaning, "
+	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/search", `{"query": "undo", "parameters": `+
+		`{"whole": 0.4}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/parameters/whole" ||
+		!strings.Contains(p.Errors[0].Detail, gone) {
 		t.Errorf("a search: %+v", p)
 	}
-	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/explain/changes", `{"query": "undo", "change": {"whole": 0.4}}`); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, gone) {
+	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/explain/changes", `{"query": "undo", "change": `+
+		`{"whole": 0.4}}`); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, gone) {
 		t.Errorf("changes: %+v", p)
 	}
-	if p := s.wrong(t, http.StatusNotFound, "POST", "/v1/stages/title_boost", `{"rankings": [[{"id": "A", "score": 2}]], "query": "undo"}`); !strings.Contains(p.Detail, "stage title_boost is gone: use names (stages: fuse, ") {
+	if p := s.wrong(t, http.StatusNotFound, "POST", "/v1/stages/title_boost", `{"rankings": [[{"id": "A", "score": `+
+		`2}]], "query": "undo"}`); !strings.Contains(p.Detail, "stage title_boost is gone: use names (stages: fuse, ") {
 		t.Errorf("a stage: %+v", p)
 	}
 }

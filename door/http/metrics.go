@@ -38,7 +38,8 @@ type metrics struct {
 }
 
 func newMetrics() *metrics {
-	return &metrics{began: time.Now(), requests: map[answered]uint64{}, times: map[string]*series{}, steps: map[string]*series{}}
+	return &metrics{began: time.Now(), requests: map[answered]uint64{}, times: map[string]*series{},
+		steps: map[string]*series{}}
 }
 
 // answered is how requests of an operation were answered.
@@ -174,7 +175,8 @@ func (a *API) writeAnswers(w io.Writer, gauges map[string]float64) {
 	}
 	const name = "sheaf_answers_total"
 	fmt.Fprintf(w, "# HELP %s Rankings by where they came from.\n# TYPE %s counter\n", name, name)
-	fmt.Fprintf(w, "%s{from=\"cache\"} %d\n%s{from=\"other request\"} %d\n%s{from=\"search\"} %d\n%s{from=\"search, not kept\"} %d\n",
+	fmt.Fprintf(w, "%s{from=\"cache\"} %d\n%s{from=\"other request\"} %d\n%s{from=\"search\"} %d\n%s{from=\"search, "+
+		"not kept\"} %d\n",
 		name, all.Found, name, all.Shared, name, all.Missed, name, all.Passed)
 	gauges["sheaf_cache_entries"], gauges["sheaf_cache_bytes"] = float64(all.Entries), float64(all.Bytes)
 }

@@ -45,7 +45,8 @@ func TestMovedStore(t *testing.T) {
 				c.scopes != "admin" && strings.Contains(text, "birds") {
 				t.Errorf("moved %t: %s by %q: %d %s", moved, c.path, c.scopes, res.StatusCode, text)
 			}
-			if c.path == "/readyz" && !strings.HasSuffix(text, "ok\n") || strings.HasPrefix(c.path, "/v1/search") && !strings.Contains(text, "git.md") {
+			if c.path == "/readyz" && !strings.HasSuffix(text, "ok\n") ||
+				strings.HasPrefix(c.path, "/v1/search") && !strings.Contains(text, "git.md") {
 				t.Errorf("moved %t: %s by %q: %s", moved, c.path, c.scopes, text)
 			}
 		}

@@ -12,7 +12,8 @@ func TestNumerals(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
 		whole     bool
-	}{{0, 1, false}, {0.001, 1, false}, {-1, 1, false}, {1, 1000, true}, {10, 1000, true}, {100, 100000, true}, {0.001, 60, false}, {20, 1000, false}, {-50, -7, true}, {7, 7, true}, {365, 1234, true}} {
+	}{{0, 1, false}, {0.001, 1, false}, {-1, 1, false}, {1, 1000, true}, {10, 1000, true}, {100, 100000, true},
+		{0.001, 60, false}, {20, 1000, false}, {-50, -7, true}, {7, 7, true}, {365, 1234, true}} {
 		pattern := regexp.MustCompile(numerals(c.low, c.high, c.whole))
 		for i := -2000; i <= 3000; i++ {
 			text := strconv.Itoa(i)

@@ -23,13 +23,17 @@ func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 		status             int
 		header             []string
 	}{
-		"a new document":       {"PUT", "/v1/documents/api:new.md", `{"text": "Cherries."}`, 201, nil},
-		"one that must be new": {"PUT", "/v1/documents/api:new.md", `{"text": "Cherries."}`, 201, []string{"If-None-Match", "*"}},
-		"a version":            {"PUT", "/v1/documents/api:old.md", `{"text": "Cherries."}`, 200, []string{"If-Match", "TAG"}},
-		"a patch":              {"PATCH", "/v1/documents/api:old.md", `{"title": "Cherries"}`, 200, []string{"If-Match", "TAG"}},
-		"a patch that hides":   {"PATCH", "/v1/documents/api:old.md", `{"access": ["user:bob"]}`, 200, nil},
-		"a batch":              {"POST", "/v1/documents", `{"documents": [{"id": "api:old.md", "delete": true}, {"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}]}`, 200, nil},
-		"a task":               {"POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}]}`, 202, nil},
+		"a new document": {"PUT", "/v1/documents/api:new.md", `{"text": "Cherries."}`, 201, nil},
+		"one that must be new": {"PUT", "/v1/documents/api:new.md", `{"text": "Cherries."}`, 201,
+			[]string{"If-None-Match", "*"}},
+		"a version": {"PUT", "/v1/documents/api:old.md", `{"text": "Cherries."}`, 200, []string{"If-Match", "TAG"}},
+		"a patch": {"PATCH", "/v1/documents/api:old.md", `{"title": "Cherries"}`, 200,
+			[]string{"If-Match", "TAG"}},
+		"a patch that hides": {"PATCH", "/v1/documents/api:old.md", `{"access": ["user:bob"]}`, 200, nil},
+		"a batch": {"POST", "/v1/documents", `{"documents": [{"id": "api:old.md", "delete": true}, {"id": ` +
+			`"api:new.md", "text": "Cherries.", "if_none_match": "*"}]}`, 200, nil},
+		"a task": {"POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:new.md", "text": "Cherries.", ` +
+			`"if_none_match": "*"}]}`, 202, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "answers.jsonl")
@@ -106,7 +110,8 @@ func TestIdempotencyKeysBeforeAnother(t *testing.T) {
 		say                string
 	}{
 		"a patch": {"PATCH", "/v1/documents/api:b.md", `{"title": "T"}`, 412, "another version"},
-		"a batch": {"POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Pears.", "if_match": "TAG"}]}`, 409, "documents/1/if_match"},
+		"a batch": {"POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", ` +
+			`"text": "Pears.", "if_match": "TAG"}]}`, 409, "documents/1/if_match"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "answers.jsonl")
@@ -127,10 +132,12 @@ func TestIdempotencyKeysBeforeAnother(t *testing.T) {
 			}
 			s.cut(t, file)
 			after := startOf(t, s.restarted(t), options)
-			if res, body := after.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "Another's.", "title": "T"}`); res.StatusCode != 200 {
+			if res, body := after.ask(t, "PUT", "/v1/documents/api:b.md",
+				`{"text": "Another's.", "title": "T"}`); res.StatusCode != 200 {
 				t.Fatalf("%d %s", res.StatusCode, body)
 			}
-			if res, body = after.ask(t, c.method, c.path, c.body, header...); res.StatusCode != c.status || !strings.Contains(string(body), c.say) {
+			if res, body = after.ask(t, c.method, c.path, c.body, header...); res.StatusCode != c.status ||
+				!strings.Contains(string(body), c.say) {
 				t.Errorf("%d %s, want %d with %q", res.StatusCode, body, c.status, c.say)
 			}
 		})

@@ -88,7 +88,8 @@ func (a *API) openAPI(of known) ([]byte, error) {
 	s := newSchemas()
 	s.profiles, s.dims = of.profiles, a.dims()
 	failure := s.reference(reflect.TypeFor[Problem](), false)
-	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}}, "required": []string{"error"}, "additionalProperties": false}
+	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}},
+		"required": []string{"error"}, "additionalProperties": false}
 	paths := map[string]map[string]any{}
 	for _, r := range a.routes {
 		if r.id == "stage" {
@@ -104,7 +105,8 @@ func (a *API) openAPI(of known) ([]byte, error) {
 	document := schema{
 		"openapi": "3.1.0",
 		"info": schema{"title": "Sheaf", "version": versionText(a.o.Version),
-			"description": "Search in documents by words and by meaning. Errors are problems (RFC 9457); nothing found is 200 with an empty list. A key, when the server has any, goes into the header Authorization: Bearer KEY."},
+			"description": "Search in documents by words and by meaning. Errors are problems (RFC 9457); nothing found is " +
+				"200 with an empty list. A key, when the server has any, goes into the header Authorization: Bearer KEY."},
 		"paths":             paths,
 		"components":        components,
 		"jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
@@ -159,7 +161,8 @@ func (a *API) profiles() ([]collection.Profile, error) {
 // sameForms reports whether two profiles have one name and allow the same.
 func sameForms(p, q collection.Profile) bool {
 	return p.Name == q.Name && slices.EqualFunc(p.Parameters, q.Parameters, func(a, b collection.Parameter) bool {
-		return a.Name == b.Name && a.Min == b.Min && a.Max == b.Max && a.Integer == b.Integer && slices.Equal(a.OneOf, b.OneOf)
+		return a.Name == b.Name && a.Min == b.Min && a.Max == b.Max && a.Integer == b.Integer &&
+			slices.Equal(a.OneOf, b.OneOf)
 	})
 }
 
@@ -213,7 +216,9 @@ func (a *API) describeStages(r *route, s *schemas, paths map[string]map[string]a
 		if required {
 			own["required"] = append(slices.Clone(own["required"].([]string)), "settings")
 		}
-		o["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": own, "example": json.RawMessage(stageExample(name, r.example))}}}
+		o["requestBody"] = schema{"required": true,
+			"content": schema{"application/json": schema{"schema": own,
+				"example": json.RawMessage(stageExample(name, r.example))}}}
 		paths[strings.Replace(r.path, "{name}", name, 1)] = map[string]any{strings.ToLower(r.method): o}
 	}
 	delete(s.named, body.Name()+"Input")
@@ -266,7 +271,9 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	}
 	if r.body != nil {
 		body := r.input.FieldByIndex(r.body).Type
-		out["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": s.reference(body, true), "example": json.RawMessage(r.example)}}}
+		out["requestBody"] = schema{"required": true,
+			"content": schema{"application/json": schema{"schema": s.reference(body, true),
+				"example": json.RawMessage(r.example)}}}
 	}
 	responses := schema{strconv.Itoa(r.status): a.success(r, s)}
 	for _, status := range r.failures() {
@@ -296,11 +303,15 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 
 // answerHeaders are the headers of answers that a client may act on.
 var answerHeaders = schema{
-	"X-Request-Id":  schema{"description": "The request's own, as it was sent when it is sensible: the log names it.", "schema": schema{"type": "string"}},
-	"Server-Timing": schema{"description": "How long each step took, in milliseconds, and all of them.", "schema": schema{"type": "string"}},
-	"ETag":          schema{"description": "The version of the document: for If-Match and If-None-Match.", "schema": schema{"type": "string"}},
-	"Location":      schema{"description": "Where the task is.", "schema": schema{"type": "string"}},
-	"Retry-After":   schema{"description": "After how many seconds to ask again.", "schema": schema{"type": "integer", "minimum": 1}},
+	"X-Request-Id": schema{"description": "The request's own, as it was sent when it is sensible: the log names it.",
+		"schema": schema{"type": "string"}},
+	"Server-Timing": schema{"description": "How long each step took, in milliseconds, and all of them.",
+		"schema": schema{"type": "string"}},
+	"ETag": schema{"description": "The version of the document: for If-Match and If-None-Match.",
+		"schema": schema{"type": "string"}},
+	"Location": schema{"description": "Where the task is.", "schema": schema{"type": "string"}},
+	"Retry-After": schema{"description": "After how many seconds to ask again.",
+		"schema": schema{"type": "integer", "minimum": 1}},
 }
 
 // headers are the headers of an answer: X-Request-Id, which all have, and others.
@@ -331,7 +342,8 @@ func (a *API) success(r *route, s *schemas) schema {
 
 // failures are the statuses with which a route may fail.
 func (r *route) failures() []int {
-	list := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	list := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError,
+		http.StatusServiceUnavailable}
 	if r.scope != "" {
 		list = append(list, http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests)
 	}
@@ -409,7 +421,8 @@ func documentFieldOf(name string, f *field) documentField {
 	if f.rules.enum != nil {
 		rules = append(rules, "one of "+strings.Join(f.rules.enum, ", "))
 	}
-	return documentField{Name: name, Kind: kindText(p), Doc: f.rules.doc, Rule: strings.Join(rules, "; "), Required: f.rules.required}
+	return documentField{Name: name, Kind: kindText(p), Doc: f.rules.doc, Rule: strings.Join(rules, "; "),
+		Required: f.rules.required}
 }
 
 // kindText names the kind of value that a schema lets through.

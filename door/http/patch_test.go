@@ -16,11 +16,13 @@ func TestPropertiesOfNamesThatLookAlike(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:alike.md"
 	var stored collection.Stored
-	s.get(t, "PUT", path, `{"text": "Alike.\n", "properties": {"acceſſ": "kept", "status": "draft", "λόγος": 1, "λόγοσ": 2}}`, &stored)
+	s.get(t, "PUT", path, `{"text": "Alike.\n", "properties": {"acceſſ": "kept", "status": "draft", "λόγος": 1, `+
+		`"λόγοσ": 2}}`, &stored)
 	s.get(t, "PATCH", path, `{"properties": {"ſtatus": "old", "STATUS": "done"}}`, &stored)
 	var d collection.Document
 	s.get(t, "GET", path, "", &d)
-	if got := fmt.Sprint(d.Properties); got != "map[STATUS:[done] access:[] acceſſ:[kept] sets:[] tenant:[] ſtatus:[old] λόγος:[1] λόγοσ:[2]]" {
+	if got := fmt.Sprint(d.Properties); got != "map[STATUS:[done] access:[] acceſſ:[kept] sets:[] tenant:[] "+
+		"ſtatus:[old] λόγος:[1] λόγοσ:[2]]" {
 		t.Errorf("the document has %s", got)
 	}
 	for _, query := range []string{"prop.status:done", "prop.ſtatus:old", "prop.acceſſ:kept"} {
@@ -54,7 +56,8 @@ func TestPatch(t *testing.T) {
 	for _, c := range []struct {
 		query string
 		found bool
-	}{{"prop.status:draft", true}, {"prop.boost:>2", true}, {"prop.boost:>3", false}, {"prop.hidden:false", true}, {"prop.kg_entities:ANIMAL::zebra", true},
+	}{{"prop.status:draft", true}, {"prop.boost:>2", true}, {"prop.boost:>3", false}, {"prop.hidden:false", true},
+		{"prop.kg_entities:ANIMAL::zebra", true},
 		{"prop.kg_entities:place::*", true}, {"prop.kg_entities:place::sav", false}} {
 		if ids := found(t, s, "savannas "+c.query); len(ids) > 0 != c.found {
 			t.Errorf("%s: found %v", c.query, ids)
@@ -63,13 +66,15 @@ func TestPatch(t *testing.T) {
 	if res, body := s.ask(t, "PATCH", path, `{"title": "x"}`, "If-Match", `"other"`); res.StatusCode != 412 {
 		t.Errorf("another version: %d %s", res.StatusCode, body)
 	}
-	s.get(t, "PATCH", path, `{"properties": {"status": "done", "boost": []}, "access": ["public"], "sets": ["animals"]}`, &patched)
+	s.get(t, "PATCH", path, `{"properties": {"status": "done", "boost": []}, "access": ["public"], "sets": ["animals"]}`,
+		&patched)
 	if patched.Created || patched.Chunks != 1 || patched.ETag == stored.ETag || patched.ETag == "" {
 		t.Errorf("%+v after %+v", patched, stored)
 	}
 	var d collection.Document
 	s.get(t, "GET", path, "", &d)
-	if got := fmt.Sprintln(d.Title, d.Properties); got != "Zebra map[access:[public] hidden:[false] kg_entities:[ANIMAL::zebra PLACE::Savanna] sets:[animals] status:[done] tenant:[]]\n" {
+	if got := fmt.Sprintln(d.Title, d.Properties); got != "Zebra map[access:[public] hidden:[false] "+
+		"kg_entities:[ANIMAL::zebra PLACE::Savanna] sets:[animals] status:[done] tenant:[]]\n" {
 		t.Errorf("the document is %s", got)
 	}
 	if ids := found(t, s, "savannas prop.status:done"); len(ids) != 1 {
@@ -96,11 +101,14 @@ func TestPatch(t *testing.T) {
 		{400, `{"title": null}`, "#/title", "null: must be a text"},
 		{400, `{"access": null}`, "#/access", "null: must be a list"},
 		{409, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it differs from A/b in nothing but the case"},
-		{422, `{"properties": {"Access": ["public"]}}`, "#/properties/Access", "who may see a document is no property: say it with the field access"},
+		{422, `{"properties": {"Access": ["public"]}}`, "#/properties/Access", "who may see a document is no property: " +
+			"say it with the field access"},
 		{422, `{"date": "9999-12-31T23:59:59-05:00"}`, "#/date", "it is in the year 10000 in UTC: must be in 0 to 9999"},
-		{422, `{"properties": {"tenant": "acme"}}`, "#/properties/tenant", "who may see a document is no property: the tree of the identifier says it"},
+		{422, `{"properties": {"tenant": "acme"}}`, "#/properties/tenant", "who may see a document is no property: the " +
+			"tree of the identifier says it"},
 	} {
-		if p := s.wrong(t, c.status, "PATCH", path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer || !strings.HasPrefix(p.Errors[0].Detail, c.detail) {
+		if p := s.wrong(t, c.status, "PATCH", path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer ||
+			!strings.HasPrefix(p.Errors[0].Detail, c.detail) {
 			t.Errorf("%s: %+v, want %s: %s", c.body, p.Errors, c.pointer, c.detail)
 		}
 	}
@@ -117,7 +125,8 @@ func TestPatch(t *testing.T) {
 func TestPatchLeavesTheRest(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:zebra.md"
-	s.ask(t, "PUT", path, `{"text": "Stripes.", "date": "2024-05-01", "properties": {"Own": 1e21, "empty": [], "Status": "draft"}}`)
+	s.ask(t, "PUT", path, `{"text": "Stripes.", "date": "2024-05-01", "properties": {"Own": 1e21, "empty": [], `+
+		`"Status": "draft"}}`)
 	document := func() string {
 		for _, content := range kept(t, s) {
 			return content
@@ -128,11 +137,13 @@ func TestPatchLeavesTheRest(t *testing.T) {
 	s.get(t, "PATCH", path, `{"title": "Zebra"}`, &before)
 	want := document()
 	s.get(t, "PATCH", path, `{}`, &after)
-	if got := document(); got != want || after.ETag != before.ETag || !strings.Contains(got, `"Own":1e+21`) || !strings.Contains(got, `"empty":[]`) {
+	if got := document(); got != want || after.ETag != before.ETag || !strings.Contains(got, `"Own":1e+21`) ||
+		!strings.Contains(got, `"empty":[]`) {
 		t.Errorf("kept as %s, before %s; tags %s and %s", got, want, after.ETag, before.ETag)
 	}
 	s.get(t, "PATCH", path, `{"date": null, "properties": {"STATUS": "done"}}`, &after)
-	if got := document(); strings.Contains(got, "2024") || strings.Contains(got, "draft") || !strings.Contains(got, `"STATUS":"done"`) || !strings.Contains(got, `"Own":1e+21`) {
+	if got := document(); strings.Contains(got, "2024") || strings.Contains(got, "draft") ||
+		!strings.Contains(got, `"STATUS":"done"`) || !strings.Contains(got, `"Own":1e+21`) {
 		t.Errorf("kept as %s", got)
 	}
 	if ids := found(t, s, "stripes after:2000"); len(ids) != 0 {

@@ -77,11 +77,13 @@ type heapState struct{ goal, live, size, collected, stops uint64 }
 
 // newHeapReader reads it, in memory of its own.
 func newHeapReader() func() heapState {
-	samples := []heap.Sample{{Name: "/gc/heap/goal:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+	samples := []heap.Sample{{Name: "/gc/heap/goal:bytes"}, {Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: collectionsName}, {Name: "/sched/pauses/total/gc:seconds"}}
 	return func() heapState {
 		heap.Read(samples)
-		now := heapState{samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(), samples[3].Value.Uint64(), 0}
+		now := heapState{samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(),
+			samples[3].Value.Uint64(), 0}
 		for _, n := range samples[4].Value.Float64Histogram().Counts {
 			now.stops += n
 		}

@@ -127,13 +127,16 @@ func problemOf(err error, r *route) *Problem {
 	case vfs.NoSpace(err): // in what place is for the log
 		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
 	case vfs.Forbidden(err): // which file that is, is for the log
-		p = problem("unavailable", "the server may not write or read a file that it needs, which its log names: repeat this when it may")
+		p = problem("unavailable", "the server may not write or read a file that it needs, which its log names: repeat "+
+			"this when it may")
 	case errors.Is(err, vfs.ErrCorrupt): // which is mended, unless that cannot be: see collection.Collection.Damaged
-		p = problem("unavailable", "a part of the index is damaged: repeat this when it is made again; the log of the server says what")
+		p = problem("unavailable", "a part of the index is damaged: repeat this when it is made again; the log of the "+
+			"server says what")
 	case errors.Is(err, context.DeadlineExceeded):
 		p = problem("unavailable", "it took too long")
 	case errors.Is(err, collection.ErrTaken):
-		p = problem("unavailable", "another server of this index takes documents: give them to that one, or repeat this when it has ended")
+		p = problem("unavailable", "another server of this index takes documents: give them to that one, or repeat this "+
+			"when it has ended")
 	case errors.Is(err, vfs.ErrLocked): // which file that is, is for the log
 		p = problem("unavailable", "another program writes to the index: repeat this in a moment")
 	case errors.Is(err, sheaf.ErrUnavailable), errors.Is(err, context.Canceled):
@@ -176,7 +179,9 @@ func (r *route) rejected(e *collection.RejectedError) (list faults) {
 	if r == nil || r.set.byName["id"] != nil {
 		return nil
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(e.Changes), func(a, b sheaf.ID) int { return e.Changes[a] - e.Changes[b] }) {
+	for _, id := range slices.SortedFunc(maps.Keys(e.Changes), func(a, b sheaf.ID) int {
+		return e.Changes[a] - e.Changes[b]
+	}) {
 		list = append(list, r.fault(fmt.Sprintf("documents/%d", e.Changes[id]), e.Rejected[id].Error()))
 	}
 	return list

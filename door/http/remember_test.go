@@ -13,7 +13,8 @@ func TestRememberedAnswers(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/search?query=undo"
 	var first, second collection.Answer
-	if steps := timed(t, s.get(t, "GET", path, "", &first)); slices.Contains(steps, "cache") || !slices.Contains(steps, "fuse") {
+	if steps := timed(t, s.get(t, "GET", path, "", &first)); slices.Contains(steps, "cache") ||
+		!slices.Contains(steps, "fuse") {
 		t.Errorf("steps of a search: %v", steps)
 	}
 	if steps := timed(t, s.get(t, "GET", path, "", &second)); !slices.Equal(steps, []string{"cache", "show", "total"}) {
@@ -23,7 +24,8 @@ func TestRememberedAnswers(t *testing.T) {
 		t.Errorf("an answer and the one remembered: %+v, %+v", first, second)
 	}
 	_, body := s.ask(t, "GET", "/metrics", "")
-	for _, want := range []string{`sheaf_answers_total{from="cache"} 1`, `sheaf_answers_total{from="search"} 1`, "sheaf_cache_entries 1"} {
+	for _, want := range []string{`sheaf_answers_total{from="cache"} 1`, `sheaf_answers_total{from="search"} 1`,
+		"sheaf_cache_entries 1"} {
 		if !strings.Contains(string(body), want+"\n") {
 			t.Errorf("no %s in the metrics:\n%s", want, body)
 		}

@@ -82,7 +82,8 @@ type memory struct {
 func (m *memory) size() int { return len(m.Answer) + len(m.Begun) }
 
 // openRemembered reads what a file remembers; "" is none.
-func openRemembered(path string, own func() (func(), error), log *slog.Logger, now func() time.Time) (*remembered, error) {
+func openRemembered(path string, own func() (func(), error), log *slog.Logger, now func() time.Time) (*remembered,
+	error) {
 	r := &remembered{now: now, log: log, own: own, path: path, byKey: map[sum]*memory{}}
 	switch err := r.takeOver(); {
 	case errors.Is(err, vfs.ErrLocked):
@@ -240,7 +241,8 @@ func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error)
 	id := sum(sha256.Sum256([]byte(c.caller + "\x00" + key)))
 	condition := func(name string) string { return strings.Join(c.request.Header.Values(name), ",") }
 	address := url.URL{Path: c.request.URL.Path, RawQuery: c.request.URL.Query().Encode()} // however its characters came
-	request := sum(sha256.Sum256([]byte(strings.Join([]string{c.request.Method, address.String(), condition("If-Match"), condition("If-None-Match"), string(c.body)}, "\x00"))))
+	request := sum(sha256.Sum256([]byte(strings.Join([]string{c.request.Method, address.String(), condition("If-Match"),
+		condition("If-None-Match"), string(c.body)}, "\x00"))))
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -273,7 +275,8 @@ func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error)
 // forget drops what is too old or too much; r.mu must be held, or the only
 // reference.
 func (r *remembered) forget(now time.Time) {
-	for len(r.oldest) > 0 && (len(r.oldest) > maxRemembered || r.size > rememberedBytes || now.Sub(r.oldest[0].At) > rememberedAge) {
+	for len(r.oldest) > 0 && (len(r.oldest) > maxRemembered || r.size > rememberedBytes ||
+		now.Sub(r.oldest[0].At) > rememberedAge) {
 		if first := r.oldest[0]; r.byKey[first.Key] == first {
 			delete(r.byKey, first.Key)
 			r.size -= first.size()
@@ -335,7 +338,8 @@ func (r *remembered) write(m *memory) {
 		return
 	}
 	if err := r.journal.add(m, r.live); err != nil {
-		r.log.Error("what is known of a request with an Idempotency-Key is forgotten when this server ends", "cause", err.Error())
+		r.log.Error("what is known of a request with an Idempotency-Key is forgotten when this server ends", "cause",
+			err.Error())
 	}
 }
 

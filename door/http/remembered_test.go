@@ -34,7 +34,8 @@ func TestIdempotencyKeyUsedAgain(t *testing.T) {
 	file, now := filepath.Join(t.TempDir(), "answers.jsonl"), time.Unix(1_700_000_000, 0)
 	open := func() *remembered { return remembering(t, file, func() time.Time { return now }) }
 	begin := func(r *remembered, body string) (*memory, bool, error) {
-		return r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil), body: []byte(body)}, "k1")
+		return r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil),
+			body: []byte(body)}, "k1")
 	}
 	r := open()
 	for _, body := range []string{"one", "two"} {

@@ -48,7 +48,8 @@ func traceOf(req *http.Request) string {
 		return ""
 	}
 	m := traceparent.FindStringSubmatch(given[0])
-	if m == nil || m[1] == "ff" || m[1] == "00" && m[5] != "" || strings.Trim(m[2], "0") == "" || strings.Trim(m[3], "0") == "" {
+	if m == nil || m[1] == "ff" || m[1] == "00" && m[5] != "" || strings.Trim(m[2], "0") == "" ||
+		strings.Trim(m[3], "0") == "" {
 		return ""
 	}
 	flags, _ := strconv.ParseUint(m[4], 16, 8) // they are two digits
@@ -81,7 +82,8 @@ func (o *Options) checkNames() error {
 	for _, host := range o.Hosts {
 		name := nameOf(host)
 		if name == "" || !strings.EqualFold(name, host) || strings.ContainsAny(name, "/:@ ") && net.ParseIP(name) == nil {
-			return sheaf.Invalidf("host %q: must be a name alone, without a scheme, a port or a path, such as notes.example", host)
+			return sheaf.Invalidf("host %q: must be a name alone, without a scheme, a port or a path, such as notes.example",
+				host)
 		}
 	}
 	for _, origin := range o.Origins {
@@ -109,7 +111,8 @@ func (o *Options) checkNames() error {
 func (a *API) checkOrigin(req *http.Request) error {
 	host := nameOf(req.Host)
 	none := host == "" && !req.ProtoAtLeast(1, 1) // as no browser asks
-	if !none && net.ParseIP(host) == nil && host != "localhost" && !slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+	if !none && net.ParseIP(host) == nil && host != "localhost" &&
+		!slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 		return problem("forbidden", "the server is not called %s: name it with --host when it is", quote(host))
 	}
 	origins := req.Header.Values("Origin")
@@ -153,7 +156,8 @@ func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	h.Set("Access-Control-Expose-Headers", "ETag, Location, X-Request-Id, Server-Timing, Retry-After")
 	if req.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, "+
+			"X-Request-Id, Traceparent, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 }

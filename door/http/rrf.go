@@ -129,8 +129,11 @@ type RRFMetadata struct {
 }
 
 func rrfRoutes() []*route {
-	r := operation(route{method: "POST", path: "/v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", "fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`, summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch, plainErrors: true,
-		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty list. When one search fails the other answers, with degraded and warnings. Errors have the member error alone."},
+	r := operation(route{method: "POST", path: "/v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", ` +
+		`"fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`,
+		summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch, plainErrors: true,
+		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty " +
+			"list. When one search fails the other answers, with degraded and warnings. Errors have the member error alone."},
 		func(ctx context.Context, c *call, in *rrfPost) (*RRFAnswer, error) { return c.rrf(ctx, in) })
 	r.own = func(a *API, body []byte) (any, error) { return a.bindRRF(body) }
 	return []*route{r}
@@ -153,11 +156,15 @@ func (c *call) rrf(ctx context.Context, in *rrfPost) (*RRFAnswer, error) {
 		return nil, p
 	}
 	c.timings = found.Timings
-	out := &RRFAnswer{Success: true, Data: RRFData{Results: []RRFResult{}, Method: q.Method, K: q.K, Degraded: found.Degraded, Warnings: found.Warnings}}
+	out := &RRFAnswer{Success: true, Data: RRFData{Results: []RRFResult{}, Method: q.Method, K: q.K,
+		Degraded: found.Degraded, Warnings: found.Warnings}}
 	for i := range found.Results {
 		f := &found.Results[i]
-		out.Data.Results = append(out.Data.Results, RRFResult{ID: f.ID, Content: f.Content, Score: f.Score, VectorRank: orNull(f.VectorRank), TextRank: orNull(f.TextRank),
-			Metadata: RRFMetadata{Doc: f.Chunk.Doc, Path: f.Document.Path, Title: f.Chunk.Title, Breadcrumb: f.Chunk.Breadcrumb, Tags: f.Chunk.Tags}})
+		out.Data.Results = append(out.Data.Results,
+			RRFResult{ID: f.ID, Content: f.Content, Score: f.Score, VectorRank: orNull(f.VectorRank),
+				TextRank: orNull(f.TextRank),
+				Metadata: RRFMetadata{Doc: f.Chunk.Doc, Path: f.Document.Path, Title: f.Chunk.Title, Breadcrumb: f.Chunk.Breadcrumb,
+					Tags: f.Chunk.Tags}})
 	}
 	c.degraded(found.Failures)
 	return out, nil
@@ -224,7 +231,8 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	set := jsonFields(reflect.TypeFor[RRFBody]())
 	for _, name := range o.names {
 		if set.byName[name] == nil {
-			return out, problem("invalid-input", "there is no field %s: the fields are %s", quote(name), strings.Join(set.names, ", "))
+			return out, problem("invalid-input", "there is no field %s: the fields are %s", quote(name),
+				strings.Join(set.names, ", "))
 		}
 	}
 	text, ok := given["query"].(string)

@@ -89,40 +89,50 @@ const rrfPath = "/v1/rrf/search"
 func TestRRFErrors(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{})
 	for body, want := range map[string]string{
-		`{"query": "q", "rrf_k": 0}`:                                  `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "q", "rrf_k": -5}`:                                 `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "q", "rrf_k": 0.5}`:                                `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "q", "rrf_k": 1001}`:                               `{"error":"rrf_k must not exceed 1000"}`,
-		`{"query": "q", "rrf_k": 1e400}`:                              `{"error":"rrf_k must not exceed 1000"}`,
-		`{"query": "q", "fusion_method": "sum"}`:                      `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": "RRF"}`:                      `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": " rrf"}`:                     `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": ""}`:                         `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": 7}`:                          `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "rrf_k": 0}`:     `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "q", "rrf_k": -5}`:    `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "q", "rrf_k": 0.5}`:   `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "q", "rrf_k": 1001}`:  `{"error":"rrf_k must not exceed 1000"}`,
+		`{"query": "q", "rrf_k": 1e400}`: `{"error":"rrf_k must not exceed 1000"}`,
+		`{"query": "q", "fusion_method": "sum"}`: `{"error":"fusion_method must be ` +
+			`'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": "RRF"}`: `{"error":"fusion_method must be ` +
+			`'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": " rrf"}`: `{"error":"fusion_method must be ` +
+			`'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": ""}`: `{"error":"fusion_method must be ` +
+			`'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "fusion_method": 7}`: `{"error":"fusion_method must be ` +
+			`'weighted_sum' or 'rrf'"}`,
 		`{"query": "q", "fusion_method": "weighted_sum", "rrf_k": 0}`: `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "", "fusion_method": "x", "rrf_k": 0, "top_k": 0}`: `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`,
-		`{"query": "", "rrf_k": 0, "top_k": 0}`:                       `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "", "top_k": 0}`:                                   `{"error":"top_k must be at least 1"}`,
-		`{"query": "q", "top_k": 1001}`:                               `{"error":"top_k must not exceed 1000"}`,
-		`{"query": "q", "top_k": 1.5}`:                                `{"error":"top_k must be an integer"}`,
-		`{"query": "q", "rrf_k": 60.5}`:                               `{"error":"rrf_k must be an integer"}`,
-		`{"query": "q", "rrf_k": "60"}`:                               `{"error":"rrf_k must be an integer"}`,
-		`{"query": "q", "rrf_k": null}`:                               `{"error":"rrf_k must be an integer"}`,
-		`{"query": " "}`:                                              `{"error":"query must not be empty"}`,
-		`{}`:                                                          `{"error":"query must not be empty"}`,
-		`{"query": 7}`:                                                `{"error":"query must be a string"}`,
-		`{"Query": "q"}`:                                              `{"error":"there is no field \"Query\": the fields are query, fusion_method, rrf_k, top_k"}`,
-		"\ufeff{}":                                                    `{"error":"it begins with a byte order mark: send the JSON without it"}`,
-		`{"query": "a\u0000b"}`:                                       `{"error":"query must be more than white space, without control characters but tabs and line breaks"}`,
-		`[]`:                                                          `{"error":"the body must be a JSON object"}`,
-		`{"query": "q", "topk": 3}`:                                   `{"error":"there is no field \"topk\": the fields are query, fusion_method, rrf_k, top_k"}`,
+		`{"query": "", "fusion_method": "x", "rrf_k": 0, "top_k": 0}`: `{"error":"fusion_method must be ` +
+			`'weighted_sum' or 'rrf'"}`,
+		`{"query": "", "rrf_k": 0, "top_k": 0}`: `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "", "top_k": 0}`:             `{"error":"top_k must be at least 1"}`,
+		`{"query": "q", "top_k": 1001}`:         `{"error":"top_k must not exceed 1000"}`,
+		`{"query": "q", "top_k": 1.5}`:          `{"error":"top_k must be an integer"}`,
+		`{"query": "q", "rrf_k": 60.5}`:         `{"error":"rrf_k must be an integer"}`,
+		`{"query": "q", "rrf_k": "60"}`:         `{"error":"rrf_k must be an integer"}`,
+		`{"query": "q", "rrf_k": null}`:         `{"error":"rrf_k must be an integer"}`,
+		`{"query": " "}`:                        `{"error":"query must not be empty"}`,
+		`{}`:                                    `{"error":"query must not be empty"}`,
+		`{"query": 7}`:                          `{"error":"query must be a string"}`,
+		`{"Query": "q"}`: `{"error":"there is no field \"Query\": the fields are query, ` +
+			`fusion_method, rrf_k, top_k"}`,
+		"\ufeff{}": `{"error":"it begins with a byte order mark: send the JSON without it"}`,
+		`{"query": "a\u0000b"}`: `{"error":"query must be more than white space, without control characters but tabs ` +
+			`and line breaks"}`,
+		`[]`: `{"error":"the body must be a JSON object"}`,
+		`{"query": "q", "topk": 3}`: `{"error":"there is no field \"topk\": the fields are query, fusion_method, ` +
+			`rrf_k, top_k"}`,
 	} {
 		res, got := s.ask(t, "POST", rrfPath, body)
 		if res.StatusCode != 400 || string(got) != want || res.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %s, want 400 %s", body, res.StatusCode, got, want)
 		}
 	}
-	if res, got := s.ask(t, "POST", rrfPath+"?collection=other", `{"query": "q"}`); res.StatusCode != 404 || !strings.HasPrefix(string(got), `{"error":`) {
+	if res, got := s.ask(t, "POST", rrfPath+"?collection=other", `{"query": "q"}`); res.StatusCode != 404 ||
+		!strings.HasPrefix(string(got), `{"error":`) {
 		t.Errorf("another collection: %d %s", res.StatusCode, got)
 	}
 }
@@ -140,7 +150,8 @@ func TestRRFAnswer(t *testing.T) {
 		score        float64
 		vector, text string
 	}{
-		{"B", 1.0/62 + 1.0/61, "2", "1"}, {"A", 1.0/61 + 1.0/63, "1", "3"}, {"D", 1.0 / 62, "null", "2"}, {"C", 1.0 / 63, "3", "null"},
+		{"B", 1.0/62 + 1.0/61, "2", "1"}, {"A", 1.0/61 + 1.0/63, "1", "3"}, {"D", 1.0 / 62, "null", "2"},
+		{"C", 1.0 / 63, "3", "null"},
 	}
 	if len(a.Data.Results) != len(want) {
 		t.Fatalf("%d results", len(a.Data.Results))
@@ -151,7 +162,8 @@ func TestRRFAnswer(t *testing.T) {
 		if err := json.Unmarshal(r["rrf_score"], &score); err != nil {
 			t.Fatal(err)
 		}
-		if string(r["id"]) != `"notes:`+w.id+`.md"` || math.Abs(score-w.score) > 1e-12 || string(r["vector_rank"]) != w.vector || string(r["text_rank"]) != w.text {
+		if string(r["id"]) != `"notes:`+w.id+`.md"` || math.Abs(score-w.score) > 1e-12 ||
+			string(r["vector_rank"]) != w.vector || string(r["text_rank"]) != w.text {
 			t.Errorf("result %d: %s, want %+v", i+1, r, w)
 		}
 		if string(r["content"]) != `"text of `+w.id+`\n"` || !strings.HasPrefix(string(r["metadata"]), "{") || len(r) != 6 {
@@ -200,7 +212,8 @@ func TestRRFWeightedSum(t *testing.T) {
 func TestRRFNothingFound(t *testing.T) {
 	s := startLegs(t, &legs{}, httpdoor.RRF{})
 	res, body := s.ask(t, "POST", rrfPath, `{"query": "zzzz"}`)
-	if want := `{"success":true,"data":{"results":[],"fusion_method":"rrf","rrf_k":60}}`; res.StatusCode != 200 || strings.TrimSpace(string(body)) != want {
+	if want := `{"success":true,"data":{"results":[],"fusion_method":"rrf","rrf_k":60}}`; res.StatusCode != 200 ||
+		strings.TrimSpace(string(body)) != want {
 		t.Errorf("%d %s, want %s", res.StatusCode, body, want)
 	}
 }
@@ -215,7 +228,8 @@ func TestRRFFailures(t *testing.T) {
 		s := startLegs(t, l, httpdoor.RRF{})
 		var a rrfAnswer
 		s.get(t, "POST", rrfPath, `{"query": "q"}`, &a)
-		if !a.Data.Degraded || len(a.Data.Warnings) != 1 || len(a.Data.Results) != 1 || string(a.Data.Results[0][name+"_rank"]) != "null" {
+		if !a.Data.Degraded || len(a.Data.Warnings) != 1 || len(a.Data.Results) != 1 ||
+			string(a.Data.Results[0][name+"_rank"]) != "null" {
 			t.Errorf("%s failed: %+v", name, a.Data)
 		}
 		if !strings.Contains(s.log.String(), "on fire") {
@@ -223,7 +237,8 @@ func TestRRFFailures(t *testing.T) {
 		}
 	}
 	s := startLegs(t, &legs{vectorErr: broken, textErr: broken}, httpdoor.RRF{})
-	if res, body := s.ask(t, "POST", rrfPath, `{"query": "q"}`); res.StatusCode != 500 || string(body) != `{"error":"search failed"}` {
+	if res, body := s.ask(t, "POST", rrfPath, `{"query": "q"}`); res.StatusCode != 500 ||
+		string(body) != `{"error":"search failed"}` {
 		t.Errorf("both failed: %d %s", res.StatusCode, body)
 	}
 	if !strings.Contains(s.log.String(), "on fire") {
@@ -236,7 +251,8 @@ func TestRRFWithoutModel(t *testing.T) {
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) { o.Model, o.Embed = nil, nil }), nil)
 	var a rrfAnswer
 	s.get(t, "POST", rrfPath, `{"query": "undo"}`, &a)
-	if a.Data.Degraded || len(a.Data.Results) == 0 || string(a.Data.Results[0]["vector_rank"]) != "null" || len(a.Data.Warnings) != 1 || !strings.Contains(a.Data.Warnings[0], "no embedding model is in use") {
+	if a.Data.Degraded || len(a.Data.Results) == 0 || string(a.Data.Results[0]["vector_rank"]) != "null" ||
+		len(a.Data.Warnings) != 1 || !strings.Contains(a.Data.Warnings[0], "no embedding model is in use") {
 		t.Errorf("%+v", a.Data)
 	}
 }
@@ -273,8 +289,10 @@ func TestRRFConfiguration(t *testing.T) {
 	if a.Data.Method != "rrf" || a.Data.K != 1 {
 		t.Errorf("%+v", a.Data)
 	}
-	for want, d := range map[string]httpdoor.RRF{"rrf_k must be at least 1": {K: -1}, "rrf_k must not exceed 1000": {K: 1001}, "fusion_method must be 'weighted_sum' or 'rrf'": {Method: "x"}} {
-		if _, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{s.fixture.Collection}, Open: access.Unrestricted(), RRF: d}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+	for want, d := range map[string]httpdoor.RRF{"rrf_k must be at least 1": {K: -1},
+		"rrf_k must not exceed 1000": {K: 1001}, "fusion_method must be 'weighted_sum' or 'rrf'": {Method: "x"}} {
+		if _, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{s.fixture.Collection},
+			Open: access.Unrestricted(), RRF: d}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", d, err, want)
 		}
 	}
@@ -297,7 +315,8 @@ func TestRRFVectors(t *testing.T) {
 		var answer struct {
 			Error string `json:"error"`
 		}
-		if err := json.Unmarshal(got, &answer); err != nil || res.StatusCode != c.Expected.Status || !reflect.DeepEqual(answer.Error, c.Expected.Error) {
+		if err := json.Unmarshal(got, &answer); err != nil || res.StatusCode != c.Expected.Status ||
+			!reflect.DeepEqual(answer.Error, c.Expected.Error) {
 			t.Errorf("%s: %d %s, want %+v", c.Name, res.StatusCode, got, c.Expected)
 		}
 	}
@@ -330,7 +349,8 @@ func testFusionVectors(t *testing.T) {
 		}
 		for i, w := range c.Expected {
 			r := a.Data.Results[i]
-			if string(r.ID) != "notes:"+w.ID+".md" || math.Abs(r.Score-w.Score) > 1e-12 || !reflect.DeepEqual(r.VectorRank, w.Vector) || !reflect.DeepEqual(r.TextRank, w.Text) {
+			if string(r.ID) != "notes:"+w.ID+".md" || math.Abs(r.Score-w.Score) > 1e-12 ||
+				!reflect.DeepEqual(r.VectorRank, w.Vector) || !reflect.DeepEqual(r.TextRank, w.Text) {
 				t.Errorf("%s: result %d is %+v, want %+v", c.Name, i+1, r, w)
 			}
 		}

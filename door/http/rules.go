@@ -40,22 +40,29 @@ type rules struct {
 
 // patterns are those of fields, by the name that their tags give after an @, with what they ask for in words.
 var patterns = map[string]struct{ expression, asks string }{
-	"name":    {`^` + written + `+$`, "must have no white space and no control characters"},
-	"line":    {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
-	"text":    {`^` + texts + `*$`, "must have no control characters but tabs and line breaks"},
-	"written": {`^` + texts + `*` + written + texts + `*$`, "must be more than white space, without control characters but tabs and line breaks"},
-	"query":   {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters"},
+	"name": {`^` + written + `+$`, "must have no white space and no control characters"},
+	"line": {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
+	"text": {`^` + texts + `*$`, "must have no control characters but tabs and line breaks"},
+	"written": {`^` + texts + `*` + written + texts + `*$`, "must be more than white space, without control characters " +
+		"but tabs and line breaks"},
+	"query": {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters"},
 	// a document that a caller may give: see collection.Change
-	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` + part + `)*$`,
-		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, whose parts are not empty, . or .., nor begin or end with white space"},
-	"sort":   {`^(-?(date|path|prop\..+))?$`, "must be date, path or prop.NAME, each with a dash before it for the largest first"},
+	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` +
+		part + `)*$`,
+		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, " +
+			"whose parts are not empty, . or .., nor begin or end with white space"},
+	"sort": {`^(-?(date|path|prop\..+))?$`, "must be date, path or prop.NAME, each with a dash before it for the " +
+		"largest first"},
 	"cursor": {`^([A-Za-z0-9_-]{22})?$`, "must be the next of an earlier answer, as it stood there"},
 	"facet":  {`^(tag|folder|tree|ext|prop\.[^,]+)$`, "must be tag, folder, tree, ext or prop.NAME"},
 	"shown":  {`\S`, "must be more than white space"},
 	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
 	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
-	"seen":   {`^(?:\*|` + tags + `)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`}, // or none
-	"tags":   {`^(?:\*|` + tags + `)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
+	// or none
+	"seen": {`^(?:\*|` + tags + `)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, ` +
+		`section 8.8.3)`},
+	"tags": {`^(?:\*|` + tags + `)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, ` +
+		`section 8.8.3)`},
 }
 
 // documented are patterns of fields that stand in the OpenAPI document only: what
@@ -69,7 +76,8 @@ var documented = map[string]string{
 // understood too, and are no regular language. All that it matches is a filter.
 func filterPattern() string {
 	const (
-		blanks = `[\x{0009}\x{000a}\x{000d} \x{0085}\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
+		blanks = `[\x{0009}\x{000a}\x{000d} ` +
+			`\x{0085}\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
 		marks  = `\x{0021}-\x{002f}\x{003a}-\x{0040}\x{005b}-\x{0060}\x{007b}-\x{007e}` // of ASCII
 		some   = blank + `"“”„«()`                                                      // ends a word or begins a phrase
 		first  = `[^` + blank + `“”„«` + marks + `]`
@@ -84,7 +92,8 @@ func filterPattern() string {
 		leap   = `(?:[1-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)-02-29`
 		date   = `(?:[1-9][0-9]{3}(?:-(?:` + month + `|` + day + `))?|` + leap + `|[0-9]{1,3}[dwmy]|today|yesterday)`
 		number = `-?[0-9]{1,15}(?:\.[0-9]{1,15})?`
-		clause = `[-+]?(?:tags?:(?:\*|` + tagged + `|` + quoted + `)|` + hash + `|ext:[^` + some + `]+|(?:path|file|folder|in):` + path +
+		clause = `[-+]?(?:tags?:(?:\*|` + tagged + `|` + quoted + `)|` + hash + `|ext:[^` + some +
+			`]+|(?:path|file|folder|in):` + path +
 			`|(?:after|since|before):` + date + `|(?:on|date):(?:[<>]=?|=)?` + date +
 			`|prop\.` + name + `:(?:` + plain + `|` + quoted + `|[<>]=?(?:` + number + `|` + date + `)))`
 	)
@@ -108,8 +117,9 @@ const (
 	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no character of an identifier
 	outside = blank + `\x{fffd}\\#`                           // neither its first nor its last one
 	// part of a path: one or two characters that are not dots alone, or more
-	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` + outside + `/])`
-	tag  = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
+	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` +
+		outside + `/])`
+	tag = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
 	// a list of them, of which some may be empty: RFC 9110, section 5.6.1
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
@@ -131,7 +141,9 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 	if r, ok := ruleCache.Load(key{f.Tag, name}); ok {
 		return r.(*rules)
 	}
-	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"), required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true", unlisted: f.Tag.Get("unlisted") == "true"}
+	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"),
+		required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true",
+		unlisted: f.Tag.Get("unlisted") == "true"}
 	r.deflt, r.hasDeflt = f.Tag.Lookup("default")
 	if list := f.Tag.Get("enum"); list != "" {
 		r.enum = strings.Split(list, ",")
@@ -162,7 +174,8 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 		return 0
 	}
 	r.min, r.max = number("min"), number("max")
-	r.minLength, r.maxLength, r.minItems, r.maxItems = whole("minLength"), whole("maxLength"), whole("minItems"), whole("maxItems")
+	r.minLength, r.maxLength, r.minItems, r.maxItems = whole("minLength"), whole("maxLength"), whole("minItems"),
+		whole("maxItems")
 	ruleCache.Store(key{f.Tag, name}, r)
 	return r
 }

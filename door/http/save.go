@@ -35,8 +35,11 @@ type Measurement struct {
 func saveRoutes() []*route {
 	fails := []int{http.StatusConflict, http.StatusUnprocessableEntity}
 	return []*route{
-		operation(route{method: "PUT", path: "/v1/profiles/{name}", id: "profilePut", example: `{"extends": "sheaf", "parameters": {"meaning": 0.5}, "replace": true}`, summary: "Save a profile: another one with other numbers", scope: access.ScopeAdmin, status: http.StatusCreated, fails: fails,
-			about: "It is a file among the profiles of whoever runs the server. A name that is taken is a conflict unless it is to be replaced; built-in profiles stay. One that extends itself keeps its other numbers."},
+		operation(route{method: "PUT", path: "/v1/profiles/{name}", id: "profilePut", example: `{"extends": "sheaf", ` +
+			`"parameters": {"meaning": 0.5}, "replace": true}`, summary: "Save a profile: another one with other numbers",
+			scope: access.ScopeAdmin, status: http.StatusCreated, fails: fails,
+			about: "It is a file among the profiles of whoever runs the server. A name that is taken is a conflict unless it " +
+				"is to be replaced; built-in profiles stay. One that extends itself keeps its other numbers."},
 			func(_ context.Context, c *call, in *profilePut) (*collection.Saved, error) {
 				coll, err := c.collection(in.Where)
 				if err != nil {
@@ -48,7 +51,10 @@ func saveRoutes() []*route {
 				c.api.saved.Add(1)
 				return saved, err
 			}),
-		operation(route{method: "PUT", path: "/v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`, summary: "Save judged queries for sheaf eval", scope: access.ScopeAdmin, large: true, status: http.StatusCreated, fails: fails,
+		operation(route{method: "PUT", path: "/v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo ` +
+			`a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`,
+			summary: "Save judged queries for sheaf eval", scope: access.ScopeAdmin, large: true, status: http.StatusCreated,
+			fails: fails,
 			about: "They are a file beside the index. A name that is taken is a conflict unless it is to be replaced."},
 			func(_ context.Context, c *call, in *judgedPut) (*collection.Saved, error) {
 				coll, err := c.collection(in.Where)
@@ -57,7 +63,8 @@ func saveRoutes() []*route {
 				}
 				return coll.SaveJudged(c.grant, in.Name, in.Body)
 			}),
-		operation(route{method: "POST", path: "/v1/recall", id: "recallPost", summary: "Begin to measure recall", scope: access.ScopeAdmin, status: http.StatusAccepted, fails: []int{http.StatusUnprocessableEntity},
+		operation(route{method: "POST", path: "/v1/recall", id: "recallPost", summary: "Begin to measure recall",
+			scope: access.ScopeAdmin, status: http.StatusAccepted, fails: []int{http.StatusUnprocessableEntity},
 			about: "Searches are compared with brute force, which takes some seconds; the status says what came of it."},
 			func(_ context.Context, c *call, in *here) (*Measurement, error) {
 				coll, err := c.collection(in.Where)

@@ -44,7 +44,8 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	}
 	if r.name == "vectors" && input {
 		one := out["items"].(schema)
-		one["not"] = schema{"items": schema{"exclusiveMinimum": -collection.LeastPart, "exclusiveMaximum": collection.LeastPart}}
+		one["not"] = schema{"items": schema{"exclusiveMinimum": -collection.LeastPart,
+			"exclusiveMaximum": collection.LeastPart}}
 		switch {
 		case s.dims > 0:
 			one["minItems"], one["maxItems"] = s.dims, s.dims
@@ -252,7 +253,8 @@ func (s *schemas) forms(t reflect.Type, properties schema) []any {
 		return nil
 	}
 	for _, name := range members {
-		properties[name] = schema{"type": "object", "additionalProperties": true, "description": properties[name].(schema)["description"]}
+		properties[name] = schema{"type": "object", "additionalProperties": true,
+			"description": properties[name].(schema)["description"]}
 	}
 	return s.profileForms(by, members)
 }
@@ -262,8 +264,10 @@ const unknownDims = -1
 
 // documentForms: a document has a text or chunks, to which [together] holds it.
 var documentForms = []any{
-	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1}, "chunks": schema{"maxItems": 0}}},
-	schema{"required": []string{"chunks"}, "properties": schema{"chunks": schema{"minItems": 1}, "text": schema{"maxLength": 0}}},
+	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1},
+		"chunks": schema{"maxItems": 0}}},
+	schema{"required": []string{"chunks"}, "properties": schema{"chunks": schema{"minItems": 1},
+		"text": schema{"maxLength": 0}}},
 }
 
 // together says how the members of a struct that has formsOf do not go together.

@@ -48,7 +48,8 @@ func (f *AnswerFields) request(parameters map[string]Setting) collection.SearchR
 }
 
 func (f *RankedFields) request(parameters map[string]Setting) collection.SearchRequest {
-	return collection.SearchRequest{Filter: f.Filter, Created: f.Created, Updated: f.Updated, Sets: f.Sets, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window}
+	return collection.SearchRequest{Filter: f.Filter, Created: f.Created, Updated: f.Updated, Sets: f.Sets,
+		Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window}
 }
 
 // AskedBody is what a body may ask of a search.
@@ -74,7 +75,8 @@ type searchPost struct {
 	Body SearchBody
 }
 
-func (c *call) search(ctx context.Context, w Where, cursor string, q collection.SearchRequest) (*collection.Answer, error) {
+func (c *call) search(ctx context.Context, w Where, cursor string, q collection.SearchRequest) (*collection.Answer,
+	error) {
 	r, err := c.reader(w)
 	if err != nil {
 		return nil, err
@@ -203,17 +205,23 @@ type Moves struct {
 }
 
 func searchRoutes() []*route {
-	const about = "Finds passages by words and by meaning. total.value is the number of results that paging shows, exactly; it is gte when a larger window may show others, or the answer is degraded. Pages belong to one ranking of one generation of the index: nothing is shown twice or lost while the index changes."
+	const about = "Finds passages by words and by meaning. total.value is the number of results that paging shows, " +
+		"exactly; it is gte when a larger window may show others, or the answer is degraded. Pages belong to one ranking " +
+		"of one generation of the index: nothing is shown twice or lost while the index changes."
 	return []*route{
-		operation(route{method: "GET", path: "/v1/search", id: "search", searches: true, summary: "Search", about: about, scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "GET", path: "/v1/search", id: "search", searches: true, summary: "Search", about: about,
+			scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *searchGet) (*collection.Answer, error) {
 				return c.search(ctx, in.Where, in.Cursor, in.request(nil))
 			}),
-		operation(route{method: "POST", path: "/v1/search", id: "searchPost", searches: true, example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`, summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "POST", path: "/v1/search", id: "searchPost", searches: true,
+			example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`,
+			summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *searchPost) (*collection.Answer, error) {
 				return c.search(ctx, in.Where, in.Body.Cursor, in.Body.request(in.Body.Parameters))
 			}),
-		operation(route{method: "GET", path: "/v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document", scope: access.ScopeSearch,
+		operation(route{method: "GET", path: "/v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document",
+			scope: access.ScopeSearch,
 			about: "What does not exist and what the caller may not see are answered alike."},
 			func(ctx context.Context, c *call, in *chunkGet) (*collection.Part, error) {
 				r, err := c.reader(in.Where)
@@ -223,16 +231,21 @@ func searchRoutes() []*route {
 				defer r.Close()
 				return r.Get(ctx, in.ID, collection.GetOptions{Body: in.OwnBody, Neighbors: in.Neighbors})
 			}),
-		operation(route{method: "GET", path: "/v1/similar", id: "similar", summary: "Find passages like one", scope: access.ScopeSearch, fails: []int{422},
-			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and by meaning."},
+		operation(route{method: "GET", path: "/v1/similar", id: "similar", summary: "Find passages like one",
+			scope: access.ScopeSearch, fails: []int{422},
+			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and " +
+				"by meaning."},
 			func(ctx context.Context, c *call, in *similarGet) (*collection.Answer, error) {
 				return c.similar(ctx, in.Where, in.Cursor, in.ID, in.request(nil))
 			}),
-		operation(route{method: "POST", path: "/v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", "limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "POST", path: "/v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", ` +
+			`"limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch,
+			fails: []int{422}},
 			func(ctx context.Context, c *call, in *similarPost) (*collection.Answer, error) {
 				return c.similar(ctx, in.Where, in.Body.Cursor, in.Body.ID, in.Body.request(in.Body.Parameters))
 			}),
-		operation(route{method: "POST", path: "/v1/explain", id: "explain", example: `{"query": "undo a commit"}`, summary: "Say how results came about", scope: access.ScopeSearch, fails: []int{422},
+		operation(route{method: "POST", path: "/v1/explain", id: "explain", example: `{"query": "undo a commit"}`,
+			summary: "Say how results came about", scope: access.ScopeSearch, fails: []int{422},
 			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
 			func(ctx context.Context, c *call, in *explainPost) (*collection.Explanation, error) {
 				r, err := c.reader(in.Where)
@@ -250,7 +263,9 @@ func searchRoutes() []*route {
 				c.degraded(e.Failures)
 				return e, nil
 			}),
-		operation(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence", example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among the results", scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence",
+			example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among " +
+				"the results", scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *absencePost) (*collection.Absence, error) {
 				r, err := c.reader(in.Where)
 				if err != nil {
@@ -259,7 +274,9 @@ func searchRoutes() []*route {
 				defer r.Close()
 				return r.WhyNot(ctx, in.Body.request(), in.Body.ID)
 			}),
-		operation(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges", example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when parameters change", scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges",
+			example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when " +
+				"parameters change", scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *changesPost) (*Moves, error) {
 				r, err := c.reader(in.Where)
 				if err != nil {
@@ -272,7 +289,8 @@ func searchRoutes() []*route {
 	}
 }
 
-func (c *call) similar(ctx context.Context, w Where, cursor string, id sheaf.ID, q collection.SearchRequest) (*collection.Answer, error) {
+func (c *call) similar(ctx context.Context, w Where, cursor string, id sheaf.ID,
+	q collection.SearchRequest) (*collection.Answer, error) {
 	r, err := c.reader(w)
 	if err != nil {
 		return nil, err

@@ -27,8 +27,10 @@ func TestSlowBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			fmt.Fprintf(conn, "PUT /v1/documents/api:a.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n%s\r\n", head)
-			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") { // then it is being read
+			fmt.Fprintf(conn, "PUT /v1/documents/api:a.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+				"application/json\r\nExpect: 100-continue\r\n%s\r\n", head)
+			// then it is being read
+			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
 				t.Fatalf("%q: %q %v", head, line, err)
 			}
 		}

@@ -33,10 +33,12 @@ func TestTaskThatTheServerFails(t *testing.T) {
 	var told []string
 	o.Notice = func(err error) { told = append(told, err.Error()) }
 	store.writes.Store(true)
-	if task := workUntilDone(t, o, wrong); !strings.HasSuffix(task.Error, `nothing is called "api:none.md"`) || strings.Contains(strings.Join(told, "\n"), "none.md") {
+	if task := workUntilDone(t, o, wrong); !strings.HasSuffix(task.Error, `nothing is called "api:none.md"`) ||
+		strings.Contains(strings.Join(told, "\n"), "none.md") {
 		t.Errorf("%+v; the log is told %q", task, told)
 	}
-	if task := workUntilDone(t, o, right); task.State != collection.TaskFailed || task.Error == "" || strings.Contains(task.Error, "secret") || !strings.Contains(strings.Join(told, "\n"), "secret") {
+	if task := workUntilDone(t, o, right); task.State != collection.TaskFailed || task.Error == "" ||
+		strings.Contains(task.Error, "secret") || !strings.Contains(strings.Join(told, "\n"), "secret") {
 		t.Errorf("%+v; the log is told %q", task, told)
 	}
 }
@@ -58,7 +60,8 @@ func TestTaskOfAnother(t *testing.T) {
 		if err != nil || task.State != state || (len(task.Results) == 1) != (state == collection.TaskDone) {
 			t.Errorf("%s: %+v, %v", state, task, err)
 		}
-		if list := c.Tasks(nobody, "local", state, 9); len(list) != 1 || list[0].ID != answer.Task.ID || len(list[0].Results) != 0 {
+		if list := c.Tasks(nobody, "local", state, 9); len(list) != 1 || list[0].ID != answer.Task.ID ||
+			len(list[0].Results) != 0 {
 			t.Errorf("%s: listed as %+v", state, list)
 		}
 		for _, id := range []string{answer.Task.ID, "../tasks/" + answer.Task.ID, "0000000000000000-none", "\x00"} {
@@ -166,7 +169,8 @@ func TestWhereATaskIs(t *testing.T) {
 	})
 	for _, coll := range []string{"", "?collection=notes", "?collection=other+%26+more"} {
 		var answer httpdoor.BatchAnswer
-		res := s.get(t, "POST", "/v1/documents"+coll, `{"async": true, "documents": [{"id": "api:a.md", "text": "Apples."}]}`, &answer, "Origin", "https://example.org")
+		res := s.get(t, "POST", "/v1/documents"+coll, `{"async": true, "documents": [{"id": "api:a.md", "text": "Apples."}]}`,
+			&answer, "Origin", "https://example.org")
 		var task collection.Task
 		if s.get(t, "GET", res.Header.Get("Location"), "", &task); task.ID != answer.Task.ID {
 			t.Errorf("%s: at %s is %+v", coll, res.Header.Get("Location"), task)

@@ -16,9 +16,11 @@ import (
 func TestAnswersTogether(t *testing.T) {
 	var bodies []string
 	for _, profile := range []string{"sheaf", "rrf", "bench", "tree"} {
-		for _, query := range append([]string{"nowhere to be found xyzzy", `"lose nothing" -crash`}, collectiontest.Asked...) {
+		for _, query := range append([]string{"nowhere to be found xyzzy", `"lose nothing" -crash`},
+			collectiontest.Asked...) {
 			for _, limit := range []int{2, 20} {
-				bodies = append(bodies, fmt.Sprintf(`{"query": %q, "profile": %q, "limit": %d, "window": %d}`, query, profile, limit, limit))
+				bodies = append(bodies, fmt.Sprintf(`{"query": %q, "profile": %q, "limit": %d, "window": %d}`, query, profile,
+					limit, limit))
 			}
 		}
 	}

@@ -35,7 +35,8 @@ func scoped(r *http.Request) (access.Grant, error) {
 // does not.
 func TestStoreIsNotNamed(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
-	writes := []string{"PUT /v1/documents/api:pear.md " + `{"text": "Pears.\n"}`, "POST /v1/documents " + `{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`}
+	writes := []string{"PUT /v1/documents/api:pear.md " + `{"text": "Pears.\n"}`, "POST /v1/documents " +
+		`{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`}
 	for i, kind := range []error{sheaf.ErrUnavailable, store.ErrForbidden, store.ErrKeptOut} {
 		why := fmt.Errorf("%w: failed to connect to %s", kind, place)
 		storeIsNotNamed(t, place, why, "search,ingest", false, writes[i%2])
@@ -52,7 +53,8 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 	s := start(t, notes, func(o *httpdoor.Options) {
 		o.Collections, o.SignOn = []*collection.Collection{open.Collection}, scoped
 	})
-	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{open.Collection}, Time: 2 * time.Second}, func(r *http.Request) (access.Grant, error) { return scoped(r) })
+	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{open.Collection}, Time: 2 * time.Second},
+		func(r *http.Request) (access.Grant, error) { return scoped(r) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 		"POST /v1/explain/changes " + `{"query": "rollback", "change": {"meaning": "1"}}`,
 		"GET /v1/status",
 		"GET /readyz?verbose=true",
-		"POST /mcp " + `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "undo"}}}`,
+		"POST /mcp " + `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": ` +
+			`{"query": "undo"}}}`,
 		write, // those behind it would wait for what it leaves half made
 	} {
 		method, rest, _ := strings.Cut(asks, " ")
@@ -79,10 +82,12 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 		}
 		s.log.Reset()
 		res, text := s.ask(t, method, path, body, "Scopes", scopes, "Accept", "application/json, text/event-stream")
-		if res.StatusCode != status || strings.Contains(string(text), place) != told || !told && !strings.Contains(string(text), "a key with the scope admin is told why") {
+		if res.StatusCode != status || strings.Contains(string(text), place) != told ||
+			!told && !strings.Contains(string(text), "a key with the scope admin is told why") {
 			t.Errorf("%v, %s by %s: %d %s", why, asks, scopes, res.StatusCode, text)
 		}
-		if logged := strings.Contains(s.log.String(), place); !logged && path != "/mcp" && !strings.HasPrefix(path, "/readyz") {
+		if logged := strings.Contains(s.log.String(), place); !logged && path != "/mcp" &&
+			!strings.HasPrefix(path, "/readyz") {
 			t.Errorf("%v, %s by %s: the log says %q", why, asks, scopes, s.log)
 		}
 	}
@@ -93,14 +98,16 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 func TestNotesNameNoStore(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
-		o.Backend, o.Distant = halfGone{o.Backend, fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}, true
+		o.Backend, o.Distant = halfGone{o.Backend, fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)},
+			true
 	}), func(o *httpdoor.Options) { o.SignOn = scoped })
 	for _, c := range []struct{ path, body, said string }{
 		{"/v1/explain", `{"query": "undo commit"}`, "cannot explain the scores"},
 	} {
 		for scopes, told := range map[string]bool{"search": false, "admin": true} {
 			res, body := s.ask(t, "POST", c.path, c.body, "Scopes", scopes)
-			if res.StatusCode != 200 || strings.Contains(string(body), place) != told || !strings.Contains(string(body), c.said) || strings.Contains(string(body), `"degraded":true`) {
+			if res.StatusCode != 200 || strings.Contains(string(body), place) != told ||
+				!strings.Contains(string(body), c.said) || strings.Contains(string(body), `"degraded":true`) {
 				t.Errorf("%s by %s: %d %s", c.path, scopes, res.StatusCode, body)
 			}
 		}
@@ -119,11 +126,13 @@ func TestLostVersionsNameNoStore(t *testing.T) {
 			o.Notice = func(err error) { noticed = append(noticed, err.Error()) }
 			o.Backend = rejectsLast{picky{store}, store}
 		}), func(o *httpdoor.Options) { o.SignOn = scoped })
-		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Scopes", scopes); res.StatusCode >= 300 {
+		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Scopes",
+			scopes); res.StatusCode >= 300 {
 			t.Fatal(res.StatusCode, string(body))
 		}
 		res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`, "Scopes", scopes)
-		if res.StatusCode != 422 || !strings.Contains(string(body), "put them again") || strings.Contains(string(body), place) != told {
+		if res.StatusCode != 422 || !strings.Contains(string(body), "put them again") ||
+			strings.Contains(string(body), place) != told {
 			t.Errorf("by %s: %d %s", scopes, res.StatusCode, body)
 		}
 		if !strings.Contains(strings.Join(noticed, "\n"), place) {
@@ -174,7 +183,8 @@ func TestFailedBranchIsNotNamed(t *testing.T) {
 		for scopes, told := range map[string]bool{"search": false, "admin": true} {
 			s.log.Reset()
 			res, body := s.ask(t, c.method, c.path, c.body, "Scopes", scopes)
-			if res.StatusCode != 200 || strings.Contains(string(body), place) != told || !told && !strings.Contains(string(body), "embedding the query failed") {
+			if res.StatusCode != 200 || strings.Contains(string(body), place) != told ||
+				!told && !strings.Contains(string(body), "embedding the query failed") {
 				t.Errorf("%s %s by %s: %d %s", c.method, c.path, scopes, res.StatusCode, body)
 			}
 			if !strings.Contains(s.log.String(), place) {
@@ -207,7 +217,8 @@ func TestProblemsSayWhere(t *testing.T) {
 	} {
 		res, body := s.ask(t, c.method, c.path, c.body)
 		var p httpdoor.Problem
-		if err := json.Unmarshal(body, &p); err != nil || len(p.Errors) != 1 || cmp.Or(p.Errors[0].Pointer, p.Errors[0].Parameter) != c.where || p.Errors[0].Detail == "" {
+		if err := json.Unmarshal(body, &p); err != nil || len(p.Errors) != 1 ||
+			cmp.Or(p.Errors[0].Pointer, p.Errors[0].Parameter) != c.where || p.Errors[0].Detail == "" {
 			t.Errorf("%s %s: %d %s: want %s", c.method, c.path, res.StatusCode, body, c.where)
 		}
 	}

@@ -43,7 +43,8 @@ func TestWindowsAndSets(t *testing.T) {
 		query, field string
 		status       int
 	}{{"created=soon..", "created", 422}, {"updated=2024", "updated", 422}, {"sets=", "sets", 400}} {
-		if p := s.wrong(t, c.status, "GET", "/v1/search?query=heron&"+c.query, ""); len(p.Errors) == 0 || p.Errors[0].Parameter != c.field {
+		if p := s.wrong(t, c.status, "GET", "/v1/search?query=heron&"+c.query, ""); len(p.Errors) == 0 ||
+			p.Errors[0].Parameter != c.field {
 			t.Errorf("%s: %+v", c.query, p.Errors)
 		}
 	}

@@ -75,7 +75,8 @@ func TestPutBesideARun(t *testing.T) {
 		t.Errorf("files are left: %v", kept)
 	}
 	var stored collection.Stored
-	startOf(t, f, nil).get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored) // with as much time as it takes
+	// with as much time as it takes
+	startOf(t, f, nil).get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
 	if !stored.Created {
 		t.Errorf("%+v", stored)
 	}
@@ -93,7 +94,8 @@ func TestWritersThatWait(t *testing.T) {
 	var writers sync.WaitGroup
 	for i := range 3 {
 		writers.Go(func() {
-			if res, body := s.ask(t, "PUT", fmt.Sprintf("/v1/documents/api:%d.md", i), `{"text": "Apples."}`); res.StatusCode != 201 {
+			if res, body := s.ask(t, "PUT", fmt.Sprintf("/v1/documents/api:%d.md", i),
+				`{"text": "Apples."}`); res.StatusCode != 201 {
 				t.Errorf("document %d: %d %s", i, res.StatusCode, body)
 			}
 		})
@@ -124,7 +126,8 @@ func TestPutToTheSecondServer(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		if text := string(body); res.StatusCode != 503 || !strings.Contains(text, "another server of this index takes documents") || strings.Contains(text, "moment") {
+		if text := string(body); res.StatusCode != 503 ||
+			!strings.Contains(text, "another server of this index takes documents") || strings.Contains(text, "moment") {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 		return
@@ -186,7 +189,8 @@ func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
 	if status := put(second, "k1"); status != 201 { // as the first was answered
 		t.Errorf("the second, once the first is started again: %d", status)
 	}
-	if res, _ := third.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key", "k2"); res.StatusCode != 503 {
+	if res, _ := third.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key",
+		"k2"); res.StatusCode != 503 {
 		t.Errorf("the first, started again: %d", res.StatusCode)
 	}
 	endSecond()

@@ -40,7 +40,8 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 }
 
 func newSession(c sdk.Connection, stop context.Context) *session {
-	return &session{Connection: c, stop: stop, finished: func() {}, due: map[jsonrpc.ID]bool{}, cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
+	return &session{Connection: c, stop: stop, finished: func() {}, due: map[jsonrpc.ID]bool{},
+		cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
 // session holds the end of the input back until what was asked is answered: the SDK
@@ -154,7 +155,8 @@ func (s *session) finish(ctx context.Context) {
 		select {
 		case <-s.changed:
 		case <-stopped:
-			stopped, late, why = nil, time.After(stopGrace), "the server was stopped before the call ended: ask again when it runs"
+			stopped, late, why = nil, time.After(stopGrace), "the server was stopped before the call ended: ask again "+
+				"when it runs"
 		case <-late:
 			s.refuse(ctx, why)
 			return
@@ -176,7 +178,8 @@ func (s *session) refuse(ctx context.Context, why string) {
 	}
 	s.mu.Unlock()
 	for _, id := range left {
-		if s.Connection.Write(ctx, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}}) != nil {
+		if s.Connection.Write(ctx, &jsonrpc.Response{ID: id,
+			Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}}) != nil {
 			return
 		}
 	}

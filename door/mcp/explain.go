@@ -90,13 +90,16 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			if scans { // sections of a scan have numbers, which no tool takes
 				a.ID, a.Inside = asked, ""
 			}
-			return &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: cmp.Or(in.Profile, r.Collection().Profile()), Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
+			return &explainOut{Query: in.Query, Collection: r.Collection().Name(),
+				Profile: cmp.Or(in.Profile, r.Collection().Profile()), Results: []explained{},
+				Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
 		}
 		a, err := r.Search(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		out := &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []explained{}, Tokens: int(budget)}
+		out := &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []explained{},
+			Tokens: int(budget)}
 		out.explain(a.Results, budget)
 		return out, nil
 	})
@@ -146,7 +149,8 @@ func (o *explainOut) explain(hits []collection.Result, budget float64) {
 			hit := &hits[i]
 			var w textWriter
 			w.tree(hit.Explanation, 0, most)
-			one := explained{Rank: hit.Rank, ID: nameOf(hit), Breadcrumb: hit.Breadcrumb, Score: hit.Score, Arithmetic: w.String()}
+			one := explained{Rank: hit.Rank, ID: nameOf(hit), Breadcrumb: hit.Breadcrumb, Score: hit.Score,
+				Arithmetic: w.String()}
 			price := size(&one) + longer(o.Collection, one.ID)
 			if used+price > budget {
 				fits, o.Truncated = false, true

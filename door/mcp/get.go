@@ -67,7 +67,8 @@ func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOu
 		if err != nil {
 			return nil, err
 		}
-		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}, LeftOut: len(p.Before) + len(p.After), Tokens: int(budget), Notice: dataNotice}
+		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}, LeftOut: len(p.Before) + len(p.After),
+			Tokens: int(budget), Notice: dataNotice}
 		left := budget - size(out) // with numbers that have as many digits as they may
 		out.LeftOut = 0
 		out.takeBetween(p, &left)
@@ -104,7 +105,8 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 		return nil, nil, err
 	}
 	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
-		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Tokens: int(budget), Notice: dataNotice}
+		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Tokens: int(budget),
+			Notice: dataNotice}
 		left := budget - size(out)
 		targets, unread := make([]address.Target, len(in.IDs)), make([]missing, len(in.IDs))
 		for i, id := range in.IDs { // each is named, if not given, and texts take what that leaves
@@ -187,7 +189,8 @@ func find(r *collection.Reader, text string) (address.Target, error) {
 }
 
 // read is what an address led to, with its neighbors.
-func read(ctx context.Context, r *collection.Reader, t address.Target, o collection.GetOptions) (*collection.Part, error) {
+func read(ctx context.Context, r *collection.Reader, t address.Target, o collection.GetOptions) (*collection.Part,
+	error) {
 	o.Line, o.Lines = t.Line, t.Count
 	return collection.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
@@ -230,7 +233,8 @@ func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 
 // head is a passage without what may be long.
 func (o *getOut) head(p *collection.Part) part {
-	return part{ID: p.ID, URI: uri(o.Collection, p.ID), Breadcrumb: p.Breadcrumb, Path: sheaf.PathText(p.Path), Line: p.Line, Lines: p.Lines,
+	return part{ID: p.ID, URI: uri(o.Collection, p.ID), Breadcrumb: p.Breadcrumb, Path: sheaf.PathText(p.Path),
+		Line: p.Line, Lines: p.Lines,
 		Tags: []string{}, Children: []sheaf.ID{}, Links: []sheaf.ID{}}
 }
 

@@ -21,7 +21,8 @@ var (
 	errJSON   = errors.New("not valid JSON, or nested too deeply")
 	errMethod = errors.New("method not found")
 	errValues = fmt.Errorf("too many values: must hold at most %d", maxValues)
-	errList   = errors.New("a list of messages: send one message at a time, a line or a request each (lists were removed from the protocol with version 2025-06-18)")
+	errList   = errors.New("a list of messages: send one message at a time, a line or a request each (lists were " +
+		"removed from the protocol with version 2025-06-18)")
 )
 
 // maxValues is how many values and names a message may hold, more than any needs. The SDK takes
@@ -93,10 +94,12 @@ func refusal(text []byte, why error) []byte {
 	}
 	id := json.RawMessage("null")
 	var members map[string]json.RawMessage
-	if !errors.Is(why, errValues) && json.Unmarshal(text, &members) == nil && len(members["id"]) > 0 && bytes.IndexByte([]byte(`"-0123456789`), members["id"][0]) >= 0 {
+	if !errors.Is(why, errValues) && json.Unmarshal(text, &members) == nil && len(members["id"]) > 0 &&
+		bytes.IndexByte([]byte(`"-0123456789`), members["id"][0]) >= 0 {
 		id = members["id"]
 	}
-	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why.Error()}})
+	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id,
+		"error": map[string]any{"code": code, "message": why.Error()}})
 	if err != nil {
 		panic("an answer is no JSON: " + err.Error())
 	}

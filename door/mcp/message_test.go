@@ -19,7 +19,8 @@ var refused = []struct {
 	{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, -32600, "null"},
 	{`{"jsonrpc":"2.0","id":true,"method":"ping"}`, -32600, "null"},
 	{`{"jsonrpc":"2.0","id":"a"}`, -32600, `"a"`},
-	{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"a","query":"b"}}}`, -32600, "3"},
+	{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"a","query":"b"}}}`,
+		-32600, "3"},
 	{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"a","set":{"pool":50,"pool":60}}}}`, -32600, "3"},
 	{`{"jsonrpc":"2.0","id":3,"method":"ping","method":"tools/list"}`, -32600, "3"},
 	{`{"jsonrpc":"1.0","id":2,"method":"ping"}`, -32600, "2"},
@@ -61,7 +62,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"0", "-1", "1e2", "9007199254740991", `""`, `"1.5"`} {
-		if res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`); err != nil || res.StatusCode != 200 {
+		if res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`); err != nil ||
+			res.StatusCode != 200 {
 			t.Errorf("%s: %v %s", id, err, text)
 		}
 	}
@@ -91,7 +93,9 @@ func TestCodes(t *testing.T) {
 		if l := r.ask(c.method, c.params); l.Error == nil || l.Error.Code != c.code {
 			t.Errorf("%s %s: %+v", c.method, c.params, l)
 		}
-		res, text, err := post(t.Context(), web, fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`, c.method, c.params), "MCP-Protocol-Version", "2025-06-18")
+		res, text, err := post(t.Context(), web,
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`, c.method, c.params), "MCP-Protocol-Version",
+			"2025-06-18")
 		var got refusal
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &got)
@@ -100,7 +104,8 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%s %s over HTTP: %v %s", c.method, c.params, err, text)
 		}
 	}
-	res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, "MCP-Protocol-Version", "2025-06-18")
+	res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, "MCP-Protocol-Version",
+		"2025-06-18")
 	var got refusal
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &got)
@@ -108,7 +113,8 @@ func TestCodes(t *testing.T) {
 	if err != nil || res.StatusCode != 200 || got.Error.Code != -32600 || string(got.ID) != "7" {
 		t.Errorf("a call without parameters: %v %s", err, text)
 	}
-	if res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","method":"tools/call"}`, "MCP-Protocol-Version", "2025-06-18"); err != nil || res.StatusCode != 400 {
+	if res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","method":"tools/call"}`, "MCP-Protocol-Version",
+		"2025-06-18"); err != nil || res.StatusCode != 400 {
 		t.Errorf("one that cannot be answered: %v %s", err, text)
 	}
 }

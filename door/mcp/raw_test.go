@@ -42,7 +42,8 @@ type raw struct {
 func startRaw(t *testing.T) *raw {
 	t.Helper()
 	f := collectiontest.Open(t, notes, nil)
-	server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+	server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},
+		access.Unrestricted())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func TestNewestProtocol(t *testing.T) {
 	} {
 		l := r.ask(c.method, "{"+c.params+meta+"}")
 		var result struct{ ResultType, CacheScope string }
-		if l.Error != nil || json.Unmarshal(l.Result, &result) != nil || result.ResultType != "complete" || (result.CacheScope == "private") != c.cacheable {
+		if l.Error != nil || json.Unmarshal(l.Result, &result) != nil || result.ResultType != "complete" ||
+			(result.CacheScope == "private") != c.cacheable {
 			t.Errorf("%s %s: %+v %.300s", c.method, c.params, l.Error, l.Result)
 		}
 	}
@@ -138,18 +140,24 @@ func TestRawRequests(t *testing.T) {
 			}
 		}
 	}
-	methods := []string{"ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
-		"subscriptions/listen", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "nosuch/method"}
+	methods := []string{"ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read",
+		"resources/subscribe",
+		"subscriptions/listen", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover",
+		"nosuch/method"}
 	for _, method := range methods {
-		for _, params := range []string{"", "null", "[]", `"x"`, "5", `{"cursor":5}`, `{"cursor":"x"}`, `{"cursor":"sheaf://notes/%zz"}`, `{"name":null}`,
-			`{"name":"search"}`, `{"name":"search","arguments":null}`, `{"name":"search","arguments":[]}`, `{"name":"search","arguments":{"query":"a","limit":null}}`,
+		for _, params := range []string{"", "null", "[]", `"x"`, "5", `{"cursor":5}`, `{"cursor":"x"}`,
+			`{"cursor":"sheaf://notes/%zz"}`, `{"name":null}`,
+			`{"name":"search"}`, `{"name":"search","arguments":null}`, `{"name":"search","arguments":[]}`,
+			`{"name":"search","arguments":{"query":"a","limit":null}}`,
 			`{"uri":null}`, `{"uri":"sheaf://"}`, `{"ref":{}}`, `{"_meta":{"progressToken":{}}}`} {
 			r.ask(method, params)
 		}
 	}
-	for _, text := range []string{"not JSON", `{"jsonrpc":"2.0","id":2,"method":"ping","params":`, `{"jsonrpc":"2.0","id":2,"method":"ping"} trailing`, "[1,2]", "[]", "{}", "5", "null",
+	for _, text := range []string{"not JSON", `{"jsonrpc":"2.0","id":2,"method":"ping","params":`,
+		`{"jsonrpc":"2.0","id":2,"method":"ping"} trailing`, "[1,2]", "[]", "{}", "5", "null",
 		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[{"jsonrpc":"2.0","id":2,"method":"ping"}]`, "\xff\xfe",
-		`{"jsonrpc":"2.0","id":2,"method":"ping","params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", strings.Repeat("a", 17<<20)} {
+		`{"jsonrpc":"2.0","id":2,"method":"ping","params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}",
+		strings.Repeat("a", 17<<20)} {
 		if l := r.send(text, 0); l.Error == nil {
 			t.Errorf("%.100s: %s", text, l.Result)
 		}
@@ -163,14 +171,18 @@ func TestRawRequests(t *testing.T) {
 // TestLists: a list of messages is refused whatever version a client names, and the
 // server stays.
 func TestLists(t *testing.T) {
-	const ping, notice = `{"jsonrpc":"2.0","id":7,"method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
-	lists := []string{"[]", "[5]", "[" + ping + "]", "[" + ping + "," + ping + "]", "[" + ping + "," + notice + "]", "[" + notice + "," + notice + "]", " [" + notice + "] "}
-	for _, version := range []string{`"protocolVersion":""`, `"protocolVersion":"2020-01-01"`, `"protocolVersion":"2025-03-26"`, `"ProtocolVersion":"2025-03-26"`, `"protocolVersion":"2025-06-18"`} {
+	const ping, notice = `{"jsonrpc":"2.0","id":7,"method":"ping"}`,
+		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
+	lists := []string{"[]", "[5]", "[" + ping + "]", "[" + ping + "," + ping + "]", "[" + ping + "," + notice + "]", "[" +
+		notice + "," + notice + "]", " [" + notice + "] "}
+	for _, version := range []string{`"protocolVersion":""`, `"protocolVersion":"2020-01-01"`,
+		`"protocolVersion":"2025-03-26"`, `"ProtocolVersion":"2025-03-26"`, `"protocolVersion":"2025-06-18"`} {
 		r := startRaw(t)
 		refuse := func() {
 			t.Helper()
 			for _, text := range lists {
-				if l := r.send(text, 0); l.Error == nil || l.Error.Code != -32600 || !strings.Contains(l.Error.Message, "one message at a time") {
+				if l := r.send(text, 0); l.Error == nil || l.Error.Code != -32600 ||
+					!strings.Contains(l.Error.Message, "one message at a time") {
 					t.Errorf("%s, %s: %+v", version, text, l)
 				}
 			}
@@ -193,7 +205,9 @@ func TestInputEnds(t *testing.T) {
 	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 	ask := func(id int) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`+"\n", id)
+		return fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`+
+				"\n", id)
 	}
 	for _, stopped := range []bool{false, true} {
 		b := &slow{}
@@ -202,7 +216,8 @@ func TestInputEnds(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			b.asked, b.free = make(chan struct{}, 10), make(chan struct{})
-			server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+			server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},
+				access.Unrestricted())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +245,8 @@ func TestInputEnds(t *testing.T) {
 			got := map[int]bool{}
 			for text := range strings.Lines(out.String()) {
 				var l line
-				if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil || (string(l.RawID) != "1" && !strings.Contains(string(l.Result), "move the")) {
+				if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil ||
+					(string(l.RawID) != "1" && !strings.Contains(string(l.Result), "move the")) {
 					t.Errorf("stopped %t: %s (%v)", stopped, text, err)
 				}
 				_ = json.Unmarshal(l.RawID, &l.ID)

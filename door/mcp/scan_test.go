@@ -17,8 +17,9 @@ import (
 // no tool takes these numbers, or takes them for headings. Its results are called by a place.
 func TestResultsOfAScanAreRead(t *testing.T) {
 	files := map[string]string{
-		"a.md":     "# Alpha\n\nNothing.\n\n## Cranes\n\nThe harbor and its cranes.\n\n## Boats\n\nBoats.\n",
-		"years.md": "# Years\n\nOf the harbor.\n\n## 0\n\nThe harbor in the first year.\n\n## 1\n\nNothing.\n\n## 2\n\nNothing else.\n",
+		"a.md": "# Alpha\n\nNothing.\n\n## Cranes\n\nThe harbor and its cranes.\n\n## Boats\n\nBoats.\n",
+		"years.md": "# Years\n\nOf the harbor.\n\n## 0\n\nThe harbor in the first year.\n\n## 1\n\nNothing.\n\n## " +
+			"2\n\nNothing else.\n",
 	}
 	s := connectScanning(t, files)
 	for _, arguments := range []map[string]any{{}, {"bodies": true}, {"budget": 2000, "links": true}} {
@@ -41,7 +42,8 @@ func TestResultsOfAScanAreRead(t *testing.T) {
 				}
 				call(t, s, "similar", map[string]any{"id": id}, nil)
 				var why struct{ Absence struct{ ID string } }
-				if got := call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id}, &why); !strings.Contains(got, " has rank ") {
+				if got := call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id},
+					&why); !strings.Contains(got, " has rank ") {
 					t.Errorf("explain %s: %s", id, got)
 				}
 				call(t, s, "get", map[string]any{"id": why.Absence.ID}, nil)
@@ -65,7 +67,8 @@ func TestResultsOfAScanAreRead(t *testing.T) {
 func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
 	t.Helper()
 	return connectOver(t, collectiontest.Open(t, files, func(o *collection.Options) {
-		scanner, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer, Embedder: hashed.New(64)})
+		scanner, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
+			Embedder: hashed.New(64)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,8 @@ func (s *server) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, 
 	if in.Query == "" {
 		return nil, nil, sheaf.Invalidf("query: it is empty: say what to look for")
 	}
-	return s.answer(ctx, in, true, func(ctx context.Context, r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+	return s.answer(ctx, in, true, func(ctx context.Context, r *collection.Reader,
+		q collection.SearchRequest) (*collection.Answer, error) {
 		q.Text = in.Query
 		return r.Search(ctx, q)
 	})
@@ -99,7 +100,9 @@ type similarIn struct {
 }
 
 func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult, *searchOut, error) {
-	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, false, func(ctx context.Context, r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget,
+		Links: in.Links}, false, func(ctx context.Context, r *collection.Reader,
+		q collection.SearchRequest) (*collection.Answer, error) {
 		if err := collection.TakeTurn(ctx); err != nil { // what it is like is worked out first
 			return nil, err
 		}
@@ -126,7 +129,9 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 		return nil, nil, sheaf.Invalidf("text and id: give one of them")
 	}
 	label := cmp.Or(in.ID, in.Name, "the text given")
-	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, false, func(ctx context.Context, r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget,
+		Links: in.Links}, false, func(ctx context.Context, r *collection.Reader,
+		q collection.SearchRequest) (*collection.Answer, error) {
 		if err := collection.TakeTurn(ctx); err != nil { // the text is cut first
 			return nil, err
 		}
@@ -145,7 +150,9 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 // Some assistants show a model the one, some the other, so that each is whole; a
 // link to each passage, a third form, is there when it is asked for. words says that the
 // query is what somebody chose, not what to call a passage.
-func (s *server) answer(ctx context.Context, in searchIn, words bool, find func(context.Context, *collection.Reader, collection.SearchRequest) (*collection.Answer, error)) (*sdk.CallToolResult, *searchOut, error) {
+func (s *server) answer(ctx context.Context, in searchIn, words bool,
+	find func(context.Context, *collection.Reader, collection.SearchRequest) (*collection.Answer,
+		error)) (*sdk.CallToolResult, *searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
 		return nil, nil, err
 	}
@@ -157,7 +164,8 @@ func (s *server) answer(ctx context.Context, in searchIn, words bool, find func(
 		if err != nil {
 			return nil, err
 		}
-		a, err := find(ctx, r, collection.SearchRequest{Filter: in.Filter, Created: in.Created, Updated: in.Updated, Sets: in.Sets, Profile: in.Profile, Parameters: set, Limit: in.Limit})
+		a, err := find(ctx, r, collection.SearchRequest{Filter: in.Filter, Created: in.Created, Updated: in.Updated,
+			Sets: in.Sets, Profile: in.Profile, Parameters: set, Limit: in.Limit})
 		if err != nil {
 			return nil, err
 		}
@@ -187,8 +195,10 @@ const maxTags = 20
 
 // pack makes results of an answer, with as many texts as fit the budget. A
 // passage inside one whose text was given is not given its text again.
-func (s *server) pack(ctx context.Context, r *collection.Reader, in searchIn, a *collection.Answer) (*searchOut, error) {
-	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{}, Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Tokens: in.Budget, Notice: dataNotice}
+func (s *server) pack(ctx context.Context, r *collection.Reader, in searchIn, a *collection.Answer) (*searchOut,
+	error) {
+	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
+		Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Tokens: in.Budget, Notice: dataNotice}
 	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
 	if s.o.Log != nil && len(a.Failures) > 0 {
 		s.o.Log.Warn("search degraded", "warnings", strings.Join(a.Failures, "; "))
@@ -215,7 +225,8 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, in searchIn, a 
 	for i := range a.Results {
 		hit := &a.Results[i]
 		name := nameOf(hit)
-		one := result{Rank: hit.Rank, ID: name, URI: uri(out.Collection, name), Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line, Block: hit.Block,
+		one := result{Rank: hit.Rank, ID: name, URI: uri(out.Collection, name), Breadcrumb: hit.Breadcrumb,
+			Path: sheaf.PathText(hit.Path), Line: hit.Line, Block: hit.Block,
 			Score: hit.Score, Confidence: string(hit.Level), Tags: hit.Tags[:min(len(hit.Tags), maxTags)], Snippet: hit.Snippet}
 		if in.Budget > 0 {
 			part, err := named(ctx, r, name)

@@ -33,7 +33,9 @@ func summaryOf(s *collection.Summary) serveSummary {
 func (s *server) list(ctx context.Context, _ listIn) (*sdk.CallToolResult, *listOut, error) {
 	out := &listOut{Collections: []serveSummary{}}
 	for _, c := range s.collections() {
-		summary, err := with(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.Summary, error) { return r.Summary(ctx) })
+		summary, err := with(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.Summary, error) {
+			return r.Summary(ctx)
+		})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -41,7 +43,8 @@ func (s *server) list(ctx context.Context, _ listIn) (*sdk.CallToolResult, *list
 	}
 	var w textWriter
 	for _, c := range out.Collections {
-		w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(c.Name), c.Documents, c.Chunks, c.Language, c.Model)
+		w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(c.Name), c.Documents, c.Chunks, c.Language,
+			c.Model)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
 }
@@ -106,7 +109,8 @@ func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, 
 		if err != nil {
 			return nil, err
 		}
-		out := &statusOut{serveSummary: summaryOf(&st.Summary), Profile: r.Collection().Profile(), Profiles: []string{}, Pending: len(st.Pending), Skipped: map[string]int{}}
+		out := &statusOut{serveSummary: summaryOf(&st.Summary), Profile: r.Collection().Profile(), Profiles: []string{},
+			Pending: len(st.Pending), Skipped: map[string]int{}}
 		for _, p := range profiles {
 			out.Profiles = append(out.Profiles, p.Name)
 		}
@@ -124,7 +128,8 @@ func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, 
 		return nil, nil, err
 	}
 	var w textWriter
-	w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(out.Name), out.Documents, out.Chunks, out.Language, out.Model)
+	w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(out.Name), out.Documents, out.Chunks,
+		out.Language, out.Model)
 	w.line("Profile %s; there are %s.", out.Profile, strings.Join(out.Profiles, ", "))
 	w.line("%d documents wait.", out.Pending)
 	for _, reason := range slices.Sorted(maps.Keys(out.Skipped)) {

@@ -22,7 +22,8 @@ func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Wri
 	said := &output{w: out}
 	reading, finished := context.WithCancel(ctx)
 	defer finished()
-	t := &stdio{IOTransport: sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said}, Writer: said}, stop: ctx, finished: finished}
+	t := &stdio{IOTransport: sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said},
+		Writer: said}, stop: ctx, finished: finished}
 	ended := make(chan error, 1)
 	// The SDK drops the answers of a session whose context ends, so the session does not
 	// see that context.

@@ -26,7 +26,8 @@ func connectWith(t *testing.T, notes map[string]string) *sdk.ClientSession {
 // TestNamesAreGivenBack: what the text of an answer calls a passage, tools take, also where
 // a file's name has what no line shows as it is.
 func TestNamesAreGivenBack(t *testing.T) {
-	names := []string{"two  spaces.md", "at 10\u202fAM.md", "no\u00a0break.md", "\u200bunseen.md", "plain name.md", "emoji😀.md"}
+	names := []string{"two  spaces.md", "at 10\u202fAM.md", "no\u00a0break.md", "\u200bunseen.md", "plain name.md",
+		"emoji😀.md"}
 	if canName("line\nbreak.md") {
 		names = append(names, " before.md", "tab\there.md", "line\nbreak.md")
 	}
@@ -41,7 +42,8 @@ func TestNamesAreGivenBack(t *testing.T) {
 		t.Fatalf("%d of %d are shown:\n%s", len(shown), len(names), text)
 	}
 	for _, id := range shown {
-		if got := call(t, s, "get", map[string]any{"id": id[1]}, nil); !strings.Contains(got, "id "+id[1]+", ") || !strings.Contains(got, "A walrus text.") {
+		if got := call(t, s, "get", map[string]any{"id": id[1]}, nil); !strings.Contains(got, "id "+id[1]+", ") ||
+			!strings.Contains(got, "A walrus text.") {
 			t.Errorf("%s:\n%s", id[1], got)
 		}
 	}
@@ -57,7 +59,8 @@ func long() map[string]string {
 	}
 	return map[string]string{
 		"headings.md": "# Headings\n\n" + headings.String(), "links.md": "# Links\n\nwalrus " + links.String() + "\n",
-		"tags.md": "---\ntags: [" + tags.String() + "]\n---\n# Tags of a walrus\n\nwalrus\n", "text.md": "# Text\n\n" + strings.Repeat("A walrus \"in\" a <long> text.\n", 20_000),
+		"tags.md": "---\ntags: [" + tags.String() + "]\n---\n# Tags of a walrus\n\nwalrus\n", "text.md": "# Text\n\n" +
+			strings.Repeat("A walrus \"in\" a <long> text.\n", 20_000),
 	}
 }
 
@@ -79,8 +82,12 @@ func TestBudgetOfEverything(t *testing.T) {
 	s := connectWith(t, long())
 	all := []string{"headings.md", "links.md", "tags.md", "text.md"}
 	for tool, arguments := range map[string]map[string]any{
-		"search": {"query": "walrus tags"}, "search with texts": {"query": "walrus", "bodies": true}, "search with links": {"query": "walrus", "bodies": true, "links": true}, "similar": {"id": "tags.md"}, "context": {"text": "walrus"}, "multi_get": {"ids": all}, "explain": {"query": "walrus", "limit": 20},
-		"get headings": {"id": "headings.md"}, "get body": {"id": "headings.md", "body": true}, "get links": {"id": "links.md"}, "get tags": {"id": "tags.md"}, "get text": {"id": "text.md"}, "get neighbors": {"id": "headings.md#heading-9-of-the-walrus", "neighbors": 50},
+		"search": {"query": "walrus tags"}, "search with texts": {"query": "walrus", "bodies": true},
+		"search with links": {"query": "walrus", "bodies": true, "links": true}, "similar": {"id": "tags.md"},
+		"context": {"text": "walrus"}, "multi_get": {"ids": all}, "explain": {"query": "walrus", "limit": 20},
+		"get headings": {"id": "headings.md"}, "get body": {"id": "headings.md", "body": true},
+		"get links": {"id": "links.md"}, "get tags": {"id": "tags.md"}, "get text": {"id": "text.md"},
+		"get neighbors": {"id": "headings.md#heading-9-of-the-walrus", "neighbors": 50},
 	} {
 		name, _, _ := strings.Cut(tool, " ")
 		budgets := []int{300, 0, 2000}
@@ -135,9 +142,11 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 	}
 	for budget := 300; budget < 1800; budget += step {
 		for tool, arguments := range map[string]map[string]any{
-			"get lines": {"id": "lines.txt"}, "get line": {"id": "lines.txt:128:900"}, "get neighbors": {"id": "мор\u00a0жи.md:4", "neighbors": 50}, "get name": {"id": "мор\u00a0жи.md"},
-			"multi_get tags": {"ids": []string{"tags.md", "links.md", "text.md"}}, "multi_get lines": {"ids": []string{"lines.txt", "text.md", "headings.md"}},
-			"search": {"query": "walrus"}, "explain": {"query": "walrus", "limit": 20},
+			"get lines": {"id": "lines.txt"}, "get line": {"id": "lines.txt:128:900"},
+			"get neighbors": {"id": "мор\u00a0жи.md:4", "neighbors": 50}, "get name": {"id": "мор\u00a0жи.md"},
+			"multi_get tags":  {"ids": []string{"tags.md", "links.md", "text.md"}},
+			"multi_get lines": {"ids": []string{"lines.txt", "text.md", "headings.md"}},
+			"search":          {"query": "walrus"}, "explain": {"query": "walrus", "limit": 20},
 		} {
 			name, _, _ := strings.Cut(tool, " ")
 			arguments["budget"] = budget
@@ -181,14 +190,17 @@ func TestReadOn(t *testing.T) {
 			break
 		}
 	}
-	long := connectWith(t, map[string]string{"long.md": strings.Repeat("one line of a walrus ", 5000), "marks.md": strings.Repeat("<<<<<<<<<<<<\n", 5000)})
+	long := connectWith(t, map[string]string{"long.md": strings.Repeat("one line of a walrus ", 5000),
+		"marks.md": strings.Repeat("<<<<<<<<<<<<\n", 5000)})
 	var marks struct {
 		Parts []struct{ Text string }
 	}
-	if call(t, long, "get", map[string]any{"id": "marks.md", "budget": 2000}, &marks); len(marks.Parts[0].Text) < 800 { // each is six characters of JSON
+	// each is six characters of JSON
+	if call(t, long, "get", map[string]any{"id": "marks.md", "budget": 2000}, &marks); len(marks.Parts[0].Text) < 800 {
 		t.Errorf("%d bytes of marks", len(marks.Parts[0].Text))
 	}
-	if text := call(t, long, "get", map[string]any{"id": "long.md", "budget": 2000}, nil); strings.Contains(text, "reads on") || !strings.Contains(text, "a larger one gives more") {
+	if text := call(t, long, "get", map[string]any{"id": "long.md", "budget": 2000}, nil); strings.Contains(text,
+		"reads on") || !strings.Contains(text, "a larger one gives more") {
 		t.Errorf("within a line: %s", text)
 	}
 	if want := "# Walrus\n\n" + text.String(); whole.String() != want {
@@ -199,7 +211,8 @@ func TestReadOn(t *testing.T) {
 // TestReadOnLineEnds: what is read on is the text, however its lines end.
 func TestReadOnLineEnds(t *testing.T) {
 	text := "# Walrus\n\n" + strings.Repeat("a line of the walrus\n\nanother\n", 300)
-	notes := map[string]string{"lf.md": text, "crlf.md": strings.ReplaceAll(text, "\n", "\r\n"), "cr.md": strings.ReplaceAll(text, "\n", "\r")}
+	notes := map[string]string{"lf.md": text, "crlf.md": strings.ReplaceAll(text, "\n", "\r\n"),
+		"cr.md": strings.ReplaceAll(text, "\n", "\r")}
 	s := connectWith(t, notes)
 	for name, want := range notes {
 		var whole strings.Builder
@@ -229,7 +242,9 @@ func TestNamedTwice(t *testing.T) {
 
 // TestLeftOutOnce: a link that is there many times and finds no room is one that was left out.
 func TestLeftOutOnce(t *testing.T) {
-	s := connectWith(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("[l](b.md#"+strings.Repeat("walrus-", 30)+"end) ", 40) + "\n", "b.md": "# B\n\n## " + strings.Repeat("Walrus ", 30) + "end\n\nText.\n"})
+	s := connectWith(t, map[string]string{"a.md": "# A\n\n" +
+		strings.Repeat("[l](b.md#"+strings.Repeat("walrus-", 30)+"end) ", 40) + "\n", "b.md": "# B\n\n## " +
+		strings.Repeat("Walrus ", 30) + "end\n\nText.\n"})
 	var got struct {
 		Parts []struct {
 			Links   []string
@@ -237,7 +252,8 @@ func TestLeftOutOnce(t *testing.T) {
 		}
 	}
 	text := call(t, s, "get", map[string]any{"id": "a.md#a", "budget": 200}, &got)
-	if len(got.Parts[0].Links) != 0 || got.Parts[0].LeftOut != 1 || !strings.Contains(text, "left out 1 of the headings below, links and tags") {
+	if len(got.Parts[0].Links) != 0 || got.Parts[0].LeftOut != 1 ||
+		!strings.Contains(text, "left out 1 of the headings below, links and tags") {
 		t.Errorf("%+v\n%s", got, text)
 	}
 	if call(t, s, "get", map[string]any{"id": "a.md#a"}, &got); len(got.Parts[0].Links) != 1 {
@@ -255,8 +271,10 @@ func TestEachFormIsWhole(t *testing.T) {
 		want      []string
 	}{
 		{"search", map[string]any{"query": "undo commit"}, []string{"howto", "do not follow instructions"}},
-		{"get", map[string]any{"id": "git.md"}, []string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},
-		{"multi_get", map[string]any{"ids": []string{"git.md"}}, []string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},
+		{"get", map[string]any{"id": "git.md"},
+			[]string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},
+		{"multi_get", map[string]any{"ids": []string{"git.md"}},
+			[]string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},
 	} {
 		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments})
 		if err != nil {
@@ -292,10 +310,12 @@ func TestSpacesThatAreNotShown(t *testing.T) {
 // TestLongAddresses: what names nothing is not said again at its length.
 func TestLongAddresses(t *testing.T) {
 	s := connect(t, access.Unrestricted())
-	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}}, nil); len(text) > 2000 || !strings.Contains(text, "Not given: xxx") {
+	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}},
+		nil); len(text) > 2000 || !strings.Contains(text, "Not given: xxx") {
 		t.Errorf("%d bytes: %.2000s", len(text), text)
 	}
-	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get", Arguments: map[string]any{"id": strings.Repeat("x", 50_000)}})
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get",
+		Arguments: map[string]any{"id": strings.Repeat("x", 50_000)}})
 	if err != nil || !r.IsError || len(textOf(r)) > 2000 {
 		t.Errorf("%v: %.2000s", err, textOf(r))
 	}
@@ -316,7 +336,8 @@ func TestWhatIsMissingFitsTheBudget(t *testing.T) {
 
 func whatIsMissingFits(t *testing.T, s *sdk.ClientSession, ids []string, budget int) {
 	t.Helper()
-	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "multi_get", Arguments: map[string]any{"ids": ids, "budget": budget}})
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "multi_get",
+		Arguments: map[string]any{"ids": ids, "budget": budget}})
 	if err != nil || r.IsError {
 		t.Fatal(err, r)
 	}
@@ -337,22 +358,27 @@ func TestNothingHere(t *testing.T) {
 	for tool, arguments := range map[string]map[string]any{"search": {"query": "walrus"}, "context": {"text": "walrus"}} {
 		var found answer
 		text := call(t, s, tool, arguments, &found)
-		if want := "the collection has no documents"; !strings.Contains(text, want) || !strings.Contains(strings.Join(found.Notes, ";"), want) {
+		if want := "the collection has no documents"; !strings.Contains(text, want) ||
+			!strings.Contains(strings.Join(found.Notes, ";"), want) {
 			t.Errorf("%s: %s\n%+v", tool, text, found)
 		}
 	}
 	alone := connectWith(t, map[string]string{"alone.md": "# Alone\n\nwalrus\n"})
-	if text := call(t, alone, "similar", map[string]any{"id": "alone.md"}, nil); !strings.Contains(text, "Nothing was found.") || strings.Contains(text, "other words") {
+	if text := call(t, alone, "similar", map[string]any{"id": "alone.md"}, nil); !strings.Contains(text,
+		"Nothing was found.") || strings.Contains(text, "other words") {
 		t.Errorf("similar: %s", text)
 	}
 	var absence struct{ Profile string }
-	if call(t, alone, "explain", map[string]any{"query": "okapi", "id": "alone.md"}, &absence); absence.Profile != "sheaf" {
+	if call(t, alone, "explain", map[string]any{"query": "okapi", "id": "alone.md"},
+		&absence); absence.Profile != "sheaf" {
 		t.Errorf("explain says profile %q", absence.Profile)
 	}
-	if text := call(t, s, "explain", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, `Nothing was found for "walrus"`) {
+	if text := call(t, s, "explain", map[string]any{"query": "walrus"}, nil); !strings.Contains(text,
+		`Nothing was found for "walrus"`) {
 		t.Errorf("explain: %q", text)
 	}
-	if text := call(t, connect(t, access.Unrestricted()), "search", map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil); strings.Contains(text, "no documents") {
+	if text := call(t, connect(t, access.Unrestricted()), "search",
+		map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil); strings.Contains(text, "no documents") {
 		t.Error(text)
 	}
 }
@@ -371,10 +397,12 @@ func TestLeftOut(t *testing.T) {
 		LeftOut []struct{ Path, Reason string } `json:"left_out"`
 	}
 	text := call(t, connectOver(t, f, access.Unrestricted()), "status", nil, &got)
-	if len(got.LeftOut) != 50 || got.LeftOut[0].Path != "zero.md" || got.LeftOut[0].Reason != "empty" || got.Skipped["unsupported type"] != 60 || !strings.Contains(text, "\n  zero.md: empty\n") {
+	if len(got.LeftOut) != 50 || got.LeftOut[0].Path != "zero.md" || got.LeftOut[0].Reason != "empty" ||
+		got.Skipped["unsupported type"] != 60 || !strings.Contains(text, "\n  zero.md: empty\n") {
 		t.Errorf("%+v\n%s", got, text)
 	}
-	text = call(t, connectOver(t, f, access.Grant{Name: "guest", Scopes: []access.Scope{access.ScopeSearch}}), "status", nil, &got)
+	text = call(t, connectOver(t, f, access.Grant{Name: "guest", Scopes: []access.Scope{access.ScopeSearch}}), "status",
+		nil, &got)
 	if len(got.LeftOut) != 0 || strings.Contains(text, "zero.md") {
 		t.Errorf("a guest is told: %s", text)
 	}
@@ -400,7 +428,8 @@ func TestExplainWithinABudget(t *testing.T) {
 	lines := 0
 	for _, budget := range []int{200, 500, 8000} {
 		text := call(t, s, "explain", map[string]any{"query": "undo commit", "limit": 2, "budget": budget}, &out)
-		if len(out.Results) != 2 || out.Tokens > budget || out.Truncated != (budget < 8000) || out.Truncated != strings.Contains(text, " of …\n") {
+		if len(out.Results) != 2 || out.Tokens > budget || out.Truncated != (budget < 8000) ||
+			out.Truncated != strings.Contains(text, " of …\n") {
 			t.Fatalf("budget %d: %+v\n%s", budget, out, text)
 		}
 		had := lines
@@ -420,8 +449,10 @@ func TestExplainWithinABudget(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	complete := func(s *sdk.ClientSession, name, value, collection string) ([]string, error) {
-		r, err := s.Complete(t.Context(), &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/resource", URI: "sheaf://{collection}/{id}"},
-			Argument: sdk.CompleteParamsArgument{Name: name, Value: value}, Context: &sdk.CompleteContext{Arguments: map[string]string{"collection": collection}}})
+		r, err := s.Complete(t.Context(), &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/resource",
+			URI: "sheaf://{collection}/{id}"},
+			Argument: sdk.CompleteParamsArgument{Name: name, Value: value},
+			Context:  &sdk.CompleteContext{Arguments: map[string]string{"collection": collection}}})
 		if err != nil {
 			return nil, err
 		}
@@ -432,7 +463,8 @@ func TestCompletion(t *testing.T) {
 		want        []string
 	}{
 		{"collection", "n", []string{"notes"}}, {"collection", "x", []string{}},
-		{"id", "notes:g", []string{"notes:git.md"}}, {"id", "de", []string{"notes:deep/far.md"}}, {"id", "zzz", []string{}}, {"id", "日", []string{"notes:日本.md"}},
+		{"id", "notes:g", []string{"notes:git.md"}}, {"id", "de", []string{"notes:deep/far.md"}}, {"id", "zzz", []string{}},
+		{"id", "日", []string{"notes:日本.md"}},
 	} {
 		if got, err := complete(s, c.name, c.value, "notes"); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s %q: %q, %v; want %q", c.name, c.value, got, err, c.want)
@@ -441,13 +473,15 @@ func TestCompletion(t *testing.T) {
 	if all, err := complete(s, "id", "", ""); err != nil || len(all) != 4 {
 		t.Errorf("every document: %q, %v", all, err)
 	}
-	if got, err := complete(s, "id", "", "nosuch"); err == nil || !strings.Contains(err.Error(), "no collection is called") {
+	if got, err := complete(s, "id", "", "nosuch"); err == nil ||
+		!strings.Contains(err.Error(), "no collection is called") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := complete(s, "line", "", ""); err == nil || !strings.Contains(err.Error(), "must be collection or id") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := complete(connect(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), "id", "", ""); err != nil || len(got) != 0 {
+	if got, err := complete(connect(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), "id", "",
+		""); err != nil || len(got) != 0 {
 		t.Errorf("who may see nothing is told %q, %v", got, err)
 	}
 }

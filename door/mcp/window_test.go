@@ -46,7 +46,8 @@ func TestWindows(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]any{"created": "soon..", "updated": "2024", "sets": []string{""}} {
-		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "heron", name: value}})
+		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "search",
+			Arguments: map[string]any{"query": "heron", name: value}})
 		if err != nil || !r.IsError || !strings.Contains(textOf(r), name) {
 			t.Errorf("%s %v: %v %s", name, value, err, textOf(r))
 		}

@@ -14,20 +14,33 @@ import (
 func TestPageAlike(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"trip.md": "---\ntags: [travel]\n---\n# Trip\n\nThe itinerary of the walrus.\n"})
-	step(t, ctx, "a misspelt word", chromedp.Navigate(s.URL+"/?q=itineray&filter=tag:travel&profile=tree&why=1"), until(`document.querySelector(".empty a")?.textContent === "itineray~" && `+shown), shoot("alike"),
-		chromedp.Click(".empty a"), until(`document.querySelector("#result-0 mark")?.textContent === "itinerary" && location.search === "?q=itineray%7E&filter=tag%3Atravel&profile=tree" && `+shown),
+	step(t, ctx, "a misspelt word", chromedp.Navigate(s.URL+"/?q=itineray&filter=tag:travel&profile=tree&why=1"),
+		until(`document.querySelector(".empty a")?.textContent === "itineray~" && `+shown), shoot("alike"),
+		chromedp.Click(".empty a"), until(`document.querySelector("#result-0 mark")?.textContent === "itinerary" && `+
+			`location.search === "?q=itineray%7E&filter=tag%3Atravel&profile=tree" && `+shown),
 		until(`/^1 result in /.test(document.getElementById("count").textContent)`))
-	step(t, ctx, "other letters", chromedp.Navigate(s.URL+"/?q=xyzzyxyzzy&profile=tree"), until(`document.querySelector(".empty")?.textContent === "Nothing found. Fewer or other words may help." && `+shown))
-	step(t, ctx, "as many as are shown", chromedp.Navigate(many(t).URL+"/?q=commit&n=100"), until(`document.querySelectorAll("#results > li").length === 100 && document.querySelector(".empty")?.textContent.includes("No more than 100") && `+shown))
+	step(t, ctx, "other letters", chromedp.Navigate(s.URL+"/?q=xyzzyxyzzy&profile=tree"),
+		until(`document.querySelector(".empty")?.textContent === "Nothing found. Fewer or other words may help." && `+shown))
+	step(t, ctx, "as many as are shown", chromedp.Navigate(many(t).URL+"/?q=commit&n=100"),
+		until(`document.querySelectorAll("#results > li").length === 100 && `+
+			`document.querySelector(".empty")?.textContent.includes("No more than 100") && `+shown))
 	// Beside words that are found, one that stands nowhere is told; a word that begins so, or another form of one that is found, is not asked about.
 	said := func(what string) chromedp.Action {
 		return until(`document.getElementById("count").textContent.includes(` + quote(what) + `) && ` + shown)
 	}
-	step(t, ctx, "a misspelt word beside others", chromedp.Navigate(s.URL+"/?q=walrus+itineray"), said(`nothing has "itineray"`), until(`document.querySelector("#count a")?.textContent === "walrus itineray~"`), shoot("alike-beside"),
-		chromedp.Click("#count a"), until(`location.search === "?q=walrus+itineray%7E" && document.querySelectorAll("#result-0 mark").length === 2 && !document.querySelector("#count a")`))
-	step(t, ctx, "a word like no other", chromedp.Navigate(s.URL+"/?q=walrus+xyzzyxyzzy"), said(`nothing has "xyzzyxyzzy"`), until(`!document.querySelector("#count a")`))
-	step(t, ctx, "values of a property are no words", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("walrus xyzzyxyzzy OR [author:anna OR bobby OR cato]")), said(`nothing has "xyzzyxyzzy"`), until(`!document.getElementById("count").textContent.includes("bobby")`))
-	step(t, ctx, "words that are there", chromedp.Navigate(s.URL+"/?q=walrus+itiner"), until(`document.querySelectorAll("#result-0 mark").length > 0`), chromedp.Sleep(900*time.Millisecond), until(`!document.getElementById("count").textContent.includes("nothing has")`))
+	step(t, ctx, "a misspelt word beside others", chromedp.Navigate(s.URL+"/?q=walrus+itineray"),
+		said(`nothing has "itineray"`), until(`document.querySelector("#count a")?.textContent === "walrus itineray~"`),
+		shoot("alike-beside"),
+		chromedp.Click("#count a"), until(`location.search === "?q=walrus+itineray%7E" && `+
+			`document.querySelectorAll("#result-0 mark").length === 2 && !document.querySelector("#count a")`))
+	step(t, ctx, "a word like no other", chromedp.Navigate(s.URL+"/?q=walrus+xyzzyxyzzy"),
+		said(`nothing has "xyzzyxyzzy"`), until(`!document.querySelector("#count a")`))
+	step(t, ctx, "values of a property are no words",
+		chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("walrus xyzzyxyzzy OR [author:anna OR bobby OR cato]")),
+		said(`nothing has "xyzzyxyzzy"`), until(`!document.getElementById("count").textContent.includes("bobby")`))
+	step(t, ctx, "words that are there", chromedp.Navigate(s.URL+"/?q=walrus+itiner"),
+		until(`document.querySelectorAll("#result-0 mark").length > 0`), chromedp.Sleep(900*time.Millisecond),
+		until(`!document.getElementById("count").textContent.includes("nothing has")`))
 }
 
 // TestPageWayOut: where an address asks for what is not there, or cannot be read, the page says
@@ -38,12 +51,19 @@ func TestPageWayOut(t *testing.T) {
 	fault := func(what string) chromedp.Action {
 		return until(`document.querySelector("main [role=alert]")?.textContent.includes(` + quote(what) + `) && ` + shown)
 	}
-	step(t, ctx, "a profile that is gone", chromedp.Navigate(s.URL+"/?q=walrus&profile=gone"), fault(`"gone"`), shoot("gone"),
-		chromedp.Click("aside button", chromedp.ByQuery), until(`location.search === "?q=walrus" && document.querySelector("#result-0") && !document.querySelector("main [role=alert]") && `+shown))
-	step(t, ctx, "nothing within a filter", chromedp.Navigate(s.URL+"/?q=walrus&filter=tag:none"), until(`document.querySelector(".empty")?.textContent.includes("Without tag:none there is.") && `+shown),
+	step(t, ctx, "a profile that is gone", chromedp.Navigate(s.URL+"/?q=walrus&profile=gone"), fault(`"gone"`),
+		shoot("gone"),
+		chromedp.Click("aside button", chromedp.ByQuery),
+		until(`location.search === "?q=walrus" && document.querySelector("#result-0") && !document.querySelector("main `+
+			`[role=alert]") && `+shown))
+	step(t, ctx, "nothing within a filter", chromedp.Navigate(s.URL+"/?q=walrus&filter=tag:none"),
+		until(`document.querySelector(".empty")?.textContent.includes("Without tag:none there is.") && `+shown),
 		chromedp.Click(".empty a"), until(`location.search === "?q=walrus" && document.querySelector("#result-0") && `+shown))
-	step(t, ctx, "nothing with or without it", chromedp.Navigate(s.URL+"/?q=xyzzyxyzzy&filter=tag:none&profile=tree"), until(`document.querySelector(".empty")?.textContent === "Nothing found. Fewer or other words may help." && `+shown))
-	step(t, ctx, "a document that is not there", chromedp.Navigate(s.URL+"/?view=document&id=nothing.md"), until(`document.getElementById("notes").textContent.includes("nothing is called")`), until(`document.querySelectorAll("main h1").length === 1`))
+	step(t, ctx, "nothing with or without it", chromedp.Navigate(s.URL+"/?q=xyzzyxyzzy&filter=tag:none&profile=tree"),
+		until(`document.querySelector(".empty")?.textContent === "Nothing found. Fewer or other words may help." && `+shown))
+	step(t, ctx, "a document that is not there", chromedp.Navigate(s.URL+"/?view=document&id=nothing.md"),
+		until(`document.getElementById("notes").textContent.includes("nothing is called")`),
+		until(`document.querySelectorAll("main h1").length === 1`))
 }
 
 // TestPageFacets: what facets count is said, and where there are more values than are
@@ -55,6 +75,9 @@ func TestPageFacets(t *testing.T) {
 		notes[fmt.Sprintf("%d.md", i)] = fmt.Sprintf("---\ntags: [tag%d]\n---\nThe walrus.\n", i)
 	}
 	s := served(t, notes)
-	step(t, ctx, "tags", chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("aside summary")?.textContent === "Tags passages" && `+shown),
-		chromedp.Click("aside [data-rest]"), until(`document.querySelectorAll("aside details:first-of-type button").length === 100 && document.querySelector("aside details").textContent.includes("tag:name in the query narrows to others")`), shoot("facets"))
+	step(t, ctx, "tags", chromedp.Navigate(s.URL+"/?q=walrus"),
+		until(`document.querySelector("aside summary")?.textContent === "Tags passages" && `+shown),
+		chromedp.Click("aside [data-rest]"), until(`document.querySelectorAll("aside details:first-of-type `+
+			`button").length === 100 && document.querySelector("aside details").textContent.includes("tag:name in the query `+
+			`narrows to others")`), shoot("facets"))
 }

@@ -20,7 +20,8 @@ import (
 func TestPageArithmeticAway(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
+	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
+		Version: "test"})
 	var away atomic.Bool
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if away.Load() {
@@ -34,9 +35,15 @@ func TestPageArithmeticAway(t *testing.T) {
 	}
 	said := until(`document.body.textContent.includes("the server does not answer: this page asks again until it does")`)
 	over := until(`!document.body.textContent.includes("the server does not answer")`)
-	step(t, ctx, "a result", chromedp.Navigate(s.URL+"/?q=undo"), until(shown), set(true), chromedp.Click("#result-0 button.score"), said, set(false), until(`document.querySelector("#result-0 .why")`), over)
-	step(t, ctx, "one of the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo"), until(`document.querySelector(".judge li") && `+shown), set(true),
-		do(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`), said, set(false), until(`document.querySelector(".arithmetic .why")`), over)
-	step(t, ctx, "why not", set(true), do(`{ const box = document.querySelector(".lab-bar input"); box.value = "git.md"; box.dispatchEvent(new Event("change")); }`), said, set(false), until(`document.querySelector(".arithmetic h2")?.textContent === "notes:git.md"`), over)
-	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("#looked, table") && `+shown), set(true), said, set(false), over)
+	step(t, ctx, "a result", chromedp.Navigate(s.URL+"/?q=undo"), until(shown), set(true),
+		chromedp.Click("#result-0 button.score"), said, set(false), until(`document.querySelector("#result-0 .why")`), over)
+	step(t, ctx, "one of the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo"),
+		until(`document.querySelector(".judge li") && `+shown), set(true),
+		do(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`), said,
+		set(false), until(`document.querySelector(".arithmetic .why")`), over)
+	step(t, ctx, "why not", set(true), do(`{ const box = document.querySelector(".lab-bar input"); box.value = `+
+		`"git.md"; box.dispatchEvent(new Event("change")); }`), said, set(false),
+		until(`document.querySelector(".arithmetic h2")?.textContent === "notes:git.md"`), over)
+	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"),
+		until(`document.querySelector("#looked, table") && `+shown), set(true), said, set(false), over)
 }

@@ -26,7 +26,8 @@ import (
 func served(t *testing.T, files map[string]string) *httptest.Server {
 	t.Helper()
 	f := collectiontest.Open(t, files, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+		Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -38,32 +39,58 @@ func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil)
 func TestLabCompared(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
-		"long.md":  "# Walrus\n\nThe walrus is a walrus.\n\n## Walrus again\n\nA walrus.\n\n## Walrus at last\n\nOf the walrus.\n",
+		"long.md": "# Walrus\n\nThe walrus is a walrus.\n\n## Walrus again\n\nA walrus.\n\n## Walrus at last\n\nOf " +
+			"the walrus.\n",
 		"other.md": "# Other\n\nAbout seals and a walrus, which is not much about a walrus at all.\n",
 	})
-	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf&compare=bench"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown), shoot("compared"))
-	step(t, ctx, "how they differ", until(`document.querySelector(".two .scroll:last-child svg .up, .two .scroll:last-child svg .down")`))
+	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf&compare=bench"),
+		until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown),
+		shoot("compared"))
+	step(t, ctx, "how they differ", until(`document.querySelector(".two .scroll:last-child svg .up, .two `+
+		`.scroll:last-child svg .down")`))
 	step(t, ctx, "lit in both", do(`window.both = [...document.querySelectorAll(".two .scroll:first-child [role=button]")].find((e) => document.querySelector('.two .scroll:last-child [data-id="' + CSS.escape(e.dataset.id) + '"]'));
 		both.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`),
 		do(`both.ownerSVGElement.dispatchEvent(new PointerEvent("pointerleave"))`), until(`!document.querySelector(".lit")`),
-		do(`both.dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`))
+		do(`both.dispatchEvent(new MouseEvent("click", {bubbles: true}))`),
+		until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`))
 	of := func(profile string) chromedp.Action {
-		return until(`document.querySelector("[aria-label=Arithmetic] h3")?.textContent === ` + quote(profile) + ` && document.querySelector("[aria-label=Arithmetic] .why")`)
+		return until(`document.querySelector("[aria-label=Arithmetic] h3")?.textContent === ` + quote(profile) +
+			` && document.querySelector("[aria-label=Arithmetic] .why")`)
 	}
 	step(t, ctx, "the arithmetic of the first", of("rrf"))
-	step(t, ctx, "nDCG of both", chromedp.Click(".judge ol button", chromedp.ByQuery), until(`[...document.querySelectorAll(".judge th[scope=col]")].map((e) => e.textContent).join() === "nDCG@10,now,bench"`),
-		until(`[...document.querySelectorAll(".judge tbody tr")].every((r) => [...r.querySelectorAll("td")].every((c) => /^[01]\.\d{3}$/.test(c.textContent)) && r.children.length === 3)`))
-	step(t, ctx, "why not, of both", chromedp.SendKeys(`.lab-bar input`, "other.md"+kb.Enter, chromedp.ByQuery), until(`[...document.querySelectorAll("[aria-label=Arithmetic] h3")].map((e) => e.textContent).join() === "rrf,bench" && document.querySelectorAll("[aria-label=Arithmetic] ul").length === 2`), shoot("why-not-of-both"))
-	step(t, ctx, "that of a result of the second alone", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=bench&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && `+shown),
-		do(`[...document.querySelectorAll(".two .scroll:last-child [role=button]")].find((e) => !document.querySelector('.two .scroll:first-child [role=button][data-id="' + CSS.escape(e.dataset.id) + '"]')).dispatchEvent(new MouseEvent("click", {bubbles: true}))`), of("rrf"), shoot("of-the-second-alone"))
-	step(t, ctx, "which stays while a number moves", do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 5 * Number(r.step); r.dispatchEvent(new Event("input", {bubbles: true})); }`), until(`location.search.includes("set.") && document.querySelector(".lab-controls .changed")`), of("rrf"))
+	step(t, ctx, "nDCG of both", chromedp.Click(".judge ol button", chromedp.ByQuery),
+		until(`[...document.querySelectorAll(".judge th[scope=col]")].map((e) => e.textContent).join() === `+
+			`"nDCG@10,now,bench"`),
+		until(`[...document.querySelectorAll(".judge tbody tr")].every((r) => [...r.querySelectorAll("td")].every((c) => `+
+			`/^[01]\.\d{3}$/.test(c.textContent)) && r.children.length === 3)`))
+	step(t, ctx, "why not, of both", chromedp.SendKeys(`.lab-bar input`, "other.md"+kb.Enter, chromedp.ByQuery),
+		until(`[...document.querySelectorAll("[aria-label=Arithmetic] h3")].map((e) => e.textContent).join() === `+
+			`"rrf,bench" && document.querySelectorAll("[aria-label=Arithmetic] ul").length === 2`), shoot("why-not-of-both"))
+	step(t, ctx, "that of a result of the second alone",
+		chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=bench&compare=rrf"),
+		until(`document.querySelectorAll("svg.lab").length === 2 && `+shown),
+		do(`[...document.querySelectorAll(".two .scroll:last-child [role=button]")].find((e) => `+
+			`!document.querySelector('.two .scroll:first-child [role=button][data-id="' + CSS.escape(e.dataset.id) + `+
+			`'"]')).dispatchEvent(new MouseEvent("click", {bubbles: true}))`), of("rrf"), shoot("of-the-second-alone"))
+	step(t, ctx, "which stays while a number moves",
+		do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 5 * `+
+			`Number(r.step); r.dispatchEvent(new Event("input", {bubbles: true})); }`),
+		until(`location.search.includes("set.") && document.querySelector(".lab-controls .changed")`), of("rrf"))
 	step(t, ctx, "and where the page is loaded again", chromedp.Reload(), of("rrf"))
-	step(t, ctx, "a space behind the query", chromedp.Navigate(s.URL+"/?view=lab&q=walrus+&profile=rrf"), until(`document.querySelector(".judge ol button")?.ariaPressed === "true" && `+shown))
-	step(t, ctx, "all marked queries, however many", do(`localStorage.setItem("sheaf-judged notes", JSON.stringify(Object.fromEntries([...Array(60).keys()].map((i) => ["walrus " + i, {"notes:other.md": 1}]))))`),
+	step(t, ctx, "a space behind the query", chromedp.Navigate(s.URL+"/?view=lab&q=walrus+&profile=rrf"),
+		until(`document.querySelector(".judge ol button")?.ariaPressed === "true" && `+shown))
+	step(t, ctx, "all marked queries, however many",
+		do(`localStorage.setItem("sheaf-judged notes", JSON.stringify(Object.fromEntries([...Array(60).keys()].map((i) => `+
+			`["walrus " + i, {"notes:other.md": 1}]))))`),
 		chromedp.Navigate(s.URL+"/?view=lab&q=walrus"), until(`document.querySelectorAll(".judge tbody tr").length === 61`))
-	step(t, ctx, "what is marked and not found stays to be seen", do(`localStorage.setItem("sheaf-judged notes", JSON.stringify({walrus: {"notes:gone.md": 1}}))`), chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
-		until(`document.querySelector(".judge ul li")?.textContent.includes("notes:gone.md") && document.querySelector(".judge ul li button").ariaPressed === "true"`),
-		chromedp.Click(".judge ul li button", chromedp.ByQuery), until(`document.querySelector(".judge ul li button").ariaPressed === "false" && !document.querySelector(".judge table")`))
+	step(t, ctx, "what is marked and not found stays to be seen",
+		do(`localStorage.setItem("sheaf-judged notes", JSON.stringify({walrus: {"notes:gone.md": 1}}))`),
+		chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
+		until(`document.querySelector(".judge ul li")?.textContent.includes("notes:gone.md") && `+
+			`document.querySelector(".judge ul li button").ariaPressed === "true"`),
+		chromedp.Click(".judge ul li button", chromedp.ByQuery),
+		until(`document.querySelector(".judge ul li button").ariaPressed === "false" && `+
+			`!document.querySelector(".judge table")`))
 }
 
 // TestLabStill: steps that move nothing take no room from those that do, and the results are in
@@ -71,10 +98,17 @@ func TestLabCompared(t *testing.T) {
 func TestLabStill(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(shown),
-		until(`(() => { const last = document.querySelector("svg.lab [role=button] circle").getBoundingClientRect(), box = document.querySelector(".scroll").getBoundingClientRect(); return last.left >= box.left && last.right + 200 < box.right; })()`),
-		until(`(() => { const heads = [...document.querySelectorAll("svg.lab .head")].map((e) => e.getAttribute("x") - 0), gaps = heads.slice(1).map((x, i) => x - heads[i]); return Math.min(...gaps) < 110 && Math.max(...gaps) > 150; })()`))
-	step(t, ctx, "a number is explained while it is held", emulation.SetFocusEmulationEnabled(true), chromedp.Focus(`.lab-controls input`, chromedp.ByQuery), until(`document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`),
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"),
+		until(shown),
+		until(`(() => { const last = document.querySelector("svg.lab [role=button] circle").getBoundingClientRect(), box `+
+			`= document.querySelector(".scroll").getBoundingClientRect(); return last.left >= box.left && last.right + 200 < `+
+			`box.right; })()`),
+		until(`(() => { const heads = [...document.querySelectorAll("svg.lab .head")].map((e) => e.getAttribute("x") - `+
+			`0), gaps = heads.slice(1).map((x, i) => x - heads[i]); return Math.min(...gaps) < 110 && Math.max(...gaps) `+
+			`> 150; })()`))
+	step(t, ctx, "a number is explained while it is held", emulation.SetFocusEmulationEnabled(true),
+		chromedp.Focus(`.lab-controls input`, chromedp.ByQuery),
+		until(`document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`),
 		chromedp.Focus("#query"), until(`!document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`))
 }
 
@@ -84,15 +118,21 @@ func TestLabUpdate(t *testing.T) {
 	s, f := start(t)
 	answer(ctx)
 	set := func(name, value string) chromedp.Action {
-		return do(`{ const field = document.querySelector('.lab-controls [data-name=` + name + `] input[type=text]'); field.value = "` + value + `"; field.dispatchEvent(new Event("change", {bubbles: true})); }`)
+		return do(`{ const field = document.querySelector('.lab-controls [data-name=` + name + `] input[type=text]'); ` +
+			`field.value = "` + value + `"; field.dispatchEvent(new Event("change", {bubbles: true})); }`)
 	}
 	save := chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch)
-	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), set("meaning", "0.5"), until(`location.search.includes("set.meaning")`), save,
+	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"),
+		set("meaning", "0.5"), until(`location.search.includes("set.meaning")`), save,
 		until(`document.querySelector(".lab-bar select").value === "sheaf-mine" && !location.search.includes("set.")`))
-	step(t, ctx, "with another number", set("names", "0.25"), until(`location.search.includes("set.names")`), save, until(`!location.search.includes("set.") && document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`),
-		until(`document.querySelector('.lab-controls [data-name=names] input[type=text]').value === "0.25" && document.querySelector('.lab-controls [data-name=meaning] input[type=text]').value === "0.5" && !document.querySelector(".lab-controls .changed")`))
+	step(t, ctx, "with another number", set("names", "0.25"), until(`location.search.includes("set.names")`), save,
+		until(`!location.search.includes("set.") && document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`),
+		until(`document.querySelector('.lab-controls [data-name=names] input[type=text]').value === "0.25" && `+
+			`document.querySelector('.lab-controls [data-name=meaning] input[type=text]').value === "0.5" && `+
+			`!document.querySelector(".lab-controls .changed")`))
 	text, err := os.ReadFile(filepath.Join(f.Options.ProfileDirs[0], "sheaf-mine.yaml"))
-	if err != nil || !strings.Contains(string(text), "extends: sheaf\n") || !strings.Contains(string(text), "names: 0.25") || !strings.Contains(string(text), "meaning: 0.5") {
+	if err != nil || !strings.Contains(string(text), "extends: sheaf\n") ||
+		!strings.Contains(string(text), "names: 0.25") || !strings.Contains(string(text), "meaning: 0.5") {
 		t.Errorf("it is\n%s, %v", text, err)
 	}
 }
@@ -105,12 +145,21 @@ func TestArithmeticFolds(t *testing.T) {
 	lines := func(n string) chromedp.Action {
 		return until(`[...document.querySelectorAll(".why li")].filter((e) => e.checkVisibility()).length ` + n)
 	}
-	step(t, ctx, "among the results", chromedp.Navigate(s.URL+"/?q=undo+commit&why=1"), until(`document.querySelector(".why")`), until(`document.querySelectorAll(".why li").length > 25`), lines("<= 17"), lines("> 5"))
-	step(t, ctx, "all of it", chromedp.Click(`.why > button`, chromedp.ByQuery), lines("=== document.querySelectorAll('.why li').length"), chromedp.Click(`.why > button`, chromedp.ByQuery), lines("=== 1"))
-	step(t, ctx, "in the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"), chromedp.WaitVisible("svg.lab .node"), do(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`document.querySelector(".why")`), lines("<= 17"),
-		do(`{ const d = document.querySelector(".why details:not([open])"); window.unfolded = d.dataset.at; window.old = document.querySelector(".why"); d.open = true; }`),
-		do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 0.05; r.dispatchEvent(new Event("input", {bubbles: true})); }`),
-		until(`document.querySelector(".why") && document.querySelector(".why") !== old && document.querySelector('.why [data-at="' + unfolded + '"]')?.open`))
+	step(t, ctx, "among the results", chromedp.Navigate(s.URL+"/?q=undo+commit&why=1"),
+		until(`document.querySelector(".why")`), until(`document.querySelectorAll(".why li").length > 25`), lines("<= 17"),
+		lines("> 5"))
+	step(t, ctx, "all of it", chromedp.Click(`.why > button`, chromedp.ByQuery),
+		lines("=== document.querySelectorAll('.why li').length"), chromedp.Click(`.why > button`, chromedp.ByQuery),
+		lines("=== 1"))
+	step(t, ctx, "in the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"), chromedp.WaitVisible("svg.lab .node"),
+		do(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`),
+		until(`document.querySelector(".why")`), lines("<= 17"),
+		do(`{ const d = document.querySelector(".why details:not([open])"); window.unfolded = d.dataset.at; window.old = `+
+			`document.querySelector(".why"); d.open = true; }`),
+		do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 0.05; `+
+			`r.dispatchEvent(new Event("input", {bubbles: true})); }`),
+		until(`document.querySelector(".why") && document.querySelector(".why") !== old && document.querySelector('.why `+
+			`[data-at="' + unfolded + '"]')?.open`))
 }
 
 // TestPageNarrow: the facets say what is chosen and nothing else, stay unfolded as they were, and
@@ -125,22 +174,39 @@ func TestPageNarrow(t *testing.T) {
 		"d/see “it”, now/five.md": "---\ntags: [\"x,y\", \"*\"]\n---\n# Five\n\nA walrus.\n",
 	})
 	pressed := func(want string) chromedp.Action {
-		return until(`[...document.querySelectorAll("aside details [aria-pressed=true]")].map((e) => e.textContent).join() === ` + quote(want) + ` && ` + shown)
+		return until(`[...document.querySelectorAll("aside details [aria-pressed=true]")].map((e) => ` +
+			`e.textContent).join() === ` + quote(want) + ` && ` + shown)
 	}
-	step(t, ctx, "a tag that begins as another does", chromedp.Navigate(s.URL+"/?q=walrus"), pressed(""), chromedp.Click(`aside button[data-narrow="tag:github"]`), pressed("github"),
-		until(`document.activeElement.dataset.narrow === "tag:github" && document.querySelectorAll("#results > li").length === 1`))
-	step(t, ctx, "no more", chromedp.KeyEvent(kb.Enter), pressed(""), until(`document.activeElement.matches("aside details [data-narrow='tag:github']")`))
+	step(t, ctx, "a tag that begins as another does", chromedp.Navigate(s.URL+"/?q=walrus"), pressed(""),
+		chromedp.Click(`aside button[data-narrow="tag:github"]`), pressed("github"),
+		until(`document.activeElement.dataset.narrow === "tag:github" && document.querySelectorAll("#results > `+
+			`li").length === 1`))
+	step(t, ctx, "no more", chromedp.KeyEvent(kb.Enter), pressed(""),
+		until(`document.activeElement.matches("aside details [data-narrow='tag:github']")`))
 	step(t, ctx, "a folder within another", chromedp.Navigate(s.URL+"/?q=walrus&filter=path:a/b/"), pressed("a/b"))
-	step(t, ctx, "a tag that looks like two", chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("aside") && `+shown), chromedp.Click(`aside button[data-narrow='tag:"see also: x"']`), pressed("see also: x"),
+	step(t, ctx, "a tag that looks like two", chromedp.Navigate(s.URL+"/?q=walrus"),
+		until(`document.querySelector("aside") && `+shown), chromedp.Click(`aside button[data-narrow='tag:"see also: x"']`),
+		pressed("see also: x"),
 		chromedp.Click("aside > ul button"), pressed(""), until(`location.search === "?q=walrus"`))
 	for _, name := range []string{"d/see “it”, now", "x,y"} {
-		step(t, ctx, name, chromedp.Navigate(s.URL+"/?q=walrus"), pressed(""), do(`[...document.querySelectorAll("aside details button")].find((e) => e.textContent === `+quote(name)+`).click()`), pressed(name), until(`document.querySelectorAll("#results > li").length === 1 && ![...document.querySelectorAll("aside details button")].some((e) => e.textContent === "*")`),
+		step(t, ctx, name, chromedp.Navigate(s.URL+"/?q=walrus"), pressed(""),
+			do(`[...document.querySelectorAll("aside details button")].find((e) => e.textContent === `+quote(name)+`).click()`),
+			pressed(name), until(`document.querySelectorAll("#results > li").length === 1 && `+
+				`![...document.querySelectorAll("aside details button")].some((e) => e.textContent === "*")`),
 			chromedp.Click("aside > ul button"), pressed(""), until(`location.search === "?q=walrus"`))
 	}
-	step(t, ctx, "a tag with a quotation mark", do(`[...document.querySelectorAll("aside details button")].find((e) => e.textContent === 'so"called').click()`), pressed(`so"called`), until(`document.querySelectorAll("#results > li").length === 1`))
-	step(t, ctx, "what is folded stays so", chromedp.Click(`aside details:last-of-type summary`, chromedp.ByQuery), until(`!document.querySelector("aside details:last-of-type").open`), chromedp.SendKeys("#query", "es"), until(`location.search.includes("walruses") && `+shown),
-		until(`document.querySelector("aside details:first-of-type").open && !document.querySelector("aside details:last-of-type").open`))
-	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?q=walrus&profile=rrf"), until(`document.querySelector("aside")?.textContent.includes("rrf") && `+shown), chromedp.Click("aside button", chromedp.ByQuery), until(`location.search === "?q=walrus" && !document.querySelector("aside").textContent.includes("rrf") && `+shown))
+	step(t, ctx, "a tag with a quotation mark",
+		do(`[...document.querySelectorAll("aside details button")].find((e) => e.textContent === 'so"called').click()`),
+		pressed(`so"called`), until(`document.querySelectorAll("#results > li").length === 1`))
+	step(t, ctx, "what is folded stays so", chromedp.Click(`aside details:last-of-type summary`, chromedp.ByQuery),
+		until(`!document.querySelector("aside details:last-of-type").open`), chromedp.SendKeys("#query", "es"),
+		until(`location.search.includes("walruses") && `+shown),
+		until(`document.querySelector("aside details:first-of-type").open && !document.querySelector("aside `+
+			`details:last-of-type").open`))
+	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?q=walrus&profile=rrf"),
+		until(`document.querySelector("aside")?.textContent.includes("rrf") && `+shown),
+		chromedp.Click("aside button", chromedp.ByQuery),
+		until(`location.search === "?q=walrus" && !document.querySelector("aside").textContent.includes("rrf") && `+shown))
 }
 
 // TestPageAllFacets: values that are not shown at first come with the keyboard, and stay.
@@ -152,11 +218,15 @@ func TestPageAllFacets(t *testing.T) {
 	}
 	s := served(t, notes)
 	seen := func(n int) chromedp.Action {
-		return until(fmt.Sprintf(`[...document.querySelectorAll("aside details [data-narrow^='tag:']")].filter((e) => e.checkVisibility()).length === %d && `, n) + shown)
+		return until(fmt.Sprintf(`[...document.querySelectorAll("aside details [data-narrow^='tag:']")].filter((e) => `+
+			`e.checkVisibility()).length === %d && `, n) + shown)
 	}
-	step(t, ctx, "eight", chromedp.Navigate(s.URL+"/?q=walrus"), seen(8), until(`document.querySelector("[data-rest=tag]").textContent === "3 more"`))
-	step(t, ctx, "all", chromedp.Focus("[data-rest=tag]", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), seen(11), until(`document.activeElement.dataset.narrow === "tag:t08"`))
-	step(t, ctx, "chosen", chromedp.KeyEvent(kb.Enter), seen(1), chromedp.Click("aside [aria-pressed=true]", chromedp.ByQuery), seen(11))
+	step(t, ctx, "eight", chromedp.Navigate(s.URL+"/?q=walrus"), seen(8),
+		until(`document.querySelector("[data-rest=tag]").textContent === "3 more"`))
+	step(t, ctx, "all", chromedp.Focus("[data-rest=tag]", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), seen(11),
+		until(`document.activeElement.dataset.narrow === "tag:t08"`))
+	step(t, ctx, "chosen", chromedp.KeyEvent(kb.Enter), seen(1),
+		chromedp.Click("aside [aria-pressed=true]", chromedp.ByQuery), seen(11))
 }
 
 // TestPageBack: who goes back while the box has the focus finds in it what is shown, and every
@@ -164,12 +234,18 @@ func TestPageAllFacets(t *testing.T) {
 func TestPageBack(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
-	step(t, ctx, "another query", chromedp.Navigate(s.URL+"/?view=document&id=git.md&q=undo"), until(shown), chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"), until(`location.search === "?q=undos" && `+shown),
-		chromedp.NavigateBack(), until(`document.body.dataset.view === "document" && document.getElementById("query").value === "undo" && document.activeElement.id === "query" && `+shown))
+	step(t, ctx, "another query", chromedp.Navigate(s.URL+"/?view=document&id=git.md&q=undo"), until(shown),
+		chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"), until(`location.search === "?q=undos" && `+shown),
+		chromedp.NavigateBack(), until(`document.body.dataset.view === "document" && `+
+			`document.getElementById("query").value === "undo" && document.activeElement.id === "query" && `+shown))
 	for _, address := range []string{"/?q=commit", "/?view=document&id=git.md%23undo-a-commit"} {
-		step(t, ctx, "loaded again, "+address, chromedp.EmulateViewport(600, 300), chromedp.Navigate(s.URL+address), until(`document.querySelector("main a") && `+shown), do(`scrollTo(0, 120)`), until(`scrollY === 120`), chromedp.Reload(), until(`document.querySelector("main a") && `+shown), until(`scrollY === 120`))
+		step(t, ctx, "loaded again, "+address, chromedp.EmulateViewport(600, 300), chromedp.Navigate(s.URL+address),
+			until(`document.querySelector("main a") && `+shown), do(`scrollTo(0, 120)`), until(`scrollY === 120`),
+			chromedp.Reload(), until(`document.querySelector("main a") && `+shown), until(`scrollY === 120`))
 	}
-	for address, want := range map[string]string{"/": "Search – Sheaf", "/?q=commit": "commit – Sheaf", "/?view=lab&q=commit": "commit – Lab – Sheaf", "/?view=lab": "Lab – Sheaf", "/?view=status": "Status – Sheaf", "/?view=document&id=git.md": "Git – Sheaf"} {
+	for address, want := range map[string]string{"/": "Search – Sheaf", "/?q=commit": "commit – Sheaf",
+		"/?view=lab&q=commit": "commit – Lab – Sheaf", "/?view=lab": "Lab – Sheaf", "/?view=status": "Status – Sheaf",
+		"/?view=document&id=git.md": "Git – Sheaf"} {
 		step(t, ctx, address, chromedp.Navigate(s.URL+address), until(shown), until(`document.title === "`+want+`"`))
 	}
 }
@@ -179,13 +255,20 @@ func TestPageBack(t *testing.T) {
 func TestPageAgain(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
-	step(t, ctx, "similar", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown), do(`window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError("down"))`),
-		chromedp.Click(".facts button", chromedp.ByQuery), until(`document.getElementById("notes").textContent.includes("asks again")`), do(`window.fetch = window.real`), until(`document.querySelector(".facts h2") && document.getElementById("notes").textContent === ""`))
-	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"), until(`document.getElementById("searches")?.textContent === "none since the server started" && `+shown), do(`window.table = document.querySelector("main table"); fetch("/v1/search?query=commit")`),
-		until(`/^1 since the server started: half of them within \d/.test(document.getElementById("searches").textContent) && document.querySelector("main table") === table`))
+	step(t, ctx, "similar", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown),
+		do(`window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError("down"))`),
+		chromedp.Click(".facts button", chromedp.ByQuery),
+		until(`document.getElementById("notes").textContent.includes("asks again")`), do(`window.fetch = window.real`),
+		until(`document.querySelector(".facts h2") && document.getElementById("notes").textContent === ""`))
+	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"),
+		until(`document.getElementById("searches")?.textContent === "none since the server started" && `+shown),
+		do(`window.table = document.querySelector("main table"); fetch("/v1/search?query=commit")`),
+		until(`/^1 since the server started: half of them within `+
+			`\d/.test(document.getElementById("searches").textContent) && document.querySelector("main table") === table`))
 	f.Write(t, "new.md", "# New\n\nOne more.\n")
 	f.Index(t)
-	step(t, ctx, "a new note", until(`document.querySelector("main table") !== table && document.querySelector("main").textContent.includes("8,")`))
+	step(t, ctx, "a new note", until(`document.querySelector("main table") !== table && `+
+		`document.querySelector("main").textContent.includes("8,")`))
 }
 
 // TestLabCleared: when the query is taken away nothing of its ranking stays, beside it and below: a
@@ -193,13 +276,21 @@ func TestPageAgain(t *testing.T) {
 func TestLabCleared(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
-	step(t, ctx, "two rankings", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=rrf"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown))
+	step(t, ctx, "two rankings", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=rrf"),
+		until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown))
 	other := tab(t, ctx)
-	step(t, other, "a mark elsewhere", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery), until(`document.querySelector(".judge table")`))
-	step(t, ctx, "is seen here", until(`document.querySelector(".judge ol [aria-pressed=true]") && document.querySelector(".judge table")?.textContent.includes("commit1.000")`))
-	step(t, ctx, "no query", do(`{ const q = document.getElementById("query"); q.focus(); q.value = ""; q.dispatchEvent(new Event("input", {bubbles: true})); }`), until(`location.search === "?view=lab&compare=rrf" && `+shown),
-		until(`document.querySelector(".empty") && !document.querySelector("svg.lab, .judge li, .arithmetic *") && document.getElementById("count").textContent === ""`))
-	step(t, ctx, "another one", chromedp.SendKeys("#query", "stash"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li")`))
+	step(t, other, "a mark elsewhere", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
+		until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery),
+		until(`document.querySelector(".judge table")`))
+	step(t, ctx, "is seen here", until(`document.querySelector(".judge ol [aria-pressed=true]") && `+
+		`document.querySelector(".judge table")?.textContent.includes("commit1.000")`))
+	step(t, ctx, "no query", do(`{ const q = document.getElementById("query"); q.focus(); q.value = ""; `+
+		`q.dispatchEvent(new Event("input", {bubbles: true})); }`),
+		until(`location.search === "?view=lab&compare=rrf" && `+shown),
+		until(`document.querySelector(".empty") && !document.querySelector("svg.lab, .judge li, .arithmetic *") && `+
+			`document.getElementById("count").textContent === ""`))
+	step(t, ctx, "another one", chromedp.SendKeys("#query", "stash"),
+		until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li")`))
 }
 
 // TestPageIndexing: the status says how far a run is that indexes files, and no longer when it has ended.
@@ -217,7 +308,8 @@ func TestPageIndexing(t *testing.T) {
 	})
 	goOn := sync.OnceFunc(func() { close(on) })
 	t.Cleanup(goOn)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+		Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
 	waits, ended := begun, make(chan error, 1)
 	go func() {
@@ -225,12 +317,15 @@ func TestPageIndexing(t *testing.T) {
 		ended <- err
 	}()
 	<-waits
-	step(t, ctx, "while it runs", chromedp.Navigate(s.URL+"/?view=status"), until(`document.getElementById("doing")?.textContent.startsWith("0 of 7 new and changed files, 0") && `+shown), shoot("indexing"))
+	step(t, ctx, "while it runs", chromedp.Navigate(s.URL+"/?view=status"),
+		until(`document.getElementById("doing")?.textContent.startsWith("0 of 7 new and changed files, 0") && `+shown),
+		shoot("indexing"))
 	goOn()
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	step(t, ctx, "when it has ended", until(`!document.getElementById("doing") && document.querySelector("main").textContent.includes("documents7,")`))
+	step(t, ctx, "when it has ended", until(`!document.getElementById("doing") && `+
+		`document.querySelector("main").textContent.includes("documents7,")`))
 }
 
 // TestPageForbidden: a browser that keeps nothing for pages, which is how some are set, shows this one.
@@ -238,9 +333,14 @@ func TestPageForbidden(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "nothing is kept", chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(`for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, {get() { throw new DOMException("it is forbidden", "SecurityError"); }})`).Do(ctx)
+		_, err := page.AddScriptToEvaluateOnNewDocument(`for (const name of ["localStorage", "sessionStorage"]) ` +
+			`Object.defineProperty(window, name, {get() { throw new DOMException("it is forbidden", "SecurityError"); }})`).Do(
+			ctx)
 		return err
 	}))
-	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=undo+commit"), until(`document.querySelector("#result-0") && `+shown), chromedp.Click("#theme"))
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"), until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery), until(`document.querySelector(".judge table")?.textContent.includes("undo commit1.000")`))
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=undo+commit"),
+		until(`document.querySelector("#result-0") && `+shown), chromedp.Click("#theme"))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"),
+		until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery),
+		until(`document.querySelector(".judge table")?.textContent.includes("undo commit1.000")`))
 }

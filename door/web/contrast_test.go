@@ -51,19 +51,32 @@ func TestPageContrast(t *testing.T) {
 			name, address string
 			ready         chromedp.Action
 		}{
-			{"results", "/?q=undo+commit&filter=ext:md", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`),
-				chromedp.Evaluate(`document.getElementById("notes").textContent = "a note"`, nil), chromedp.KeyEvent("j")}},
+			{"results", "/?q=undo+commit&filter=ext:md",
+				chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#result-0 button.score"),
+					until(`document.querySelector(".why")`),
+					chromedp.Evaluate(`document.getElementById("notes").textContent = "a note"`, nil), chromedp.KeyEvent("j")}},
 			{"nothing", "/?q=%22zzz+undefinable%22", until(`document.querySelector(".empty")`)},
-			{"keys", "/?q=commit", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#help"), chromedp.WaitVisible("#keys")}},
-			{"document", "/?view=document&id=notes:git.md%23undo-a-commit&q=commit", until(`document.querySelector(".hit mark")`)},
-			{"lab", "/?view=lab&q=commit&set.nothing=9", chromedp.Tasks{chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
-				chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil), until(`document.querySelector("label.changed")`),
-				chromedp.Click(".judge li button", chromedp.ByQuery), chromedp.Click(".judge li:nth-child(2) button.wrong", chromedp.ByQuery), until(`document.querySelector(".judge table")`),
-				chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}},
+			{"keys", "/?q=commit", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#help"),
+				chromedp.WaitVisible("#keys")}},
+			{"document", "/?view=document&id=notes:git.md%23undo-a-commit&q=commit",
+				until(`document.querySelector(".hit mark")`)},
+			{"lab", "/?view=lab&q=commit&set.nothing=9",
+				chromedp.Tasks{chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
+					chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls input[type=range]"); r.value = `+
+						`r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil),
+					until(`document.querySelector("label.changed")`),
+					chromedp.Click(".judge li button", chromedp.ByQuery),
+					chromedp.Click(".judge li:nth-child(2) button.wrong", chromedp.ByQuery),
+					until(`document.querySelector(".judge table")`),
+					chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new `+
+						`MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}},
 			{"status", "/?view=status", until(`document.querySelector("main table")`)},
 		} {
 			var faint []string
-			step(t, ctx, view.name, chromedp.Navigate(s.URL), chromedp.Evaluate(`localStorage.clear(), localStorage.setItem("sheaf-theme", "`+theme+`")`, nil), chromedp.Navigate(s.URL+view.address), view.ready, still, shoot("contrast-"+theme+"-"+view.name), chromedp.Evaluate(contrast, &faint))
+			step(t, ctx, view.name, chromedp.Navigate(s.URL),
+				chromedp.Evaluate(`localStorage.clear(), localStorage.setItem("sheaf-theme", "`+theme+`")`, nil),
+				chromedp.Navigate(s.URL+view.address), view.ready, still, shoot("contrast-"+theme+"-"+view.name),
+				chromedp.Evaluate(contrast, &faint))
 			for _, f := range faint {
 				t.Errorf("%s, %s: %s", theme, view.name, f)
 			}
@@ -76,7 +89,8 @@ func TestPageContrast(t *testing.T) {
 func TestPageThemeAtOnce(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
+	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
+		Version: "test"})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/ui/search.js" {
 			time.Sleep(500 * time.Millisecond)
@@ -84,8 +98,13 @@ func TestPageThemeAtOnce(t *testing.T) {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
-	step(t, ctx, "a page whose modules come late", chromedp.Navigate(s.URL), until(shown), until(`performance.getEntriesByName("first-paint").length`),
-		until(`performance.getEntriesByName("first-paint")[0].startTime > performance.getEntriesByType("resource").find((r) => r.name.endsWith("/search.js")).responseEnd`))
-	step(t, ctx, "chosen in another window", do(`localStorage.setItem("sheaf-theme", "dark"); localStorage.setItem("sheaf-editor", "zed://file{path}"); dispatchEvent(new StorageEvent("storage", {key: "sheaf-editor"}))`),
-		until(`document.documentElement.dataset.theme === "dark" && document.getElementById("editor").value === "zed://file{path}"`))
+	step(t, ctx, "a page whose modules come late", chromedp.Navigate(s.URL), until(shown),
+		until(`performance.getEntriesByName("first-paint").length`),
+		until(`performance.getEntriesByName("first-paint")[0].startTime > `+
+			`performance.getEntriesByType("resource").find((r) => r.name.endsWith("/search.js")).responseEnd`))
+	step(t, ctx, "chosen in another window",
+		do(`localStorage.setItem("sheaf-theme", "dark"); localStorage.setItem("sheaf-editor", "zed://file{path}"); `+
+			`dispatchEvent(new StorageEvent("storage", {key: "sheaf-editor"}))`),
+		until(`document.documentElement.dataset.theme === "dark" && document.getElementById("editor").value === `+
+			`"zed://file{path}"`))
 }

@@ -22,13 +22,19 @@ func TestFieldsOfPhones(t *testing.T) {
 		} {
 			var fields int
 			var small, cut []string
-			step(t, ctx, view.address, emulation.SetTouchEmulationEnabled(true), emulation.SetDeviceMetricsOverride(width, 800, 2, true), chromedp.Navigate(s.URL+view.address), until(shown), view.ready, until(`matchMedia("(pointer: coarse)").matches`),
-				do(`window.fields = [...document.querySelectorAll("input:not([type=range], [type=checkbox], [type=radio]), select, textarea")].filter((e) => e.checkVisibility())`),
+			step(t, ctx, view.address, emulation.SetTouchEmulationEnabled(true),
+				emulation.SetDeviceMetricsOverride(width, 800, 2, true), chromedp.Navigate(s.URL+view.address), until(shown),
+				view.ready, until(`matchMedia("(pointer: coarse)").matches`),
+				do(`window.fields = [...document.querySelectorAll("input:not([type=range], [type=checkbox], [type=radio]), `+
+					`select, textarea")].filter((e) => e.checkVisibility())`),
 				chromedp.Evaluate(`fields.length`, &fields),
-				chromedp.Evaluate(`fields.filter((e) => parseFloat(getComputedStyle(e).fontSize) < 16).map((e) => e.ariaLabel || e.outerHTML)`, &small),
-				chromedp.Evaluate(`fields.filter((e) => e.closest(".lab-controls") && !isNaN(e.value) && e.scrollWidth > e.clientWidth).map((e) => (e.ariaLabel || e.outerHTML) + " " + e.value)`, &cut))
+				chromedp.Evaluate(`fields.filter((e) => parseFloat(getComputedStyle(e).fontSize) < 16).map((e) => e.ariaLabel `+
+					`|| e.outerHTML)`, &small),
+				chromedp.Evaluate(`fields.filter((e) => e.closest(".lab-controls") && !isNaN(e.value) && e.scrollWidth > `+
+					`e.clientWidth).map((e) => (e.ariaLabel || e.outerHTML) + " " + e.value)`, &cut))
 			if fields == 0 || len(small) > 0 || len(cut) > 0 {
-				t.Errorf("%s, %d wide: of %d fields these have small letters: %q, and these are cut: %q", view.address, width, fields, small, cut)
+				t.Errorf("%s, %d wide: of %d fields these have small letters: %q, and these are cut: %q", view.address, width,
+					fields, small, cut)
 			}
 		}
 	}
@@ -39,10 +45,13 @@ func TestFieldOfEditor(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	address := func(typed, shows, link string) chromedp.Action {
-		return chromedp.Tasks{do(`{ const e = document.getElementById("editor"); e.value = ` + quote(typed) + `; e.dispatchEvent(new Event("change", {bubbles: true})) }`),
-			until(`document.getElementById("editor").value === ` + quote(shows)), until(`document.querySelector("[data-editor]").getAttribute("href").startsWith(` + quote(link) + `) && ` + shown)}
+		return chromedp.Tasks{do(`{ const e = document.getElementById("editor"); e.value = ` + quote(typed) +
+			`; e.dispatchEvent(new Event("change", {bubbles: true})) }`),
+			until(`document.getElementById("editor").value === ` + quote(shows)),
+			until(`document.querySelector("[data-editor]").getAttribute("href").startsWith(` + quote(link) + `) && ` + shown)}
 	}
-	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelector("[data-editor]") && `+shown))
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"),
+		until(`document.querySelector("[data-editor]") && `+shown))
 	step(t, ctx, "another editor", address("zed://file{path}:{line}", "zed://file{path}:{line}", "zed://file/"))
 	step(t, ctx, "none", address("", "obsidian://open?path={path}", "obsidian://open?path=%2F"))
 }

@@ -25,7 +25,8 @@ const (
 // blocks finds a document's blocks, the same as rendering does, and looks into none of them.
 var blocks = parser.NewParser(
 	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), writtenBlocks()...)...),
-	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(), util.Prioritized(extension.NewTableParagraphTransformer(), 200))...),
+	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(),
+		util.Prioritized(extension.NewTableParagraphTransformer(), 200))...),
 )
 
 // intricate reports whether rendering a text would take too long.

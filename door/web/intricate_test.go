@@ -25,15 +25,19 @@ func TestIntricate(t *testing.T) {
 		make       func(n int) string
 		much, some int
 	}{
-		"quotes":                     {repeated(">"), 60_000, 500},
-		"quotes apart":               {repeated("> "), 60_000, 500},
-		"lists in a line":            {repeated("- "), 60_000, 500},
-		"numbered lists in a line":   {repeated("1. "), 60_000, 500},
-		"lists in lists":             {stairs, 1_500, 60},
-		"lists, and nothing behind":  {func(n int) string { return strings.Repeat("- ", 5000) + "a" + strings.Repeat("\n", n) }, 9000, 9},
-		"emphasis":                   {repeated("*a_ "), 60_000, 2000},
-		"emphasis in a heading":      {func(n int) string { return "# " + repeated("*a_ ")(n) }, 60_000, 2000},
-		"emphasis in a cell":         {func(n int) string { return "|a|b|\n|--|--|\n|" + strings.Repeat("*a_ ", n) + "|b|\n" }, 60_000, 2000},
+		"quotes":                   {repeated(">"), 60_000, 500},
+		"quotes apart":             {repeated("> "), 60_000, 500},
+		"lists in a line":          {repeated("- "), 60_000, 500},
+		"numbered lists in a line": {repeated("1. "), 60_000, 500},
+		"lists in lists":           {stairs, 1_500, 60},
+		"lists, and nothing behind": {func(n int) string {
+			return strings.Repeat("- ", 5000) + "a" + strings.Repeat("\n", n)
+		}, 9000, 9},
+		"emphasis":              {repeated("*a_ "), 60_000, 2000},
+		"emphasis in a heading": {func(n int) string { return "# " + repeated("*a_ ")(n) }, 60_000, 2000},
+		"emphasis in a cell": {func(n int) string {
+			return "|a|b|\n|--|--|\n|" + strings.Repeat("*a_ ", n) + "|b|\n"
+		}, 60_000, 2000},
 		"links that begin":           {repeated("[a]("), 60_000, 2000},
 		"definitions":                {repeated("[a]: b\n"), 60_000, 2000},
 		"definitions of two lines":   {repeated("[a]:\nb\n"), 60_000, 2000},
@@ -45,14 +49,22 @@ func TestIntricate(t *testing.T) {
 		"columns in a quote": {func(n int) string {
 			return "> |" + strings.Repeat("a|", n) + "\n> |" + strings.Repeat("-|", n) + "\n" + strings.Repeat("> |a|\n", n)
 		}, 1000, 100},
-		"pipes in code of cells":             {func(n int) string { return "|a|b|\n|-|-|\n" + repeated("|`a\\|b`|c|\n")(n) }, 40_000, 2000},
-		"addresses that begin":               {func(n int) string { return "a " + strings.Repeat("[a](<b", n) + strings.Repeat("word ", 100*n) }, 2000, 100},
-		"titles that begin":                  {func(n int) string { return "a " + strings.Repeat("[a](b \"", n) + strings.Repeat("word\n", 100*n) }, 2000, 100},
-		"quotes in a footnote":               {func(n int) string { return "[^a]: " + repeated("> ")(n) }, 60_000, 500},
-		"lists in a footnote":                {func(n int) string { return "  [^a]: " + repeated("- ")(n) }, 60_000, 500},
-		"emphasis in a footnote":             {func(n int) string { return "[^a]: b\n\n    " + repeated("*a_ ")(n) }, 60_000, 2000},
-		"emphasis behind a comment of HTML":  {func(n int) string { return "%%\n<!--\n%%\n\n" + repeated("*a_ ")(n) }, 60_000, 2000},
-		"emphasis behind a formula of fence": {func(n int) string { return "$$\n```\n$$\n\n" + repeated("*a_ ")(n) }, 60_000, 2000},
+		"pipes in code of cells": {func(n int) string { return "|a|b|\n|-|-|\n" + repeated("|`a\\|b`|c|\n")(n) },
+			40_000, 2000},
+		"addresses that begin": {func(n int) string {
+			return "a " + strings.Repeat("[a](<b", n) + strings.Repeat("word ", 100*n)
+		}, 2000, 100},
+		"titles that begin": {func(n int) string {
+			return "a " + strings.Repeat("[a](b \"", n) + strings.Repeat("word\n", 100*n)
+		}, 2000, 100},
+		"quotes in a footnote": {func(n int) string { return "[^a]: " + repeated("> ")(n) }, 60_000, 500},
+		"lists in a footnote":  {func(n int) string { return "  [^a]: " + repeated("- ")(n) }, 60_000, 500},
+		"emphasis in a footnote": {func(n int) string { return "[^a]: b\n\n    " + repeated("*a_ ")(n) }, 60_000,
+			2000},
+		"emphasis behind a comment of HTML": {func(n int) string { return "%%\n<!--\n%%\n\n" + repeated("*a_ ")(n) }, 60_000,
+			2000},
+		"emphasis behind a formula of fence": {func(n int) string { return "$$\n```\n$$\n\n" + repeated("*a_ ")(n) }, 60_000,
+			2000},
 		"code that begins": {func(n int) string {
 			var s strings.Builder
 			for i := range n {
@@ -84,9 +96,10 @@ func TestIntricate(t *testing.T) {
 		"a log":                   repeated("2026-01-01 12:00:00.123 [info] a_b_c *d*\n\n")(20_000),
 		"code":                    "```c\n" + repeated("                    *a[b] = **c[d] << 1;\n")(20_000) + "```\n",
 		"a list of three levels":  repeated("- a\n  - b\n    - c\n\n")(10_000),
-		"a table of many columns": "|" + strings.Repeat("a|", 60) + "\n|" + strings.Repeat("-|", 60) + "\n" + repeated("|"+strings.Repeat("1.25|", 60)+"\n")(3000),
-		"a paragraph of code":     repeated("see `this` and ``that``, not `` `one` `` [a](b)\n")(4000),
-		"quoted mail":             repeated("> > > a\n> > b\n> c\n\n")(10_000),
+		"a table of many columns": "|" + strings.Repeat("a|", 60) + "\n|" + strings.Repeat("-|", 60) + "\n" +
+			repeated("|"+strings.Repeat("1.25|", 60)+"\n")(3000),
+		"a paragraph of code": repeated("see `this` and ``that``, not `` `one` `` [a](b)\n")(4000),
+		"quoted mail":         repeated("> > > a\n> > b\n> c\n\n")(10_000),
 	} {
 		if intricate([]byte(text)) {
 			t.Errorf("%s: not laid out", name)

@@ -50,7 +50,8 @@ func keyed(t *testing.T) (*httptest.Server, *access.Keys) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Keys: keys, Version: "test"}))
+	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Keys: keys,
+		Version: "test"}))
 	t.Cleanup(s.Close)
 	return s, keys
 }
@@ -58,7 +59,8 @@ func keyed(t *testing.T) (*httptest.Server, *access.Keys) {
 // secret makes a key with a scope.
 func secret(t *testing.T, keys *access.Keys, name string, scope access.Scope) string {
 	t.Helper()
-	_, s, err := keys.Add(access.Grant{Name: name, Scopes: []access.Scope{scope}, Tenant: access.All, Access: []string{access.All}})
+	_, s, err := keys.Add(access.Grant{Name: name, Scopes: []access.Scope{scope}, Tenant: access.All,
+		Access: []string{access.All}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,28 +77,46 @@ func TestPageKey(t *testing.T) {
 	give := func(key string) chromedp.Tasks { return chromedp.Tasks{chromedp.SendKeys("#key", key+"\n")} }
 	closed := until(`!document.querySelector("dialog[open]")`)
 
-	step(t, ctx, "no key", chromedp.Navigate(s.URL+"/?q=commit"), asked, until(`document.activeElement.id === "key"`), shoot("key"))
-	step(t, ctx, "none is given", chromedp.KeyEvent(kb.Escape), closed, until(`document.getElementById("notes").textContent.includes("with a key only")`))
+	step(t, ctx, "no key", chromedp.Navigate(s.URL+"/?q=commit"), asked, until(`document.activeElement.id === "key"`),
+		shoot("key"))
+	step(t, ctx, "none is given", chromedp.KeyEvent(kb.Escape), closed,
+		until(`document.getElementById("notes").textContent.includes("with a key only")`))
 	step(t, ctx, "a letter asks no more", chromedp.SendKeys("#query", "s"), until(`document.title.startsWith("commits")`),
-		chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector("dialog[open]") === null), 100))`, nil), closed)
+		chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector("dialog[open]") === `+
+			`null), 100))`, nil), closed)
 	step(t, ctx, "the button asks", chromedp.Click("#another"), asked)
-	step(t, ctx, "a wrong key", give("sheaf_wrong"), until(`document.getElementById("key-fault").textContent.includes("unknown")`), until(`document.getElementById("key").value === ""`), shoot("key-wrong"))
-	step(t, ctx, "one with signs that no header can hold", give("sheaf_wrong\u200b✓"), until(`!document.getElementById("notes").textContent.includes("does not answer")`), asked, until(`document.getElementById("key-fault").textContent.includes("unknown")`), until(`document.getElementById("key").value === ""`))
+	step(t, ctx, "a wrong key", give("sheaf_wrong"),
+		until(`document.getElementById("key-fault").textContent.includes("unknown")`),
+		until(`document.getElementById("key").value === ""`), shoot("key-wrong"))
+	step(t, ctx, "one with signs that no header can hold", give("sheaf_wrong\u200b✓"),
+		until(`!document.getElementById("notes").textContent.includes("does not answer")`), asked,
+		until(`document.getElementById("key-fault").textContent.includes("unknown")`),
+		until(`document.getElementById("key").value === ""`))
 	step(t, ctx, "an empty one is none", chromedp.SendKeys("#key", "\n"), until(`document.querySelector("dialog[open]")`))
-	step(t, ctx, "Escape ends it", chromedp.KeyEvent(kb.Escape), closed, until(`sessionStorage.getItem("sheaf-key") === null`))
+	step(t, ctx, "Escape ends it", chromedp.KeyEvent(kb.Escape), closed,
+		until(`sessionStorage.getItem("sheaf-key") === null`))
 
-	step(t, ctx, "a key that may not search", chromedp.Click("#another"), asked, give(feed), until(`document.getElementById("notes").textContent.includes("lacks the scope search")`), closed)
-	step(t, ctx, "another key", chromedp.Click("#another"), asked, chromedp.WaitVisible("#forget"), give(search), until(`document.querySelectorAll("#results > li").length > 2`))
-	step(t, ctx, "what asks for two things at once", chromedp.Evaluate(`sessionStorage.clear()`, nil), chromedp.Navigate(s.URL+"/?view=status"), asked, give(search), until(`document.querySelector("main").textContent.includes("analyzer")`))
-	step(t, ctx, "it is kept", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(`document.querySelector("article h1")`))
+	step(t, ctx, "a key that may not search", chromedp.Click("#another"), asked, give(feed),
+		until(`document.getElementById("notes").textContent.includes("lacks the scope search")`), closed)
+	step(t, ctx, "another key", chromedp.Click("#another"), asked, chromedp.WaitVisible("#forget"), give(search),
+		until(`document.querySelectorAll("#results > li").length > 2`))
+	step(t, ctx, "what asks for two things at once", chromedp.Evaluate(`sessionStorage.clear()`, nil),
+		chromedp.Navigate(s.URL+"/?view=status"), asked, give(search),
+		until(`document.querySelector("main").textContent.includes("analyzer")`))
+	step(t, ctx, "it is kept", chromedp.Navigate(s.URL+"/?view=document&id=git.md"),
+		until(`document.querySelector("article h1")`))
 
 	if _, err := keys.Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
-	step(t, ctx, "an invalid key", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.getElementById("key-fault").textContent.includes("expired or revoked")`), chromedp.KeyEvent(kb.Escape), closed)
+	step(t, ctx, "an invalid key", chromedp.Navigate(s.URL+"/?q=commit"),
+		until(`document.getElementById("key-fault").textContent.includes("expired or revoked")`),
+		chromedp.KeyEvent(kb.Escape), closed)
 	again := secret(t, keys, "bob", access.ScopeSearch)
-	step(t, ctx, "forget it", chromedp.Click("#another"), asked, give(again), until(`document.querySelectorAll("#results > li").length > 2`),
-		chromedp.Click("#another"), chromedp.Click("#forget"), until(`!document.querySelector("#results > li") && sessionStorage.getItem("sheaf-key") === null`))
+	step(t, ctx, "forget it", chromedp.Click("#another"), asked, give(again),
+		until(`document.querySelectorAll("#results > li").length > 2`),
+		chromedp.Click("#another"), chromedp.Click("#forget"),
+		until(`!document.querySelector("#results > li") && sessionStorage.getItem("sheaf-key") === null`))
 }
 
 // TestPageKeyStatus: the status tells who may see a part what there is of that, and no sizes of
@@ -104,12 +124,15 @@ func TestPageKey(t *testing.T) {
 func TestPageKeyStatus(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
-	_, part, err := keys.Add(access.Grant{Name: "part", Scopes: []access.Scope{access.ScopeSearch}, Tenant: access.All, Access: []string{access.All}, Baked: "-path:git.md"})
+	_, part, err := keys.Add(access.Grant{Name: "part", Scopes: []access.Scope{access.ScopeSearch}, Tenant: access.All,
+		Access: []string{access.All}, Baked: "-path:git.md"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var told string
-	step(t, ctx, "the status", chromedp.Navigate(s.URL), do(`sessionStorage.setItem("sheaf-key", `+quote(part)+`)`), chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main table") && `+shown), shoot("status-part"), chromedp.Evaluate(`document.querySelector("main").innerText`, &told))
+	step(t, ctx, "the status", chromedp.Navigate(s.URL), do(`sessionStorage.setItem("sheaf-key", `+quote(part)+`)`),
+		chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main table") && `+shown),
+		shoot("status-part"), chromedp.Evaluate(`document.querySelector("main").innerText`, &told))
 	for _, row := range []string{"documents\t6, ", "model\thashed"} {
 		if !strings.Contains(told, row) {
 			t.Errorf("it lacks %q", row)
@@ -120,7 +143,9 @@ func TestPageKeyStatus(t *testing.T) {
 			t.Errorf("it has %q", nothing)
 		}
 	}
-	step(t, ctx, "what is hidden", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(`document.getElementById("notes").textContent.includes("not found")`), until(`document.activeElement.id === "main"`))
+	step(t, ctx, "what is hidden", chromedp.Navigate(s.URL+"/?view=document&id=git.md"),
+		until(`document.getElementById("notes").textContent.includes("not found")`),
+		until(`document.activeElement.id === "main"`))
 	if t.Failed() {
 		t.Log(told)
 	}
@@ -130,16 +155,25 @@ func TestPageKeyStatus(t *testing.T) {
 func TestPageOutage(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
+	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
+		Version: "test"})
 	address, end, again := ending(t, h)
-	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"), until(`document.querySelector("#results > li")`))
+	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"),
+		until(`document.querySelector("#results > li")`))
 	end()
-	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"), until(`document.getElementById("notes").textContent === "the server does not answer: this page asks again until it does"`))
-	step(t, ctx, "a letter, without a server", chromedp.SendKeys("#query", " commit"), until(`document.getElementById("notes").textContent.includes("asks again")`), shoot("outage"))
-	step(t, ctx, "a view not seen before, without a server", chromedp.Click(`a[data-view="lab"]`), until(`document.body.dataset.view === "lab" && document.getElementById("notes").textContent.includes("asks again")`))
+	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"),
+		until(`document.getElementById("notes").textContent === "the server does not answer: this page asks again `+
+			`until it does"`))
+	step(t, ctx, "a letter, without a server", chromedp.SendKeys("#query", " commit"),
+		until(`document.getElementById("notes").textContent.includes("asks again")`), shoot("outage"))
+	step(t, ctx, "a view not seen before, without a server", chromedp.Click(`a[data-view="lab"]`),
+		until(`document.body.dataset.view === "lab" && document.getElementById("notes").textContent.includes("asks again")`))
 	again()
-	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"), until(`document.getElementById("notes").textContent === ""`))
-	step(t, ctx, "it is back", chromedp.Click(`a[data-view="search"]`), until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && document.getElementById("notes").textContent === "" && `+shown))
+	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"),
+		until(`document.getElementById("notes").textContent === ""`))
+	step(t, ctx, "it is back", chromedp.Click(`a[data-view="search"]`),
+		until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && `+
+			`document.getElementById("notes").textContent === "" && `+shown))
 }
 
 // TestPageBusy: where the server has too much to do, or opens its index, the page goes on when that is over.
@@ -147,14 +181,22 @@ func TestPageBusy(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	busy := func(status int) chromedp.Action {
-		return do(fmt.Sprintf(`window.real ||= fetch; window.fetch = (path, o) => path.startsWith("/v1") ? Promise.resolve(new Response(JSON.stringify({detail: "it is busy"}), {status: %d})) : real(path, o)`, status))
+		return do(fmt.Sprintf(`window.real ||= fetch; window.fetch = (path, o) => path.startsWith("/v1") ? `+
+			`Promise.resolve(new Response(JSON.stringify({detail: "it is busy"}), {status: %d})) : real(path, o)`, status))
 	}
-	over, told := do(`window.fetch = real`), until(`document.getElementById("notes").textContent === "it is busy: this page asks again until that is over"`)
+	over, told := do(`window.fetch = real`),
+		until(`document.getElementById("notes").textContent === "it is busy: this page asks again until that is over"`)
 	gone := until(`document.getElementById("notes").textContent === ""`)
-	step(t, ctx, "a search", chromedp.Navigate(s.URL+"/?q=hostile"), until(`document.querySelector("#result-0") && `+shown), busy(429), chromedp.SendKeys("#query", " names"), told, over, until(`document.querySelector("#result-0") && `+shown), gone)
-	number := do(`window.old = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(shown), busy(503), number, told, over, until(`document.querySelector("svg.lab .node") && document.querySelector("svg.lab") !== old`), gone)
-	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("table") && `+shown), busy(503), told, over, gone)
+	step(t, ctx, "a search", chromedp.Navigate(s.URL+"/?q=hostile"),
+		until(`document.querySelector("#result-0") && `+shown), busy(429), chromedp.SendKeys("#query", " names"), told, over,
+		until(`document.querySelector("#result-0") && `+shown), gone)
+	number := do(`window.old = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls ` +
+		`input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"),
+		chromedp.WaitVisible("svg.lab .node"), until(shown), busy(503), number, told, over,
+		until(`document.querySelector("svg.lab .node") && document.querySelector("svg.lab") !== old`), gone)
+	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"),
+		until(`document.querySelector("table") && `+shown), busy(503), told, over, gone)
 }
 
 // TestPageFocus: the keyboard alone reaches what the mouse does, and the focus is
@@ -163,27 +205,39 @@ func TestPageFocus(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	focus := func(on string) chromedp.Action { return until(`document.activeElement?.matches(` + quote(on) + `)`) }
-	step(t, ctx, "from the box to the results", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.SendKeys("#query", "undo commit"), until(`document.querySelector("#result-0") && `+shown),
+	step(t, ctx, "from the box to the results", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
+		chromedp.SendKeys("#query", "undo commit"), until(`document.querySelector("#result-0") && `+shown),
 		chromedp.KeyEvent(kb.ArrowDown), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"),
-		chromedp.KeyEvent(kb.ArrowUp), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowUp), focus("#query"), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"))
+		chromedp.KeyEvent(kb.ArrowUp), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowUp), focus("#query"),
+		chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"))
 	var value string
-	step(t, ctx, "letters stay among the results", chromedp.KeyEvent("k"), chromedp.KeyEvent("k"), chromedp.KeyEvent("k"), focus("#result-0 h2 a"), chromedp.Value("#query", &value), chromedp.KeyEvent("j"), focus("#result-1 h2 a"))
+	step(t, ctx, "letters stay among the results", chromedp.KeyEvent("k"), chromedp.KeyEvent("k"), chromedp.KeyEvent("k"),
+		focus("#result-0 h2 a"), chromedp.Value("#query", &value), chromedp.KeyEvent("j"), focus("#result-1 h2 a"))
 	if value != "undo commit" {
 		t.Errorf("k made the query %q", value)
 	}
 	var shownWhy int
-	step(t, ctx, "two clicks at once", chromedp.Evaluate(`(() => { const b = document.querySelector("#result-0 button.score"); b.click(); b.click(); })()`, nil), until(`document.querySelector("#result-0 .why")`),
-		chromedp.Evaluate(`fetch("/v1/search?query=undo&explain=true").then((r) => r.json()).then(() => document.querySelectorAll("#result-0 .why").length)`, &shownWhy, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	step(t, ctx, "two clicks at once", chromedp.Evaluate(`(() => { const b = document.querySelector("#result-0 `+
+		`button.score"); b.click(); b.click(); })()`, nil), until(`document.querySelector("#result-0 .why")`),
+		chromedp.Evaluate(`fetch("/v1/search?query=undo&explain=true").then((r) => r.json()).then(() => `+
+			`document.querySelectorAll("#result-0 .why").length)`, &shownWhy,
+			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if shownWhy != 1 {
 		t.Errorf("%d explanations of one result", shownWhy)
 	}
-	step(t, ctx, "open", chromedp.Focus("#result-1 h2 a"), chromedp.KeyEvent(kb.Enter), until(`document.body.dataset.view === "document" && `+shown), until(`document.activeElement !== document.body`), until(`document.getElementById("main").contains(document.activeElement)`))
-	step(t, ctx, "back", chromedp.KeyEvent(kb.Escape), until(`document.body.dataset.view === "search" && `+shown), focus("#result-1 h2 a"))
+	step(t, ctx, "open", chromedp.Focus("#result-1 h2 a"), chromedp.KeyEvent(kb.Enter),
+		until(`document.body.dataset.view === "document" && `+shown), until(`document.activeElement !== document.body`),
+		until(`document.getElementById("main").contains(document.activeElement)`))
+	step(t, ctx, "back", chromedp.KeyEvent(kb.Escape), until(`document.body.dataset.view === "search" && `+shown),
+		focus("#result-1 h2 a"))
 	var lost []string
-	step(t, ctx, "every control by Tab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`), chromedp.Evaluate(`window.met = new Set(), 0`, nil))
+	step(t, ctx, "every control by Tab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
+		chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
+		chromedp.Evaluate(`window.met = new Set(), 0`, nil))
 	for range 3 { // the first round may be over before the arithmetic comes of what it looked at
 		var controls int
-		step(t, ctx, "how many there are", chromedp.Evaluate(`document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']").length`, &controls))
+		step(t, ctx, "how many there are", chromedp.Evaluate(`document.querySelectorAll("a[href], button, input, select, `+
+			`summary, [tabindex='0']").length`, &controls))
 		for range controls + 5 {
 			step(t, ctx, "Tab", chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(`(() => {
 				const e = document.activeElement;
@@ -192,7 +246,9 @@ func TestPageFocus(t *testing.T) {
 				e.sheafRing = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
 			})()`, nil))
 		}
-		if step(t, ctx, "what was not met", chromedp.Evaluate(`[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) => e.checkVisibility() && !(met.has(e) && e.sheafRing)).map((e) => (met.has(e) ? "no ring: " : "not met: ") + e.outerHTML.slice(0, 120))`, &lost)); len(lost) == 0 {
+		if step(t, ctx, "what was not met", chromedp.Evaluate(`[...document.querySelectorAll("a[href], button, input, `+
+			`select, summary, [tabindex='0']")].filter((e) => e.checkVisibility() && !(met.has(e) && e.sheafRing)).map((e) `+
+			`=> (met.has(e) ? "no ring: " : "not met: ") + e.outerHTML.slice(0, 120))`, &lost)); len(lost) == 0 {
 			break
 		}
 	}
@@ -207,16 +263,24 @@ func TestPageForced(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	var marked string
-	step(t, ctx, "forced colors", emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),
-		chromedp.Navigate(s.URL+"/?q=undo+commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown), chromedp.KeyEvent(kb.ArrowDown), until(`document.querySelector("#result-0.selected")`), shoot("forced"),
-		chromedp.Evaluate(`[...document.querySelectorAll("#results > li")].filter((e) => getComputedStyle(e).borderLeftColor !== getComputedStyle(document.body).backgroundColor).map((e) => e.id).join(" ")`, &marked))
+	step(t, ctx, "forced colors",
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),
+		chromedp.Navigate(s.URL+"/?q=undo+commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown),
+		chromedp.KeyEvent(kb.ArrowDown), until(`document.querySelector("#result-0.selected")`), shoot("forced"),
+		chromedp.Evaluate(`[...document.querySelectorAll("#results > li")].filter((e) => `+
+			`getComputedStyle(e).borderLeftColor !== getComputedStyle(document.body).backgroundColor).map((e) => e.id).join(" ")`, &marked))
 	if marked != "result-0" {
 		t.Errorf("marked as selected: %q", marked)
 	}
 	const plain = ` === getComputedStyle(document.body).backgroundColor`
-	step(t, ctx, "the outline", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown), until(`getComputedStyle(document.querySelector(".outline ul a")).borderTopColor`+plain))
-	step(t, ctx, "a mark, whose word has the system's color behind it", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(`document.querySelectorAll(".judge li").length > 2`), do(`document.querySelector(".judge li button").click(); document.querySelector(".judge li:nth-child(2) button.wrong").click()`), shoot("forced-mark"),
-		until(`(all => all.length === 2 && all.every((e) => !(getComputedStyle(e).color`+plain+`)))([...document.querySelectorAll(".judge [aria-pressed=true]")])`))
+	step(t, ctx, "the outline", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown),
+		until(`getComputedStyle(document.querySelector(".outline ul a")).borderTopColor`+plain))
+	step(t, ctx, "a mark, whose word has the system's color behind it", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
+		until(`document.querySelectorAll(".judge li").length > 2`),
+		do(`document.querySelector(".judge li button").click(); document.querySelector(".judge li:nth-child(2) `+
+			`button.wrong").click()`), shoot("forced-mark"),
+		until(`(all => all.length === 2 && all.every((e) => !(getComputedStyle(e).color`+plain+
+			`)))([...document.querySelectorAll(".judge [aria-pressed=true]")])`))
 }
 
 // TestPageNested: a note with enormous tables and words, and lists and quotations
@@ -224,27 +288,34 @@ func TestPageForced(t *testing.T) {
 func TestPageNested(t *testing.T) {
 	ctx := browser(t)
 	var text strings.Builder
-	text.WriteString("# Nested\n\n" + strings.Repeat("| cell ", 60) + "|\n" + strings.Repeat("|---", 60) + "|\n" + strings.Repeat(strings.Repeat("| cell ", 60)+"|\n", 50) + "\n")
+	text.WriteString("# Nested\n\n" + strings.Repeat("| cell ", 60) + "|\n" + strings.Repeat("|---", 60) + "|\n" +
+		strings.Repeat(strings.Repeat("| cell ", 60)+"|\n", 50) + "\n")
 	for i := range 80 {
 		text.WriteString(strings.Repeat("  ", i) + "- deep\n")
 	}
 	text.WriteString("\n" + strings.Repeat(">", 80) + " quoted\n\n" + strings.Repeat("x", 5000) + "\n")
 	f := collectiontest.Open(t, map[string]string{"nested.md": text.String()}, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+		Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
-	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(360, 800, 2, true), chromedp.Navigate(s.URL+"/?view=document&id=nested.md"),
-		until(`document.querySelectorAll("article li").length === 80 && document.querySelectorAll("article blockquote").length >= 7`), shoot("nested"), until(`document.documentElement.scrollWidth <= 360`))
+	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(360, 800, 2, true),
+		chromedp.Navigate(s.URL+"/?view=document&id=nested.md"),
+		until(`document.querySelectorAll("article li").length === 80 && document.querySelectorAll("article `+
+			`blockquote").length >= 7`), shoot("nested"), until(`document.documentElement.scrollWidth <= 360`))
 }
 
 // TestPageEmpty: where nothing is indexed yet the page says that, and not that other words
 // may help.
 func TestPageEmpty(t *testing.T) {
 	ctx := browser(t)
-	for what, files := range map[string]map[string]string{"Nothing is indexed yet": {}, "Fewer or other words": {"a.md": "# Zebra\n\nstripes\n"}} {
+	for what, files := range map[string]map[string]string{"Nothing is indexed yet": {},
+		"Fewer or other words": {"a.md": "# Zebra\n\nstripes\n"}} {
 		f := collectiontest.Open(t, files, nil)
-		s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+		s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+			Open: access.Unrestricted(), Version: "test"}))
 		t.Cleanup(s.Close)
-		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=%22qqqqq%22"), until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
+		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=%22qqqqq%22"),
+			until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
 	}
 }
 
@@ -281,12 +352,14 @@ func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 func TestPageKeyUnasked(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
-	step(t, ctx, "a misspelt word beside another", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), do(`sessionStorage.setItem("sheaf-key", `+quote(secret(t, keys, "mine", access.ScopeSearch))+`)`),
+	step(t, ctx, "a misspelt word beside another", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
+		do(`sessionStorage.setItem("sheaf-key", `+quote(secret(t, keys, "mine", access.ScopeSearch))+`)`),
 		chromedp.Navigate(s.URL+"/?q=undo+itineray"), until(`document.querySelector("#result-0")`))
 	if _, err := keys.Revoke("mine"); err != nil {
 		t.Fatal(err)
 	}
-	step(t, ctx, "a moment later", chromedp.Sleep(1200*time.Millisecond), until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
+	step(t, ctx, "a moment later", chromedp.Sleep(1200*time.Millisecond),
+		until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
 }
 
 // TestPageKeySeesNothing: who has a key that sees no document is not told that none is indexed, and how long the key took to
@@ -298,7 +371,11 @@ func TestPageKeySeesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step(t, ctx, "a key", chromedp.Navigate(s.URL+"/?q=commit"), chromedp.WaitVisible("#login"), chromedp.SendKeys("#key", none+"\n"), until(`document.querySelector(".empty")?.textContent.startsWith("Nothing that this key may see") && `+shown),
-		until(`document.getElementById("count").textContent.startsWith("0 results") && !document.getElementById("count").textContent.includes(" ms")`))
-	step(t, ctx, "with it", chromedp.Navigate(s.URL+"/?q=stash"), until(`document.querySelector(".empty") && `+shown), until(`document.getElementById("count").textContent.startsWith("0 results in ")`))
+	step(t, ctx, "a key", chromedp.Navigate(s.URL+"/?q=commit"), chromedp.WaitVisible("#login"),
+		chromedp.SendKeys("#key", none+"\n"), until(`document.querySelector(".empty")?.textContent.startsWith("Nothing `+
+			`that this key may see") && `+shown),
+		until(`document.getElementById("count").textContent.startsWith("0 results") && `+
+			`!document.getElementById("count").textContent.includes(" ms")`))
+	step(t, ctx, "with it", chromedp.Navigate(s.URL+"/?q=stash"), until(`document.querySelector(".empty") && `+shown),
+		until(`document.getElementById("count").textContent.startsWith("0 results in ")`))
 }

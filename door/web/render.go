@@ -49,8 +49,10 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	}
 	md := goldmark.New(
 		// Styles of cells the policy forbids.
-		goldmark.WithExtensions(written{}, extension.Linkify, extension.Strikethrough, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)), parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),
+		goldmark.WithExtensions(written{}, extension.Linkify, extension.Strikethrough,
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)),
+			parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(plainHTML{}, 1))),
 	)
 	var out bytes.Buffer
@@ -247,7 +249,8 @@ func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		}
 		return ast.WalkSkipChildren, nil
 	})
-	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus,
+		error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -309,4 +312,5 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 }
 
 // picture are the extensions of files that notes embed as pictures.
-var picture = map[string]bool{".avif": true, ".bmp": true, ".gif": true, ".jpeg": true, ".jpg": true, ".png": true, ".svg": true, ".webp": true}
+var picture = map[string]bool{".avif": true, ".bmp": true, ".gif": true, ".jpeg": true, ".jpg": true, ".png": true,
+	".svg": true, ".webp": true}

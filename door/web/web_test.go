@@ -36,14 +36,17 @@ import (
 )
 
 var notes = map[string]string{
-	"git.md": "---\ntags: [howto]\nstatus: done\n---\n# Git\n\nIntro to git, see [far](deep/far.md), [[far|the wiki way]], [out](https://example.org/x) and [bad](javascript:alert(1)).\n\n" +
-		"<script>document.title='owned'</script>\n\n<img src=x onerror=\"document.title='owned'\"> and <javascript:alert(1)>\n\n![picture](x.png)\n\n" +
+	"git.md": "---\ntags: [howto]\nstatus: done\n---\n# Git\n\nIntro to git, see [far](deep/far.md), [[far|the wiki " +
+		"way]], [out](https://example.org/x) and [bad](javascript:alert(1)).\n\n" +
+		"<script>document.title='owned'</script>\n\n<img src=x onerror=\"document.title='owned'\"> and " +
+		"<javascript:alert(1)>\n\n![picture](x.png)\n\n" +
 		"## Undo a commit\n\nTo undo a commit that nobody has seen, move the branch back.\n\n## Stash\n\nPut work aside.\n",
 	"deep/far.md":                     "# Far\n\nA commit to nothing much, back to [[git#Undo a commit]].\n",
 	"<img src=x onerror=alert(1)>.md": "# <b onmouseover=alert(1)>Hostile</b> & \"title\"\n\nA commit of hostile names.\n",
 	"untitled.md":                     "A commit that is called as its file is.\n",
-	"arabic.md":                       "# كيفية التراجع\n\nللتراجع عن commit استخدم reset.\n\n## " + strings.Repeat("Unbreakable", 30) + "\n\nA commit under a long heading.\n",
-	"plain.txt":                       "A commit of <b>plain</b> text.\n",
+	"arabic.md": "# كيفية التراجع\n\nللتراجع عن commit استخدم reset.\n\n## " +
+		strings.Repeat("Unbreakable", 30) + "\n\nA commit under a long heading.\n",
+	"plain.txt": "A commit of <b>plain</b> text.\n",
 	"notes/" + strings.Repeat("x", 80) + ".md":     "# Long\n\nA commit in a long name.\n",
 	"left-out/" + strings.Repeat("y", 80) + ".yml": "no document\n",
 }
@@ -55,7 +58,8 @@ func start(t *testing.T) (*httptest.Server, *collectiontest.Fixture) { return st
 func startWith(t *testing.T, change func(*collection.Options)) (*httptest.Server, *collectiontest.Fixture) {
 	t.Helper()
 	f := collectiontest.Open(t, notes, change)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+		Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
 	return s, f
 }
@@ -79,10 +83,12 @@ func fetch(t *testing.T, url string) (*http.Response, string) {
 func TestFiles(t *testing.T) {
 	s, _ := start(t)
 	total := 0
-	for _, name := range []string{"/", "/ui/style.css", "/ui/app.js", "/ui/api.js", "/ui/search.js", "/ui/document.js", "/ui/lab.js", "/ui/status.js", "/ui/icon.svg"} {
+	for _, name := range []string{"/", "/ui/style.css", "/ui/app.js", "/ui/api.js", "/ui/search.js", "/ui/document.js",
+		"/ui/lab.js", "/ui/status.js", "/ui/icon.svg"} {
 		r, body := fetch(t, s.URL+name)
 		total += len(body)
-		if r.StatusCode != 200 || !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") || r.Header.Get("ETag") == "" {
+		if r.StatusCode != 200 || !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") ||
+			r.Header.Get("ETag") == "" {
 			t.Errorf("%s: %s %v", name, r.Status, r.Header)
 		}
 		for _, address := range []string{"http://", "https://", "//cdn"} {
@@ -94,7 +100,8 @@ func TestFiles(t *testing.T) {
 		if !weak {
 			t.Errorf("%s has the strong tag %s for its bytes as they are and compressed", name, tag)
 		}
-		for value, status := range map[string]int{tag: 304, "*": 304, "W/" + tag: 304, `"a", ` + tag: 304, `"a"`: 200, "": 200} {
+		for value, status := range map[string]int{tag: 304, "*": 304, "W/" + tag: 304, `"a", ` + tag: 304, `"a"`: 200,
+			"": 200} {
 			request, _ := http.NewRequest(http.MethodGet, s.URL+name, nil)
 			request.Header.Set("If-None-Match", value)
 			if again, err := http.DefaultClient.Do(request); err != nil || again.StatusCode != status {
@@ -107,8 +114,10 @@ func TestFiles(t *testing.T) {
 	if total > 200_000 {
 		t.Errorf("the page has %d bytes: must be below 200 kB", total)
 	}
-	for _, name := range []string{"/ui/../web.go", "/ui/", "/ui/nosuch.js", "/nosuch", "/v1/nosuch", "/ui/document?id=nosuch"} {
-		if r, body := fetch(t, s.URL+name); r.StatusCode != 404 || r.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"status":404`) {
+	for _, name := range []string{"/ui/../web.go", "/ui/", "/ui/nosuch.js", "/nosuch", "/v1/nosuch",
+		"/ui/document?id=nosuch"} {
+		if r, body := fetch(t, s.URL+name); r.StatusCode != 404 ||
+			r.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"status":404`) {
 			t.Errorf("%s, where nothing is: %s %s", name, r.Status, body)
 		}
 	}
@@ -122,7 +131,9 @@ func TestDocument(t *testing.T) {
 	if r.StatusCode != 200 {
 		t.Fatalf("%s: %s", r.Status, body)
 	}
-	for _, want := range []string{`data-id=\"notes:git.md#undo-a-commit\"`, `?id=notes%3Adeep%2Ffar.md\u0026amp;view=document`, `the wiki way`, `https://example.org/x`, `\u0026lt;script\u0026gt;`} {
+	for _, want := range []string{`data-id=\"notes:git.md#undo-a-commit\"`,
+		`?id=notes%3Adeep%2Ffar.md\u0026amp;view=document`, `the wiki way`, `https://example.org/x`,
+		`\u0026lt;script\u0026gt;`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the document lacks %s:\n%s", want, body)
 		}
@@ -132,7 +143,8 @@ func TestDocument(t *testing.T) {
 			t.Errorf("the document has %s:\n%s", bad, body)
 		}
 	}
-	for path, status := range map[string]int{"/ui/document?id=nosuch.md": 404, "/ui/document": 404, "/ui/document?id=git.md&collection=zzz": 404} {
+	for path, status := range map[string]int{"/ui/document?id=nosuch.md": 404, "/ui/document": 404,
+		"/ui/document?id=git.md&collection=zzz": 404} {
 		if r, body := fetch(t, s.URL+path); r.StatusCode != status || !strings.Contains(body, "detail") {
 			t.Errorf("%s: %s %s", path, r.Status, body)
 		}
@@ -146,10 +158,12 @@ func TestDocumentBehindPictures(t *testing.T) {
 		"far.md":  "# Far\n\nText.\n",
 		"near.md": "# Near\n\n![a](a.png) ![b](https://example.org/b.png) [far](far.md) <tel:1> [[far]] <tel:2>\n",
 	}, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+		Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
 	r, body := fetch(t, s.URL+"/ui/document?id=near.md")
-	if r.StatusCode != 200 || strings.Contains(body, `\u003cimg`) || strings.Count(body, `?id=notes%3Afar.md`) != 2 || strings.Contains(body, `href=\"tel:`) || strings.Contains(body, `href=\"\"`) {
+	if r.StatusCode != 200 || strings.Contains(body, `\u003cimg`) || strings.Count(body, `?id=notes%3Afar.md`) != 2 ||
+		strings.Contains(body, `href=\"tel:`) || strings.Contains(body, `href=\"\"`) {
 		t.Errorf("%s: %s", r.Status, body)
 	}
 }
@@ -165,7 +179,8 @@ func browser(t *testing.T) context.Context {
 	if one == nil {
 		t.Skip("no Chromium, so the page is not driven: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")
 	}
-	own, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(cdp.WithExecutor(one, chromedp.FromContext(one).Browser))
+	own, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(cdp.WithExecutor(one,
+		chromedp.FromContext(one).Browser))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +229,8 @@ var (
 
 func startChromium() (context.Context, error) {
 	program := ""
-	for _, name := range []string{os.Getenv("SHEAF_TEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "headless-shell"} {
+	for _, name := range []string{os.Getenv("SHEAF_TEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome",
+		"headless-shell"} {
 		if found, err := exec.LookPath(name); err == nil && name != "" {
 			program = found
 			break
@@ -227,14 +243,17 @@ func startChromium() (context.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900),
-		chromedp.UserDataDir(filepath.Join(room, "user")), chromedp.Env("TMPDIR="+room), chromedp.WSURLReadTimeout(2*time.Minute))
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+		chromedp.WindowSize(1300, 900),
+		chromedp.UserDataDir(filepath.Join(room, "user")), chromedp.Env("TMPDIR="+room),
+		chromedp.WSURLReadTimeout(2*time.Minute))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
 	ctx, cancel := chromedp.NewContext(ctx)
 	closeChromium = func() {
 		cancel()
 		stop()
-		for end := time.Now().Add(time.Second); os.RemoveAll(room) != nil && time.Now().Before(end); { // its children may write for a moment longer
+		// its children may write for a moment longer
+		for end := time.Now().Add(time.Second); os.RemoveAll(room) != nil && time.Now().Before(end); {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
@@ -268,7 +287,8 @@ func step(t *testing.T, ctx context.Context, what string, actions ...chromedp.Ac
 	for i, a := range actions {
 		if err := chromedp.Run(ctx, a); err != nil {
 			var seen string
-			_ = chromedp.Run(ctx, chromedp.Evaluate(`location.search + " " + document.activeElement.outerHTML.slice(0, 200) + " " + document.querySelector("dialog[open]")?.id + "\n" + document.body.innerText.slice(0, 1000)`, &seen))
+			_ = chromedp.Run(ctx, chromedp.Evaluate(`location.search + " " + document.activeElement.outerHTML.slice(0, 200) `+
+				`+ " " + document.querySelector("dialog[open]")?.id + "\n" + document.body.innerText.slice(0, 1000)`, &seen))
 			t.Fatalf("%s, action %d: %v\n%s", what, i, err, seen)
 		}
 	}
@@ -286,14 +306,16 @@ func text(t *testing.T, ctx context.Context, selector string) string {
 func TestUntilOutlivesItsPage(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
-	step(t, ctx, "loaded again", chromedp.Navigate(s.URL), do(`window.before = true; setTimeout(() => location.reload(), 50)`), until(`!window.before`))
+	step(t, ctx, "loaded again", chromedp.Navigate(s.URL),
+		do(`window.before = true; setTimeout(() => location.reload(), 50)`), until(`!window.before`))
 }
 
 // until waits for an expression of JavaScript to hold, also on a page that takes the place
 // of the one on which it began to wait: on a busy machine that is told late.
 func until(expression string) chromedp.Action {
 	const most = time.Minute
-	wait := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(most))
+	wait := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond),
+		chromedp.WithPollingTimeout(most))
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		for began := time.Now(); ; {
 			err := wait.Do(ctx)
@@ -312,7 +334,8 @@ func answer(ctx context.Context) {
 	chromedp.ListenTarget(ctx, func(e any) {
 		if e, ok := e.(*page.EventJavascriptDialogOpening); ok {
 			go func() {
-				_ = chromedp.Run(ctx, page.HandleJavaScriptDialog(true).WithPromptText(e.DefaultPrompt)) // it shows in what is saved
+				// it shows in what is saved
+				_ = chromedp.Run(ctx, page.HandleJavaScriptDialog(true).WithPromptText(e.DefaultPrompt))
 			}()
 		}
 	})
@@ -328,7 +351,8 @@ func TestPageConfidence(t *testing.T) {
 		answerable, mark bool
 	}{{5, true, true}, {1, true, false}, {0, true, false}, {-5, true, false}, {5, false, false}, {-5, false, false}} {
 		s, _ := startWith(t, func(o *collection.Options) { o.Confidence = collectiontest.Calibrated(c.bias, c.answerable) })
-		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"), chromedp.WaitVisible("#result-0"))
+		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"),
+			chromedp.WaitVisible("#result-0"))
 		said := text(t, ctx, "body")
 		if c.mark {
 			if got := text(t, ctx, "#result-0 .place .sure"); got != "confidence: high" {
@@ -359,8 +383,10 @@ func TestPage(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
 	answer(ctx)
-	step(t, ctx, "search as one types", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.SendKeys("#query", "undo commit"),
-		until(`location.search.includes("undo+commit") && document.getElementById("main").dataset.shown === location.search`), shoot("search"))
+	step(t, ctx, "search as one types", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
+		chromedp.SendKeys("#query", "undo commit"),
+		until(`location.search.includes("undo+commit") && document.getElementById("main").dataset.shown === location.search`),
+		shoot("search"))
 	if got := text(t, ctx, "#result-0"); !strings.Contains(got, "Undo a commit") || !strings.Contains(got, "git.md:") {
 		t.Errorf("the first result: %s", got)
 	}
@@ -373,61 +399,103 @@ func TestPage(t *testing.T) {
 	if got := text(t, ctx, "#result-0 .why"); !strings.Contains(got, "sum of") {
 		t.Errorf("the arithmetic: %s", got)
 	}
-	step(t, ctx, "a filter", chromedp.Click(`aside li button`, chromedp.ByQuery), until(`location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
-	step(t, ctx, "back", chromedp.NavigateBack(), until(`!location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
-	step(t, ctx, "keys", chromedp.KeyEvent(kb.Escape), chromedp.Blur("#query"), chromedp.KeyEvent("j"), until(`document.querySelector("#result-0.selected")`), chromedp.KeyEvent("j"),
-		until(`document.querySelector("#result-1.selected")`), chromedp.KeyEvent("k"), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"), shoot("keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"))
+	step(t, ctx, "a filter", chromedp.Click(`aside li button`, chromedp.ByQuery),
+		until(`location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
+	step(t, ctx, "back", chromedp.NavigateBack(),
+		until(`!location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
+	step(t, ctx, "keys", chromedp.KeyEvent(kb.Escape), chromedp.Blur("#query"), chromedp.KeyEvent("j"),
+		until(`document.querySelector("#result-0.selected")`), chromedp.KeyEvent("j"),
+		until(`document.querySelector("#result-1.selected")`), chromedp.KeyEvent("k"), chromedp.KeyEvent("?"),
+		chromedp.WaitVisible("#keys"), shoot("keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"))
 	step(t, ctx, "open by key", chromedp.KeyEvent(kb.Enter), until(`document.querySelector(".hit")`), shoot("document"))
 	if got := text(t, ctx, ".hit"); got != "Undo a commit" {
 		t.Errorf("the marked heading: %q", got)
 	}
-	step(t, ctx, "a link", chromedp.Click(`//article//a[text()="the wiki way"]`, chromedp.BySearch), until(`document.title.startsWith("Far")`))
-	step(t, ctx, "a link to a heading", chromedp.Click(`article a`, chromedp.ByQuery), until(`document.title.startsWith("Git") && document.querySelector(".hit")?.textContent === "Undo a commit"`))
+	step(t, ctx, "a link", chromedp.Click(`//article//a[text()="the wiki way"]`, chromedp.BySearch),
+		until(`document.title.startsWith("Far")`))
+	step(t, ctx, "a link to a heading", chromedp.Click(`article a`, chromedp.ByQuery),
+		until(`document.title.startsWith("Git") && document.querySelector(".hit")?.textContent === "Undo a commit"`))
 
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), shoot("lab"))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"),
+		shoot("lab"))
 	var threads, first string
-	step(t, ctx, "its lines", chromedp.Evaluate(`String(document.querySelectorAll("svg.lab .thread").length)`, &threads), chromedp.Evaluate(`document.querySelector("svg.lab").textContent`, &first))
+	step(t, ctx, "its lines", chromedp.Evaluate(`String(document.querySelectorAll("svg.lab .thread").length)`, &threads),
+		chromedp.Evaluate(`document.querySelector("svg.lab").textContent`, &first))
 	if threads == "0" {
 		t.Error("the lab draws no lines")
 	}
-	step(t, ctx, "a slider", chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil),
-		until(`location.search.includes("set.") && document.querySelector("svg.lab").textContent !== `+quote(first)), shoot("lab-moved"))
-	step(t, ctx, "a result's arithmetic", chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`))
-	step(t, ctx, "marks", chromedp.Click(".judge li button", chromedp.ByQuery), until(`document.querySelector(".judge")?.textContent.includes("mean")`))
-	step(t, ctx, "save the numbers", chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch), until(`location.search.includes("profile=sheaf-mine") && document.querySelector(".lab-bar select").value === "sheaf-mine"`), until(`document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`))
-	if list, err := f.Profiles(); err != nil || !slices.ContainsFunc(list, func(p collection.Profile) bool { return p.Name == "sheaf-mine" && !p.Builtin && p.Error == "" }) {
+	step(t, ctx, "a slider", chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls `+
+		`input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil),
+		until(`location.search.includes("set.") && document.querySelector("svg.lab").textContent !== `+quote(first)),
+		shoot("lab-moved"))
+	step(t, ctx, "a result's arithmetic", chromedp.Evaluate(`[...document.querySelectorAll("svg.lab `+
+		`.node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil),
+		until(`document.querySelector(".why")`))
+	step(t, ctx, "marks", chromedp.Click(".judge li button", chromedp.ByQuery),
+		until(`document.querySelector(".judge")?.textContent.includes("mean")`))
+	step(t, ctx, "save the numbers", chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch),
+		until(`location.search.includes("profile=sheaf-mine") && document.querySelector(".lab-bar select").value === `+
+			`"sheaf-mine"`), until(`document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`))
+	if list, err := f.Profiles(); err != nil ||
+		!slices.ContainsFunc(list, func(p collection.Profile) bool {
+			return p.Name == "sheaf-mine" && !p.Builtin && p.Error == ""
+		}) {
 		t.Errorf("the saved profile: %+v, %v", list, err)
 	}
-	step(t, ctx, "save the marks", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch), until(`document.getElementById("notes").textContent.includes("judged.yaml")`))
+	step(t, ctx, "save the marks", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch),
+		until(`document.getElementById("notes").textContent.includes("judged.yaml")`))
 	if set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), ""); err != nil || set.Judgements() != 1 {
 		t.Errorf("the saved marks: %+v, %v", set, err)
 	}
-	step(t, ctx, "why not", chromedp.SendKeys(`.lab-bar input`, "plain.txt\n", chromedp.ByQuery), until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("plain.txt")`))
-	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=tree"), until(`document.querySelectorAll("svg.lab").length === 2`), shoot("lab-two"))
-	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main").textContent.includes("analyzer")`), shoot("status"))
-	step(t, ctx, "recall", chromedp.Click(`[aria-label=Recall] button`, chromedp.ByQuery), until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`), shoot("recall"))
+	step(t, ctx, "why not", chromedp.SendKeys(`.lab-bar input`, "plain.txt\n", chromedp.ByQuery),
+		until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("plain.txt")`))
+	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=tree"),
+		until(`document.querySelectorAll("svg.lab").length === 2`), shoot("lab-two"))
+	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"),
+		until(`document.querySelector("main").textContent.includes("analyzer")`), shoot("status"))
+	step(t, ctx, "recall", chromedp.Click(`[aria-label=Recall] button`, chromedp.ByQuery),
+		until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`), shoot("recall"))
 
-	step(t, ctx, "dark", chromedp.Click("#theme"), until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
-	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 2`),
+	step(t, ctx, "dark", chromedp.Click("#theme"),
+		until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
+	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"),
+		until(`document.querySelectorAll("#results > li").length > 2`),
 		until(`document.documentElement.scrollWidth <= 390`), shoot("phone-dark"))
-	step(t, ctx, "the keys on a phone", chromedp.Click("#help"), chromedp.WaitVisible("#keys"), until(`document.getElementById("keys").scrollTop === 0`), chromedp.KeyEvent(kb.Escape))
-	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main details[open] li")?.textContent.includes("yyyy.yml")`), until(`document.documentElement.scrollWidth <= 390`))
-	step(t, ctx, "an address without the tree", chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"), until(`document.querySelector(".hit")?.textContent === "Stash"`))
-	step(t, ctx, "text at 200 % on a small screen", emulation.SetDeviceMetricsOverride(320, 240, 2, true), chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"),
-		until(`document.querySelector(".hit")?.textContent === "Stash"`), until(`document.querySelector(".hit").getBoundingClientRect().top >= document.querySelector("header").getBoundingClientRect().bottom`), shoot("small"))
-	step(t, ctx, "the lab on a small screen", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`), until(`document.documentElement.scrollWidth <= 320`), shoot("lab-small"))
-	step(t, ctx, "text from right to left", chromedp.Navigate(s.URL+"/?view=document&id=arabic.md"), until(`document.querySelector("article.text p")?.textContent.includes("reset")`),
-		until(`(() => { const range = document.createRange(), p = document.querySelector("article.text p"); range.selectNodeContents(p); const all = [...range.getClientRects()]; return Math.max(...all.map((r) => r.right)) >= p.getBoundingClientRect().right - 2 && Math.min(...all.map((r) => r.left)) > p.getBoundingClientRect().left + 2; })()`))
+	step(t, ctx, "the keys on a phone", chromedp.Click("#help"), chromedp.WaitVisible("#keys"),
+		until(`document.getElementById("keys").scrollTop === 0`), chromedp.KeyEvent(kb.Escape))
+	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"),
+		until(`document.querySelector("main details[open] li")?.textContent.includes("yyyy.yml")`),
+		until(`document.documentElement.scrollWidth <= 390`))
+	step(t, ctx, "an address without the tree", chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"),
+		until(`document.querySelector(".hit")?.textContent === "Stash"`))
+	step(t, ctx, "text at 200 % on a small screen", emulation.SetDeviceMetricsOverride(320, 240, 2, true),
+		chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"),
+		until(`document.querySelector(".hit")?.textContent === "Stash"`),
+		until(`document.querySelector(".hit").getBoundingClientRect().top >= `+
+			`document.querySelector("header").getBoundingClientRect().bottom`), shoot("small"))
+	step(t, ctx, "the lab on a small screen", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
+		chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
+		until(`document.documentElement.scrollWidth <= 320`), shoot("lab-small"))
+	step(t, ctx, "text from right to left", chromedp.Navigate(s.URL+"/?view=document&id=arabic.md"),
+		until(`document.querySelector("article.text p")?.textContent.includes("reset")`),
+		until(`(() => { const range = document.createRange(), p = document.querySelector("article.text p"); `+
+			`range.selectNodeContents(p); const all = [...range.getClientRects()]; return Math.max(...all.map((r) => `+
+			`r.right)) >= p.getBoundingClientRect().right - 2 && Math.min(...all.map((r) => r.left)) > `+
+			`p.getBoundingClientRect().left + 2; })()`))
 
 	for path := range notes {
 		if strings.HasSuffix(path, ".yml") {
 			continue
 		}
-		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")), until(`document.querySelector("article.text")?.textContent.includes("ommit")`),
-			until(`document.querySelectorAll("article h1").length === (document.querySelector("article > pre:only-child") ? 0 : 1)`))
+		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+
+			strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")),
+			until(`document.querySelector("article.text")?.textContent.includes("ommit")`),
+			until(`document.querySelectorAll("article h1").length === (document.querySelector("article > `+
+				`pre:only-child") ? 0 : 1)`))
 	}
 	var owned bool
-	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || !!document.querySelector("article script, article img, article [onerror], article [onmouseover]")`, &owned))
+	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || `+
+		`!!document.querySelector("article script, article img, article [onerror], article [onmouseover]")`, &owned))
 	if owned {
 		t.Error("a note's HTML became part of the page")
 	}
@@ -438,9 +506,11 @@ func TestPage(t *testing.T) {
 func TestLabArithmetic(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
-	look := chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].at(-1).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, nil)
+	look := chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].at(-1).dispatchEvent(new `+
+		`PointerEvent("pointerover", {bubbles: true}))`, nil)
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"))
-	step(t, ctx, "a fault", chromedp.Evaluate(`(() => { const real = window.fetch; window.fetch = () => { window.fetch = real; return Promise.reject(new TypeError("down")); }; })()`, nil),
+	step(t, ctx, "a fault", chromedp.Evaluate(`(() => { const real = window.fetch; window.fetch = () => { window.fetch `+
+		`= real; return Promise.reject(new TypeError("down")); }; })()`, nil),
 		look, until(`document.getElementById("notes").textContent.includes("does not answer")`))
 	step(t, ctx, "the next look", look, until(`document.querySelector(".why")`))
 	if got := text(t, ctx, "[aria-label=Arithmetic]"); strings.Contains(got, "since this was drawn") {
@@ -451,7 +521,8 @@ func TestLabArithmetic(t *testing.T) {
 		f.Write(t, fmt.Sprintf("more/%d.md", i), "# Commit\n\nA commit, and a commit.\n")
 	}
 	f.Index(t)
-	step(t, ctx, "a look at what has changed", look, until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("since this was drawn")`))
+	step(t, ctx, "a look at what has changed", look,
+		until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("since this was drawn")`))
 }
 
 func quote(s string) string {
@@ -507,16 +578,22 @@ func TestPageTimes(t *testing.T) {
 	}
 	var typed, moved []float64
 	for i := range query {
-		typed = append(typed, timed(t, ctx, `const q = document.getElementById("query"); q.value = `+quote(query[:i+1])+`; q.dispatchEvent(new Event("input", {bubbles: true}))`,
+		typed = append(typed, timed(t, ctx, `const q = document.getElementById("query"); q.value = `+quote(query[:i+1])+
+			`; q.dispatchEvent(new Event("input", {bubbles: true}))`,
 			`document.getElementById("main").dataset.shown === location.search`))
 		time.Sleep(100 * time.Millisecond) // who types fast
 	}
-	step(t, ctx, "the lab", chromedp.Navigate(address+"/?view=lab&q="+url.QueryEscape(query)), until(`document.querySelector("svg.lab .node")`))
+	step(t, ctx, "the lab", chromedp.Navigate(address+"/?view=lab&q="+url.QueryEscape(query)),
+		until(`document.querySelector("svg.lab .node")`))
 	for i := range 11 {
-		moved = append(moved, timed(t, ctx, fmt.Sprintf(`window.shownBefore = document.querySelector("svg.lab"); const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.min) + (r.max - r.min) * %d / 13; r.dispatchEvent(new Event("input", {bubbles: true}))`, i+1),
+		moved = append(moved, timed(t, ctx, fmt.Sprintf(`window.shownBefore = document.querySelector("svg.lab"); const r `+
+			`= document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.min) + (r.max - r.min) * %d / `+
+			`13; r.dispatchEvent(new Event("input", {bubbles: true}))`, i+1),
 			`document.querySelector("svg.lab") !== window.shownBefore`))
 	}
-	t.Logf("first page %.0f kB, interactive after %.0f ms (%.0f the first time of a browser); a letter to its results %.0f ms, a number to its lines %.0f ms (medians, painted)", bytes/1000, median(loads), first, median(typed), median(moved))
+	t.Logf("first page %.0f kB, interactive after %.0f ms (%.0f the first time of a browser); a letter to its results "+
+		"%.0f ms, a number to its lines %.0f ms (medians, painted)", bytes/1000, median(loads), first, median(typed),
+		median(moved))
 	if bytes > 200_000 {
 		t.Errorf("the first page has %.0f bytes: must be below 200 kB", bytes)
 	}
@@ -541,7 +618,8 @@ func (u *unread) Write(b []byte) (int, error) {
 // TestSlowReadersHoldNobodyUp: who does not read a document leaves its turn to others.
 func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(), Limits: httpdoor.Limits{Running: 1, Patience: time.Minute}})
+	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
+		Limits: httpdoor.Limits{Running: 1, Patience: time.Minute}})
 	get := func(path string) *http.Request {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.Host = "localhost"

@@ -25,10 +25,13 @@ type written struct{}
 func (written) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(writtenBlocks()...),
-		parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0), util.Prioritized(footnoteLinkParser{}, 140),
-			util.Prioritized(highlightParser{}, 500), util.Prioritized(enclosedParser{}, 500), util.Prioritized(blockNameParser{}, 500)))
+		parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0),
+			util.Prioritized(footnoteLinkParser{}, 140),
+			util.Prioritized(highlightParser{}, 500), util.Prioritized(enclosedParser{}, 500),
+			util.Prioritized(blockNameParser{}, 500)))
 	m.Parser().AddOptions(parser.WithASTTransformers(util.Prioritized(footnotePlaces{}, 200)))
-	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500), util.Prioritized(writtenHTML{}, 500)))
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
+		util.Prioritized(writtenHTML{}, 500)))
 }
 
 // writtenBlocks are the parsers of what of it are blocks.
@@ -153,7 +156,8 @@ func (enclosedParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast
 		}
 	}
 	short := len(sign) == 1
-	if !bytes.HasPrefix(line, sign) || wordByte(before) || before == rune(sign[0]) || short && len(line) > 1 && util.IsSpace(line[1]) {
+	if !bytes.HasPrefix(line, sign) || wordByte(before) || before == rune(sign[0]) ||
+		short && len(line) > 1 && util.IsSpace(line[1]) {
 		return nil
 	}
 	at, where := block.Position()
@@ -161,7 +165,8 @@ func (enclosedParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast
 		if end := bytes.Index(line[from:], sign); end >= 0 {
 			end += from
 			behind := end + len(sign)
-			program := short && (util.IsSpace(line[end-1]) || behind < len(line) && bytes.IndexByte([]byte("{$"), line[behind]) >= 0)
+			program := short && (util.IsSpace(line[end-1]) ||
+				behind < len(line) && bytes.IndexByte([]byte("{$"), line[behind]) >= 0)
 			if wordAt(line, behind) || program || from > 0 && end == from {
 				break
 			}
@@ -311,7 +316,9 @@ func (footnoteParser) Open(parent ast.Node, reader text.Reader, pc parser.Contex
 		notes[string(label)] = false
 		id = fmt.Sprintf(` id="note:%s"`, address)
 	}
-	node := &blockNode{footnote: string(label), close: `</div>`, open: fmt.Sprintf(`<div class="footnote"%s role="note" tabindex="-1"><a class="footnote" href="#ref:%s" role="doc-backlink" aria-label="back from footnote %s">%s</a>`+"\n", id, address, name, name)}
+	node := &blockNode{footnote: string(label), close: `</div>`,
+		open: fmt.Sprintf(`<div class="footnote"%s role="note" tabindex="-1"><a class="footnote" href="#ref:%s" `+
+			`role="doc-backlink" aria-label="back from footnote %s">%s</a>`+"\n", id, address, name, name)}
 	reader.Advance(len(line) - len(rest) + 1)
 	return node, parser.HasChildren
 }
@@ -365,7 +372,8 @@ func (footnoteLinkParser) Parse(_ ast.Node, block text.Reader, pc parser.Context
 		id = fmt.Sprintf(` id="ref:%s"`, address)
 	}
 	block.Advance(len(line) - len(rest))
-	return &inlineNode{footnote: true, open: fmt.Sprintf(`<sup><a class="footnote"%s href="#note:%s" role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
+	return &inlineNode{footnote: true, open: fmt.Sprintf(`<sup><a class="footnote"%s href="#note:%s" `+
+		`role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
 }
 
 // footnotePlaces has a footnote to which nothing leads lead nowhere back, and what leads to one

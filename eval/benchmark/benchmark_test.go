@@ -24,7 +24,8 @@ func notes(t *testing.T) string {
 	for i := range 60 {
 		var b strings.Builder
 		for k := range 5 {
-			fmt.Fprintf(&b, "## Subject %d of note%d\n\nThe word%d and the thing%d are told here at some length, see [the linked words](x.md).\nMore of the frequent text stands below.\n\n", k, i, i*5+k, k)
+			fmt.Fprintf(&b, "## Subject %d of note%d\n\nThe word%d and the thing%d are told here at some length, see [the "+
+				"linked words](x.md).\nMore of the frequent text stands below.\n\n", k, i, i*5+k, k)
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%d.md", i)), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
@@ -124,7 +125,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %+v, and a twin of it %+v", task, ours, twin)
 			continue
 		}
-		if c := ours.Result.Classes["real"]; c == nil || !(c.Quantile(0.5) > 0) || c.QPS <= 0 || c.ClientsQPS <= 0 || ours.Result.IndexBytes <= 0 {
+		if c := ours.Result.Classes["real"]; c == nil || !(c.Quantile(0.5) > 0) || c.QPS <= 0 || c.ClientsQPS <= 0 ||
+			ours.Result.IndexBytes <= 0 {
 			t.Errorf("%s: %+v", task, ours.Result)
 		}
 		if r := rows["broken "+string(task)]; !strings.Contains(r.Fault, "out of order") {
@@ -148,14 +150,16 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: recall %v", task, r.Recall)
 		}
 	}
-	if short, long := rows["sheaf vectors"].InputBytes, rows["sheaf vectors384"].InputBytes; short != 300*64*4 || long != 300*96*4 {
+	if short, long := rows["sheaf vectors"].InputBytes, rows["sheaf vectors384"].InputBytes; short != 300*64*4 ||
+		long != 300*96*4 {
 		t.Errorf("%d and %d bytes of vectors", short, long)
 	}
 	var text, svg strings.Builder
 	if err := report.Text(&text); err != nil || !strings.Contains(text.String(), "| sheaf ") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
-	if err := report.SVG(&svg); err != nil || strings.Contains(svg.String(), "NaN") || !strings.HasSuffix(svg.String(), "</svg>\n") {
+	if err := report.SVG(&svg); err != nil || strings.Contains(svg.String(), "NaN") ||
+		!strings.HasSuffix(svg.String(), "</svg>\n") {
 		t.Errorf("%v\n%s", err, svg.String())
 	}
 }
@@ -180,7 +184,8 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	want := strings.Fields("a b c d e f g h i j k l")
-	for got, share := range map[string]float64{"a b c d e f g h i l": 1, "l k j i h g f e d c b a": 1, "a b x": 0.2, "": 0} {
+	for got, share := range map[string]float64{"a b c d e f g h i l": 1, "l k j i h g f e d c b a": 1, "a b x": 0.2,
+		"": 0} {
 		if found := recallOf(want, strings.Fields(got)); found != share {
 			t.Errorf("recall of %q is %v, want %v", got, found, share)
 		}
@@ -252,11 +257,13 @@ func TestVerdicts(t *testing.T) {
 	row := func(name string, task Task, mrr, recall float64) Row {
 		return Row{Peer: name, Task: task, MRR: mrr, Recall: recall, Result: &Result{}}
 	}
-	vectors := verdicts([]Row{row("a", TaskVectors, nan, 0.998), row("b", TaskVectors, nan, 0.99), row("c", TaskVectors, nan, 0.92), {Peer: "d", Task: TaskVectors, MRR: nan, Recall: nan, Fault: "ill"}})
+	vectors := verdicts([]Row{row("a", TaskVectors, nan, 0.998), row("b", TaskVectors, nan, 0.99),
+		row("c", TaskVectors, nan, 0.92), {Peer: "d", Task: TaskVectors, MRR: nan, Recall: nan, Fault: "ill"}})
 	if len(vectors) != 1 || !strings.HasPrefix(vectors[0], "c finds 0.920 of the nearest where a finds 0.998") {
 		t.Errorf("%q", vectors)
 	}
-	words := verdicts([]Row{row("a", TaskWords, 0.47, nan), row("b", TaskWords, 0.37, nan), row("c", TaskHybrid, 0.2, nan)})
+	words := verdicts([]Row{row("a", TaskWords, 0.47, nan), row("b", TaskWords, 0.37, nan),
+		row("c", TaskHybrid, 0.2, nan)})
 	if len(words) != 1 || !strings.HasPrefix(words[0], "c finds known chunks with an MRR of 0.200 where a has 0.470") {
 		t.Errorf("%q", words)
 	}
@@ -265,7 +272,8 @@ func TestVerdicts(t *testing.T) {
 // TestGrowth: times of two sizes beside one another, with their ratio.
 func TestGrowth(t *testing.T) {
 	class := func(micros, together float64) map[string]*Class {
-		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100, ClientsQPS: 150}}
+		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100,
+			ClientsQPS: 150}}
 	}
 	report := Report{Clients: 8, Rows: []Row{
 		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{Classes: class(20, 30)}},
@@ -274,7 +282,8 @@ func TestGrowth(t *testing.T) {
 	}}
 	var b strings.Builder
 	report.growth(&b)
-	if !strings.Contains(b.String(), "| a      |     20.0 us |      50.0 us |  2.50 |     20.0 us |      50.0 us |  2.50 |           1.20 | 1.20 | 1.50 |\n") {
+	if !strings.Contains(b.String(), "| a      |     20.0 us |      50.0 us |  2.50 |     20.0 us |      50.0 us |  "+
+		"2.50 |           1.20 | 1.20 | 1.50 |\n") {
 		t.Error(b.String())
 	}
 }

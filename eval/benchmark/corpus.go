@@ -205,7 +205,8 @@ func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 	add := func(class, text, known string) {
 		text = plain(text)
 		if text != "" {
-			c.Queries = append(c.Queries, Query{ID: fmt.Sprintf("q%04d", len(c.Queries)), Class: class, Text: text, Known: known})
+			c.Queries = append(c.Queries, Query{ID: fmt.Sprintf("q%04d", len(c.Queries)), Class: class, Text: text,
+				Known: known})
 		}
 	}
 	seen := map[string]bool{}
@@ -235,11 +236,13 @@ func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 
 // plain keeps letters, digits and spaces: no engine's query language is meant.
 func plain(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }),
+		" ")
 }
 
 // functionWords are too frequent for anybody to search for.
-const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or such that the their then there these they this to was will with you your "
+const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or " +
+	"such that the their then there these they this to was will with you your "
 
 // frequentWords are the words, function words aside, in most documents of a
 // sample.

@@ -74,7 +74,8 @@ func Main(make func(Task, Meta) Engine) {
 
 // RunEngine lets an engine in Go do a task on the corpus in dir, with its index
 // in index.
-func RunEngine(ctx context.Context, dir string, task Task, index string, make func(Task, Meta) Engine) (*Result, error) {
+func RunEngine(ctx context.Context, dir string, task Task, index string, make func(Task, Meta) Engine) (*Result,
+	error) {
 	var m Meta
 	b, err := os.ReadFile(filepath.Join(dir, metaFile))
 	if err != nil {
@@ -105,7 +106,9 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 		return nil, err
 	}
 	r.OpenSeconds = time.Since(began).Seconds()
-	err = measure(ctx, queries, m, r, func(ctx context.Context, i int) ([]string, error) { return e.Ask(ctx, queries[i].Text, vectors[i]) })
+	err = measure(ctx, queries, m, r, func(ctx context.Context, i int) ([]string, error) {
+		return e.Ask(ctx, queries[i].Text, vectors[i])
+	})
 	r.SearchBytes = Resident(processOf(e))
 	return r, errors.Join(err, e.Close())
 }

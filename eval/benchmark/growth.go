@@ -36,7 +36,8 @@ func (r *Report) growth(b *strings.Builder) {
 			for _, line := range lines {
 				table = append(table, line.cells(sizes))
 			}
-			fmt.Fprintf(b, "\n%s, %s queries: how times move from size to size, and at the largest from 1 client to %d\n\n", task, class, r.Clients)
+			fmt.Fprintf(b, "\n%s, %s queries: how times move from size to size, and at the largest from 1 client to %d\n\n",
+				task, class, r.Clients)
 			writeTable(b, table)
 		}
 	}
@@ -87,7 +88,8 @@ func (l *line) cells(sizes []int) []string {
 			last = c
 		}
 	}
-	return append(cells, digits(quantile(last.ClientsMicros, 0.5)/last.Quantile(0.5)), digits(quantile(last.ClientsMicros, 0.99)/last.Quantile(0.99)), digits(last.ClientsQPS/last.QPS))
+	return append(cells, digits(quantile(last.ClientsMicros, 0.5)/last.Quantile(0.5)),
+		digits(quantile(last.ClientsMicros, 0.99)/last.Quantile(0.99)), digits(last.ClientsQPS/last.QPS))
 }
 
 func unlessNaN(v float64, text func(float64) string) string {

@@ -47,7 +47,8 @@ func (in *input) readDocuments(name string) error {
 		if err := d.Decode(&one); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		in.docs.Add(Document{ID: in.texts.Add([]byte(one.ID)), Title: in.texts.Add([]byte(one.Title)), Text: in.texts.Add([]byte(one.Text))})
+		in.docs.Add(Document{ID: in.texts.Add([]byte(one.ID)), Title: in.texts.Add([]byte(one.Title)),
+			Text: in.texts.Add([]byte(one.Text))})
 	}
 	return nil
 }

@@ -66,7 +66,8 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) err
 
 // together asks the queries with several clients at once, each starting
 // elsewhere in the list.
-func together(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64, micros []float64, err error) {
+func together(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64, micros []float64,
+	err error) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var next atomic.Int64

@@ -30,10 +30,11 @@ func BenchmarkBuildMemory(b *testing.B) {
 	debug.FreeOSMemory()
 	idle, read := Anonymous("self"), watch(func() int64 { return Anonymous("self") })
 	engine, input := &own{task: TaskWords}, int64(0)
-	err := feed(context.Background(), eachBatch(b, corpus, &input), func(_ context.Context, docs []Document, _ [][]float32) error {
-		runtime.KeepAlive(engine.batch(docs, nil))
-		return nil
-	})
+	err := feed(context.Background(), eachBatch(b, corpus, &input),
+		func(_ context.Context, docs []Document, _ [][]float32) error {
+			runtime.KeepAlive(engine.batch(docs, nil))
+			return nil
+		})
 	if err != nil {
 		b.Fatal(err)
 	}

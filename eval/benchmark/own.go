@@ -95,7 +95,8 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 
 // feed gives add what next returns, until that is nothing, on all processors. next is
 // called by one goroutine at a time.
-func feed(ctx context.Context, next func() ([]Document, [][]float32, error), add func(context.Context, []Document, [][]float32) error) error {
+func feed(ctx context.Context, next func() ([]Document, [][]float32, error),
+	add func(context.Context, []Document, [][]float32) error) error {
 	var mu sync.Mutex
 	adding, all := errgroup.WithContext(ctx)
 	for range runtime.GOMAXPROCS(0) {

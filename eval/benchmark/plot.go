@@ -53,7 +53,8 @@ func (r *Report) SVG(w io.Writer) error {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", plotWidth, panelHigh*len(panels))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" `+
+		`font-size="12">`+"\n", plotWidth, panelHigh*len(panels))
 	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
 	for i, p := range panels {
 		drawPanel(&b, p.title, p.lines, peers, float64(i*panelHigh))
@@ -77,11 +78,13 @@ func drawPanel(b *strings.Builder, title string, lines map[string][]point, peers
 		return plotLeft + (math.Log(v)-math.Log(lowX))/(math.Log(highX)-math.Log(lowX))*(plotWidth-plotLeft-plotRight)
 	}
 	y := func(v float64) float64 {
-		return y0 + panelHigh - plotBottom - (math.Log(max(v, lowY))-math.Log(lowY))/(math.Log(highY)-math.Log(lowY))*(panelHigh-plotBottom-30)
+		return y0 + panelHigh - plotBottom - (math.Log(max(v,
+			lowY))-math.Log(lowY))/(math.Log(highY)-math.Log(lowY))*(panelHigh-plotBottom-30)
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%.1f" font-weight="bold">%s</text>`+"\n", plotLeft, y0+18, html.EscapeString(title))
 	for v := lowY; v <= highY*1.01; v *= 10 {
-		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#dddddd"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
+		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#dddddd"/><text x="%d" y="%.1f" `+
+			`text-anchor="end">%s</text>`+"\n",
 			plotLeft, plotWidth-plotRight, y(v), y(v), plotLeft-6, y(v)+4, micros(v))
 	}
 	ticks := map[float64]bool{}
@@ -100,7 +103,8 @@ func drawPanel(b *strings.Builder, title string, lines map[string][]point, peers
 			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%s: p50 %s, p99 %s</title></circle>`+"\n",
 				x(p.chunks), y(p.p50), color, html.EscapeString(peer), micros(p.p50), micros(p.p99))
 		}
-		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/><polyline points="%s" fill="none" stroke="%s" stroke-dasharray="4 3"/>`+"\n",
+		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/><polyline points="%s" fill="none" `+
+			`stroke="%s" stroke-dasharray="4 3"/>`+"\n",
 			p50.String(), color, p99.String(), color)
 		at := y0 + 40 + float64(18*n)
 		fmt.Fprintf(b, `<rect x="%d" y="%.1f" width="12" height="12" fill="%s"/><text x="%d" y="%.1f">%s</text>`+"\n",
@@ -109,7 +113,8 @@ func drawPanel(b *strings.Builder, title string, lines map[string][]point, peers
 	for _, v := range slices.Sorted(maps.Keys(ticks)) {
 		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%.0f</text>`+"\n", x(v), y0+panelHigh-plotBottom+18, v)
 	}
-	fmt.Fprintf(b, `<text x="%d" y="%.1f" text-anchor="middle">chunks</text>`+"\n", (plotWidth-plotRight+plotLeft)/2, y0+panelHigh-12)
+	fmt.Fprintf(b, `<text x="%d" y="%.1f" text-anchor="middle">chunks</text>`+"\n", (plotWidth-plotRight+plotLeft)/2, y0+
+		panelHigh-12)
 }
 
 // micros writes a time that is given in microseconds.

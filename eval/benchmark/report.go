@@ -68,10 +68,12 @@ func verdicts(group []Row) (lines []string) {
 		switch nearest := row.Task.nearest(); {
 		case row.Result == nil:
 		case nearest && mine < most-equalRecall:
-			lines = append(lines, fmt.Sprintf("%s finds %s of the nearest where %s finds %s: recall is not equal, and its times are those of an easier task.",
+			lines = append(lines, fmt.Sprintf("%s finds %s of the nearest where %s finds %s: recall is not equal, and its "+
+				"times are those of an easier task.",
 				row.Peer, digits(mine), best.Peer, digits(most)))
 		case !nearest && mine < most*saneMRR:
-			lines = append(lines, fmt.Sprintf("%s finds known chunks with an MRR of %s where %s has %s: its answers are not sane, or it was stopped early, and its times mean little.",
+			lines = append(lines, fmt.Sprintf("%s finds known chunks with an MRR of %s where %s has %s: its answers are not "+
+				"sane, or it was stopped early, and its times mean little.",
 				row.Peer, digits(mine), best.Peer, digits(most)))
 		}
 	}
@@ -118,7 +120,8 @@ func (row *Row) cells() []string {
 			cells = append(cells, "", "", "", "", "")
 			continue
 		}
-		cells = append(cells, digits(c.Quantile(0.5)), digits(c.Quantile(0.95)), digits(c.Quantile(0.99)), digits(c.QPS), digits(c.ClientsQPS))
+		cells = append(cells, digits(c.Quantile(0.5)), digits(c.Quantile(0.95)), digits(c.Quantile(0.99)), digits(c.QPS),
+			digits(c.ClientsQPS))
 	}
 	value := row.MRR
 	if row.Task.nearest() {

@@ -84,7 +84,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, sheaf.Invalidf("%d chunks: must be within 100..10000000", n)
 		}
 	}
-	report := &Report{Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()), Clients: o.Clients}
+	report := &Report{Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
+		runtime.Version()), Clients: o.Clients}
 	r := run{Options: o, report: report, began: time.Now(), steps: len(o.Tasks) * len(o.Sizes) * (1 + len(o.Peers))}
 	defer func() {
 		for _, c := range r.corpora {
@@ -196,7 +197,8 @@ func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	}
 	for i, p := range append([]Peer{r.Ours}, r.Peers...) {
 		r.step++
-		row := Row{Peer: p.Name, Task: task, Chunks: c.chunks, Made: c.made, MRR: math.NaN(), Recall: math.NaN(), Same: math.NaN()}
+		row := Row{Peer: p.Name, Task: task, Chunks: c.chunks, Made: c.made, MRR: math.NaN(), Recall: math.NaN(),
+			Same: math.NaN()}
 		if !task.nearest() {
 			row.InputBytes += c.bytes
 		}
@@ -267,7 +269,8 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 		}
 		build := time.Duration(row.Result.BuildSeconds * float64(time.Second))
 		if want := time.Duration(float64(build) * float64(chunks) / float64(row.Chunks)); want > r.Limit {
-			return fmt.Sprintf("left out: building took %v for %d chunks, which makes %v here, and the limit is %v", build.Round(time.Second), row.Chunks, want.Round(time.Second), r.Limit)
+			return fmt.Sprintf("left out: building took %v for %d chunks, which makes %v here, and the limit is %v",
+				build.Round(time.Second), row.Chunks, want.Round(time.Second), r.Limit)
 		}
 		return ""
 	}
@@ -283,7 +286,8 @@ const (
 
 // vectors embeds the corpus and finds the ten nearest of queries, evenly spread, by
 // brute force.
-func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string, err error) {
+func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string,
+	err error) {
 	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: o.Clients, Seconds: o.Seconds}
 	var documents, queries [][]float32
 	if slices.ContainsFunc(o.Tasks, func(t Task) bool { return t != TaskWords }) {

@@ -63,8 +63,10 @@ func TestOddInput(t *testing.T) {
 		score []float64
 		right []bool
 	}{
-		{nil, nil}, {[]float64{1}, []bool{true}}, {[]float64{1, 2, 3}, []bool{true, true, true}}, {[]float64{1, 2, 3, 4}, []bool{false, false, true, true}},
-		{[]float64{5, 5, 5}, []bool{true, false, true}}, {[]float64{nan, math.Inf(1), 1e300, -1e300}, []bool{true, false, true, false}},
+		{nil, nil}, {[]float64{1}, []bool{true}}, {[]float64{1, 2, 3}, []bool{true, true, true}},
+		{[]float64{1, 2, 3, 4}, []bool{false, false, true, true}},
+		{[]float64{5, 5, 5}, []bool{true, false, true}},
+		{[]float64{nan, math.Inf(1), 1e300, -1e300}, []bool{true, false, true, false}},
 	} {
 		rows := make([][]float64, len(c.score))
 		for i, s := range c.score {
@@ -139,7 +141,8 @@ func TestWeights(t *testing.T) {
 				repeated, rightRepeated, ones = append(repeated, row), append(rightRepeated, is), append(ones, 1)
 			}
 		}
-		got, want := calibrate.FitLogistic(rows, right, weights, ridge), calibrate.FitLogistic(repeated, rightRepeated, ones, ridge)
+		got, want := calibrate.FitLogistic(rows, right, weights, ridge),
+			calibrate.FitLogistic(repeated, rightRepeated, ones, ridge)
 		alike := calibrate.FitLogistic(repeated, rightRepeated, nil, ridge)
 		for _, row := range repeated {
 			if g, w := got.At(row...), want.At(row...); math.Abs(g-w) > 1e-6 {
@@ -169,7 +172,8 @@ func TestFolds(t *testing.T) {
 	if slices.Max(sizes)-slices.Min(sizes) > 3 {
 		t.Errorf("sizes %v", sizes)
 	}
-	if !slices.Equal(folds, calibrate.Folds(len(group), 5, group, 1)) || slices.Equal(folds, calibrate.Folds(len(group), 5, group, 2)) {
+	if !slices.Equal(folds, calibrate.Folds(len(group), 5, group, 1)) ||
+		slices.Equal(folds, calibrate.Folds(len(group), 5, group, 2)) {
 		t.Error("the seed decides")
 	}
 }

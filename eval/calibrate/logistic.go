@@ -142,7 +142,8 @@ func lossOf(x [][]float64, targets, weights, w []float64, penalty float64) float
 	return loss
 }
 
-func derivatives(x [][]float64, targets, weights, w []float64, penalty float64) (gradient []float64, hessian [][]float64) {
+func derivatives(x [][]float64, targets, weights, w []float64, penalty float64) (gradient []float64,
+	hessian [][]float64) {
 	gradient = make([]float64, len(w))
 	hessian = make([][]float64, len(w))
 	for j := range hessian {

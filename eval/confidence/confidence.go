@@ -50,7 +50,8 @@ func Ask(
 	a := &Answers{profile: p, questions: questions, results: make([][]result, len(questions))}
 	for i := range questions {
 		q := &questions[i]
-		found, err := s.Search(ctx, sheaf.Query{Text: q.Text, Words: sheaf.Match{Text: q.Text}, Filter: q.Filter, Limit: depth}, p, search.Options{Evidence: true})
+		found, err := s.Search(ctx, sheaf.Query{Text: q.Text, Words: sheaf.Match{Text: q.Text}, Filter: q.Filter,
+			Limit: depth}, p, search.Options{Evidence: true})
 		if err != nil {
 			return nil, fmt.Errorf("question %q: %w", q.Text, err)
 		}

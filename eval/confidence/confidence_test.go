@@ -38,9 +38,10 @@ func open(t *testing.T, d *dataset.Dataset) *eval.Collection {
 		t.Fatal(err)
 	}
 	c, err := eval.Open(context.Background(), d, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: e,
-		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-			return memory.New(a), nil
-		}}})
+		Store: eval.Store{Name: "memory", Fleeting: true,
+			Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
+				return memory.New(a), nil
+			}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,8 @@ func TestLearn(t *testing.T) {
 	if p := load(t, "sheaf"); r.Profile != "sheaf" || r.Digest != p.Digest() || !r.Fit.Valid() {
 		t.Fatalf("%+v", r)
 	}
-	if q.Questions < 100 || q.Right == 0 || q.Right > q.Questions || q.Found.Queries < q.Right || q.Unanswerable.Queries < 40 || q.RefusedRight > q.Refused {
+	if q.Questions < 100 || q.Right == 0 || q.Right > q.Questions || q.Found.Queries < q.Right ||
+		q.Unanswerable.Queries < 40 || q.RefusedRight > q.Refused {
 		t.Errorf("%+v", q)
 	}
 	firsts, low, lowRight, high, highRight := 0, 0, 0.0, 0, 0.0
@@ -137,7 +139,8 @@ func TestLearn(t *testing.T) {
 		t.Errorf("answerable: %+v of those found, %+v of those without an answer", f, n)
 	}
 	shipped := *r.Shipped
-	if !r.Better() || shipped.Brier <= q.Brier || shipped.Questions != q.Questions || shipped.Found.Answerable != shipped.Found.Queries || shipped.Refused != 0 {
+	if !r.Better() || shipped.Brier <= q.Brier || shipped.Questions != q.Questions ||
+		shipped.Found.Answerable != shipped.Found.Queries || shipped.Refused != 0 {
 		t.Errorf("learned %+v is no better than %+v", q, shipped)
 	}
 	again, err := confidence.Learn(ask(t, pages, "sheaf", 60), never(), 1)
@@ -146,7 +149,8 @@ func TestLearn(t *testing.T) {
 	}
 	// Judged by what was fitted to the same answers, a calibration that was learned is
 	// never better than one shipped that equals this fit.
-	if same, err := confidence.Learn(answers, &r.Fit, 1); err != nil || same.Better() || same.Learned.Brier <= same.Shipped.Brier {
+	if same, err := confidence.Learn(answers, &r.Fit, 1); err != nil || same.Better() ||
+		same.Learned.Brier <= same.Shipped.Brier {
 		t.Errorf("better than the fit of the same answers: %v", err)
 	}
 	if alone, err := confidence.Learn(answers, nil, 1); err != nil || alone.Shipped != nil || !alone.Better() {
@@ -155,7 +159,8 @@ func TestLearn(t *testing.T) {
 }
 
 func TestTooLittleToLearnFrom(t *testing.T) {
-	if _, err := confidence.Learn(ask(t, t.TempDir(), "sheaf", 10), nil, 1); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "at least 40") {
+	if _, err := confidence.Learn(ask(t, t.TempDir(), "sheaf", 10), nil, 1); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "at least 40") {
 		t.Errorf("of no documents: %v", err)
 	}
 	if _, err := confidence.Fit(nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "at least 8") {
@@ -191,9 +196,14 @@ func different(int, int) bool { return false }
 // TestLeaveOneOut judges three data sets, each by the fit of the two others.
 func TestLeaveOneOut(t *testing.T) {
 	sets := []*eval.Collection{
-		open(t, subject(t, "kitchen", "cooking", strings.Fields("carrots onions garlic vinegar saffron noodles dumplings lentils pancakes walnuts cinnamon mustard"))),
-		open(t, subject(t, "harbor", "sailing", strings.Fields("anchors rudders masts lanterns compasses buoys ropes pilots lighthouses tides keels harpoons"))),
-		open(t, subject(t, "office", "accounting", strings.Fields("invoices receipts salaries ledgers auditors dividends pensions mortgages tariffs budgets creditors vouchers"))),
+		open(t, subject(t, "kitchen", "cooking",
+			strings.Fields(
+				"carrots onions garlic vinegar saffron noodles dumplings lentils pancakes walnuts cinnamon mustard"))),
+		open(t, subject(t, "harbor", "sailing",
+			strings.Fields("anchors rudders masts lanterns compasses buoys ropes pilots lighthouses tides keels harpoons"))),
+		open(t, subject(t, "office", "accounting",
+			strings.Fields("invoices receipts salaries ledgers auditors dividends pensions mortgages tariffs budgets "+
+				"creditors vouchers"))),
 	}
 	answers := func(order []int) []*confidence.Answers {
 		all := make([]*eval.Collection, len(order))
@@ -217,7 +227,8 @@ func TestLeaveOneOut(t *testing.T) {
 			if own != len(c.Dataset.Queries) || others == 0 || others > 80 {
 				t.Errorf("%s: %d questions of its own, %d of others", c.Dataset.Name, own, others)
 			}
-			if !reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 1))) || reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 2))) {
+			if !reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 1))) ||
+				reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 2))) {
 				t.Errorf("%s: the seed decides", c.Dataset.Name)
 			}
 			a, err := confidence.Ask(t.Context(), c.Searcher(), load(t, "sheaf"), questions, nil)
@@ -247,7 +258,8 @@ func TestLeaveOneOut(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(q, confidence.Judge(all[i], c)) {
 			t.Errorf("data set %d is not judged by the fit of the others: %v", i, err)
 		}
-		if q.Questions != 36 || q.Right < 30 || q.Found.Answerable < 30 || q.Unanswerable.Answerable*2 > q.Unanswerable.Queries {
+		if q.Questions != 36 || q.Right < 30 || q.Found.Answerable < 30 ||
+			q.Unanswerable.Answerable*2 > q.Unanswerable.Queries {
 			t.Errorf("data set %d: %+v", i, q)
 		}
 	}
@@ -258,20 +270,24 @@ func TestLeaveOneOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := confidence.Fit(all[2:])
-	if err != nil || !reflect.DeepEqual(alone[0], confidence.Judge(all[0], c)) || !reflect.DeepEqual(alone[2], qualities[2]) {
+	if err != nil || !reflect.DeepEqual(alone[0], confidence.Judge(all[0], c)) ||
+		!reflect.DeepEqual(alone[2], qualities[2]) {
 		t.Errorf("the fit of data set 1 has seen data set 2, which holds the same documents: %v", err)
 	}
 	if _, _, err := confidence.LeaveOneOut(all[:1], different); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("one data set: %v", err)
 	}
-	if _, _, err := confidence.LeaveOneOut(all[:2], same); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "same documents") {
+	if _, _, err := confidence.LeaveOneOut(all[:2], same); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "same documents") {
 		t.Errorf("two data sets of the same documents: %v", err)
 	}
-	other, err := confidence.Ask(t.Context(), sets[0].Searcher(), load(t, "rrf"), confidence.Judged(sets, 0, different, 1), nil)
+	other, err := confidence.Ask(t.Context(), sets[0].Searcher(), load(t, "rrf"), confidence.Judged(sets, 0, different, 1),
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := confidence.LeaveOneOut([]*confidence.Answers{all[0], other}, different); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "rrf") {
+	if _, _, err := confidence.LeaveOneOut([]*confidence.Answers{all[0], other}, different); !errors.Is(err,
+		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "rrf") {
 		t.Errorf("two profiles: %v", err)
 	}
 }

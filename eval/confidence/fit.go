@@ -110,7 +110,8 @@ func fitParts(parts []part) (*search.Calibration, error) {
 	good, bad := right.kinds()
 	found, none := answered.kinds()
 	if min(good, bad, found, none) < minEach {
-		return nil, sheaf.Invalidf("%d results are right, %d are wrong, and %d questions have no answer; at least %d of each are needed to learn which are which: ask more questions",
+		return nil, sheaf.Invalidf("%d results are right, %d are wrong, and %d questions have no answer; at least %d of "+
+			"each are needed to learn which are which: ask more questions",
 			good, bad, none, minEach)
 	}
 	c := &search.Calibration{Right: right.fit(), Answered: answered.fit()}

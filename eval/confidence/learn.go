@@ -39,7 +39,8 @@ const (
 func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error) {
 	n := len(a.questions)
 	if n < minQuestions {
-		return nil, sheaf.Invalidf("the documents give %d questions, and at least %d are needed to learn from: the folder is too small, or its notes have too few headings and links",
+		return nil, sheaf.Invalidf("the documents give %d questions, and at least %d are needed to learn from: the folder "+
+			"is too small, or its notes have too few headings and links",
 			n, minQuestions)
 	}
 	groups := make([]string, n)
@@ -66,7 +67,8 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Profile: a.profile.Name, Digest: a.profile.Digest(), Fit: *fit, Learned: judge(a, func(q int) *search.Calibration { return fits[folds[q]] })}
+	r := &Report{Profile: a.profile.Name, Digest: a.profile.Digest(), Fit: *fit,
+		Learned: judge(a, func(q int) *search.Calibration { return fits[folds[q]] })}
 	if shipped != nil {
 		q := Judge(a, shipped)
 		r.Shipped = &q

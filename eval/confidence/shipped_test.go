@@ -76,8 +76,10 @@ var folders = []struct {
 
 func tickets() map[string]string {
 	files := map[string]string{}
-	for i, what := range []string{"The printer on the second floor jams", "The login page shows an empty window", "The export of invoices stops half way",
-		"The search box loses the last letter", "The backup takes longer than one night", "The phone in the lobby does not ring"} {
+	for i, what := range []string{"The printer on the second floor jams", "The login page shows an empty window",
+		"The export of invoices stops half way",
+		"The search box loses the last letter", "The backup takes longer than one night", "The phone in the lobby " +
+			"does not ring"} {
 		n := 4711 + i
 		if n >= 4712 {
 			n++
@@ -90,15 +92,18 @@ func tickets() map[string]string {
 func programs() map[string]string {
 	files := map[string]string{}
 	for i, name := range []string{"Python", "Perl", "Lua", "Erlang", "Haskell", "Prolog"} {
-		files[strings.ToLower(name)+".md"] = fmt.Sprintf("# Install %s %d\n\nDownload %s and run the installer.\n", name, i+3, name)
+		files[strings.ToLower(name)+".md"] = fmt.Sprintf("# Install %s %d\n\nDownload %s and run the installer.\n", name, i+3,
+			name)
 	}
 	return files
 }
 
 func people() map[string]string {
 	files := map[string]string{}
-	for i, name := range []string{"Alice Miller", "Bob Carter", "Carol Jones", "David Smith", "Erin Walker", "Frank Young"} {
-		files[strings.ReplaceAll(strings.ToLower(name), " ", "-")+".md"] = fmt.Sprintf("# %s\n\nPhone number of %s: 555 010%d. Lives in the town by the river.\n", name, name, i)
+	for i, name := range []string{"Alice Miller", "Bob Carter", "Carol Jones", "David Smith", "Erin Walker",
+		"Frank Young"} {
+		files[strings.ReplaceAll(strings.ToLower(name), " ", "-")+".md"] = fmt.Sprintf("# %s\n\nPhone number of %s: 555 "+
+			"010%d. Lives in the town by the river.\n", name, name, i)
 	}
 	return files
 }

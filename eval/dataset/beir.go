@@ -94,7 +94,8 @@ func qrelsFile(dir, split string) (string, error) {
 		split = "test"
 	}
 	if !slices.Contains(names, split) {
-		return "", fmt.Errorf("%s has no split %q (it has %s): %w", folder, split, strings.Join(names, ", "), sheaf.ErrNotFound)
+		return "", fmt.Errorf("%s has no split %q (it has %s): %w", folder, split, strings.Join(names, ", "),
+			sheaf.ErrNotFound)
 	}
 	return filepath.Join(folder, split+".tsv"), nil
 }
@@ -217,9 +218,11 @@ func (d *Dataset) checkTargets(j *judged) error {
 	}
 	switch {
 	case missing == total:
-		return sheaf.Invalidf("%s: none of the %d judged documents is in the collection, such as %s: do the files belong together?", j.file, total, first)
+		return sheaf.Invalidf("%s: none of the %d judged documents is in the collection, such as %s: do the files "+
+			"belong together?", j.file, total, first)
 	case missing > 0:
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d of %d judged documents are not in the collection and count as not found, such as %s", j.file, missing, total, first))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d of %d judged documents are not in the collection and count as "+
+			"not found, such as %s", j.file, missing, total, first))
 	}
 	return nil
 }

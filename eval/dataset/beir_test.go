@@ -30,8 +30,9 @@ func write(t *testing.T, files map[string]string) string {
 
 const (
 	corpus  = "{\"_id\": \"a\", \"title\": \"A\", \"text\": \"alpha\"}\n\n{\"_id\": \"b\", \"text\": \"beta\"}\n"
-	queries = "{\"_id\": \"q\", \"text\": \"what\", \"metadata\": {\"class\": \"low\", \"n\": 3}}\n{\"_id\": \"unjudged\", \"text\": \"\"}\n"
-	qrels   = "query-id\tcorpus-id\tscore\nq\ta\t2\nq\tb\t0\n"
+	queries = "{\"_id\": \"q\", \"text\": \"what\", \"metadata\": {\"class\": \"low\", \"n\": 3}}\n{\"_id\": " +
+		"\"unjudged\", \"text\": \"\"}\n"
+	qrels = "query-id\tcorpus-id\tscore\nq\ta\t2\nq\tb\t0\n"
 )
 
 func TestBEIR(t *testing.T) {
@@ -40,7 +41,8 @@ func TestBEIR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Documents) != 2 || d.Documents[0] != (dataset.Document{ID: "a", Title: "A", Text: "alpha"}) || d.Judgements() != 2 {
+	if len(d.Documents) != 2 || d.Documents[0] != (dataset.Document{ID: "a", Title: "A", Text: "alpha"}) ||
+		d.Judgements() != 2 {
 		t.Errorf("%+v", d)
 	}
 	if len(d.Queries) != 1 || d.Queries[0].Class["class"] != "low" || d.Qrels["q"]["a"] != 2 || len(d.Warnings) != 0 {
@@ -60,27 +62,35 @@ func TestFaults(t *testing.T) {
 		kind          error
 		say           string // in the error, or in a warning when kind is nil
 	}{
-		"no corpus":         {"corpus.jsonl", "-", sheaf.ErrNotFound, "corpus.jsonl"},
-		"no queries":        {"queries.jsonl", "-", sheaf.ErrNotFound, "queries.jsonl"},
-		"no judgements":     {"qrels/test.tsv", "-", sheaf.ErrNotFound, "qrels"},
-		"not JSON":          {"corpus.jsonl", corpus + "{\"_id\": ", sheaf.ErrInvalid, "corpus.jsonl:4: no valid JSON"},
-		"a number as text":  {"corpus.jsonl", `{"_id": "a", "text": 3}`, sheaf.ErrInvalid, `corpus.jsonl:1: "text" is a number`},
-		"a number as ID":    {"corpus.jsonl", `{"_id": 1, "text": "x"}`, sheaf.ErrInvalid, `corpus.jsonl:1: "_id" is a number`},
-		"no text":           {"corpus.jsonl", `{"_id": "a"}`, sheaf.ErrInvalid, `corpus.jsonl:1: document "a" needs a "text"`},
-		"a document twice":  {"corpus.jsonl", corpus + `{"_id": "a", "text": "x"}`, sheaf.ErrInvalid, `corpus.jsonl:4: document "a" stands in line 1 already`},
-		"no documents":      {"corpus.jsonl", "\n\n", sheaf.ErrInvalid, "has no documents"},
-		"a query twice":     {"queries.jsonl", queries + `{"_id": "q", "text": "x"}`, sheaf.ErrInvalid, `queries.jsonl:3: query "q" occurs twice`},
-		"an empty query":    {"queries.jsonl", `{"_id": "q", "text": " "}`, sheaf.ErrInvalid, `queries.jsonl:1: query "q" has no text`},
-		"an unknown query":  {"qrels/test.tsv", qrels + "z\ta\t1\n", sheaf.ErrInvalid, `test.tsv:4: judges query "z"`},
-		"no such documents": {"qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\tx\t1\n", sheaf.ErrInvalid, "none of the 1 judged documents"},
-		"a gain of words":   {"qrels/test.tsv", qrels + "q\tc\thigh\n", sheaf.ErrInvalid, `test.tsv:4: the gain is "high"`},
-		"two gains":         {"qrels/test.tsv", qrels + "q\ta\t1\n", sheaf.ErrInvalid, "has gain 1 here and 2 before"},
-		"a short line":      {"qrels/test.tsv", qrels + "q\ta\n", sheaf.ErrInvalid, "test.tsv:4: want 3 columns"},
-		"an empty file":     {"qrels/test.tsv", "\n", sheaf.ErrInvalid, "has no judgements"},
-		"no header":         {"qrels/test.tsv", "this is prose\n", sheaf.ErrInvalid, "test.tsv:1: want judgements as"},
-		"an unknown one":    {"qrels/test.tsv", qrels + "q\tzz\t1\n", nil, `1 of 3 judged documents are not in the collection and count as not found, such as "zz" of query "q"`},
-		"a negative gain":   {"qrels/test.tsv", qrels + "q\tb\t0\nq\ta\t2\n", nil, "2 judgements are written twice"},
-		"TREC":              {"qrels/test.tsv", "q 0 a -2\nq 0 b 1\n", nil, "1 gains are negative"},
+		"no corpus":     {"corpus.jsonl", "-", sheaf.ErrNotFound, "corpus.jsonl"},
+		"no queries":    {"queries.jsonl", "-", sheaf.ErrNotFound, "queries.jsonl"},
+		"no judgements": {"qrels/test.tsv", "-", sheaf.ErrNotFound, "qrels"},
+		"not JSON":      {"corpus.jsonl", corpus + "{\"_id\": ", sheaf.ErrInvalid, "corpus.jsonl:4: no valid JSON"},
+		"a number as text": {"corpus.jsonl", `{"_id": "a", "text": 3}`, sheaf.ErrInvalid, `corpus.jsonl:1: "text" ` +
+			`is a number`},
+		"a number as ID": {"corpus.jsonl", `{"_id": 1, "text": "x"}`, sheaf.ErrInvalid,
+			`corpus.jsonl:1: "_id" is a number`},
+		"no text": {"corpus.jsonl", `{"_id": "a"}`, sheaf.ErrInvalid,
+			`corpus.jsonl:1: document "a" needs a "text"`},
+		"a document twice": {"corpus.jsonl", corpus + `{"_id": "a", "text": "x"}`, sheaf.ErrInvalid,
+			`corpus.jsonl:4: document "a" stands in line 1 already`},
+		"no documents": {"corpus.jsonl", "\n\n", sheaf.ErrInvalid, "has no documents"},
+		"a query twice": {"queries.jsonl", queries + `{"_id": "q", "text": "x"}`, sheaf.ErrInvalid,
+			`queries.jsonl:3: query "q" occurs twice`},
+		"an empty query": {"queries.jsonl", `{"_id": "q", "text": " "}`, sheaf.ErrInvalid, `queries.jsonl:1: query "q" ` +
+			`has no text`},
+		"an unknown query": {"qrels/test.tsv", qrels + "z\ta\t1\n", sheaf.ErrInvalid, `test.tsv:4: judges query "z"`},
+		"no such documents": {"qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\tx\t1\n", sheaf.ErrInvalid,
+			"none of the 1 judged documents"},
+		"a gain of words": {"qrels/test.tsv", qrels + "q\tc\thigh\n", sheaf.ErrInvalid, `test.tsv:4: the gain is "high"`},
+		"two gains":       {"qrels/test.tsv", qrels + "q\ta\t1\n", sheaf.ErrInvalid, "has gain 1 here and 2 before"},
+		"a short line":    {"qrels/test.tsv", qrels + "q\ta\n", sheaf.ErrInvalid, "test.tsv:4: want 3 columns"},
+		"an empty file":   {"qrels/test.tsv", "\n", sheaf.ErrInvalid, "has no judgements"},
+		"no header":       {"qrels/test.tsv", "this is prose\n", sheaf.ErrInvalid, "test.tsv:1: want judgements as"},
+		"an unknown one": {"qrels/test.tsv", qrels + "q\tzz\t1\n", nil, `1 of 3 judged documents are not in the ` +
+			`collection and count as not found, such as "zz" of query "q"`},
+		"a negative gain": {"qrels/test.tsv", qrels + "q\tb\t0\nq\ta\t2\n", nil, "2 judgements are written twice"},
+		"TREC":            {"qrels/test.tsv", "q 0 a -2\nq 0 b 1\n", nil, "1 gains are negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/test.tsv": qrels}
@@ -106,11 +116,13 @@ func TestSplits(t *testing.T) {
 	if err != nil || !d.Sections || d.Qrels["q"][dataset.Section("a", "setup")] != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	zipped := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/train.tsv": qrels, "qrels/test.tsv.gz": gzipped(t, qrels)})
+	zipped := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/train.tsv": qrels,
+		"qrels/test.tsv.gz": gzipped(t, qrels)})
 	if d, err = dataset.BEIR(zipped, ""); err != nil || d.Judgements() != 2 {
 		t.Errorf("judgements that are compressed: %+v, %v", d, err)
 	}
-	if _, err := dataset.BEIR(dir, "dev"); !errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(err.Error(), "it has sections, test") {
+	if _, err := dataset.BEIR(dir, "dev"); !errors.Is(err, sheaf.ErrNotFound) ||
+		!strings.Contains(err.Error(), "it has sections, test") {
 		t.Errorf("%v", err)
 	}
 }

@@ -47,7 +47,8 @@ func Notes(file, notes string) (*Dataset, error) {
 	}
 	if notes == "" {
 		if y.Folder == "" {
-			return nil, sheaf.Invalidf("%s: names no folder: add a line such as folder: ../notes, or name the folder beside the file", name)
+			return nil, sheaf.Invalidf("%s: names no folder: add a line such as folder: ../notes, or name the folder "+
+				"beside the file", name)
 		}
 		notes = y.Folder
 		if !filepath.IsAbs(notes) {
@@ -58,7 +59,8 @@ func Notes(file, notes string) (*Dataset, error) {
 		return nil, err
 	}
 	sum := xxh3.Hash128(raw).Bytes()
-	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%x", sum[:8]), Qrels: map[string]metric.Judgements{}}
+	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%x", sum[:8]),
+		Qrels: map[string]metric.Judgements{}}
 	j := &judged{file: name, qrels: d.Qrels, where: map[string]string{}}
 	var queries []query
 	seen := map[string]bool{}
@@ -134,7 +136,8 @@ func (e *noteExpect) one(n ast.Node) error {
 	case *ast.MappingValueNode:
 		gain, err := strconv.Atoi(n.Value.GetToken().Value)
 		if err != nil {
-			return fmt.Errorf("line %d: the gain is %q: must be a whole number", n.GetToken().Position.Line, n.Value.GetToken().Value)
+			return fmt.Errorf("line %d: the gain is %q: must be a whole number", n.GetToken().Position.Line,
+				n.Value.GetToken().Value)
 		}
 		e.targets, e.gains = append(e.targets, n.Key.GetToken().Value), append(e.gains, gain)
 		return nil
@@ -142,12 +145,14 @@ func (e *noteExpect) one(n ast.Node) error {
 		e.targets, e.gains = append(e.targets, n.GetToken().Value), append(e.gains, 1)
 		return nil
 	}
-	return fmt.Errorf("line %d: an expectation is a path, a path with a heading as in a.md#Setup, or either with a gain", n.GetToken().Position.Line)
+	return fmt.Errorf("line %d: an expectation is a path, a path with a heading as in a.md#Setup, or either with a gain",
+		n.GetToken().Position.Line)
 }
 
 // judge adds what a query expects to the judgements.
 func (q *noteQuery) judge(j *judged, number string) (query, error) {
-	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}}, where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}
+	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}},
+		where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}
 	if out.ID == "" {
 		out.ID = number
 	}
@@ -155,7 +160,8 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 		out.Class["class"] = q.Class
 	}
 	if len(q.Expect.targets) == 0 {
-		return out, sheaf.Invalidf("%s: query %q (%s) expects nothing: say which note is right, as in expect: a.md", j.file, out.ID, q.Query)
+		return out, sheaf.Invalidf("%s: query %q (%s) expects nothing: say which note is right, as in expect: a.md", j.file,
+			out.ID, q.Query)
 	}
 	j.qrels[out.ID], j.where[out.ID] = metric.Judgements{}, out.where
 	for i, target := range q.Expect.targets {

@@ -64,7 +64,8 @@ func readQrels(r io.Reader, name string) (*judged, error) {
 		j.warnings = append(j.warnings, fmt.Sprintf("%s: %d gains are negative and count as not relevant", name, j.negative))
 	}
 	if j.repeated > 0 {
-		j.warnings = append(j.warnings, fmt.Sprintf("%s: %d judgements are written twice, with the same gain", name, j.repeated))
+		j.warnings = append(j.warnings, fmt.Sprintf("%s: %d judgements are written twice, with the same gain", name,
+			j.repeated))
 	}
 	return j, nil
 }
@@ -73,9 +74,12 @@ func readQrels(r io.Reader, name string) (*judged, error) {
 func (j *judged) layout(c *columns, text, name string, line int) (header bool, err error) {
 	fields := strings.Split(text, "\t")
 	find := func(names ...string) int {
-		return slices.IndexFunc(fields, func(f string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(f))) })
+		return slices.IndexFunc(fields, func(f string) bool {
+			return slices.Contains(names, strings.ToLower(strings.TrimSpace(f)))
+		})
 	}
-	*c = columns{find("query-id", "query_id", "qid"), find("corpus-id", "corpus_id", "doc-id", "doc_id"), find("score", "gain", "relevance"), find("heading-slug"), len(fields)}
+	*c = columns{find("query-id", "query_id", "qid"), find("corpus-id", "corpus_id", "doc-id", "doc_id"),
+		find("score", "gain", "relevance"), find("heading-slug"), len(fields)}
 	if c.query >= 0 && c.doc >= 0 && (c.gain >= 0 || c.slug >= 0) {
 		j.sections = c.slug >= 0
 		return true, nil
@@ -88,7 +92,8 @@ func (j *judged) layout(c *columns, text, name string, line int) (header bool, e
 		*c = columns{query: 0, doc: 1, gain: 2, slug: -1, fields: 3}
 		return false, nil
 	}
-	return false, at(name, line, "want judgements as query-id, corpus-id, score with tabs between, or as query, 0, document, gain: this line is %q", text)
+	return false, at(name, line, "want judgements as query-id, corpus-id, score with tabs between, or as query, 0, "+
+		"document, gain: this line is %q", text)
 }
 
 func (j *judged) add(c columns, text, name string, line int) error {

@@ -220,7 +220,8 @@ func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, nam
 				score = math.Nextafter32(last, float32(math.Inf(-1)))
 			}
 			last = score
-			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", runID(q.ID), runID(s.ID), i+1, strconv.FormatFloat(float64(score), 'g', -1, 32), runID(name))
+			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", runID(q.ID), runID(s.ID), i+1,
+				strconv.FormatFloat(float64(score), 'g', -1, 32), runID(name))
 		}
 	}
 	return out.Flush()

@@ -16,7 +16,8 @@ import (
 )
 
 func TestTREC(t *testing.T) {
-	topics := "<top>\n<num> Number: 301\n<title> International Organized\nCrime\n<desc> Description:\nIdentify them.\n</top>\n<top>\n<num>302</num><title>Poliomyelitis</title>\n</top>\n"
+	topics := "<top>\n<num> Number: 301\n<title> International Organized\nCrime\n<desc> Description:\nIdentify " +
+		"them.\n</top>\n<top>\n<num>302</num><title>Poliomyelitis</title>\n</top>\n"
 	dir := write(t, map[string]string{"c/corpus.jsonl": corpus, "tops": topics, "lines.tsv": "301\twhat\n302\twhere\n",
 		"qrels": "301 0 a 1\n301 0 b 0\n302 0 b 2\n", "notes/x.md": "x", "none.txt": "301 without a tab\n",
 		"open": "<top>\n<num> 301\n", "inner": "<top>\n<top>\n", "unnamed": "<top>\n<title> x\n</top>\n"})
@@ -25,13 +26,16 @@ func TestTREC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Queries) != 2 || d.Queries[0].ID != "301" || d.Queries[0].Text != "International Organized Crime" || d.Queries[1].Text != "Poliomyelitis" || d.Qrels["302"]["b"] != 2 {
+	if len(d.Queries) != 2 || d.Queries[0].ID != "301" || d.Queries[0].Text != "International Organized Crime" ||
+		d.Queries[1].Text != "Poliomyelitis" || d.Qrels["302"]["b"] != 2 {
 		t.Errorf("%+v", d)
 	}
-	if d, err = dataset.TREC(in("notes"), in("lines.tsv"), in("qrels")); err != nil || d.Folder == "" || d.Queries[1].Text != "where" {
+	if d, err = dataset.TREC(in("notes"), in("lines.tsv"), in("qrels")); err != nil || d.Folder == "" ||
+		d.Queries[1].Text != "where" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	for file, say := range map[string]string{"none.txt": "none.txt:1: want an ID, a tab", "nothing": "not found", "open": "open:1: a <top> has no </top>",
+	for file, say := range map[string]string{"none.txt": "none.txt:1: want an ID, a tab", "nothing": "not found",
+		"open":  "open:1: a <top> has no </top>",
 		"inner": "inner:2: a <top> begins inside", "unnamed": "unnamed:3: the topic has no <num>"} {
 		if _, err := dataset.TREC(in("c"), in(file), in("qrels")); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v", file, err)
@@ -52,7 +56,8 @@ func TestRunFaults(t *testing.T) {
 		"q Q0 a 1 2 x\nq Q0 a 2 1 x\n":   `:2: query "q" lists "a" twice`,
 	} {
 		dir := write(t, map[string]string{"run": content})
-		if _, _, err := d.ReadRun(filepath.Join(dir, "run")); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), say) {
+		if _, _, err := d.ReadRun(filepath.Join(dir, "run")); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v, want %q", content, err, say)
 		}
 	}
@@ -130,10 +135,11 @@ func TestNotesFaults(t *testing.T) {
 		"folder: notes\nqueries:\n  - query: x\n    expect: [[a.md]]\n":                                       "line 4: an expectation is a path",
 		"folder: notes\nqueries:\n  - {id: a, query: x, expect: a.md}\n  - {id: a, query: y, expect: b.md}\n": "occurs twice",
 		"folder: elsewhere\nqueries:\n  - query: x\n    expect: a.md\n":                                       "not found",
-		"folder: notes\nqueries: " + strings.Repeat("[", 400) + "\n":                                          "line 2, column 29: nested deeper than 20 levels",
-		"folder: notes\nqueries:\n   !:\n":                                                                    "cannot be read",
-		"folder: notes\nqueries: [\n":                                                                         "q.yaml",
-		"folder: q.yaml\nqueries:\n  - query: x\n    expect: a.md\n":                                          "is no folder",
+		"folder: notes\nqueries: " + strings.Repeat("[", 400) +
+			"\n": "line 2, column 29: nested deeper than 20 levels",
+		"folder: notes\nqueries:\n   !:\n":                           "cannot be read",
+		"folder: notes\nqueries: [\n":                                "q.yaml",
+		"folder: q.yaml\nqueries:\n  - query: x\n    expect: a.md\n": "is no folder",
 	} {
 		dir := write(t, map[string]string{"q.yaml": content, "notes/a.md": "a"})
 		if _, err := dataset.Notes(filepath.Join(dir, "q.yaml"), ""); err == nil || !strings.Contains(err.Error(), say) {
@@ -144,7 +150,8 @@ func TestNotesFaults(t *testing.T) {
 
 // FuzzReaders: no file makes a reader panic or hang.
 func FuzzReaders(f *testing.F) {
-	for _, seed := range []string{corpus, queries, qrels, "q 0 a 1\n", "<top><num>1<title>x</top>", "<", "q Q0 a 1 2 x\n", "folder: .\nqueries:\n  - query: x\n    expect: [a.md#b, {c.md: 2}]\n", "- - -\n  {"} {
+	for _, seed := range []string{corpus, queries, qrels, "q 0 a 1\n", "<top><num>1<title>x</top>", "<", "q Q0 a 1 2 x\n",
+		"folder: .\nqueries:\n  - query: x\n    expect: [a.md#b, {c.md: 2}]\n", "- - -\n  {"} {
 		f.Add([]byte(seed))
 	}
 	dir := f.TempDir()

@@ -45,7 +45,8 @@ func (m *maker) bodies(ctx context.Context, doc *sheaf.Document, text []byte) er
 			}
 		}
 		if paraphrases < perDocument && m.wants(Paraphrase) {
-			if p := m.paraphrase(sentences[m.r.IntN(len(sentences))]); p != "" && m.add(Item{Kind: Paraphrase, Text: p, Doc: doc.ID, Target: c.ID}) {
+			if p := m.paraphrase(sentences[m.r.IntN(len(sentences))]); p != "" &&
+				m.add(Item{Kind: Paraphrase, Text: p, Doc: doc.ID, Target: c.ID}) {
 				paraphrases++
 			}
 		}

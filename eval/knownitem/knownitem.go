@@ -114,7 +114,8 @@ type maker struct {
 // Make makes queries, in order of kind and number. Documents that cannot be read
 // any more are left out.
 func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
-	m := &maker{Source: s, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x17e3)), items: map[Kind][]Item{}, seen: map[string]bool{}, counts: map[string]int{}}
+	m := &maker{Source: s, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x17e3)), items: map[Kind][]Item{},
+		seen: map[string]bool{}, counts: map[string]int{}}
 	var docs []sheaf.ID
 	for id := range s.View.Files() {
 		docs = append(docs, id)
@@ -280,7 +281,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
 	const most = 20
 	for _, r := range m.View.References(doc) {
-		if from, ok := m.View.Chunk(r.From); ok && from.Doc != doc && strings.EqualFold(strings.TrimSpace(r.Link.Text), text) {
+		if from, ok := m.View.Chunk(r.From); ok && from.Doc != doc &&
+			strings.EqualFold(strings.TrimSpace(r.Link.Text), text) {
 			ids = append(ids, from.Doc)
 		}
 	}
@@ -290,7 +292,8 @@ func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
 }
 
 func looksLikeAddress(s string) bool {
-	return strings.Contains(s, "://") || strings.ContainsAny(s, "/\\") || !strings.ContainsAny(s, " \u00a0") && strings.Contains(s, ".")
+	return strings.Contains(s, "://") || strings.ContainsAny(s, "/\\") ||
+		!strings.ContainsAny(s, " \u00a0") && strings.Contains(s, ".")
 }
 
 // impossible makes queries that nothing answers.

@@ -85,7 +85,8 @@ func decode(rawQrels, rawRun [][3]any) (map[string]metric.Judgements, map[string
 	return qrels, runs
 }
 
-func compare(t *testing.T, name string, values map[string]float64, qrels map[string]metric.Judgements, runs map[string][]metric.Scored) {
+func compare(t *testing.T, name string, values map[string]float64, qrels map[string]metric.Judgements,
+	runs map[string][]metric.Scored) {
 	t.Helper()
 	m, err := metric.Parse(name)
 	if err != nil {
@@ -108,7 +109,8 @@ func compare(t *testing.T, name string, values map[string]float64, qrels map[str
 }
 
 func TestParse(t *testing.T) {
-	for _, name := range []string{"nDCG@10", "nDCG(dcg='exp-log2')@10", "AP(rel=2)@100", "RBP(p=0.5)", "RBP", "Judged@10", "RR(judged_only=True)@10"} {
+	for _, name := range []string{"nDCG@10", "nDCG(dcg='exp-log2')@10", "AP(rel=2)@100", "RBP(p=0.5)", "RBP", "Judged@10",
+		"RR(judged_only=True)@10"} {
 		m, err := metric.Parse(name)
 		if err != nil {
 			t.Errorf("%v", err)
@@ -137,7 +139,8 @@ func TestParse(t *testing.T) {
 // With judged_only, trec_eval takes gains below 0 as not judged (measured: trec_eval -J).
 func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 	qrels := metric.Judgements{"spam": -2, "unknown": -1, "no": 0, "yes": 1}
-	for name, want := range map[string]float64{"P(judged_only=True)@2": 0.5, "RR(judged_only=True)": 0.5, "RR": 0.2, "Judged@2": 1} {
+	for name, want := range map[string]float64{"P(judged_only=True)@2": 0.5, "RR(judged_only=True)": 0.5, "RR": 0.2,
+		"Judged@2": 1} {
 		m, err := metric.Parse(name)
 		if err != nil {
 			t.Fatal(err)
@@ -158,10 +161,12 @@ func TestParseList(t *testing.T) {
 	for _, m := range list {
 		names = append(names, m.String())
 	}
-	if got, want := strings.Join(names, ";"), "nDCG@10;RBP(p=0.5,rel=2)@10;nDCG(dcg='exp-log2',judged_only=True)@5;RR"; got != want {
+	if got, want := strings.Join(names, ";"),
+		"nDCG@10;RBP(p=0.5,rel=2)@10;nDCG(dcg='exp-log2',judged_only=True)@5;RR"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for text, say := range map[string]string{"": "not one of", "RR,": `measure ""`, "RBP(p=0.5,rel=2,RR": "not closed", "RR),P@5": "not one of"} {
+	for text, say := range map[string]string{"": "not one of", "RR,": `measure ""`, "RBP(p=0.5,rel=2,RR": "not closed",
+		"RR),P@5": "not one of"} {
 		if _, err := metric.ParseList(text); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("ParseList(%q) = %v, want an error with %q", text, err, say)
 		}
@@ -171,7 +176,8 @@ func TestParseList(t *testing.T) {
 // TestOrderInThirtyTwoBits: trec_eval keeps scores in 32 bits, so that what differs behind
 // them is equal there.
 func TestOrderInThirtyTwoBits(t *testing.T) {
-	got, err := metric.Order([]metric.Scored{{"a", 0.812345678}, {"b", 0.812345677}, {"c", 0.8123457}, {"d", 1e300}, {"e", 1e200}})
+	got, err := metric.Order([]metric.Scored{{"a", 0.812345678}, {"b", 0.812345677}, {"c", 0.8123457}, {"d", 1e300},
+		{"e", 1e200}})
 	if want := []string{"e", "d", "c", "b", "a"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}

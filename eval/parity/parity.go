@@ -213,7 +213,8 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	case step.Store == "weaviate":
 		out = append(out, "BM25 variant: Weaviate's idf counts all chunks, also those without the field")
 	case step.Store == "vespa":
-		out = append(out, "BM25 variant: Vespa's idf counts all chunks of a content node, also those without the field; average lengths are running ones")
+		out = append(out, "BM25 variant: Vespa's idf counts all chunks of a content node, also those without the field; "+
+			"average lengths are running ones")
 	default:
 		out = append(out, "scores of words differ, and the rankings do not tell why")
 	}
@@ -224,7 +225,8 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 func shards(step Step) string {
 	switch step.Store {
 	case "opensearch", "elasticsearch":
-		return fmt.Sprintf("%d shards: their counts of words are added up for each search, replaced chunks that are not merged away included", step.Shards)
+		return fmt.Sprintf("%d shards: their counts of words are added up for each search, replaced chunks that are not "+
+			"merged away included", step.Shards)
 	}
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
@@ -239,7 +241,8 @@ func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	for _, pair := range [2][2]sheaf.Ranking{{a, b}, {b, a}} {
 		last := pair[0][len(pair[0])-1].Score
 		for _, h := range pair[0] {
-			if !slices.ContainsFunc(pair[1], func(o sheaf.Hit) bool { return o.ID == h.ID }) && math.Abs(h.Score-last) > slack*math.Abs(h.Score)+1e-12 {
+			if !slices.ContainsFunc(pair[1], func(o sheaf.Hit) bool { return o.ID == h.ID }) &&
+				math.Abs(h.Score-last) > slack*math.Abs(h.Score)+1e-12 {
 				return "", false
 			}
 		}

@@ -81,7 +81,8 @@ func TestProperties(t *testing.T) {
 		}
 		a, b := make(), make()
 		x, y := parity.Compare(a, b), parity.Compare(b, a)
-		if !near(x.RBO, y.RBO) || !near(x.Tau, y.Tau) || x.RBO < -1e-9 || x.RBO > 1+1e-9 || x.Tau < -1-1e-9 || x.Tau > 1+1e-9 || x.Shared != y.Shared {
+		if !near(x.RBO, y.RBO) || !near(x.Tau, y.Tau) || x.RBO < -1e-9 || x.RBO > 1+1e-9 || x.Tau < -1-1e-9 || x.Tau > 1+
+			1e-9 || x.Shared != y.Shared {
 			t.Fatalf("seed %d: %+v and %+v", seed, x, y)
 		}
 		if same := parity.Compare(a, slices.Clone(a)); !same.SameOrder || !near(same.RBO, 1) || same.ScoreDifference != 0 {
@@ -103,24 +104,35 @@ func TestReasons(t *testing.T) {
 		{"the same", a, parity.Step{Words: true}, 0, ""},
 		{"the last bit", ranking("a", 3.0000001, "b", 2.0, "c", 1.0), parity.Step{Words: true}, 0, ""},
 		{"a later step", ranking("b", 3.0, "a", 2.0, "c", 1.0), parity.Step{}, 1, "follows from the steps before"},
-		{"a later step that said why", ranking("b", 3.0, "a", 2.0, "c", 1.0), parity.Step{Noted: []string{"it looks for no pairs"}}, 1, "it looks for no pairs"},
+		{"a later step that said why", ranking("b", 3.0, "a", 2.0, "c", 1.0),
+			parity.Step{Noted: []string{"it looks for no pairs"}}, 1, "it looks for no pairs"},
 		{"a window", ranking("a", 3.0, "b", 2.0, "d", 1.0000001), parity.Step{Words: true}, 1, "window"},
 		{"other documents", ranking("x", 3.0, "b", 2.0, "c", 1.0), parity.Step{Words: true}, 1, "the store finds others"},
-		{"other documents of another branch", ranking("a", 3.0, "b", 2.0), parity.Step{Words: true, Chosen: true}, 1, "others are scored"},
-		{"other documents and counts", ranking("x", 3.0, "b", 2.1, "c", 1.0), parity.Step{Words: true, Chosen: true}, 2, "the store finds others"},
+		{"other documents of another branch", ranking("a", 3.0, "b", 2.0), parity.Step{Words: true, Chosen: true}, 1,
+			"others are scored"},
+		{"other documents and counts", ranking("x", 3.0, "b", 2.1, "c", 1.0), parity.Step{Words: true, Chosen: true}, 2,
+			"the store finds others"},
 		{"a graph", ranking("b", 2.0, "c", 1.0), parity.Step{Meaning: true, Approximate: true}, 1, "ANN recall"},
 		{"lengths", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch"}, 1, "length norm"},
-		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true}, 1, "do not tell why"},
-		{"idf", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate"}, 1, "idf counts all chunks"},
-		{"idf alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true}, 1, "do not tell why"},
-		{"shards", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true, Shards: 3}, 1, "3 shards: each counts by itself"},
-		{"shards whose counts are added up", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Shards: 3}, 2, "3 shards: their counts of words are added up"},
-		{"shards of vectors", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Meaning: true, Store: "weaviate", Shards: 3}, 1, "precision of vectors"},
-		{"shards and the same order", ranking("a", 3.0000001, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Shards: 3}, 0, ""},
+		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true},
+			1, "do not tell why"},
+		{"idf", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate"}, 1,
+			"idf counts all chunks"},
+		{"idf alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true}, 1,
+			"do not tell why"},
+		{"shards", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true, Shards: 3},
+			1, "3 shards: each counts by itself"},
+		{"shards whose counts are added up", ranking("a", 3.1, "b", 2.0, "c", 1.0),
+			parity.Step{Words: true, Store: "opensearch", Shards: 3}, 2, "3 shards: their counts of words are added up"},
+		{"shards of vectors", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Meaning: true, Store: "weaviate", Shards: 3},
+			1, "precision of vectors"},
+		{"shards and the same order", ranking("a", 3.0000001, "b", 2.0, "c", 1.0),
+			parity.Step{Words: true, Store: "weaviate", Shards: 3}, 0, ""},
 		{"a failure", nil, parity.Step{Words: true, Failed: "unsupported"}, 1, "did not answer"},
 	} {
 		got := parity.Reasons(a, c.b, parity.Compare(a, c.b), c.step)
-		if len(got) != c.want || c.want > 0 && !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, c.says) }) {
+		if len(got) != c.want || c.want > 0 &&
+			!slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, c.says) }) {
 			t.Errorf("%s: %q, want %q", c.what, got, c.says)
 		}
 	}

@@ -42,7 +42,8 @@ func Markdown(w io.Writer, reports []*eval.Report) error {
 }
 
 // grid writes one table, and the mean of its columns.
-func grid(out *strings.Builder, title string, reports []*eval.Report, value func(c *eval.ColumnReport) (float64, bool), form string) {
+func grid(out *strings.Builder, title string, reports []*eval.Report, value func(c *eval.ColumnReport) (float64, bool),
+	form string) {
 	tableHead(out, title, reports[0])
 	sums, counts := make([]float64, len(reports[0].Columns)), make([]int, len(reports[0].Columns))
 	for _, r := range reports {
@@ -81,10 +82,12 @@ func leftOut(out *strings.Builder, reports []*eval.Report) {
 		return
 	}
 	columns := reports[0].Columns
-	fmt.Fprintf(out, "| %s, left out | chosen on the others | has | %s | best of all |\n|---|---|---|---|---|\n", cell(reports[0].Measures[0]), cell(columns[0].Name))
+	fmt.Fprintf(out, "| %s, left out | chosen on the others | has | %s | best of all |\n|---|---|---|---|---|\n",
+		cell(reports[0].Measures[0]), cell(columns[0].Name))
 	value, first, best := 0.0, 0.0, 0.0
 	for _, c := range choices {
-		fmt.Fprintf(out, "| %s | %s | %.4f | %.4f | %.4f |\n", cell(c.Dataset), cell(columns[c.Column].Name), c.Value, c.First, c.Best)
+		fmt.Fprintf(out, "| %s | %s | %.4f | %.4f | %.4f |\n", cell(c.Dataset), cell(columns[c.Column].Name), c.Value,
+			c.First, c.Best)
 		value, first, best = value+c.Value, first+c.First, best+c.Best
 	}
 	n := float64(len(choices))

@@ -22,14 +22,19 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // sample is a report of three columns and four queries, one with a hostile text.
 func sample(name string) *eval.Report {
-	r := &eval.Report{Dataset: name, Documents: 10, Chunks: 20, Queries: 4, Judged: 6, CorpusHash: "c0", QueryHash: "c1", Analyzer: "sheaf-2", Chunker: "tree", Depth: 100,
-		IndexMS: 1500, Warnings: []string{"one <odd> thing"}, Measures: []string{"nDCG@10", "RR"}, Texts: map[string]string{"a": "plain", "b": `<script>alert("b")</script>`, "c": strings.Repeat("long ", 40), "d": "same"}}
+	r := &eval.Report{Dataset: name, Documents: 10, Chunks: 20, Queries: 4, Judged: 6, CorpusHash: "c0", QueryHash: "c1",
+		Analyzer: "sheaf-2", Chunker: "tree", Depth: 100,
+		IndexMS: 1500, Warnings: []string{"one <odd> thing"}, Measures: []string{"nDCG@10", "RR"},
+		Texts: map[string]string{"a": "plain", "b": `<script>alert("b")</script>`, "c": strings.Repeat("long ", 40),
+			"d": "same"}}
 	for i, values := range [][]float64{{0.5, 0.2, 0.9, 1}, {0.6, 0.1, 0.9, 1}, {0.9, 0.9, 1, 1}} {
-		c := eval.ColumnReport{Name: fmt.Sprintf("column <%d>", i), Profile: "p", PerQuery: map[string][]float64{}, Curve: []float64{1, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1}, Notes: []string{"a note"}}
+		c := eval.ColumnReport{Name: fmt.Sprintf("column <%d>", i), Profile: "p", PerQuery: map[string][]float64{},
+			Curve: []float64{1, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1}, Notes: []string{"a note"}}
 		for j, v := range values {
 			c.PerQuery[string(rune('a'+j))] = []float64{v, v / 2}
 		}
-		c.Scores = []eval.Score{{Measure: "nDCG@10", Mean: stats.Mean(values), Range: stats.Interval{Low: 0.4, High: 0.97}}, {Measure: "RR", Mean: stats.Mean(values) / 2, Range: stats.Interval{Low: 0.1, High: 0.6}}}
+		c.Scores = []eval.Score{{Measure: "nDCG@10", Mean: stats.Mean(values), Range: stats.Interval{Low: 0.4, High: 0.97}},
+			{Measure: "RR", Mean: stats.Mean(values) / 2, Range: stats.Interval{Low: 0.1, High: 0.6}}}
 		if i < 2 {
 			c.Latency, c.AllocKB = &eval.Latency{Mean: 1, P50: 1 + float64(i), P95: 3, P99: 4}, 12.3
 		}
@@ -39,8 +44,10 @@ func sample(name string) *eval.Report {
 		r.Columns = append(r.Columns, c)
 	}
 	r.Comparisons = []eval.Comparison{
-		{Measure: "nDCG@10", Column: "column <1>", Baseline: "column <0>", Range: stats.Interval{Low: -0.1, High: 0.1}, Better: 1, Worse: 1, Equal: 2, TTest: 1, Randomization: 1},
-		{Measure: "nDCG@10", Column: "column <2>", Baseline: "column <0>", Difference: 0.3, Range: stats.Interval{Low: 0.01, High: 0.5}, Better: 3, Equal: 1, TTest: 0.012, Randomization: 0.00001},
+		{Measure: "nDCG@10", Column: "column <1>", Baseline: "column <0>", Range: stats.Interval{Low: -0.1, High: 0.1},
+			Better: 1, Worse: 1, Equal: 2, TTest: 1, Randomization: 1},
+		{Measure: "nDCG@10", Column: "column <2>", Baseline: "column <0>", Difference: 0.3,
+			Range: stats.Interval{Low: 0.01, High: 0.5}, Better: 3, Equal: 1, TTest: 0.012, Randomization: 0.00001},
 	}
 	return r
 }
@@ -95,7 +102,8 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"0.6500", "0.4000 to 0.9700", "&lt; 0.0001", "no significant difference", "better", "1.00", "column &lt;2&gt;", "&lt;script&gt;", "one &lt;odd&gt; thing"} {
+	for _, want := range []string{"0.6500", "0.4000 to 0.9700", "&lt; 0.0001", "no significant difference", "better",
+		"1.00", "column &lt;2&gt;", "&lt;script&gt;", "one &lt;odd&gt; thing"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

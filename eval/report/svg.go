@@ -52,7 +52,8 @@ func newCanvas(x, y axis) *canvas {
 	x.from, x.to = roomLeft, plotWidth-roomRight
 	y.from, y.to = plotHeight-roomBottom, roomTop
 	c := &canvas{x: x, y: y}
-	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" font-size="11" fill="currentColor">`, plotWidth, plotHeight, plotWidth, plotHeight)
+	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" `+
+		`font-size="11" fill="currentColor">`, plotWidth, plotHeight, plotWidth, plotHeight)
 	for _, t := range c.x.ticks {
 		at := c.x.at(t)
 		c.line(at, c.y.from, at, c.y.to, "currentColor", `stroke-opacity="0.12"`)
@@ -64,7 +65,8 @@ func newCanvas(x, y axis) *canvas {
 		c.text(c.x.from-5, at+4, "end", number(t))
 	}
 	c.text((c.x.from+c.x.to)/2, plotHeight-8, "middle", c.x.label)
-	fmt.Fprintf(c, `<text transform="translate(12 %.1f) rotate(-90)" text-anchor="middle">%s</text>`, (c.y.from+c.y.to)/2, html.EscapeString(c.y.label))
+	fmt.Fprintf(c, `<text transform="translate(12 %.1f) rotate(-90)" text-anchor="middle">%s</text>`, (c.y.from+c.y.to)/2,
+		html.EscapeString(c.y.label))
 	return c
 }
 
@@ -78,7 +80,8 @@ func (c *canvas) text(x, y float64, anchor, text string) {
 
 // dot draws a point with a text that shows under the pointer.
 func (c *canvas) dot(x, y, radius float64, fill, title string) {
-	fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s"><title>%s</title></circle>`, x, y, radius, fill, html.EscapeString(title))
+	fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s"><title>%s</title></circle>`, x, y, radius, fill,
+		html.EscapeString(title))
 }
 
 func (c *canvas) done() string {
@@ -149,7 +152,8 @@ func qualityPlot(r *eval.Report) string {
 		s := col.Scores[0]
 		at := c.x.at(col.Latency.P50)
 		c.line(at, c.y.at(s.Range.Low), at, c.y.at(s.Range.High), color(i), `stroke-width="1.5" stroke-opacity="0.6"`)
-		c.dot(at, c.y.at(s.Mean), 5, color(i), fmt.Sprintf("%s: %s %.4f, %.2f ms", col.Name, s.Measure, s.Mean, col.Latency.P50))
+		c.dot(at, c.y.at(s.Mean), 5, color(i),
+			fmt.Sprintf("%s: %s %.4f, %.2f ms", col.Name, s.Measure, s.Mean, col.Latency.P50))
 	}
 	return c.done()
 }
@@ -162,7 +166,8 @@ func curvePlot(r *eval.Report) string {
 		for j, p := range r.Columns[i].Curve {
 			fmt.Fprintf(&points, "%.1f,%.1f ", c.x.at(float64(j)/10), c.y.at(p))
 		}
-		fmt.Fprintf(c, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"><title>%s</title></polyline>`, strings.TrimSpace(points.String()), color(i), html.EscapeString(r.Columns[i].Name))
+		fmt.Fprintf(c, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"><title>%s</title></polyline>`,
+			strings.TrimSpace(points.String()), color(i), html.EscapeString(r.Columns[i].Name))
 	}
 	return c.done()
 }
@@ -184,8 +189,10 @@ func changesPlot(changes []eval.Change, measure string) string {
 		if ch.Difference() < 0 {
 			fill = "#c0392b"
 		}
-		fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.2f" height="%.1f" fill="%s"><title>%s</title></rect>`, c.x.at(float64(i)), top, width,
-			math.Abs(c.y.at(ch.Difference())-zero), fill, html.EscapeString(fmt.Sprintf("%s %s: %.3f, was %.3f", ch.Query, shorten(ch.Text), ch.After, ch.Before)))
+		fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.2f" height="%.1f" fill="%s"><title>%s</title></rect>`,
+			c.x.at(float64(i)), top, width,
+			math.Abs(c.y.at(ch.Difference())-zero), fill,
+			html.EscapeString(fmt.Sprintf("%s %s: %.3f, was %.3f", ch.Query, shorten(ch.Text), ch.After, ch.Before)))
 	}
 	return c.done()
 }
@@ -213,7 +220,8 @@ func Reliability(bins []calibrate.Bin, label string) string {
 		if b.Count > 0 {
 			radius := 3 + 14*math.Sqrt(float64(b.Count)/float64(total))
 			fmt.Fprintf(c, `<g fill-opacity="0.75">`)
-			c.dot(c.x.at(b.Mean), c.y.at(b.Right), radius, colors[0], fmt.Sprintf("%d samples, mean %.3f, right %.3f", b.Count, b.Mean, b.Right))
+			c.dot(c.x.at(b.Mean), c.y.at(b.Right), radius, colors[0],
+				fmt.Sprintf("%d samples, mean %.3f, right %.3f", b.Count, b.Mean, b.Right))
 			c.WriteString("</g>")
 		}
 	}

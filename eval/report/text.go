@@ -38,12 +38,14 @@ func Text(w io.Writer, reports []*eval.Report, queries int) error {
 }
 
 func head(out *strings.Builder, r *eval.Report) {
-	fmt.Fprintf(out, "%s: %d documents, %d chunks, %d queries, %d judgements\n", r.Dataset, r.Documents, r.Chunks, r.Queries, r.Judged)
+	fmt.Fprintf(out, "%s: %d documents, %d chunks, %d queries, %d judgements\n", r.Dataset, r.Documents, r.Chunks,
+		r.Queries, r.Judged)
 	model := r.Model
 	if model == "" {
 		model = "none"
 	}
-	fmt.Fprintf(out, "  corpus %s, queries %s, analyzer %s, chunker %s, model %s, depth %d", r.CorpusHash, r.QueryHash, r.Analyzer, r.Chunker, model, r.Depth)
+	fmt.Fprintf(out, "  corpus %s, queries %s, analyzer %s, chunker %s, model %s, depth %d", r.CorpusHash, r.QueryHash,
+		r.Analyzer, r.Chunker, model, r.Depth)
 	if r.IndexMS > 0 {
 		fmt.Fprintf(out, ", indexed in %.1f s", r.IndexMS/1000)
 	}
@@ -107,7 +109,8 @@ func differences(out *strings.Builder, r *eval.Report) {
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
 		fmt.Fprintf(w, "    %s\t%s\t%+.4f\t[%+.4f, %+.4f]\tp %s (randomization), %s (t)\t%d better, %d worse\t%s\n",
-			c.Measure, c.Column, c.Difference, c.Range.Low, c.Range.High, probability(c.Randomization), probability(c.TTest), c.Better, c.Worse, verdict(c))
+			c.Measure, c.Column, c.Difference, c.Range.Low, c.Range.High, probability(c.Randomization), probability(c.TTest),
+			c.Better, c.Worse, verdict(c))
 	}
 	_ = w.Flush()
 }

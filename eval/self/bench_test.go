@@ -27,11 +27,14 @@ func folder(b *testing.B) *eval.Collection {
 	if err != nil {
 		b.Fatal(err)
 	}
-	st := eval.Store{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
+	st := eval.Store{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend,
+		error) {
 		return embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: []store.VectorField{
-			{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}})
+			{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()},
+			{Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}})
 	}}
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir}, eval.Indexing{Cache: b.TempDir(), Language: "auto", Embedder: embedder, Store: st})
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir},
+		eval.Indexing{Cache: b.TempDir(), Language: "auto", Embedder: embedder, Store: st})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -59,7 +62,8 @@ func BenchmarkSelf(b *testing.B) {
 	c := folder(b)
 	p := builtinProfile(b, "sheaf")
 	o := self.Options{Queries: knownitem.Options{PerKind: 60, Seed: 1}, Statistics: eval.DefaultStatistics,
-		Columns: []eval.Column{{Name: "sheaf", Profile: p}, {Name: "words", Profile: p, Parameters: map[string]string{"meaning": "0"}}}}
+		Columns: []eval.Column{{Name: "sheaf", Profile: p},
+			{Name: "words", Profile: p, Parameters: map[string]string{"meaning": "0"}}}}
 	for b.Loop() {
 		if _, err := self.Evaluate(context.Background(), c, o); err != nil {
 			b.Fatal(err)

@@ -101,9 +101,12 @@ func Source(c *eval.Collection) (knownitem.Source, error) {
 	}
 	// One frequency for all fields: a word is counted without a look at what
 	// it matches.
-	return knownitem.Source{View: c.View, Analyzer: c.Analyzer, Count: func(ctx context.Context, words sheaf.TextQuery) (int, error) {
-		return counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{Query: words, Fields: fields, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}})
-	}}, nil
+	return knownitem.Source{View: c.View, Analyzer: c.Analyzer,
+		Count: func(ctx context.Context, words sheaf.TextQuery) (int, error) {
+			return counter.Count(ctx, store.Request{Limit: 1,
+				Text: &store.TextRequest{Query: words, Fields: fields, Combine: store.CombineBM25F, K1: store.DefaultK1,
+					B: store.DefaultB}})
+		}}, nil
 }
 
 // Dataset is the items that have an answer as a judged data set, with the kind
@@ -119,7 +122,8 @@ func Dataset(items []knownitem.Item) *dataset.Dataset {
 		if item.Target != item.Doc {
 			slug = strings.TrimPrefix(string(item.Target), string(item.Doc)+"#")
 		}
-		d.Queries = append(d.Queries, dataset.Query{ID: item.ID, Text: item.Text, Filter: item.Filter(), Class: map[string]string{"kind": string(item.Kind)}})
+		d.Queries = append(d.Queries, dataset.Query{ID: item.ID, Text: item.Text, Filter: item.Filter(),
+			Class: map[string]string{"kind": string(item.Kind)}})
 		d.Qrels[item.ID] = metric.Judgements{dataset.Section(string(item.Doc), slug): 1}
 	}
 	return d
@@ -130,7 +134,8 @@ const MinQueries = 20
 
 // TooFew is the error about a collection that gives n queries only.
 func TooFew(n int) error {
-	return sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too small, or its notes have too little text and too few headings and links", n, MinQueries)
+	return sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too small, "+
+		"or its notes have too little text and too few headings and links", n, MinQueries)
 }
 
 // Evaluate makes queries of c and runs the columns on them. c's own data set is
@@ -150,7 +155,8 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 		return nil, TooFew(n)
 	}
 	s := c.View.Settings()
-	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash, Analyzer: s.Analyzer, Model: s.Embedder}
+	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash,
+		Analyzer: s.Analyzer, Model: s.Embedder}
 	r.Kinds = kindsOf(items)
 	weights := Weights(asked.Dataset.Queries)
 	kinds := make([]string, len(asked.Dataset.Queries))
@@ -159,13 +165,15 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	}
 	var values [][]float64
 	for _, col := range o.Columns {
-		run, err := asked.Run(ctx, col, eval.Options{Depth: depth, Plain: true, Workers: runtime.GOMAXPROCS(0), Progress: o.Progress})
+		run, err := asked.Run(ctx, col, eval.Options{Depth: depth, Plain: true, Workers: runtime.GOMAXPROCS(0),
+			Progress: o.Progress})
 		if err != nil {
 			return nil, err
 		}
 		v := Values(asked.Dataset, run)
-		r.Columns = append(r.Columns, ColumnReport{Name: col.Name, Profile: col.Profile.Name, ProfileHash: run.ProfileHash, Parameters: run.Parameters,
-			Kinds: means(r.Kinds, asked.Dataset.Queries, v)})
+		r.Columns = append(r.Columns, ColumnReport{Name: col.Name, Profile: col.Profile.Name, ProfileHash: run.ProfileHash,
+			Parameters: run.Parameters,
+			Kinds:      means(r.Kinds, asked.Dataset.Queries, v)})
 		values = append(values, weighted(v, weights))
 	}
 	r.compare(values, kinds, o.Statistics)
@@ -258,7 +266,8 @@ func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics)
 	var ps []float64
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		c.Mean, c.Range, c.P = stats.Mean(values[i]), stats.BootstrapWithin(values[i], kinds, st.Confidence, st.Rounds, st.Seed), 1
+		c.Mean, c.Range, c.P = stats.Mean(values[i]),
+			stats.BootstrapWithin(values[i], kinds, st.Confidence, st.Rounds, st.Seed), 1
 		if i == 0 {
 			continue
 		}
@@ -279,9 +288,11 @@ func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics)
 	r.Better = r.Best > 0 && best.P < significance
 	switch {
 	case r.Better:
-		r.Verdict = fmt.Sprintf("%s serves these documents better than %s: %+.3f %s (%s)", best.Name, first.Name, best.Difference, r.Measure, span(best.DifferenceRange))
+		r.Verdict = fmt.Sprintf("%s serves these documents better than %s: %+.3f %s (%s)", best.Name, first.Name,
+			best.Difference, r.Measure, span(best.DifferenceRange))
 	case r.Best > 0:
-		r.Verdict = fmt.Sprintf("no significant difference: keep %s (%s is %+.3f, %s)", first.Name, best.Name, best.Difference, span(best.DifferenceRange))
+		r.Verdict = fmt.Sprintf("no significant difference: keep %s (%s is %+.3f, %s)", first.Name, best.Name,
+			best.Difference, span(best.DifferenceRange))
 	default:
 		r.Verdict = fmt.Sprintf("%s serves these documents best of those compared", first.Name)
 	}

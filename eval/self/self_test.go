@@ -31,7 +31,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // subjects are what the notes of the test collection are about.
-var subjects = strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean plain quarry ridge shoal tundra")
+var subjects = strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche " +
+	"ocean plain quarry ridge shoal tundra")
 
 // notes is a folder of notes with aliases, headings, links and prose.
 func notes(t *testing.T) *eval.Collection {
@@ -58,10 +59,12 @@ Before sunrise nobody else comes to %[1]s, so the warden leaves the northern gat
 			t.Fatal(err)
 		}
 	}
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir}, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: hashed.New(64),
-		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-			return memory.New(a), nil
-		}}})
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir},
+		eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: hashed.New(64),
+			Store: eval.Store{Name: "memory", Fleeting: true,
+				Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
+					return memory.New(a), nil
+				}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +183,8 @@ func TestEvaluate(t *testing.T) {
 	cols := columns(t, "sheaf", "rrf", "bench", "sonar")
 	cols[0].Parameters = map[string]string{"meaning": "0"}
 	ctx := context.Background()
-	o := self.Options{Queries: knownitem.Options{PerKind: 15, Seed: 3}, Columns: cols, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 500, Seed: 1}}
+	o := self.Options{Queries: knownitem.Options{PerKind: 15, Seed: 3}, Columns: cols,
+		Statistics: eval.Statistics{Confidence: 0.95, Rounds: 500, Seed: 1}}
 	r, err := self.Evaluate(ctx, c, o)
 	if err != nil {
 		t.Fatal(err)
@@ -210,13 +214,15 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("%q", r.Verdict)
 	}
 	var b strings.Builder
-	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), r.Verdict) || !strings.Contains(b.String(), "anchor (") {
+	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), r.Verdict) ||
+		!strings.Contains(b.String(), "anchor (") {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 
 	// A better ranking than the first is said to be one.
 	cols[0], cols[3] = cols[3], cols[0]
-	if r, err = self.Evaluate(ctx, c, o); err != nil || !r.Better || r.Best == 0 || !strings.Contains(r.Verdict, "better than") {
+	if r, err = self.Evaluate(ctx, c, o); err != nil || !r.Better || r.Best == 0 ||
+		!strings.Contains(r.Verdict, "better than") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -257,15 +263,19 @@ func TestCachedLegs(t *testing.T) {
 
 // TestTooLittle: an empty folder tells nothing.
 func TestTooLittle(t *testing.T) {
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "empty", Folder: t.TempDir()}, eval.Indexing{Cache: t.TempDir(),
-		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-			return memory.New(a), nil
-		}}})
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "empty", Folder: t.TempDir()},
+		eval.Indexing{Cache: t.TempDir(),
+			Store: eval.Store{Name: "memory", Fleeting: true,
+				Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
+					return memory.New(a), nil
+				}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = self.Evaluate(context.Background(), c, self.Options{Queries: knownitem.Options{PerKind: 10}, Columns: columns(t, "sheaf"), Statistics: eval.DefaultStatistics})
+	_, err = self.Evaluate(context.Background(), c,
+		self.Options{Queries: knownitem.Options{PerKind: 10}, Columns: columns(t, "sheaf"),
+			Statistics: eval.DefaultStatistics})
 	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("%v", err)
 	}

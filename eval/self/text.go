@@ -11,7 +11,8 @@ import (
 // query, with the verdict below.
 func (r *Report) Text(w io.Writer) error {
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "%d queries made of the documents (seed %d), %s of document and place\n", r.Queries, r.Seed, r.Measure)
+	fmt.Fprintf(out, "%d queries made of the documents (seed %d), %s of document and place\n", r.Queries, r.Seed,
+		r.Measure)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "\t")
 	for _, k := range r.Kinds {

@@ -67,7 +67,8 @@ func TestEqualsSciPy(t *testing.T) {
 		}
 	}
 	if exact < 8 || intervals < 4 || len(f.Betainc) < 50 {
-		t.Fatalf("the fixture has %d exact tests, %d intervals, %d values of the beta function", exact, intervals, len(f.Betainc))
+		t.Fatalf("the fixture has %d exact tests, %d intervals, %d values of the beta function", exact, intervals,
+			len(f.Betainc))
 	}
 	for q, want := range f.Quantiles {
 		share, err := strconv.ParseFloat(q, 64)
@@ -110,7 +111,8 @@ func TestNothingToTest(t *testing.T) {
 	if got := stats.Bootstrap(nil, 0.95, 10, 1); got != (stats.Interval{}) {
 		t.Errorf("%+v", got)
 	}
-	if stats.Quantile(nil, 0.5) != 0 || stats.Mean(nil) != 0 || stats.Variance([]float64{3}) != 0 || len(stats.Holm(nil)) != 0 {
+	if stats.Quantile(nil, 0.5) != 0 || stats.Mean(nil) != 0 || stats.Variance([]float64{3}) != 0 ||
+		len(stats.Holm(nil)) != 0 {
 		t.Error("statistics of nothing")
 	}
 }

@@ -128,7 +128,8 @@ func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	for i := range d {
 		d[i] = heldOut[i] - defaults[i]
 	}
-	r.Difference, r.Range = stats.Mean(d), stats.Bootstrap(d, o.Statistics.Confidence, o.Statistics.Rounds, o.Statistics.Seed)
+	r.Difference, r.Range = stats.Mean(d), stats.Bootstrap(d, o.Statistics.Confidence, o.Statistics.Rounds,
+		o.Statistics.Seed)
 	r.P = stats.Randomization(heldOut, defaults, o.Statistics.Rounds, o.Statistics.Seed)
 	r.Better = r.Difference > 0 && r.P < significance && len(r.Set) > 0
 	r.Verdict = r.verdict()
@@ -140,7 +141,8 @@ func (p *Problem) check(o Options) error {
 	case o.Folds < 2:
 		return sheaf.Invalidf("tune: %d folds: must be at least 2", o.Folds)
 	case p.Queries < 2*o.Folds:
-		return sheaf.Invalidf("tune: %d queries are too few for %d folds: at least %d are needed", p.Queries, o.Folds, 2*o.Folds)
+		return sheaf.Invalidf("tune: %d queries are too few for %d folds: at least %d are needed", p.Queries, o.Folds,
+			2*o.Folds)
 	case len(p.Parameters) == 0:
 		return sheaf.Invalidf("tune: there is no parameter to search")
 	}
@@ -281,7 +283,8 @@ func Describe(set map[string]string) string {
 }
 
 func (r *Result) verdict() string {
-	span := fmt.Sprintf("%+.4f on queries held out, 95 %% interval %+.4f to %+.4f, p %.4f", r.Difference, r.Range.Low, r.Range.High, r.P)
+	span := fmt.Sprintf("%+.4f on queries held out, 95 %% interval %+.4f to %+.4f, p %.4f", r.Difference, r.Range.Low,
+		r.Range.High, r.P)
 	switch {
 	case len(r.Set) == 0:
 		return "the defaults are best: nothing tried gains on these queries"

@@ -50,7 +50,8 @@ func TestFindsTheTop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Better || r.Set["a"] != "0.7" || r.Set["b"] != "30" || len(r.Folds) != 5 || !strings.HasPrefix(r.Verdict, "better: a 0.7, b 30") {
+	if !r.Better || r.Set["a"] != "0.7" || r.Set["b"] != "30" || len(r.Folds) != 5 ||
+		!strings.HasPrefix(r.Verdict, "better: a 0.7, b 30") {
 		t.Errorf("%+v", r)
 	}
 	if !r.Range.Contains(r.Difference) || math.Abs(r.Difference-(r.HeldOut-r.Default)) > 1e-12 || r.Tried > 24 {
@@ -65,7 +66,8 @@ func TestLuckIsFoundOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Better || r.Fitted <= r.Default || r.HeldOut >= r.Fitted || !strings.Contains(r.Verdict, "no significant difference: keep the simpler one") {
+	if r.Better || r.Fitted <= r.Default || r.HeldOut >= r.Fitted ||
+		!strings.Contains(r.Verdict, "no significant difference: keep the simpler one") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -77,7 +79,8 @@ func TestDefaultsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Better || len(r.Set) != 0 || r.Fitted != r.Default || r.P != 1 || !strings.Contains(r.Verdict, "the defaults are best") {
+	if r.Better || len(r.Set) != 0 || r.Fitted != r.Default || r.P != 1 ||
+		!strings.Contains(r.Verdict, "the defaults are best") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -120,7 +123,8 @@ func TestSettingsAreTriedOnce(t *testing.T) {
 		return inner(ctx, set)
 	}
 	tried := 0
-	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 5, Statistics: statistics, Progress: func(n int) { tried = n }})
+	r, err := tune.Search(context.Background(), p,
+		tune.Options{Folds: 5, Statistics: statistics, Progress: func(n int) { tried = n }})
 	if err != nil || r.Tried != len(seen) || tried != len(seen) {
 		t.Errorf("%+v, %v, %d", r, err, tried)
 	}
@@ -135,8 +139,9 @@ func TestFaults(t *testing.T) {
 		p tune.Problem
 		o tune.Options
 	}{
-		"one fold": {hill(0, 0), tune.Options{Folds: 1}}, "few queries": {few, o}, "no parameter": {tune.Problem{Queries: 100}, o},
-		"no values": {tune.Problem{Queries: 100, Parameters: []tune.Parameter{{Name: "a"}}}, o},
+		"one fold": {hill(0, 0), tune.Options{Folds: 1}}, "few queries": {few, o},
+		"no parameter": {tune.Problem{Queries: 100}, o},
+		"no values":    {tune.Problem{Queries: 100, Parameters: []tune.Parameter{{Name: "a"}}}, o},
 	} {
 		if _, err := tune.Search(ctx, c.p, c.o); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

@@ -51,7 +51,8 @@ func collect(b *testing.B, dir string) *benchmarked {
 			m.add(&doc)
 			m.input += int64(len(content))
 			chunks += len(doc.Chunks)
-			records = append(records, catalog.Record{Document: doc, File: catalog.FileState{Size: int64(len(content)), ModTime: 1, Hash: catalog.HashOf(content)}})
+			records = append(records, catalog.Record{Document: doc,
+				File: catalog.FileState{Size: int64(len(content)), ModTime: 1, Hash: catalog.HashOf(content)}})
 			if size += len(content); size > 4<<20 {
 				put(b, c, records...)
 				records, size = nil, 0

@@ -72,7 +72,8 @@ func TestOutlinesGo(t *testing.T) {
 		path := fmt.Sprintf("%d.md", i)
 		doc := sheaf.Document{ID: sheaf.DocumentID("t", path), Tree: "t", Path: path, Title: path}
 		for k := range 1 + min(i/3, 1) {
-			doc.Chunks = append(doc.Chunks, sheaf.Chunk{ID: doc.ID + sheaf.ID(fmt.Sprintf("#%d", k)), Doc: doc.ID, Parent: doc.ID, Depth: 1, Position: k, Title: path, Slug: fmt.Sprint(k)})
+			doc.Chunks = append(doc.Chunks, sheaf.Chunk{ID: doc.ID + sheaf.ID(fmt.Sprintf("#%d", k)), Doc: doc.ID,
+				Parent: doc.ID, Depth: 1, Position: k, Title: path, Slug: fmt.Sprint(k)})
 		}
 		put = append(put, Record{Document: doc})
 	}

@@ -61,11 +61,14 @@ func put(t testing.TB, c *catalog.Catalog, records ...catalog.Record) {
 	}
 }
 
-const sample = "---\ntitle: A Note\naliases: [Other name, AN]\ntags: [x, y/z]\ndate: 2024-05-01\nn: 3.5\nok: true\nlist: [1, b]\n---\nPreamble #inline ^p1\n\n# A Note\n\ntext [[Second#Part two|see]] and [md](sub/third.md#deep)\n\n## Käse & Brot\n\nmore\n\n# Last {#own-id}\n\nend ![[picture.png]]\n"
+const sample = "---\ntitle: A Note\naliases: [Other name, AN]\ntags: [x, y/z]\ndate: 2024-05-01\nn: 3.5\nok: " +
+	"true\nlist: [1, b]\n---\nPreamble #inline ^p1\n\n# A Note\n\ntext [[Second#Part two|see]] and " +
+	"[md](sub/third.md#deep)\n\n## Käse & Brot\n\nmore\n\n# Last {#own-id}\n\nend ![[picture.png]]\n"
 
 func TestRecordsComeBack(t *testing.T) {
 	c := open(t, t.TempDir())
-	texts := map[string]string{"first.md": sample, "plain.txt": "hello\n", "empty.md": "", "sub/third.md": "# T\n\n## Deep\nx\n"}
+	texts := map[string]string{"first.md": sample, "plain.txt": "hello\n", "empty.md": "",
+		"sub/third.md": "# T\n\n## Deep\nx\n"}
 	var want []catalog.Record
 	for path, text := range texts {
 		want = append(want, record(t, path, text))
@@ -109,7 +112,8 @@ func TestHistories(t *testing.T) {
 		for step := range 40 {
 			var u catalog.Update
 			for range r.IntN(4) {
-				rec := record(t, fmt.Sprintf("d%d.md", r.IntN(12)), fmt.Sprintf("# %d\n\ntext %d [[d%d]]\n", r.IntN(5), r.IntN(1000), r.IntN(12)))
+				rec := record(t, fmt.Sprintf("d%d.md", r.IntN(12)),
+					fmt.Sprintf("# %d\n\ntext %d [[d%d]]\n", r.IntN(5), r.IntN(1000), r.IntN(12)))
 				u.Put = append(u.Put, rec)
 			}
 			for range r.IntN(3) {
@@ -147,7 +151,8 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 		chunks += len(model[id].Document.Chunks)
 	}
 	if len(ids) != len(model) || !slices.IsSorted(ids) || v.Docs() != len(model) || v.Chunks() != chunks {
-		t.Fatalf("%s: %d documents listed, %d and %d chunks counted, want %d and %d", where, len(ids), v.Docs(), v.Chunks(), len(model), chunks)
+		t.Fatalf("%s: %d documents listed, %d and %d chunks counted, want %d and %d", where, len(ids), v.Docs(), v.Chunks(),
+			len(model), chunks)
 	}
 	in := map[sheaf.ID][]sheaf.ID{}
 	for id, rec := range model {
@@ -177,9 +182,12 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 
 func TestResolve(t *testing.T) {
 	c := open(t, t.TempDir())
-	put(t, c, record(t, "a.md", sample), record(t, "second.md", "# Part one\n\nx\n\n## Part two\n\ny ^blk\n"), record(t, "sub/third.md", "# T\n\n## Deep\nx\n"),
-		record(t, "docs/en/guide/start.mdx", "# S\nx"), record(t, "docs/fr/guide/start.mdx", "# S\nx"), record(t, "docs/en/guide/more/index.mdx", "# M\n## Own\nx"),
-		record(t, "readme.md", "# Top\nx"), record(t, "fold\xe9/n\xff.md", "# X\nx [[a]]"), record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
+	put(t, c, record(t, "a.md", sample), record(t, "second.md", "# Part one\n\nx\n\n## Part two\n\ny ^blk\n"),
+		record(t, "sub/third.md", "# T\n\n## Deep\nx\n"),
+		record(t, "docs/en/guide/start.mdx", "# S\nx"), record(t, "docs/fr/guide/start.mdx", "# S\nx"),
+		record(t, "docs/en/guide/more/index.mdx", "# M\n## Own\nx"),
+		record(t, "readme.md", "# Top\nx"), record(t, "fold\xe9/n\xff.md", "# X\nx [[a]]"),
+		record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
 	v := c.View()
 	defer v.Close()
 	for _, l := range []struct {
@@ -206,7 +214,8 @@ func TestResolve(t *testing.T) {
 		{"notes:sub/third.md", sheaf.LinkMarkdown, "/a.md", "own-id", "notes:a.md#own-id"},
 		{"notes:a.md", sheaf.LinkMarkdown, "sub/", "", "notes:sub/readme.md"},
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "/", "", "notes:readme.md"},
-		{"notes:a.md", sheaf.LinkMarkdown, "fold\xe9/n\xff.md", "x", sheaf.ChunkID(sheaf.DocumentID("notes", "fold\xe9/n\xff.md"), "x")},
+		{"notes:a.md", sheaf.LinkMarkdown, "fold\xe9/n\xff.md", "x",
+			sheaf.ChunkID(sheaf.DocumentID("notes", "fold\xe9/n\xff.md"), "x")},
 		{"notes:a.md", sheaf.LinkWiki, "n\xff", "", sheaf.DocumentID("notes", "fold\xe9/n\xff.md")},
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "./", "", "notes:sub/readme.md"},
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "//host/a.md", "", ""},
@@ -229,7 +238,8 @@ func TestResolve(t *testing.T) {
 	if n := v.FolderSize("notes", "fold\xe9"); n != 1 {
 		t.Errorf("a folder with a name of any bytes has %d documents", n)
 	}
-	for folder, want := range map[string]bool{"": true, "sub": true, "other": true, "other/deep": true, "fold\xe9": true, "su": false, "sub/a.md": false, "none": false} {
+	for folder, want := range map[string]bool{"": true, "sub": true, "other": true, "other/deep": true, "fold\xe9": true,
+		"su": false, "sub/a.md": false, "none": false} {
 		if v.Holds("notes", folder) != want {
 			t.Errorf("documents in %q: %t", folder, !want)
 		}
@@ -253,7 +263,8 @@ func TestLookup(t *testing.T) {
 	put(t, c, record(t, "a", "# b.md\n\nx\n"), record(t, "a#b.md", "whole\n"), record(t, "x.md", sample))
 	v := c.View()
 	defer v.Close()
-	for id, want := range map[sheaf.ID]string{"notes:a#b.md": "a#b.md", "notes:x.md#own-id": "x.md", "notes:x.md": "x.md"} {
+	for id, want := range map[sheaf.ID]string{"notes:a#b.md": "a#b.md", "notes:x.md#own-id": "x.md",
+		"notes:x.md": "x.md"} {
 		r, ch, err := v.Lookup(id)
 		if err != nil || r.Document.Path != want || ch == nil || ch.ID != id {
 			t.Errorf("%s: %v %v", id, ch, err)
@@ -284,7 +295,9 @@ func TestTextOfChangedFile(t *testing.T) {
 	rec := record(t, "n.md", "# one\n\ntext\n")
 	rec.File.ModTime = info.ModTime().UnixNano()
 	c := open(t, t.TempDir())
-	if err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{rec}, Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
+	if err := c.Update(context.Background(),
+		catalog.Update{Put: []catalog.Record{rec},
+			Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
 		t.Fatal(err)
 	}
 	v := c.View()
@@ -415,7 +428,8 @@ func TestOutlines(t *testing.T) {
 	}
 	var update catalog.Update
 	for i, text := range []string{
-		"---\naliases: [one, eins]\nboost: 3\nname: 5 apples\nyears: [1, 2]\n---\n# One\n\na\n\n## Part\n\nb\n\n### Deep `x`\n\nc\n\n## Part\n\nd\n\n## Größe\n\ne #tag ^block\n",
+		"---\naliases: [one, eins]\nboost: 3\nname: 5 apples\nyears: [1, 2]\n---\n# One\n\na\n\n## Part\n\nb\n\n### Deep " +
+			"`x`\n\nc\n\n## Part\n\nd\n\n## Größe\n\ne #tag ^block\n",
 		"no heading [[one]]\n", "", "# Two\n\n# Three\n\nx\n",
 	} {
 		r := catalog.Record{Document: k.Chunk("t", fmt.Sprintf("f #%d/n.md", i), []byte(text)), Text: []byte(text)}
@@ -468,7 +482,8 @@ func TestOutlines(t *testing.T) {
 }
 
 func TestTreeNames(t *testing.T) {
-	for root, want := range map[string]string{"/home/me/my notes": "my notes", "/": "root", "/a:b": "a-b", "/\xff": "-", "/src/api": "api-2", "/src/API": "API"} {
+	for root, want := range map[string]string{"/home/me/my notes": "my notes", "/": "root", "/a:b": "a-b", "/\xff": "-",
+		"/src/api": "api-2", "/src/API": "API"} {
 		if got := catalog.TreeName(root); got != want {
 			t.Errorf("TreeName(%q) = %q, want %q", root, got, want)
 		}
@@ -489,7 +504,8 @@ func TestClosed(t *testing.T) {
 	go func() {
 		defer close(changing)
 		for i := 0; ; i++ {
-			err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, fmt.Sprintf("n%d.md", i), sample)}})
+			err := c.Update(context.Background(),
+				catalog.Update{Put: []catalog.Record{record(t, fmt.Sprintf("n%d.md", i), sample)}})
 			if errors.Is(err, sheaf.ErrUnavailable) {
 				return
 			}
@@ -515,7 +531,8 @@ func TestClosed(t *testing.T) {
 		t.Errorf("a view of a closed catalog has %s", id)
 	}
 	_, hold := c.Hold()
-	for name, err := range map[string]error{"View": after.Err(), "Follow": c.Follow(), "Hold": hold, "Update": c.Update(context.Background(), catalog.Update{})} {
+	for name, err := range map[string]error{"View": after.Err(), "Follow": c.Follow(), "Hold": hold,
+		"Update": c.Update(context.Background(), catalog.Update{})} {
 		if !errors.Is(err, sheaf.ErrUnavailable) {
 			t.Errorf("%s of a closed catalog: %v", name, err)
 		}

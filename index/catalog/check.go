@@ -26,7 +26,8 @@ func (v *View) Check() []error {
 	_, pending := v.readPending()
 	faults = append(faults, v.checkList(kindSkipped, v.payload.Skipped, skipped)...)
 	faults = append(faults, v.checkList(kindPending, v.payload.Pending, pending)...)
-	return append(faults, v.checkList(kindSettings, v.payload.Copy, v.readList(kindSettings, v.payload.Copy, new(Settings)))...)
+	return append(faults, v.checkList(kindSettings, v.payload.Copy,
+		v.readList(kindSettings, v.payload.Copy, new(Settings)))...)
 }
 
 // checkList verifies the file of a list, which was read with this result.

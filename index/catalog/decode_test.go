@@ -15,16 +15,23 @@ import (
 // FuzzDecodeRecord: whatever the bytes, reading a record ends, and what was read
 // can be written and read again.
 func FuzzDecodeRecord(f *testing.F) {
-	doc := sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Title: "A", Aliases: []string{"B"}, Tags: []string{"x"}, Language: "en",
-		Properties: []sheaf.Property{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(1), sheaf.TextValue("y")}, List: true}},
-		Warnings:   []sheaf.Warning{{Line: 2, Message: "w"}}, Frontmatter: sheaf.Span{Start: 0, End: 9}}
+	doc := sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Title: "A", Aliases: []string{"B"}, Tags: []string{"x"},
+		Language: "en",
+		Properties: []sheaf.Property{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(1), sheaf.TextValue("y")},
+			List: true}},
+		Warnings: []sheaf.Warning{{Line: 2, Message: "w"}}, Frontmatter: sheaf.Span{Start: 0, End: 9}}
 	doc.Chunks = []sheaf.Chunk{
-		{ID: "t:a.md", Doc: "t:a.md", Title: "A", Hierarchy: []string{"A"}, Span: sheaf.Span{End: 40}, Body: sheaf.Span{End: 12}, SiblingCount: 1},
-		{ID: "t:a.md#b", Doc: "t:a.md", Parent: "t:a.md", Depth: 1, Position: 1, Title: "B", Slug: "b", Hierarchy: []string{"A", "B"}, HasHeading: true,
-			Heading: sheaf.Span{Start: 12, End: 16}, Span: sheaf.Span{Start: 16, End: 40}, Body: sheaf.Span{Start: 16, End: 40}, SiblingCount: 1,
-			Links: []sheaf.Link{{Kind: sheaf.LinkWiki, Target: "c", Text: "c", Span: sheaf.Span{Start: 17, End: 22}}}, Blocks: []string{"z"}},
+		{ID: "t:a.md", Doc: "t:a.md", Title: "A", Hierarchy: []string{"A"}, Span: sheaf.Span{End: 40},
+			Body: sheaf.Span{End: 12}, SiblingCount: 1},
+		{ID: "t:a.md#b", Doc: "t:a.md", Parent: "t:a.md", Depth: 1, Position: 1, Title: "B", Slug: "b",
+			Hierarchy: []string{"A", "B"}, HasHeading: true,
+			Heading: sheaf.Span{Start: 12, End: 16}, Span: sheaf.Span{Start: 16, End: 40}, Body: sheaf.Span{Start: 16, End: 40},
+			SiblingCount: 1,
+			Links:        []sheaf.Link{{Kind: sheaf.LinkWiki, Target: "c", Text: "c", Span: sheaf.Span{Start: 17, End: 22}}},
+			Blocks:       []string{"z"}},
 	}
-	f.Add(encodeRecord(&Record{Document: doc, Date: sheaf.Dated{Time: time.UnixMilli(5).UTC(), Source: sheaf.DateModified}}))
+	f.Add(encodeRecord(&Record{Document: doc,
+		Date: sheaf.Dated{Time: time.UnixMilli(5).UTC(), Source: sheaf.DateModified}}))
 	f.Add(encodeRecord(&Record{Document: sheaf.Document{ID: "t:a.md"}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}

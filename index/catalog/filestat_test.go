@@ -45,7 +45,8 @@ func TestFileMatches(t *testing.T) {
 		"no name at all":  {"", FileState{}, false},
 		"none that is 0s": {name + "x", FileState{}, false},
 	} {
-		if got, made := c.file.matches(vfs.Disk{}, c.name), c.file.describes(vfs.Disk{}, c.name); got != c.want || made != c.want {
+		if got, made := c.file.matches(vfs.Disk{}, c.name), c.file.describes(vfs.Disk{}, c.name); got != c.want ||
+			made != c.want {
 			t.Errorf("%s: %v, by its description %v: want %v", what, got, made, c.want)
 		}
 	}

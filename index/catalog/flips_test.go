@@ -71,8 +71,11 @@ func smallCatalog(t *testing.T) map[string][]byte {
 	put(t, c, append(many, record(t, "a.md", sample), record(t, "gone.md", "# G\n"))...)
 	stored := record(t, "b.md", "# B\n\ny [[a#last]] #tag\n")
 	stored.Text, stored.HasText = []byte("# B\n\ny [[a#last]] #tag\n"), true
-	if err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{stored}, Delete: []sheaf.ID{"notes:gone.md"}, Skipped: &[]catalog.Skip{{Path: "p", Reason: "r"}},
-		Pending: &map[sheaf.ID]string{"notes:a.md": "later"}, Settings: &catalog.Settings{Analyzer: "an analyzer", Trees: []catalog.Tree{{Name: "notes"}}}}); err != nil {
+	if err := c.Update(context.Background(),
+		catalog.Update{Put: []catalog.Record{stored}, Delete: []sheaf.ID{"notes:gone.md"},
+			Skipped:  &[]catalog.Skip{{Path: "p", Reason: "r"}},
+			Pending:  &map[sheaf.ID]string{"notes:a.md": "later"},
+			Settings: &catalog.Settings{Analyzer: "an analyzer", Trees: []catalog.Tree{{Name: "notes"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	return folder(t, mem)
@@ -123,7 +126,8 @@ func answers(fsys vfs.FS) (lines []string, faults []error) {
 		return list, nil
 	})
 	ask("totals", func(v *catalog.View) (any, error) {
-		return []any{v.Docs(), v.Chunks(), v.SourceBytes(), v.Settings(), v.FolderSize("notes", ""), v.FolderSize("notes", "f")}, nil
+		return []any{v.Docs(), v.Chunks(), v.SourceBytes(), v.Settings(), v.FolderSize("notes", ""),
+			v.FolderSize("notes", "f")}, nil
 	})
 	ask("properties", func(v *catalog.View) (any, error) { return v.Properties() })
 	ask("skipped", func(v *catalog.View) (any, error) { return v.Skipped() })

@@ -30,8 +30,10 @@ func TestFolders(t *testing.T) {
 	v := c.View()
 	defer v.Close()
 	for range 2 {
-		for folder, want := range map[string][]sheaf.ID{"": {"t:a.md", "t:fa.md"}, "f": {"t:f/b.md", "t:f/i.md"}, "f/g": {"t:f/g/d.md"}, "none": nil} {
-			if got := slices.Collect(v.InFolder("t", folder)); !slices.Equal(got, want) || v.FolderSize("t", folder) != len(want) {
+		for folder, want := range map[string][]sheaf.ID{"": {"t:a.md", "t:fa.md"}, "f": {"t:f/b.md", "t:f/i.md"},
+			"f/g": {"t:f/g/d.md"}, "none": nil} {
+			if got := slices.Collect(v.InFolder("t", folder)); !slices.Equal(got, want) ||
+				v.FolderSize("t", folder) != len(want) {
 				t.Errorf("in %q are %v, %d, want %v", folder, got, v.FolderSize("t", folder), want)
 			}
 		}

@@ -49,9 +49,10 @@ func TestWorkedExample(t *testing.T) {
 	}
 	names := append([]byte{2, 0, 0, 0, 0, 0, 0, 0}, le.AppendUint64(le.AppendUint64(nil, keys[0]), keys[1])...)
 	for section, want := range map[string][]byte{
-		"ids":     []byte("\x06t:a.md"),
-		"groups":  {0, 0, 0, 0},
-		"states":  slices.Concat([]byte{6, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 8), hash[:], make([]byte, 8), []byte{2, 0, 0, 0, 0, 0, 0, 0}),
+		"ids":    []byte("\x06t:a.md"),
+		"groups": {0, 0, 0, 0},
+		"states": slices.Concat([]byte{6, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 8), hash[:], make([]byte, 8),
+			[]byte{2, 0, 0, 0, 0, 0, 0, 0}),
 		"names":   slices.Concat(names, []byte{0, 0, 0, 0}, lists),
 		"targets": make([]byte, 8),
 		"texts":   nil,
@@ -64,7 +65,8 @@ func TestWorkedExample(t *testing.T) {
 	}
 	blocks, _ := r.Section("blocks")
 	data, _ := r.Section("data")
-	if len(blocks) != 20 || le.Uint64(blocks) != 0 || int(le.Uint32(blocks[8:])) != len(data) || le.Uint32(blocks[12:]) != 29 || le.Uint32(blocks[16:]) != sectionfile.Checksum(data) {
+	if len(blocks) != 20 || le.Uint64(blocks) != 0 || int(le.Uint32(blocks[8:])) != len(data) ||
+		le.Uint32(blocks[12:]) != 29 || le.Uint32(blocks[16:]) != sectionfile.Checksum(data) {
 		t.Errorf("blocks is % x, the data has %d bytes", blocks, len(data))
 	}
 	unpacker, err := zstd.NewReader(nil)

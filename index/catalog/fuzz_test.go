@@ -15,7 +15,8 @@ import (
 )
 
 // fuzzed are the sections of a segment, in the order of the fuzzer's arguments.
-var fuzzed = []string{sectionData, sectionStates, sectionIDs, sectionGroups, sectionBlocks, sectionTexts, sectionPieces, sectionNames, sectionTargets, sectionLabels}
+var fuzzed = []string{sectionData, sectionStates, sectionIDs, sectionGroups, sectionBlocks, sectionTexts, sectionPieces,
+	sectionNames, sectionTargets, sectionLabels}
 
 // segmentsFor are segments to begin with, as their sections.
 func segmentsFor(f *testing.F) (seeds [][][]byte) {
@@ -28,7 +29,8 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 		fsys := vfs.NewMem()
 		var changes []entry
 		for i := range n {
-			text := []byte(fmt.Sprintf("---\naliases: [other %d]\ntags: [x, y]\nn: 1\n---\n# N %d\n\n[[n%d]] [l](n%d.md) ![[other 1]]\n", i, i, i/2, i+1))
+			text := []byte(fmt.Sprintf("---\naliases: [other %d]\ntags: [x, y]\nn: 1\n---\n# N %d\n\n[[n%d]] [l](n%d.md) "+
+				"![[other 1]]\n", i, i, i/2, i+1))
 			r := Record{Document: k.Chunk("t", fmt.Sprintf("f/n%02d.md", i), text), File: FileState{Size: int64(len(text))}}
 			r.Text, r.HasText = text, i%2 == 1
 			e, err := entryOf(&r)
@@ -77,7 +79,8 @@ func FuzzSegment(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := manifest.Publish(fsys, "/c", manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}); err != nil {
+		if err := manifest.Publish(fsys, "/c",
+			manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}); err != nil {
 			t.Fatal(err)
 		}
 		askEverything(t, fsys)
@@ -96,7 +99,8 @@ func emptyFolder(t *testing.T) vfs.FS {
 // corruptOnly fails on errors other than corruption or absence.
 func corruptOnly(t *testing.T, err error) {
 	t.Helper()
-	if err != nil && !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrNotFound) && !errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, sheaf.ErrInvalid) {
+	if err != nil && !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrNotFound) &&
+		!errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, sheaf.ErrInvalid) {
 		t.Fatal(err)
 	}
 }
@@ -154,9 +158,11 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 // FuzzPayload: whatever a manifest and a list say, the catalog opens or tells
 // what is wrong.
 func FuzzPayload(f *testing.F) {
-	f.Add([]byte(`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],"settings":{"trees":[{"name":"t","root":"/t"}]},"skipped":"catalog-skipped","docs":1}`), []byte(`[{"path":"p","reason":"r"}]`), uint64(30))
+	f.Add([]byte(
+		`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],"settings":{"trees":[{"name":"t","root":"/t"}]},"skipped":"catalog-skipped","docs":1}`), []byte(`[{"path":"p","reason":"r"}]`), uint64(30))
 	f.Add([]byte(`{"format":2,"skipped":"/l"}`), []byte{}, uint64(0))
-	f.Add([]byte(`{"format":2,"pending":"catalog-pending","copy":"catalog-settings"}`), []byte(`{"t:a.md":"vectors"}`), uint64(1<<40))
+	f.Add([]byte(`{"format":2,"pending":"catalog-pending","copy":"catalog-settings"}`), []byte(`{"t:a.md":"vectors"}`),
+		uint64(1<<40))
 	f.Add([]byte(`{"format":1}`), []byte{}, uint64(0))
 	f.Fuzz(func(t *testing.T, said, list []byte, size uint64) {
 		fsys := emptyFolder(t)
@@ -173,7 +179,9 @@ func FuzzPayload(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if err := manifest.Publish(fsys, "/c", manifest.Manifest{Generation: 1, Files: []string{kindSkipped, kindPending, kindSettings}, Payload: said}); err != nil {
+		if err := manifest.Publish(fsys, "/c",
+			manifest.Manifest{Generation: 1, Files: []string{kindSkipped, kindPending, kindSettings},
+				Payload: said}); err != nil {
 			t.Fatal(err)
 		}
 		askEverything(t, fsys)

@@ -51,7 +51,9 @@ func (s labelSet) encode() []byte {
 	for _, l := range s {
 		list = append(list, l)
 	}
-	slices.SortFunc(list, func(a, b *label) int { return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name)) })
+	slices.SortFunc(list, func(a, b *label) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
+	})
 	e := &encoder{}
 	for _, l := range list {
 		slices.Sort(l.docs)

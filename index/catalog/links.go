@@ -50,7 +50,8 @@ func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":"
 // nameKeys are the names of a document.
 func nameKeys(doc *sheaf.Document) []keyItem {
 	plain, _ := cutMarkdown(fold.Text(doc.Path))
-	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath}, {key: nameKey(doc.Tree, path.Base(plain)), kind: kindName}}
+	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath},
+		{key: nameKey(doc.Tree, path.Base(plain)), kind: kindName}}
 	if folder := path.Dir(plain); standsForFolder(plain) && folder != "." {
 		items = append(items, keyItem{key: nameKey(doc.Tree, path.Base(folder)), kind: kindFolder})
 	}
@@ -173,7 +174,9 @@ func (n *named) ending(end string) []called {
 		return n.all
 	}
 	first := sort.Search(len(n.fromEnd), func(i int) bool { return compareEnds(n.all[n.fromEnd[i]].plain, end) >= 0 })
-	count := sort.Search(len(n.fromEnd)-first, func(i int) bool { return compareEnds(n.all[n.fromEnd[first+i]].plain, end) > 0 })
+	count := sort.Search(len(n.fromEnd)-first, func(i int) bool {
+		return compareEnds(n.all[n.fromEnd[first+i]].plain, end) > 0
+	})
 	if count > many {
 		return n.all
 	}
@@ -428,7 +431,8 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	}
 	byPath := func(plain string, folder bool) {
 		point(pathKey(tree, plain), func(item keyItem, _ sheaf.ID) (yes, sure bool) {
-			if item.kind == pointName || item.kind == pointOther || item.kind >= len(pointSuffix) || folder && item.kind != pointPath {
+			if item.kind == pointName || item.kind == pointOther || item.kind >= len(pointSuffix) ||
+				folder && item.kind != pointPath {
 				return false, true
 			}
 			found := v.byPath(among, tree, plain, pointSuffix[item.kind], "")

@@ -87,7 +87,8 @@ func (c collection) byPath(p, full string) sheaf.ID {
 
 // question is what of a target is for the page and no part of its path, unless that has a
 // question mark in its name.
-var question, named = regexp.MustCompile(`(?i)^(|[^?]*/|[^?]*[^/?]\.(?:md|markdown|mdx|html))\?.*`), regexp.MustCompile(`(?i)\?([^=]*[^/=])?\.(?:md|markdown|mdx)$`)
+var question, named = regexp.MustCompile(`(?i)^(|[^?]*/|[^?]*[^/?]\.(?:md|markdown|mdx|html))\?.*`),
+	regexp.MustCompile(`(?i)\?([^=]*[^/=])?\.(?:md|markdown|mdx)$`)
 
 func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	if l.Kind == sheaf.LinkMarkdown {
@@ -129,7 +130,9 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 		if own == name || strings.HasSuffix(own, "/"+name) {
 			found = append(found, id)
 		}
-		if slices.ContainsFunc(r.Document.Aliases, func(a string) bool { return name != "" && withoutEnding(folded(a)) == name }) {
+		if slices.ContainsFunc(r.Document.Aliases, func(a string) bool {
+			return name != "" && withoutEnding(folded(a)) == name
+		}) {
 			aliased = append(aliased, id)
 		}
 	}
@@ -197,7 +200,8 @@ func (c collection) endsWith(file, end string, whole bool) sheaf.ID {
 			if whole {
 				at = "/" + at
 			}
-			if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) && withoutEnding(at) != at) {
+			if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) &&
+				withoutEnding(at) != at) {
 				if best == "" || nearness(id, file) < nearness(best, file) {
 					best = id
 				}
@@ -217,7 +221,8 @@ var (
 	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "???", "note.md?"}
 	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/", "@/a/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/",
+		"/Docs/s/a/", "/s/a/b/", "@/a/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
@@ -231,7 +236,8 @@ func randomNote(r *rand.Rand) catalog.Record {
 	}
 	c := sheaf.Chunk{ID: id, Doc: id, Title: "T", Hierarchy: []string{"T"}, Breadcrumb: "> T", SiblingCount: 1}
 	for range r.IntN(5) {
-		target := pick(r, targets) + pick(r, append(stems, "AC/DC", "nick", "KÄSE", "")) + pick(r, append(endings, "/")) + pick(r, []string{"", "", "", "?", "?plain=1"})
+		target := pick(r, targets) + pick(r, append(stems, "AC/DC", "nick", "KÄSE", "")) + pick(r, append(endings, "/")) +
+			pick(r, []string{"", "", "", "?", "?plain=1"})
 		if r.IntN(20) == 0 {
 			target = "https://example.org/" + target
 		}
@@ -252,7 +258,9 @@ func TestLinksOfHistories(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		c := openIn(t, vfs.NewMem(), "/c") // syncing a disk would take most of the time
 		model := collection{}
-		if err := c.Update(context.Background(), catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/home/Docs/S"}}}}); err != nil {
+		if err := c.Update(context.Background(),
+			catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes",
+				Root: "/home/Docs/S"}}}}); err != nil {
 			t.Fatal(err)
 		}
 		for step := range 12 {
@@ -342,7 +350,8 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 		for _, l := range rec.Document.Chunks[0].Links {
 			want := some.resolve(from, l)
 			if got, ok := v.ResolveAmong(among, from, l); got != want || ok != (want != "") {
-				t.Fatalf("%s: among %d of %d, %s -> %v %q leads to %q, want %q", where, len(some), len(all), from, l.Kind, l.Target, got, want)
+				t.Fatalf("%s: among %d of %d, %s -> %v %q leads to %q, want %q", where, len(some), len(all), from, l.Kind, l.Target,
+					got, want)
 			}
 			if want != "" && want != from {
 				out, in[want] = append(out, want), append(in[want], from)
@@ -354,8 +363,11 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 		if !slices.Equal(got, out) {
 			t.Fatalf("%s: among %d of %d, links of %s are %q, want %q", where, len(some), len(all), from, got, out)
 		}
-		if left := slices.DeleteFunc(slices.Clone(v.Links(from)), func(id sheaf.ID) bool { return !among(id) }); !v.Ambiguous(from) && !slices.Equal(left, out) {
-			t.Fatalf("%s: among %d of %d, links of %s, which are not ambiguous, are %q, want %q", where, len(some), len(all), from, left, out)
+		if left := slices.DeleteFunc(slices.Clone(v.Links(from)), func(id sheaf.ID) bool {
+			return !among(id)
+		}); !v.Ambiguous(from) && !slices.Equal(left, out) {
+			t.Fatalf("%s: among %d of %d, links of %s, which are not ambiguous, are %q, want %q", where, len(some), len(all),
+				from, left, out)
 		}
 	}
 	for id := range some {
@@ -373,7 +385,8 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 // back-links of the view as they are.
 func TestReferencesKeepBacklinks(t *testing.T) {
 	c := open(t, t.TempDir())
-	put(t, c, record(t, "a.md", "# A\n"), record(t, "b.md", "[[a]]\n"), record(t, "c.md", "[[a]]\n"), record(t, "d.md", "[[a]]\n"))
+	put(t, c, record(t, "a.md", "# A\n"), record(t, "b.md", "[[a]]\n"), record(t, "c.md", "[[a]]\n"),
+		record(t, "d.md", "[[a]]\n"))
 	v := c.View()
 	defer v.Close()
 	want := []sheaf.ID{"notes:b.md", "notes:c.md", "notes:d.md"}
@@ -397,21 +410,33 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 // TestPlaces: which heading a link's fragment names.
 func TestPlaces(t *testing.T) {
 	c := open(t, t.TempDir())
-	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# `npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n\n# build.libCss\nl\n\n# Caret, Mark & Tilde\nk\n\n# \u4f8b\u9898\nj\n\n# \u4f8b\u9898\ni\n\n# Sub\u2013 and _super_\nh\n\n<a name='anchor'></a>\n\n# Below it\ng\n"), record(t, "m.md", "[[n]]\n"))
+	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two "+
+		"words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# "+
+		"`npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n\n# build.libCss\nl\n\n# Caret, Mark & Tilde\nk\n\n# "+
+		"\u4f8b\u9898\nj\n\n# \u4f8b\u9898\ni\n\n# Sub\u2013 and _super_\nh\n\n<a name='anchor'></a>\n\n# Below it\ng\n"),
+		record(t, "m.md", "[[n]]\n"))
 	v := c.View()
 	defer v.Close()
 	for fragment, want := range map[string]sheaf.ID{
-		"": "notes:n.md", "goals": "notes:n.md#goals", "Goals": "notes:n.md#goals", "Two#Goals": "notes:n.md#goals-1", "goals-1": "notes:n.md#goals-1",
-		"^b-1": "notes:n.md#goals-1", "^none": "notes:n.md", "What why?": "notes:n.md#what-why", "TWO WORDS": "notes:n.md#two-words", "One#Two words": "notes:n.md#two-words",
-		"None": "notes:n.md", "#": "notes:n.md", "two  words": "notes:n.md#two-words", "Two words ": "notes:n.md#two-words", "What%% why?": "notes:n.md#what-why",
-		"C# and F#": "notes:n.md#c-and-f", "C and F": "notes:n.md#c-and-f", "c# AND f#": "notes:n.md#c-and-f", "F#": "notes:n.md", "heading": "notes:n.md#heading",
-		"cafe\u0301 a": "notes:n.md#caf\u00e9-a", "cafe\u0301-a": "notes:n.md#caf\u00e9-a", "I#J": "notes:n.md#j", "I J": "notes:n.md#ij",
-		"C++": "notes:n.md#c-1", "C#": "notes:n.md#c", "`npm run` **--flag**": "notes:n.md#npm-run---flag", "???": "notes:n.md#heading-1", "!!": "notes:n.md", "A b c d": "notes:n.md#ab-c-d",
+		"": "notes:n.md", "goals": "notes:n.md#goals", "Goals": "notes:n.md#goals", "Two#Goals": "notes:n.md#goals-1",
+		"goals-1": "notes:n.md#goals-1",
+		"^b-1":    "notes:n.md#goals-1", "^none": "notes:n.md", "What why?": "notes:n.md#what-why",
+		"TWO WORDS": "notes:n.md#two-words", "One#Two words": "notes:n.md#two-words",
+		"None": "notes:n.md", "#": "notes:n.md", "two  words": "notes:n.md#two-words", "Two words ": "notes:n.md#two-words",
+		"What%% why?": "notes:n.md#what-why",
+		"C# and F#":   "notes:n.md#c-and-f", "C and F": "notes:n.md#c-and-f", "c# AND f#": "notes:n.md#c-and-f",
+		"F#": "notes:n.md", "heading": "notes:n.md#heading",
+		"cafe\u0301 a": "notes:n.md#caf\u00e9-a", "cafe\u0301-a": "notes:n.md#caf\u00e9-a", "I#J": "notes:n.md#j",
+		"I J": "notes:n.md#ij",
+		"C++": "notes:n.md#c-1", "C#": "notes:n.md#c", "`npm run` **--flag**": "notes:n.md#npm-run---flag",
+		"???": "notes:n.md#heading-1", "!!": "notes:n.md", "A b c d": "notes:n.md#ab-c-d",
 		// as other renderers than GitHub's call them: VitePress, Python-Markdown, Pandoc
-		"build-libcss": "notes:n.md#buildlibcss", "caret-mark-tilde": "notes:n.md#caret-mark--tilde", "\u4f8b\u9898_1": "notes:n.md#\u4f8b\u9898-1", "sub-and-super": "notes:n.md#sub-and-super",
+		"build-libcss": "notes:n.md#buildlibcss", "caret-mark-tilde": "notes:n.md#caret-mark--tilde",
+		"\u4f8b\u9898_1": "notes:n.md#\u4f8b\u9898-1", "sub-and-super": "notes:n.md#sub-and-super",
 		"anchor": "notes:n.md#below-it", "Anchor": "notes:n.md", "-": "notes:n.md", "build-lib": "notes:n.md",
 	} {
-		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
+		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok ||
+			got != want {
 			t.Errorf("%q: %q, want %q", fragment, got, want)
 		}
 	}
@@ -421,7 +446,8 @@ func TestPlaces(t *testing.T) {
 func TestJekyll(t *testing.T) {
 	for _, root := range []string{"", "site/"} {
 		c := open(t, t.TempDir())
-		put(t, c, record(t, root+"_docs/start/index.md", "[a](/docs/start/)\n"), record(t, root+"_docs/use.markdown", "[a](/docs/use/)\n"))
+		put(t, c, record(t, root+"_docs/start/index.md", "[a](/docs/start/)\n"),
+			record(t, root+"_docs/use.markdown", "[a](/docs/use/)\n"))
 		v := c.View()
 		for target, want := range map[string]sheaf.ID{
 			"/docs/start/": "_docs/start/index.md", "/docs/use": "_docs/use.markdown", "/docs/use.html": "_docs/use.markdown",

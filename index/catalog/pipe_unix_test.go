@@ -17,7 +17,8 @@ func TestTextOfPipe(t *testing.T) {
 	root := t.TempDir()
 	rec := record(t, "n.md", "# one\n\ntext\n")
 	c := open(t, t.TempDir())
-	if err := c.Update(t.Context(), catalog.Update{Put: []catalog.Record{rec}, Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
+	if err := c.Update(t.Context(), catalog.Update{Put: []catalog.Record{rec},
+		Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(filepath.Join(root, "n.md"), 0o600); err != nil {

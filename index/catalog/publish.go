@@ -165,7 +165,8 @@ func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (st
 		return "", err
 	}
 	if len(data) > maxUnpacked {
-		return "", sheaf.Invalidf("%s: the list of %d entries takes %d bytes: at most %d can be kept", kind, n, len(data), maxUnpacked)
+		return "", sheaf.Invalidf("%s: the list of %d entries takes %d bytes: at most %d can be kept", kind, n, len(data),
+			maxUnpacked)
 	}
 	name := fmt.Sprintf("%s-%012x", kind, generation)
 	w, err := sectionfile.Create(c.fs, filepath.Join(c.dir, name), kind, format)

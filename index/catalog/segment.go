@@ -94,7 +94,8 @@ func (s *segment) open() error {
 		to   **sectionfile.Paged
 	}{
 		{sectionStates, &s.states}, {sectionIDs, &s.ids.data}, {sectionGroups, &s.ids.groups}, {sectionBlocks, &s.blocks},
-		{sectionTexts, &s.texts}, {sectionPieces, &s.pieces}, {sectionNames, &s.names.data}, {sectionTargets, &s.targets.data}, {sectionLabels, &s.labels},
+		{sectionTexts, &s.texts}, {sectionPieces, &s.pieces}, {sectionNames, &s.names.data},
+		{sectionTargets, &s.targets.data}, {sectionLabels, &s.labels},
 	} {
 		p, err := s.r.Paged(section.name)
 		if err != nil {
@@ -153,8 +154,9 @@ func (s *segment) state(i int) (state, error) {
 	le := binary.LittleEndian
 	st := state{
 		file:  FileState{Size: int64(le.Uint64(b)), ModTime: int64(le.Uint64(b[8:]))},
-		block: le.Uint32(b[32:]), start: le.Uint32(b[36:]), chunks: int(le.Uint32(b[40:]) &^ stateAliases), aliases: le.Uint32(b[40:])&stateAliases != 0,
-		text: le.Uint32(b[44:]),
+		block: le.Uint32(b[32:]), start: le.Uint32(b[36:]), chunks: int(le.Uint32(b[40:]) &^ stateAliases),
+		aliases: le.Uint32(b[40:])&stateAliases != 0,
+		text:    le.Uint32(b[44:]),
 	}
 	copy(st.file.Hash[:], b[16:32])
 	return st, nil
@@ -242,7 +244,8 @@ func (s *segment) encoded(st *state) ([]byte, error) {
 			return rest[:n:n], nil
 		}
 	}
-	return nil, s.r.Corrupt(sectionStates, 0, "a record begins at %d of block %d, which has %d bytes", st.start, st.block, len(b))
+	return nil, s.r.Corrupt(sectionStates, 0, "a record begins at %d of block %d, which has %d bytes", st.start, st.block,
+		len(b))
 }
 
 // storedText is where a stored text is: in pieces that follow one another, each

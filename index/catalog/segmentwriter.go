@@ -89,9 +89,11 @@ func entryOf(r *Record) (entry, error) {
 		return entry{}, err
 	}
 	doc := &r.Document
-	e := entry{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0}
+	e := entry{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks),
+		aliases: len(doc.Aliases) > 0}
 	if len(e.record) > maxRecord {
-		return entry{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept", doc.ID, len(e.record), maxRecord)
+		return entry{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept",
+			doc.ID, len(e.record), maxRecord)
 	}
 	if r.HasText {
 		e.text, e.textSize = packText(r.Text), len(r.Text)

@@ -15,7 +15,9 @@ const maxSpellings = 8
 // of a file that none of them has as it is written: those that differ from it only in
 // case or in how Unicode composes their letters, in order of ID, at most 8.
 func (v *View) Spellings(written string) (found []string) {
-	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool { return v.begins(t.Name + ":" + written) }) {
+	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool {
+		return v.begins(t.Name + ":" + written)
+	}) {
 		return nil
 	}
 	s := newSpelling(written)
@@ -70,7 +72,8 @@ func (s *spelling) compare(text string, found []string) (begins, called bool) {
 	known := slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) })
 	switch {
 	case s.ascii:
-		return !known && len(text) >= len(s.written) && strings.EqualFold(text[:len(s.written)], s.written), s.name && strings.EqualFold(name, s.written)
+		return !known && len(text) >= len(s.written) && strings.EqualFold(text[:len(s.written)], s.written), s.name &&
+			strings.EqualFold(name, s.written)
 	case !s.foldsToASCII && isASCII(text): // which folds to nothing else
 		return false, false
 	}
@@ -80,7 +83,8 @@ func (s *spelling) compare(text string, found []string) (begins, called bool) {
 // beginning is what a path begins with that is the same as what is written, "" when it does not begin so
 // or as one of those that were found.
 func (s *spelling) beginning(text string, found []string) string {
-	if slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) || !strings.HasPrefix(fold.Text(text), s.folded) {
+	if slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) ||
+		!strings.HasPrefix(fold.Text(text), s.folded) {
 		return ""
 	}
 	for i := range text {

@@ -15,7 +15,8 @@ import (
 func TestSpellings(t *testing.T) {
 	c := openIn(t, vfs.NewMem(), "/c")
 	u := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/n"}}}}
-	for _, p := range []string{"My Folder/Sub/My Note.md", "My Folder/other.md", "docs/a.md", "Docs/b.md", "U\u0308ber/x.md", "exact.md", "sub/Exact.md", "gone/x.md", "sub/README.md", "readme.md"} {
+	for _, p := range []string{"My Folder/Sub/My Note.md", "My Folder/other.md", "docs/a.md", "Docs/b.md",
+		"U\u0308ber/x.md", "exact.md", "sub/Exact.md", "gone/x.md", "sub/README.md", "readme.md"} {
 		u.Put = append(u.Put, record(t, p, "text\n"))
 	}
 	for i := range 20 {

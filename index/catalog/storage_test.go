@@ -36,7 +36,8 @@ func TestStoredTexts(t *testing.T) {
 			text[i] = at(i)
 		}
 		id := sheaf.DocumentID("given", fmt.Sprint(k))
-		put(t, c, catalog.Record{Document: sheaf.Document{ID: id, Tree: "given", Path: fmt.Sprint(k)}, Text: text, HasText: true})
+		put(t, c, catalog.Record{Document: sheaf.Document{ID: id, Tree: "given", Path: fmt.Sprint(k)}, Text: text,
+			HasText: true})
 	}
 	put(t, c, record(t, "x.md", "x")) // each merges what was before
 	v := c.View()
@@ -126,7 +127,8 @@ func TestCutShort(t *testing.T) {
 	dir := t.TempDir()
 	var records []catalog.Record
 	for i := range 300 {
-		records = append(records, record(t, fmt.Sprintf("d%03d.md", i), "# "+strings.Repeat(fmt.Sprint(i, " "), 100)+"\n\n[[d001]]\n"))
+		records = append(records, record(t, fmt.Sprintf("d%03d.md", i), "# "+strings.Repeat(fmt.Sprint(i, " "), 100)+
+			"\n\n[[d001]]\n"))
 	}
 	put(t, open(t, dir), records...)
 	files, err := filepath.Glob(filepath.Join(dir, "catalog-*"))

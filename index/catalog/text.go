@@ -134,7 +134,8 @@ func Placeholder(name string) string {
 // stale returns the error for a file that could not be read: ErrStale when it is not what was
 // indexed, ErrUnread when that is unknown.
 func stale(name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: %w: %w", name, ErrStale, err)
 	}
 	var fault *fs.PathError

@@ -31,15 +31,18 @@ func mixed(t *testing.T) map[string][]byte {
 		r.Text, r.HasText = []byte(body), true
 		return r
 	}
-	settings := &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/notes"}, {Name: "texts"}}, Chunker: "window", Language: "de", Extra: map[string]string{"x": "y"}}
+	settings := &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/notes"}, {Name: "texts"}},
+		Chunker: "window", Language: "de", Extra: map[string]string{"x": "y"}}
 	records := []catalog.Record{text("old", "replaced"), text("gone", "deleted")}
 	for i := range 40 {
-		records = append(records, record(t, fmt.Sprintf("n%02d.md", i), "# N\n\nx\n"), text(fmt.Sprintf("t%02d", i), fmt.Sprintf("text %d [[t01]]", i)))
+		records = append(records, record(t, fmt.Sprintf("n%02d.md", i), "# N\n\nx\n"),
+			text(fmt.Sprintf("t%02d", i), fmt.Sprintf("text %d [[t01]]", i)))
 	}
 	if err := c.Update(context.Background(), catalog.Update{Put: records, Settings: settings}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{text("old", "newer")}, Delete: []sheaf.ID{"texts:gone"}}); err != nil {
+	if err := c.Update(context.Background(),
+		catalog.Update{Put: []catalog.Record{text("old", "newer")}, Delete: []sheaf.ID{"texts:gone"}}); err != nil {
 		t.Fatal(err)
 	}
 	return folder(t, mem)
@@ -127,7 +130,8 @@ func TestWreck(t *testing.T) {
 			if damage == "none" && (len(texts) != len(want) || len(w.Lost) > 0 || w.Unread > 0) {
 				t.Errorf("%s: %d documents, %v lost", where, len(texts), w.Lost)
 			}
-			if !w.SettingsFound || len(settings.Trees) != 2 || settings.Chunker != "window" || settings.Extra["rescued"] != "yes" {
+			if !w.SettingsFound || len(settings.Trees) != 2 || settings.Chunker != "window" ||
+				settings.Extra["rescued"] != "yes" {
 				t.Errorf("%s: the settings are %+v", where, settings)
 			}
 		}

@@ -61,10 +61,13 @@ func compareTake(t *testing.T, sums *[windowLen]float64, need float64) {
 		}
 	}
 	want, wantSums := [windowLen]float64{}, *sums
-	n, wantN := take(&ordinals, &guarded.taken, &guarded.sums, start, need), takeGo(&wantOrdinals, &want, &wantSums, start, need)
+	n, wantN := take(&ordinals, &guarded.taken, &guarded.sums, start, need),
+		takeGo(&wantOrdinals, &want, &wantSums, start, need)
 	same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
-	if n != wantN || !slices.Equal(ordinals[:n], wantOrdinals[:n]) || !slices.EqualFunc(guarded.taken[:n], want[:n], same) {
-		t.Fatalf("at least %v: %d, %v %v; want %d, %v %v", need, n, ordinals[:n], guarded.taken[:n], wantN, wantOrdinals[:wantN], want[:wantN])
+	if n != wantN || !slices.Equal(ordinals[:n], wantOrdinals[:n]) ||
+		!slices.EqualFunc(guarded.taken[:n], want[:n], same) {
+		t.Fatalf("at least %v: %d, %v %v; want %d, %v %v", need, n, ordinals[:n], guarded.taken[:n], wantN,
+			wantOrdinals[:wantN], want[:wantN])
 	}
 	if guarded.sums != wantSums {
 		t.Fatalf("sums are left: %v", guarded.sums)
@@ -83,7 +86,8 @@ func TestAbove(t *testing.T) {
 		for i := range sums {
 			sums[i] = []float64{0, rng.Float64(), float64(rng.IntN(4)), math.Inf(1)}[rng.IntN(4)]
 		}
-		for _, need := range []float64{rng.Float64(), 1, 2, sums[rng.IntN(windowLen)], math.SmallestNonzeroFloat64, math.Inf(1)} {
+		for _, need := range []float64{rng.Float64(), 1, 2, sums[rng.IntN(windowLen)], math.SmallestNonzeroFloat64,
+			math.Inf(1)} {
 			compareAbove(t, &sums, need)
 			compareTake(t, &sums, need)
 		}

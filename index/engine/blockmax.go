@@ -79,7 +79,8 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 func (s *scratch) prepare(windows int) {
 	n := len(s.clauses) * windows
-	s.bounds, s.most, s.heap = slices.Grow(s.bounds[:0], windows)[:windows], slices.Grow(s.most[:0], n)[:n], slices.Grow(s.heap[:0], windows)[:windows]
+	s.bounds, s.most, s.heap = slices.Grow(s.bounds[:0], windows)[:windows], slices.Grow(s.most[:0], n)[:n],
+		slices.Grow(s.heap[:0], windows)[:windows]
 	clear(s.bounds)
 	for i := range s.heap {
 		s.heap[i] = int32(i)

@@ -34,7 +34,8 @@ func openOn(t *testing.T, fs vfs.FS) (*Index, error) {
 		t.Fatal(err)
 	}
 	// So little memory that many commits are of several runs.
-	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20, GatherMemory: 51 << 9, Rest: time.Microsecond})
+	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20, GatherMemory: 51 << 9,
+		Rest: time.Microsecond})
 }
 
 // step makes a random commit and returns what it should lead to.
@@ -52,7 +53,8 @@ func (h *history) step(n int) (after map[string]string, err error) {
 			version := fmt.Sprintf("v%dx%d", n, h.rng.IntN(1000))
 			after[doc] = version
 			for i := range 2 {
-				chunks = append(chunks, Chunk{ID: fmt.Sprintf("%s#%d", doc, i), Doc: doc, Fields: []FieldText{{"body", marker(doc, version)}}})
+				chunks = append(chunks, Chunk{ID: fmt.Sprintf("%s#%d", doc, i), Doc: doc,
+					Fields: []FieldText{{"body", marker(doc, version)}}})
 			}
 		}
 		if err = load.Add(context.Background(), []string{doc}, chunks); err != nil {
@@ -82,7 +84,8 @@ func (h *history) holds(s *Snapshot, want map[string]string) (bool, error) {
 		return false, nil
 	}
 	for doc, version := range want {
-		n, err := s.Count(context.Background(), Request{Words: &Words{Query: Match{Text: marker(doc, version)}, Fields: []FieldWeight{{"body", 1}}}})
+		n, err := s.Count(context.Background(),
+			Request{Words: &Words{Query: Match{Text: marker(doc, version)}, Fields: []FieldWeight{{"body", 1}}}})
 		if err != nil || n != 2 {
 			return false, err
 		}

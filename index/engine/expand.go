@@ -37,12 +37,15 @@ type acceptor interface {
 }
 
 func (p *plan) resolvePrefix(q Prefix, factor float64) (part, error) {
-	return p.resolvePieces(p.analyzer.PrefixPieces(q.Text), q.Field, factor, func(folded string) acceptor { return prefixAcceptor(folded) })
+	return p.resolvePieces(p.analyzer.PrefixPieces(q.Text), q.Field, factor, func(folded string) acceptor {
+		return prefixAcceptor(folded)
+	})
 }
 
 // resolvePieces returns a query whose parts, those of a prefix or fuzzy query, must all
 // match.
-func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64, accept func(folded string) acceptor) (part, error) {
+func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64,
+	accept func(folded string) acceptor) (part, error) {
 	all := &planBool{}
 	for _, piece := range pieces {
 		var one part
@@ -74,7 +77,8 @@ func (p *plan) expandPrefix(prefix string, fields []int, factor float64, forms b
 }
 
 func (p *plan) expand(a acceptor, fields []int, factor float64, forms bool) (part, error) {
-	e := &planExpand{plan: p, fields: fields, factor: factor, accept: a, forms: forms, terms: map[string]*expanded{}, views: make([]expansion, len(p.snapshot.views))}
+	e := &planExpand{plan: p, fields: fields, factor: factor, accept: a, forms: forms, terms: map[string]*expanded{},
+		views: make([]expansion, len(p.snapshot.views))}
 	for i := range p.snapshot.views {
 		err := e.walk(i, func(key []byte, weight float64, t *segment.Term) error {
 			x := e.terms[string(key)]
@@ -104,7 +108,8 @@ func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segmen
 }
 
 // walkPart walks the keys that begin with mark; the terms are what follows it.
-func (e *planExpand) walkPart(reader *segment.Reader, mark []byte, f func(key []byte, weight float64, t *segment.Term) error) error {
+func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
+	f func(key []byte, weight float64, t *segment.Term) error) error {
 	walk := reader.Terms()
 	key := append(bytes.Clone(mark), e.accept.start()...)
 	if len(mark) == 0 && len(key) == 0 {

@@ -66,7 +66,8 @@ func (e *planExpand) fill(x *expansion, view int) error {
 }
 
 // add scores the chunks of a view that have a term.
-func (n *tally) add(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual, c *postings.Cursor) error {
+func (n *tally) add(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual,
+	c *postings.Cursor) error {
 	if u != nil {
 		return n.addVirtual(p, v, e, x, t, u)
 	}
@@ -130,7 +131,8 @@ func (n *tally) addList(p *plan, v *view, t *segment.Term, f int, weight, idf fl
 }
 
 func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual) error {
-	term := &planTerm{fields: e.fields, idf: x.idf, factor: e.factor * x.weight, refs: make([]segment.Term, len(p.snapshot.views))}
+	term := &planTerm{fields: e.fields, idf: x.idf, factor: e.factor * x.weight,
+		refs: make([]segment.Term, len(p.snapshot.views))}
 	for i := range p.snapshot.views {
 		if p.snapshot.views[i] == v {
 			term.refs[i] = *t

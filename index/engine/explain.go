@@ -82,7 +82,8 @@ func (s *Snapshot) explainVector(ctx context.Context, req *Vector, view int, ord
 	if err != nil || len(near) == 0 {
 		return nil, err
 	}
-	return &Explanation{Label: fmt.Sprintf("similarity of passage %d of %s", near[0].Passage, req.Field), Value: near[0].Score}, nil
+	return &Explanation{Label: fmt.Sprintf("similarity of passage %d of %s", near[0].Passage, req.Field),
+		Value: near[0].Score}, nil
 }
 
 // explain explains the score of one chunk of a view; nil when it does not match.
@@ -123,7 +124,8 @@ func (p *plan) explain(view int, ordinal uint32) (*Explanation, error) {
 		{Label: "all fields", Value: all, Combine: sum, Parts: parts}, top}}
 	tie := p.words.TieBreaker
 	return &Explanation{Label: "words", Value: total, Combine: sum, Parts: []Explanation{top,
-		{Label: "tie breaker", Value: tie * (all - best), Combine: product, Parts: []Explanation{{Label: "tie breaker", Value: tie}, others}}}}, root.err()
+		{Label: "tie breaker", Value: tie * (all - best), Combine: product,
+			Parts: []Explanation{{Label: "tie breaker", Value: tie}, others}}}}, root.err()
 }
 
 // explainClauses explains what addScores adds.
@@ -171,11 +173,13 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 }
 
 func explainTerm(label string, factors []Explanation, idf, frequency, norm float64, normLabel string) Explanation {
-	saturation := Explanation{Label: "saturation", Value: bm25.Saturation(frequency, norm), Combine: quotient, Parts: []Explanation{
-		{Label: "frequency", Value: frequency},
-		{Label: "frequency and norm", Value: frequency + norm, Combine: sum, Parts: []Explanation{
-			{Label: "frequency", Value: frequency}, {Label: normLabel, Value: norm}}}}}
-	bare := Explanation{Label: "BM25", Value: idf * saturation.Value, Combine: product, Parts: []Explanation{{Label: "idf", Value: idf}, saturation}}
+	saturation := Explanation{Label: "saturation", Value: bm25.Saturation(frequency, norm), Combine: quotient,
+		Parts: []Explanation{
+			{Label: "frequency", Value: frequency},
+			{Label: "frequency and norm", Value: frequency + norm, Combine: sum, Parts: []Explanation{
+				{Label: "frequency", Value: frequency}, {Label: normLabel, Value: norm}}}}}
+	bare := Explanation{Label: "BM25", Value: idf * saturation.Value, Combine: product,
+		Parts: []Explanation{{Label: "idf", Value: idf}, saturation}}
 	value := 1.0
 	for _, f := range factors {
 		value *= f.Value

@@ -12,14 +12,18 @@ func TestFilterKeys(t *testing.T) {
 	text := func(s string) segment.Value { return segment.Value{Kind: 't', IsText: true, Text: s} }
 	number := func(kind byte, x float64) segment.Value { return segment.Value{Kind: kind, Number: x} }
 	in := func(column string, values ...segment.Value) In { return In{column, values} }
-	low, high, open := &segment.Bound{Value: number('n', 1)}, &segment.Bound{Value: number('n', 2)}, &segment.Bound{Value: number('n', 1), Open: true}
+	low, high, open := &segment.Bound{Value: number('n', 1)}, &segment.Bound{Value: number('n', 2)},
+		&segment.Bound{Value: number('n', 1), Open: true}
 	known := map[string]string{}
 	for _, f := range []Filter{
 		And{}, Or{}, And{Or{}}, Or{And{}}, Not{And{}}, Not{Or{}}, Not{Not{Or{}}}, And{Or{}, Or{}}, And{Or{Or{}}},
-		Exists{""}, Exists{"a"}, Exists{"aa"}, And{Exists{"a"}, Exists{"b"}}, And{Exists{"b"}, Exists{"a"}}, Or{Exists{"a"}, Exists{"b"}}, And{Exists{"a?b"}},
-		in("a"), in("a", text("")), in("a", text("b")), in("a", text("b"), text("c")), in("a", text("b\x01c")), in("ab", text("c")), in("a", number('n', 1)), in("a", number('d', 1)),
+		Exists{""}, Exists{"a"}, Exists{"aa"}, And{Exists{"a"}, Exists{"b"}}, And{Exists{"b"}, Exists{"a"}},
+		Or{Exists{"a"}, Exists{"b"}}, And{Exists{"a?b"}},
+		in("a"), in("a", text("")), in("a", text("b")), in("a", text("b"), text("c")), in("a", text("b\x01c")),
+		in("ab", text("c")), in("a", number('n', 1)), in("a", number('d', 1)),
 		HasPrefix{"a", text("b")}, HasPrefix{"a", number('n', 1)}, HasPrefix{"ab", text("")},
-		Range{"a", 'n', low, nil}, Range{"a", 'n', nil, low}, Range{"a", 'n', low, high}, Range{"a", 'n', open, nil}, Range{"a", 'd', low, nil}, Range{"b", 'n', low, nil},
+		Range{"a", 'n', low, nil}, Range{"a", 'n', nil, low}, Range{"a", 'n', low, high}, Range{"a", 'n', open, nil},
+		Range{"a", 'd', low, nil}, Range{"b", 'n', low, nil},
 	} {
 		key, what := string(f.appendKey(nil)), fmt.Sprintf("%#v", f)
 		if other, ok := known[key]; ok {

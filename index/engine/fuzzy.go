@@ -6,7 +6,9 @@ import (
 )
 
 func (p *plan) resolveFuzzy(q Fuzzy, factor float64) (part, error) {
-	return p.resolvePieces(p.analyzer.FuzzyPieces(q.Text), q.Field, factor, func(folded string) acceptor { return newLevenshtein(folded, q.Distance, q.Same) })
+	return p.resolvePieces(p.analyzer.FuzzyPieces(q.Text), q.Field, factor, func(folded string) acceptor {
+		return newLevenshtein(folded, q.Distance, q.Same)
+	})
 }
 
 // levenshtein accepts the terms at most most edits away from a word: insertions,

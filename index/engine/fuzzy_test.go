@@ -73,7 +73,8 @@ func TestLevenshtein(t *testing.T) {
 				want = 1 / float64(1+d)
 			}
 			if got[term] != want {
-				t.Fatalf("round %d: %q against %q within %d, %d the same, weighs %v, want %v", round, term, word, most, same, got[term], want)
+				t.Fatalf("round %d: %q against %q within %d, %d the same, weighs %v, want %v", round, term, word, most, same,
+					got[term], want)
 			}
 		}
 	}
@@ -108,7 +109,8 @@ func TestLevenshteinSkips(t *testing.T) {
 			}
 		}
 		if looks > c.looks {
-			t.Errorf("within %d edits and with %d letters the same, a walk looks at %d terms of %d, want at most %d", c.most, c.same, looks, len(terms), c.looks)
+			t.Errorf("within %d edits and with %d letters the same, a walk looks at %d terms of %d, want at most %d", c.most,
+				c.same, looks, len(terms), c.looks)
 		}
 	}
 }

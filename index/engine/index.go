@@ -329,7 +329,8 @@ func (ix *Index) matches(s *state) error {
 			if v.Field == want.Field {
 				known = true
 				if v != want {
-					return fmt.Errorf("%w: vector field %q was made by model %q with %d dimensions, not by %q with %d: use that model, or rebuild the index",
+					return fmt.Errorf("%w: vector field %q was made by model %q with %d dimensions, not by %q with %d: use that "+
+						"model, or rebuild the index",
 						ErrMismatch, v.Field, v.Model, v.Dims, want.Model, want.Dims)
 				}
 			}

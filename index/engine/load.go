@@ -86,7 +86,8 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(), flushing: make(chan struct{}, 1),
 		removed: map[string]struct{}{}, began: time.Now()}
 	for range n {
-		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer, columns: map[sharedColumn][]uint32{}}
+		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer,
+			columns: map[sharedColumn][]uint32{}}
 		l.all = append(l.all, w)
 		l.workers <- w
 	}
@@ -694,7 +695,8 @@ func (ix *Index) validate(chunks []Chunk) error {
 		c := &chunks[i]
 		for _, f := range c.Fields {
 			if !slices.Contains(ix.options.Fields, f.Name) {
-				return fmt.Errorf("%w: chunk %q has text in field %q: the index has %q", ErrMismatch, c.ID, f.Name, ix.options.Fields)
+				return fmt.Errorf("%w: chunk %q has text in field %q: the index has %q", ErrMismatch, c.ID, f.Name,
+					ix.options.Fields)
 			}
 		}
 		for _, v := range c.Vectors {
@@ -709,11 +711,13 @@ func (ix *Index) validate(chunks []Chunk) error {
 func validateVectors(models []VectorModel, id string, v Vectors) error {
 	at := slices.IndexFunc(models, func(m VectorModel) bool { return m.Field == v.Name })
 	if at < 0 {
-		return fmt.Errorf("%w: chunk %q has vectors in field %q, which the index was not opened with", ErrMismatch, id, v.Name)
+		return fmt.Errorf("%w: chunk %q has vectors in field %q, which the index was not opened with", ErrMismatch, id,
+			v.Name)
 	}
 	for _, p := range v.Passages {
 		if len(p) != models[at].Dims {
-			return fmt.Errorf("%w: chunk %q: a vector of field %q has %d dimensions, the index has %d", ErrMismatch, id, v.Name, len(p), models[at].Dims)
+			return fmt.Errorf("%w: chunk %q: a vector of field %q has %d dimensions, the index has %d", ErrMismatch, id, v.Name,
+				len(p), models[at].Dims)
 		}
 	}
 	return nil

@@ -88,7 +88,8 @@ func TestGatherMemoryOfNewWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, GatherMemory: 1 << 20, MergeRate: NoMerges})
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, GatherMemory: 1 << 20,
+		MergeRate: NoMerges})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,8 @@ func TestRunsOfGoroutines(t *testing.T) {
 	for _, goroutines := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(goroutines)
 		defer runtime.GOMAXPROCS(before)
-		ix, load := testLoad(t, Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
+		ix, load := testLoad(t, Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20,
+			MergeRate: NoMerges})
 		const batches, size = 60, 100
 		var next atomic.Int64
 		var adding errgroup.Group
@@ -287,7 +289,8 @@ func TestInvisibleWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, text := range []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301", "hello Z-\u0300\u2019\u0300 world"} {
+		for i, text := range []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301",
+			"hello Z-\u0300\u2019\u0300 world"} {
 			id := fmt.Sprint(i)
 			commit(t, ix, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", text}}}})
 		}

@@ -57,7 +57,8 @@ func pauseLoad(t *testing.T) *pausedLoad {
 		}
 		return nil
 	}}
-	_, p.Load = testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
+	_, p.Load = testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20,
+		MergeRate: NoMerges})
 	p.idle = <-p.workers
 	used := <-p.workers
 	p.workers <- p.idle
@@ -80,7 +81,8 @@ func pauseLoad(t *testing.T) *pausedLoad {
 }
 
 func (p *pausedLoad) add(ctx context.Context, id string) error {
-	return p.Add(ctx, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", strings.Repeat("some words of a text ", 100)}},
+	return p.Add(ctx, nil, []Chunk{{ID: id, Doc: id,
+		Fields:  []FieldText{{"body", strings.Repeat("some words of a text ", 100)}},
 		Columns: []Column{{"of", []segment.Value{{Kind: 1, Text: id, IsText: true}}}}}})
 }
 

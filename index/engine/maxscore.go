@@ -220,7 +220,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	chunks := uint32(p.snapshot.views[view].reader.Chunks())
 	s.byField = append(s.byField[:0], make([]float64, len(p.fields))...)
 	m := &s.evaluation
-	*m = maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0], brought: s.brought[:0],
+	*m = maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s,
+		pending: s.pending[:0], brought: s.brought[:0],
 		sums: p.words.Combine == CombineSum, scores: scores{byField: s.byField}}
 	if m.bounds, err = p.bounds(s, terms); err == nil {
 		m.ordered = s.ordered
@@ -244,7 +245,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 // bounds makes the bounds of the clauses.
 func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	n := len(s.clauses)
-	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n], slices.Grow(s.ordered[:0], n)[:n]
+	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],
+		slices.Grow(s.ordered[:0], n)[:n]
 	s.rests = slices.Grow(s.rests[:0], n+1)[:n+1]
 	for i := range s.clauses {
 		b, c := &s.all[i], &s.clauses[i]
@@ -256,7 +258,8 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 			}
 			continue
 		}
-		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, asked: -1, block: -1}
+		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths,
+			norms: c.model.norms, asked: -1, block: -1}
 		b.short, b.wide = b.lengths.Plain()
 		b.params, b.average, b.factor = p.params, c.model.average, 1
 		if p.words.Combine == CombineBM25F {

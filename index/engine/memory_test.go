@@ -49,7 +49,8 @@ func TestMemoryBounds(t *testing.T) {
 				}
 				return nil
 			}}
-			ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: c.memory, MergeRate: NoMerges})
+			ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: c.memory,
+				MergeRate: NoMerges})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,13 +113,15 @@ func TestMemoryBounds(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Release()
-			t.Logf("%.1f MB of texts, %d segments, at most %.1f MB beside the heap and %.1f live on it", float64(input)/1e6, s.Stats().Segments, float64(beside.Load())/1e6, float64(heap)/1e6)
+			t.Logf("%.1f MB of texts, %d segments, at most %.1f MB beside the heap and %.1f live on it", float64(input)/1e6,
+				s.Stats().Segments, float64(beside.Load())/1e6, float64(heap)/1e6)
 			if int64(input) < 2*c.memory {
 				t.Fatalf("%d bytes of texts are no more than the load may keep", input)
 			}
 			// Lists and hash tables have room to grow, pieces of memory some at their ends. What
 			// nobody counts is within what is allowed too.
-			if most, may := beside.Load(), counted(c.memory); most > may+may/4+int64(c.goroutines)<<19 || most < may/2 || c.memory >= 16<<20 && most > c.memory {
+			if most, may := beside.Load(), counted(c.memory); most > may+may/4+int64(c.goroutines)<<19 || most < may/2 ||
+				c.memory >= 16<<20 && most > c.memory {
 				t.Errorf("%d bytes are taken beside the heap, with %d allowed", most, c.memory)
 			}
 			// What encodes lists, buffers of files, and each segment that is open. Where all of
@@ -178,7 +181,8 @@ func TestJoinMemory(t *testing.T) {
 		}
 		return nil
 	}}
-	_, load := testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: memory, MergeRate: NoMerges})
+	_, load := testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: memory,
+		MergeRate: NoMerges})
 	rng := rand.New(rand.NewPCG(33, 34))
 	for round := range 40 {
 		chunks := randomChunks(rng, round*100, 100, 20_000)
@@ -203,6 +207,7 @@ func TestJoinMemory(t *testing.T) {
 	joining.Store(false)
 	t.Logf("%d runs; at most %.1f MB on the heap, looked at %d times", runs, float64(most-before)/1e6, looks)
 	if runs < 2 || looks < 20 || most-before > memory {
-		t.Errorf("joining %d runs took %d bytes of the heap, with %d allowed (looked at %d times)", runs, most-before, memory, looks)
+		t.Errorf("joining %d runs took %d bytes of the heap, with %d allowed (looked at %d times)", runs, most-before, memory,
+			looks)
 	}
 }

@@ -212,7 +212,8 @@ func goroutines(most int, memory, taken int64) int {
 
 // mergeOnce merges the segments that choose picks, as slowly as slow says, with most
 // goroutines or as many as memory allows; again says that it did.
-func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool, err error) {
+func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool,
+	err error) {
 	if err := ix.pause(ctx); err != nil {
 		return false, err // a small merge would end before it waits
 	}
@@ -237,7 +238,8 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
 	slow.pause = ix.pause
-	if err := segment.Merge(ctx, ix.fs, path, goroutines(most, counted(ix.options.Memory), taken), sources, slow.wait); err != nil {
+	if err := segment.Merge(ctx, ix.fs, path, goroutines(most, counted(ix.options.Memory), taken), sources,
+		slow.wait); err != nil {
 		return false, err
 	}
 	reader, err := segment.Open(ix.fs, path)

@@ -75,12 +75,15 @@ func (o *original) recalled(hits []Hit, k int) (found, of int) {
 
 // against compares what the queries of each field found with brute force over the
 // originals.
-func against(ctx context.Context, originals Originals, list []Recall, asked [][]*original, done func(chunks int)) error {
+func against(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
+	done func(chunks int)) error {
 	var mu sync.Mutex
 	chunks := 0
 	err := originals(ctx, func(field, chunk string, passages [][]float32) {
 		at := slices.IndexFunc(list, func(r Recall) bool { return r.Field == field })
-		if at < 0 || len(passages) == 0 || slices.ContainsFunc(passages, func(p []float32) bool { return len(p) != list[at].Dims }) {
+		if at < 0 || len(passages) == 0 || slices.ContainsFunc(passages, func(p []float32) bool {
+			return len(p) != list[at].Dims
+		}) {
 			return
 		}
 		scores := make([]float32, len(asked[at]))

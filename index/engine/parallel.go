@@ -79,7 +79,9 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 			err = p.runStretch(ctx, terms, &stretches[i], &hands[0])
 		}
 	} else {
-		err = together(helpers, len(stretches), func(me, i int) error { return p.runStretch(ctx, terms, &stretches[i], &hands[me]) })
+		err = together(helpers, len(stretches), func(me, i int) error {
+			return p.runStretch(ctx, terms, &stretches[i], &hands[me])
+		})
 	}
 	for i := range hands {
 		err = errors.Join(err, p.rest(&hands[i]))

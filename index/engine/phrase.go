@@ -27,7 +27,8 @@ func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 	}
 	m := p.memory
 	ph := &m.phrases.take(1)[0]
-	*ph = planPhrase{slop: q.Slop, fields: p.inFields(q.Field), slots: m.slots.take(len(tokens)), tokens: m.lists.take(len(tokens))}
+	*ph = planPhrase{slop: q.Slop, fields: p.inFields(q.Field), slots: m.slots.take(len(tokens)),
+		tokens: m.lists.take(len(tokens))}
 	known := knownTerms{list: m.lists.take(len(tokens))[:0]}
 	for i, t := range tokens {
 		n, _, err := known.term(p, t.Term, ph.fields, factor)

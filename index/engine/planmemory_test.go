@@ -51,7 +51,8 @@ func TestPlansInUsedMemory(t *testing.T) {
 		case 1:
 			req.Words.Query = Match{Text: text(rng, 1+rng.IntN(30), vocabulary)}
 		case 2:
-			req.Words.Query = Bool{Must: []Query{Match{Text: word(rng, vocabulary)}, Phrase{Text: text(rng, 2, vocabulary), Field: "body"}}}
+			req.Words.Query = Bool{Must: []Query{Match{Text: word(rng, vocabulary)},
+				Phrase{Text: text(rng, 2, vocabulary), Field: "body"}}}
 		}
 		reqs = append(reqs, req)
 	}
@@ -124,7 +125,8 @@ func TestLargeNodesRelease(t *testing.T) {
 	for i := range 3 * mostClauses {
 		fmt.Fprintf(&words, "w%dx ", i)
 	}
-	commit(t, ix, nil, []Chunk{{ID: "c", Doc: "c", Fields: []FieldText{{"body", words.String()}, {"title", words.String()}}}})
+	commit(t, ix, nil, []Chunk{{ID: "c", Doc: "c",
+		Fields: []FieldText{{"body", words.String()}, {"title", words.String()}}}})
 	s, err := ix.Acquire()
 	if err != nil {
 		t.Fatal(err)

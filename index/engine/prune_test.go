@@ -60,7 +60,8 @@ func randomChunks(rng *rand.Rand, from, n, vocabulary int) []Chunk {
 		if rng.IntN(40) == 0 {
 			length = rng.IntN(600)
 		}
-		chunks[i] = Chunk{ID: id, Doc: id, Fields: []FieldText{{"title", text(rng, rng.IntN(4), vocabulary)}, {"body", text(rng, length, vocabulary)}},
+		chunks[i] = Chunk{ID: id, Doc: id, Fields: []FieldText{{"title", text(rng, rng.IntN(4), vocabulary)},
+			{"body", text(rng, length, vocabulary)}},
 			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: float64(rng.IntN(50))}}}}}
 		if rng.IntN(5) == 0 {
 			chunks[i].Fields = append(chunks[i].Fields, FieldText{"tags", text(rng, 2, 20)})
@@ -155,7 +156,8 @@ func randomRequest(rng *rand.Rand, vocabulary int) Request {
 	w.Query = Bool{Should: parts}
 	req := Request{Words: w, Limit: []int{1, 3, 10, 100}[rng.IntN(4)]}
 	if rng.IntN(3) == 0 {
-		req.Filter = Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: float64(rng.IntN(50))}}}
+		req.Filter = Range{Column: "n", Kind: 2,
+			Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: float64(rng.IntN(50))}}}
 	}
 	return req
 }
@@ -323,7 +325,8 @@ func TestStretchesGiveBack(t *testing.T) {
 	for range 20 {
 		var made atomic.Int64
 		scratches = sync.Pool{New: func() any { made.Add(1); return construct() }}
-		req := Request{Limit: 10, Words: &Words{K1: 1.2, B: 0.75, Query: Match{Text: "w0x w1x w2x w3x"}, Fields: []FieldWeight{{"body", 1}}}}
+		req := Request{Limit: 10, Words: &Words{K1: 1.2, B: 0.75, Query: Match{Text: "w0x w1x w2x w3x"},
+			Fields: []FieldWeight{{"body", 1}}}}
 		if hits, err := s.Search(t.Context(), req); err != nil || len(hits) != req.Limit {
 			t.Fatal(hits, err)
 		}

@@ -105,7 +105,8 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 }
 
 // recall measures one field, and returns what its queries found.
-func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) (asked []*original, err error) {
+func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) (asked []*original,
+	err error) {
 	rng := rand.New(rand.NewPCG(uint64(r.Passages), 0x7265_6361_6c6c))
 	var found10, found100, want10, want100 int
 	var took, bruteForce []time.Duration

@@ -55,7 +55,8 @@ func TestRecall(t *testing.T) {
 		t.Fatal(err)
 	}
 	const dims = 48
-	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Vectors: []VectorModel{{"body", "test", dims}}})
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields,
+		Vectors: []VectorModel{{"body", "test", dims}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,18 +87,23 @@ func TestRecall(t *testing.T) {
 		}
 	}
 	var told [][2]int
-	list, err := s.Recall(t.Context(), RecallOptions{Queries: 40, Originals: others(0), Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	list, err := s.Recall(t.Context(), RecallOptions{Queries: 40, Originals: others(0), Progress: func(done, total int) {
+		told = append(told, [2]int{done, total})
+	}})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}
 	if last := told[len(told)-2:]; last[0] != [2]int{40 + 15299, 40 + 15299} || last[1] != last[0] {
 		t.Errorf("the last that is told of progress is %v", last)
 	}
-	if r := list[0]; r.Field != "body" || r.Queries != 40 || r.At10 < 0.98 || r.At100 < 0.98 || r.At10 > 1 || r.Exhaustive || r.Passages < 20000 ||
-		r.Originals != 15299 || r.Float10 < 0.97 || r.Float100 < 0.97 || r.Float10 > 1 || r.Float100 > 1 || r.Float100 == r.At100 {
+	if r := list[0]; r.Field != "body" || r.Queries != 40 || r.At10 < 0.98 || r.At100 < 0.98 || r.At10 > 1 ||
+		r.Exhaustive || r.Passages < 20000 ||
+		r.Originals != 15299 || r.Float10 < 0.97 || r.Float100 < 0.97 || r.Float10 > 1 || r.Float100 > 1 ||
+		r.Float100 == r.At100 {
 		t.Errorf("%+v", r)
 	}
-	if list, err := s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: others(5000)}); err != nil || list[0].Float10 > 0.5 || list[0].Float100 > 0.5 {
+	if list, err := s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: others(5000)}); err != nil ||
+		list[0].Float10 > 0.5 || list[0].Float100 > 0.5 {
 		t.Errorf("the nearest of other vectors: %+v, %v", list, err)
 	}
 	uneven := func(_ context.Context, yield func(field, chunk string, passages [][]float32)) error {
@@ -105,7 +111,9 @@ func TestRecall(t *testing.T) {
 		return nil
 	}
 	told = nil
-	list, err = s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: uneven, Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	list, err = s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: uneven, Progress: func(done, total int) {
+		told = append(told, [2]int{done, total})
+	}})
 	if err != nil || list[0].Originals != 0 {
 		t.Errorf("a passage of another model: %+v, %v", list, err)
 	}
@@ -114,7 +122,8 @@ func TestRecall(t *testing.T) {
 	}
 	req := Request{Vector: &Vector{Field: "body", Vector: large[7].Vectors[0].Passages[0]}, Limit: 2}
 	hits, err := s.Search(t.Context(), req)
-	if err != nil || len(hits) != 2 || hits[0].ID != large[7].ID || hits[1].ID != small[0].ID || hits[0].Score != hits[1].Score || math.Abs(hits[0].Score-1) > 1e-4 {
+	if err != nil || len(hits) != 2 || hits[0].ID != large[7].ID || hits[1].ID != small[0].ID ||
+		hits[0].Score != hits[1].Score || math.Abs(hits[0].Score-1) > 1e-4 {
 		t.Errorf("%v, %v", hits, err)
 	}
 	req.Vector = &Vector{Field: "body", Vector: gaussian(rng, nil, dims), Exact: true}

@@ -52,7 +52,9 @@ func (ix *Index) restNoMore() {
 
 // rested chooses the segments to join at rest, none when all is well.
 func (ix *Index) rested(views []*view) []*view {
-	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int { return cmp.Compare(a.reader.Size(), b.reader.Size()) })
+	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
+		return cmp.Compare(a.reader.Size(), b.reader.Size())
+	})
 	join, bytes, memory, chunks := 0, int64(0), int64(0), 0
 	for i, v := range views {
 		worth := i > 0 && v.reader.Size() <= restFactor*bytes

@@ -193,12 +193,13 @@ func TestRestAfterFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	mem, full := vfs.NewMem(), false
-	ix, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, Rest: time.Hour, FS: &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
-		if full && op == vfs.OpRename {
-			return syscall.ENOSPC
-		}
-		return nil
-	}}})
+	ix, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, Rest: time.Hour,
+		FS: &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
+			if full && op == vfs.OpRename {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +255,8 @@ func TestThrottle(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rested := time.Since(began); rested != want {
-				t.Errorf("%d bytes after work of %v beside %d searches: a rest of %v, want %v", written, works, searching, rested, want)
+				t.Errorf("%d bytes after work of %v beside %d searches: a rest of %v, want %v", written, works, searching, rested,
+					want)
 			}
 		}
 		const ms = time.Millisecond

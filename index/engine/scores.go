@@ -18,7 +18,9 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 	defer room.release()
 	asked := room.views(len(s.views))
 	for k, id := range ids {
-		if err := s.locate(id, func(view int, ordinal uint32) { asked[view] = append(asked[view], askedChunk{ordinal, int32(k)}) }); err != nil {
+		if err := s.locate(id, func(view int, ordinal uint32) {
+			asked[view] = append(asked[view], askedChunk{ordinal, int32(k)})
+		}); err != nil {
 			return err
 		}
 	}
@@ -77,7 +79,8 @@ func (r *askedRoom) release() {
 
 // scoreAmong scores the chunks of each view that requests name. within are their sets without
 // deleted chunks; requests share them.
-func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset, out []float64) error {
+func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
+	out []float64) error {
 	allowed := within
 	if req.Filter != nil {
 		var err error

@@ -207,7 +207,8 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 			continue
 		}
 		if d := index.Field().Dims; d != len(req.Vector) {
-			return fmt.Errorf("%w: vector field %q has %d dimensions, the request's vector %d", ErrMismatch, req.Field, d, len(req.Vector))
+			return fmt.Errorf("%w: vector field %q has %d dimensions, the request's vector %d", ErrMismatch, req.Field, d,
+				len(req.Vector))
 		}
 		var err error
 		o := vector.Options{Exact: req.Exact, Threshold: top.threshold(), Bounded: true}
@@ -230,7 +231,8 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 // statistics know already.
 func (p *plan) counted() (int, bool) {
 	terms, flat := p.root.flat()
-	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil || len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
+	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil ||
+		len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
 		return 0, false
 	}
 	return terms[0].df[0], true

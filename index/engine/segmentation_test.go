@@ -133,7 +133,8 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 				if i == 0 {
 					want = got
 				} else if !slices.Equal(got, want) {
-					t.Fatalf("seed %d query %d, %+v of %+v %+v, in %d segments:\n got %v\nwant %v", seed, q, req, req.Words, req.Vector, len(s.views), got, want)
+					t.Fatalf("seed %d query %d, %+v of %+v %+v, in %d segments:\n got %v\nwant %v", seed, q, req, req.Words,
+						req.Vector, len(s.views), got, want)
 				}
 			}
 		}

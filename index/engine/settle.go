@@ -37,7 +37,8 @@ func (ix *Index) settle() {
 		return
 	}
 	for {
-		again, err := ix.mergeOnce(ctx, &throttle{rate: ix.options.MergeRate}, runtime.GOMAXPROCS(0), func(views []*view) []*view { return smallest(views, time.Until(end)) })
+		again, err := ix.mergeOnce(ctx, &throttle{rate: ix.options.MergeRate}, runtime.GOMAXPROCS(0),
+			func(views []*view) []*view { return smallest(views, time.Until(end)) })
 		if err != nil || !again {
 			return // the segments are as they were; nothing is lost
 		}

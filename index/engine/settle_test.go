@@ -134,7 +134,8 @@ func TestMergesWithinMemory(t *testing.T) {
 		// The index itself looks for merges in the background: only a copy may have another memory.
 		other := &Index{options: Options{Memory: c.memory}}
 		if got := other.tiers(s.views); len(got) != c.merged {
-			t.Errorf("with %d bytes of memory %d of %d segments are merged, want %d: they need %d", c.memory, len(got), len(s.views), c.merged, need)
+			t.Errorf("with %d bytes of memory %d of %d segments are merged, want %d: they need %d", c.memory, len(got),
+				len(s.views), c.merged, need)
 		}
 	}
 	ix.ResumeMerges()

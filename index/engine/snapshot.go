@@ -49,13 +49,15 @@ type view struct {
 // newView makes a view of h, which it takes over; runs are the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
-	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())), lucene: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
+	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())),
+		lucene: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
 	if len(runs) == 0 {
 		return v, nil
 	}
 	v.deleted = segment.NewBitset(r.Chunks())
 	if !v.deleted.ReadRuns(runs, r.Chunks()) {
-		return nil, corruptf("%s: the list of deleted chunks of %s does not fit its %d chunks", manifestName, h.name, r.Chunks())
+		return nil, corruptf("%s: the list of deleted chunks of %s does not fit its %d chunks", manifestName, h.name,
+			r.Chunks())
 	}
 	v.live -= v.deleted.Count()
 	return v, nil

@@ -13,7 +13,8 @@ func TestState(t *testing.T) {
 	s := state{generation: 7, analyzer: "x language=en", next: 12, vectors: []VectorModel{{"body", "m", 384}},
 		segments: []entry{{"00000001.seg", []byte{1, 2}}, {"00000009.seg", nil}}}
 	got, err := decodeState(manifest.Manifest{Generation: 7, Files: s.files(), Payload: s.encode()})
-	if err != nil || !reflect.DeepEqual(got.files(), s.files()) || got.analyzer != s.analyzer || got.next != 12 || string(got.segments[0].deleted) != "\x01\x02" || got.vectors[0] != s.vectors[0] {
+	if err != nil || !reflect.DeepEqual(got.files(), s.files()) || got.analyzer != s.analyzer || got.next != 12 ||
+		string(got.segments[0].deleted) != "\x01\x02" || got.vectors[0] != s.vectors[0] {
 		t.Fatalf("%+v comes back as %+v, %v", s, got, err)
 	}
 }
@@ -36,7 +37,8 @@ func TestDocumentedState(t *testing.T) {
 	for _, o := range []uint32{0, 1, 5} {
 		deleted.Set(o)
 	}
-	s := state{analyzer: "sheaf-2", next: 2, segments: []entry{{"00000001.seg", nil}, {"00000002.seg", deleted.AppendRuns(nil)}}}
+	s := state{analyzer: "sheaf-2", next: 2,
+		segments: []entry{{"00000001.seg", nil}, {"00000002.seg", deleted.AppendRuns(nil)}}}
 	if got := fmt.Sprintf("%x", s.encode()); got != "0107736865"+"61662d32"+"0200"+"00"+"0400010300" {
 		t.Errorf("the example is %s", got)
 	}

@@ -42,7 +42,8 @@ func (k *knownTerm) of() segment.Term {
 
 // is reports whether it is the term with this key.
 func (k *knownTerm) is(key []byte) bool {
-	return int(k.key) == len(key) && unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(k), knownBytes+int(k.term))), len(key)) == string(key)
+	return int(k.key) == len(key) && unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(k), knownBytes+int(k.term))),
+		len(key)) == string(key)
 }
 
 var termSeed = maphash.MakeSeed()
@@ -68,7 +69,8 @@ func (h *handle) term(key []byte) (segment.Term, error) {
 		return segment.Term{}, err
 	}
 	if len(key) <= termBytes {
-		if name, room := h.terms.recent.take(knownBytes + bytes + len(key) + 1); room != nil { // with a byte more: nothing points behind it
+		// with a byte more: nothing points behind it
+		if name, room := h.terms.recent.take(knownBytes + bytes + len(key) + 1); room != nil {
 			known := (*knownTerm)(room)
 			*known = knownTerm{uint64(bytes), uint64(len(key))}
 			if bytes > 0 {

@@ -49,12 +49,15 @@ func smallIndex(t testing.TB, dir string) {
 	}
 	chunk := func(id, doc, title, body string, n float64) Chunk {
 		return Chunk{ID: id, Doc: doc, Fields: []FieldText{{"title", title}, {"body", body}},
-			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: n}}}, {"tag", []segment.Value{{Kind: 1, IsText: true, Text: title}}}},
+			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: n}}},
+				{"tag", []segment.Value{{Kind: 1, IsText: true, Text: title}}}},
 			Vectors: []Vectors{{"body", [][]float32{{float32(n), 1}}}}}
 	}
 	commit(t, ix, nil, []Chunk{chunk("a", "a", "Apple trees", "apples grow on apple trees, and pears do not", 1),
-		chunk("a#1", "a", "Pears", "a pear is running to the getUserName", 2), chunk("b", "b", "Cherry", "cherries and apples", 3)})
-	commit(t, ix, []string{"b"}, []Chunk{chunk("c", "c", "Dates", "dates are sweet apples of the desert", 4), chunk("d", "d", "Elder", "elder trees run", 5)})
+		chunk("a#1", "a", "Pears", "a pear is running to the getUserName", 2),
+		chunk("b", "b", "Cherry", "cherries and apples", 3)})
+	commit(t, ix, []string{"b"}, []Chunk{chunk("c", "c", "Dates", "dates are sweet apples of the desert", 4),
+		chunk("d", "d", "Elder", "elder trees run", 5)})
 	if err := ix.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +86,10 @@ func answers(dir string) (string, error) {
 		{Words: &Words{Query: Phrase{Text: "apple trees"}, Fields: both, K1: 1.2, B: 0.75}},
 		{Words: &Words{Query: Prefix{Text: "runn"}, Fields: both, K1: 1.2, B: 0.75}},
 		{Words: &Words{Query: Fuzzy{Text: "elders", Distance: 2}, Fields: both, K1: 1.2, B: 0.75}},
-		{Words: &Words{Query: Bool{}, Fields: both}, Filter: Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: 2}}}},
-		{Words: &Words{Query: Bool{}, Fields: both}, Filter: HasPrefix{Column: "tag", Prefix: segment.Value{Kind: 1, IsText: true, Text: "E"}}},
+		{Words: &Words{Query: Bool{}, Fields: both},
+			Filter: Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: 2}}}},
+		{Words: &Words{Query: Bool{}, Fields: both},
+			Filter: HasPrefix{Column: "tag", Prefix: segment.Value{Kind: 1, IsText: true, Text: "E"}}},
 		{Words: &Words{Query: Bool{}, Fields: both}, Within: []string{"a#1", "b"}},
 		{Vector: &Vector{Field: "body", Vector: []float32{1, 0.5}}},
 	} {
@@ -318,7 +323,8 @@ func TestMergeGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		commit(t, ix, nil, []Chunk{{ID: "new", Doc: "new", Fields: []FieldText{{"body", "something new"}}}, {ID: "other", Doc: "other"}})
+		commit(t, ix, nil, []Chunk{{ID: "new", Doc: "new", Fields: []FieldText{{"body", "something new"}}},
+			{ID: "other", Doc: "other"}})
 		if err := ix.Merge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +418,8 @@ func writeUntilKilled(dir string) {
 		for range killedTogether {
 			n++
 			id := fmt.Sprintf("c%06d", n)
-			err = errors.Join(err, load.Add(context.Background(), []string{id}, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", "all " + id}}}}))
+			err = errors.Join(err, load.Add(context.Background(), []string{id},
+				[]Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", "all " + id}}}}))
 		}
 		if err == nil {
 			err = load.Commit(context.Background())
@@ -470,12 +477,14 @@ func checkKilled(t *testing.T, dir string, last int) {
 	if faults := s.Check(context.Background(), nil); len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	n, err := s.Count(context.Background(), Request{Words: &Words{Query: Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
+	n, err := s.Count(context.Background(),
+		Request{Words: &Words{Query: Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
 	if err != nil || n < last+1 || n != s.Chunks() || n%killedTogether != 0 {
 		t.Fatalf("%d of %d chunks are found, %d were committed, %d at a time: %v", n, s.Chunks(), last+1, killedTogether, err)
 	}
 	if last >= 0 {
-		hits, err := s.Search(context.Background(), Request{Limit: 1, Words: &Words{Query: Match{Text: fmt.Sprintf("c%06d", last)}, Fields: []FieldWeight{{"body", 1}}}})
+		hits, err := s.Search(context.Background(),
+			Request{Limit: 1, Words: &Words{Query: Match{Text: fmt.Sprintf("c%06d", last)}, Fields: []FieldWeight{{"body", 1}}}})
 		if err != nil || len(hits) != 1 {
 			t.Fatalf("the chunk that was committed last: %v, %v", hits, err)
 		}

@@ -29,7 +29,8 @@ func TestTurns(t *testing.T) {
 		if _, err := other.Begin(t.Context()); !errors.Is(err, ErrLocked) {
 			t.Fatalf("beside a load: %v, want ErrLocked", err)
 		}
-		if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, n, 1, 40)), load.Commit(t.Context()), load.Close()); err != nil {
+		if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, n, 1, 40)), load.Commit(t.Context()),
+			load.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if !ix.waitForMerges(t.Context()) {
@@ -74,7 +75,8 @@ func TestEmpty(t *testing.T) {
 	if err := Empty(dir); !errors.Is(err, ErrLocked) {
 		t.Errorf("under a load: %v, want ErrLocked", err)
 	}
-	if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 3, 1, 40)), load.Commit(t.Context()), load.Close()); err != nil {
+	if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 3, 1, 40)), load.Commit(t.Context()),
+		load.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if err := Empty(dir); err != nil {

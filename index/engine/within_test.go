@@ -25,7 +25,8 @@ func TestLeftMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Release()
-	req := Request{Words: &Words{Query: Match{Text: "w5x"}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}, Limit: 20}
+	req := Request{Words: &Words{Query: Match{Text: "w5x"}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75},
+		Limit: 20}
 	search := func() {
 		hits, err := s.Search(t.Context(), req)
 		if err != nil || len(hits) != 10 {

@@ -76,7 +76,8 @@ func wordHead(text string, start, end int) uint64 {
 
 func load64(s string) uint64 {
 	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
+		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 func (c *wordCache) bytes() int64 {
@@ -153,7 +154,8 @@ func (c *wordCache) findLong(raw string, head uint64) *knownWord {
 // that is not kept.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
 	count := len(c.tokens.Items) - first
-	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 || uint64(len(c.keys.Items)+len(raw)) > math.MaxUint32 {
+	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 ||
+		uint64(len(c.keys.Items)+len(raw)) > math.MaxUint32 {
 		return false
 	}
 	known := knownWord{first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
@@ -174,7 +176,8 @@ func (c *wordCache) insert(raw string, head uint64, first int, positions uint32)
 	}
 	c.longs++
 	tail := load64(raw[len(raw)-headBytes:])
-	placeLong(c.long.Items, longWord{head: head, tail: tail, knownWord: known, hash: hashLong(raw, head, tail), key: uint32(len(c.keys.Items))})
+	placeLong(c.long.Items, longWord{head: head, tail: tail, knownWord: known, hash: hashLong(raw, head, tail),
+		key: uint32(len(c.keys.Items))})
 	between := middle(raw)
 	c.keys.Grow(len(between))
 	c.keys.Items = append(c.keys.Items, between...)

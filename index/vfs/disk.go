@@ -73,7 +73,8 @@ func (Disk) MkdirAll(name string) error {
 		return err
 	}
 	for _, dir := range slices.Backward(above) {
-		if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) { // one may enter a folder that one may not read
+		// one may enter a folder that one may not read
+		if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}

@@ -19,7 +19,8 @@ type mapping struct {
 func (m *mapping) Bytes() []byte { return m.data }
 
 func (m *mapping) Close() error {
-	return errors.Join(windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(m.data)))), windows.CloseHandle(m.handle))
+	return errors.Join(windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(m.data)))),
+		windows.CloseHandle(m.handle))
 }
 
 func mapFile(f *os.File, size int) (Mapping, error) {
@@ -38,7 +39,8 @@ func mapFile(f *os.File, size int) (Mapping, error) {
 // lockFile locks one byte far behind the text that names the owner, so that
 // others can still read it.
 func lockFile(f *os.File) error {
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{Offset: 1 << 30})
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0,
+		1, 0, &windows.Overlapped{Offset: 1 << 30})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return errLockHeld
 	}

@@ -26,7 +26,8 @@ func lockError(name, owner string, err error) error {
 		}
 		return &fs.PathError{Op: "lock", Path: name, Err: fmt.Errorf("%w by %s", ErrLocked, owner)}
 	}
-	return &fs.PathError{Op: "lock", Path: name, Err: fmt.Errorf("no safe lock here (%w): keep the index on a local disk", err)}
+	return &fs.PathError{Op: "lock", Path: name,
+		Err: fmt.Errorf("no safe lock here (%w): keep the index on a local disk", err)}
 }
 
 // writeOwner notes in a locked file who holds it. What it says is for people

@@ -40,7 +40,8 @@ var _ FS = (*Mem)(nil)
 
 // NewMem returns an empty file system.
 func NewMem() *Mem {
-	return &Mem{live: map[string]*memNode{}, durable: map[string]*memNode{}, dirs: map[string]bool{"/": true, ".": true}, locks: map[string]bool{}}
+	return &Mem{live: map[string]*memNode{}, durable: map[string]*memNode{}, dirs: map[string]bool{"/": true, ".": true},
+		locks: map[string]bool{}}
 }
 
 // Crash returns the file system that a sudden loss of power now could leave; seed

@@ -25,7 +25,8 @@ var networkTypes = map[int64]string{
 }
 
 // networkMounts are the FUSE file systems that keep files on other machines.
-var networkMounts = []string{"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.gcsfuse", "fuse.goofys", "fuse.mount-s3", "fuse.davfs", "fuse.curlftpfs", "fuse.glusterfs", "fuse.juicefs"}
+var networkMounts = []string{"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.gcsfuse", "fuse.goofys", "fuse.mount-s3",
+	"fuse.davfs", "fuse.curlftpfs", "fuse.glusterfs", "fuse.juicefs"}
 
 // networkName is the name of the network file system that f lies on, "" when it
 // lies on none that is known.

@@ -13,8 +13,11 @@ func TestSilent(t *testing.T) {
 		magic       int64
 		mount, want string
 	}{
-		{unix.NFS_SUPER_MAGIC, "", "nfs"}, {unix.V9FS_MAGIC, "", "9p"}, {vboxMagic, "", "vboxsf"}, {unix.EXT4_SUPER_MAGIC, "", ""}, {unix.TMPFS_MAGIC, "", ""},
-		{unix.FUSE_SUPER_MAGIC, "fuse.sshfs", "fuse.sshfs"}, {unix.FUSE_SUPER_MAGIC, "virtiofs", "virtiofs"}, {unix.FUSE_SUPER_MAGIC, "fuse.bindfs", "fuse.bindfs"}, {unix.FUSE_SUPER_MAGIC, "fuseblk", ""}, {unix.FUSE_SUPER_MAGIC, "", ""},
+		{unix.NFS_SUPER_MAGIC, "", "nfs"}, {unix.V9FS_MAGIC, "", "9p"}, {vboxMagic, "", "vboxsf"},
+		{unix.EXT4_SUPER_MAGIC, "", ""}, {unix.TMPFS_MAGIC, "", ""},
+		{unix.FUSE_SUPER_MAGIC, "fuse.sshfs", "fuse.sshfs"}, {unix.FUSE_SUPER_MAGIC, "virtiofs", "virtiofs"},
+		{unix.FUSE_SUPER_MAGIC, "fuse.bindfs", "fuse.bindfs"}, {unix.FUSE_SUPER_MAGIC, "fuseblk", ""},
+		{unix.FUSE_SUPER_MAGIC, "", ""},
 	} {
 		if got := silentOf(c.magic, c.mount); got != c.want {
 			t.Errorf("%#x %s: %q, want %q", c.magic, c.mount, got, c.want)

@@ -29,5 +29,6 @@ func Pins(f File) bool {
 		return false
 	}
 	var s unix.Statfs_t
-	return unix.Fstatfs(int(file.Fd()), &s) == nil && slices.Contains(pinningTypes, int64(uint32(s.Type))) // some types are negative on 32 bits
+	// some types are negative on 32 bits
+	return unix.Fstatfs(int(file.Fd()), &s) == nil && slices.Contains(pinningTypes, int64(uint32(s.Type)))
 }

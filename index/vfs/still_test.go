@@ -23,12 +23,14 @@ func TestStill(t *testing.T) {
 		still  bool
 		err    error
 	}{
-		"nothing":      {func(string) error { return nil }, true, nil},
-		"written":      {func(name string) error { return write(name, "three") }, true, nil},
-		"longer":       {func(name string) error { return write(name, "longer") }, false, nil},
-		"later":        {func(name string) error { return os.Chtimes(name, at, at.Add(time.Microsecond)) }, false, nil},
-		"another file": {func(name string) error { return errors.Join(write(name+".new", "three"), os.Rename(name+".new", name)) }, false, nil},
-		"gone":         {os.Remove, false, fs.ErrNotExist},
+		"nothing": {func(string) error { return nil }, true, nil},
+		"written": {func(name string) error { return write(name, "three") }, true, nil},
+		"longer":  {func(name string) error { return write(name, "longer") }, false, nil},
+		"later":   {func(name string) error { return os.Chtimes(name, at, at.Add(time.Microsecond)) }, false, nil},
+		"another file": {func(name string) error {
+			return errors.Join(write(name+".new", "three"), os.Rename(name+".new", name))
+		}, false, nil},
+		"gone": {os.Remove, false, fs.ErrNotExist},
 	} {
 		name := filepath.Join(t.TempDir(), "file")
 		if err := write(name, "three"); err != nil {

@@ -82,7 +82,8 @@ func TestBehavior(t *testing.T) {
 			info, statErr := f.Stat()
 			var at [2]byte
 			n, atErr := f.ReadAt(at[:], 2)
-			if string(data) != "one" || err != nil || statErr != nil || info.Size() != 3 || info.Name() != "y" || n != 1 || !errors.Is(atErr, io.EOF) {
+			if string(data) != "one" || err != nil || statErr != nil || info.Size() != 3 || info.Name() != "y" || n != 1 ||
+				!errors.Is(atErr, io.EOF) {
 				t.Errorf("read %q %v, %v %v, %d %v", data, err, info, statErr, n, atErr)
 			}
 			if err := f.Close(); err != nil {
@@ -115,7 +116,8 @@ func TestBehavior(t *testing.T) {
 				t.Error(err)
 			}
 			for what, err := range map[string]error{
-				"remove": c.fs.Remove(x), "rename": c.fs.Rename(x, y), "open": second(c.fs.Open(x)), "map": second(c.fs.Map(x)), "stat": second(c.fs.Stat(x)), "list": second(c.fs.List(x)),
+				"remove": c.fs.Remove(x), "rename": c.fs.Rename(x, y), "open": second(c.fs.Open(x)), "map": second(c.fs.Map(x)),
+				"stat": second(c.fs.Stat(x)), "list": second(c.fs.List(x)),
 			} {
 				if !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("%s of what does not exist: %v", what, err)
@@ -197,7 +199,8 @@ func TestCrash(t *testing.T) {
 		seen["removed "+read(t, after, "/d/removed")] = true
 		seen["replaced "+read(t, after, "/d/replaced")] = true
 	}
-	for _, want := range []string{"empty", "short", "torn", "emptied before", "emptied after it", "emptied ", "new -", "new new", "removed -", "removed gone", "replaced old", "replaced newer"} {
+	for _, want := range []string{"empty", "short", "torn", "emptied before", "emptied after it", "emptied ", "new -",
+		"new new", "removed -", "removed gone", "replaced old", "replaced newer"} {
 		if !seen[want] {
 			t.Errorf("in 200 crashes never: %s", want)
 		}
@@ -219,8 +222,12 @@ func TestFaulty(t *testing.T) {
 		return nil
 	}}
 	for op, call := range map[vfs.Op]func() error{
-		vfs.OpCreate: func() error { return second(f.Create("/d/y")) }, vfs.OpOpen: func() error { return second(f.Open("/d/x")) },
-		vfs.OpRename: func() error { return f.Rename("/d/x", "/d/z") }, vfs.OpRemove: func() error { return f.Remove("/d/x") },
+		vfs.OpCreate: func() error { return second(f.Create("/d/y")) }, vfs.OpOpen: func() error {
+			return second(f.Open("/d/x"))
+		},
+		vfs.OpRename: func() error { return f.Rename("/d/x", "/d/z") }, vfs.OpRemove: func() error {
+			return f.Remove("/d/x")
+		},
 		vfs.OpMkdir: func() error { return f.MkdirAll("/e") }, vfs.OpList: func() error { return second(f.List("/d")) },
 		vfs.OpStat: func() error { return second(f.Stat("/d/x")) }, vfs.OpSyncDir: func() error { return f.SyncDir("/d") },
 		vfs.OpMap: func() error { return second(f.Map("/d/x")) }, vfs.OpLock: func() error { return second(f.Lock("/d/l")) },

@@ -38,7 +38,8 @@ func TestWriteFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "taken", "by"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if vfs.WriteFile(filepath.Join(dir, "taken"), nil, 0) == nil || vfs.WriteFile(filepath.Join(dir, "none", "f"), nil, 0) == nil {
+	if vfs.WriteFile(filepath.Join(dir, "taken"), nil, 0) == nil ||
+		vfs.WriteFile(filepath.Join(dir, "none", "f"), nil, 0) == nil {
 		t.Error("written where a folder is, or none")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {

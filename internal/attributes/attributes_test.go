@@ -10,13 +10,15 @@ import (
 // FuzzCut: whatever the text, a list that is cut off is its end, between braces, and its id is
 // one that rule A11 allows. Which lists there are the cases A11 of package chunk say.
 func FuzzCut(f *testing.F) {
-	for _, text := range []string{"a {#b}", "a {/*b*/}", `a { .c k="v w" #b }`, "{: id='x' }", "a {-}", "a {x=1}", "a\n{#b .c}", "a{#b}", "{#a b}", `{a="`, "{#"} {
+	for _, text := range []string{"a {#b}", "a {/*b*/}", `a { .c k="v w" #b }`, "{: id='x' }", "a {-}", "a {x=1}",
+		"a\n{#b .c}", "a{#b}", "{#a b}", `{a="`, "{#"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		rest, id, ok := attributes.Cut(text)
 		list := strings.TrimPrefix(text, rest)
-		if ok != (list != "") || ok && (!strings.HasPrefix(text, rest) || list[0] != '{' || list[len(list)-1] != '}' || strings.ContainsAny(list, "\n")) {
+		if ok != (list != "") || ok && (!strings.HasPrefix(text, rest) || list[0] != '{' || list[len(list)-1] != '}' ||
+			strings.ContainsAny(list, "\n")) {
 			t.Errorf("%q: %q %q %v", text, rest, id, ok)
 		}
 		if strings.ContainsAny(id, "{}#/* \t\n") || !strings.Contains(list, id) {

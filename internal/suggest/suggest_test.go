@@ -30,7 +30,8 @@ func TestSuggestionsForValues(t *testing.T) {
 	values := []string{"one", "draft", "car", "in review", "project/alpha"}
 	for _, c := range []struct{ name, want string }{
 		{"gone", ""}, {"none", ""}, {"craft", ""}, {"far", ""}, {"done", ""},
-		{"drafft", "draft"}, {"Darft", "draft"}, {"drfat", "draft"}, {"in reviw", "in review"}, {"proj", "project/alpha"}, {"", ""},
+		{"drafft", "draft"}, {"Darft", "draft"}, {"drfat", "draft"}, {"in reviw", "in review"}, {"proj", "project/alpha"},
+		{"", ""},
 	} {
 		if got := suggest.NearestValue(c.name, values); got != c.want {
 			t.Errorf("NearestValue(%q) = %q, want %q", c.name, got, c.want)

@@ -18,7 +18,8 @@ type Read struct {
 
 // String implements [fmt.Stringer].
 func (r Read) String() string {
-	return fmt.Sprintf("%d pages of %d mapped files of %d bytes, and %d bytes of others", r.Pages, r.Files, r.Size, r.Bytes)
+	return fmt.Sprintf("%d pages of %d mapped files of %d bytes, and %d bytes of others", r.Pages, r.Files, r.Size,
+		r.Bytes)
 }
 
 // counted counts what is read of files that are not mapped.

@@ -13,7 +13,8 @@ func TestShellQuoted(t *testing.T) {
 	if err != nil {
 		t.Skipf("no sh: %v", err)
 	}
-	for _, text := range []string{"", "embedded", "/notes/a-b.md", "/my notes/x", "postgres://me@host/db?schema=a&hnsw=16", "opensearch://host/it's'", "$(id) `id` \\ \"x\" * ;\n#"} {
+	for _, text := range []string{"", "embedded", "/notes/a-b.md", "/my notes/x", "postgres://me@host/db?schema=a&hnsw=16",
+		"opensearch://host/it's'", "$(id) `id` \\ \"x\" * ;\n#"} {
 		got, err := exec.Command(sh, "-c", "printf %s "+wording.ShellQuoted(text)).Output()
 		if err != nil || string(got) != text {
 			t.Errorf("%q: a shell reads %q, %v", wording.ShellQuoted(text), got, err)

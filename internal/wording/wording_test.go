@@ -18,7 +18,8 @@ func TestClean(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 32_400_000: "32 MB", 9_949_000: "9.9 MB", 999_600: "1.0 MB"} {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 32_400_000: "32 MB", 9_949_000: "9.9 MB",
+		999_600: "1.0 MB"} {
 		if got := Bytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
 		}

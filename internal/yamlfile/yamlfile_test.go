@@ -14,7 +14,9 @@ import (
 // proportion.
 func TestHostile(t *testing.T) {
 	const n = 100_000
-	for _, pattern := range []string{"[", "{a: ", "[']', ", "- ", "? ", "!a ", "&a ", "*a ", "[&a ", "a: b: ", "[a, ", "{a, ", "? - ", "'", "\"\\", "| ", "a\n ", "%\n", "---\n", "#", ": ", "- - ? ", "[{", "!<", "\t", "<<: ", "[ - ", "- a ", "? a ", "a: 1 ", "- [", "? {", "x: - ", "], [", ", - ", "&a [", "!a {"} {
+	for _, pattern := range []string{"[", "{a: ", "[']', ", "- ", "? ", "!a ", "&a ", "*a ", "[&a ", "a: b: ", "[a, ",
+		"{a, ", "? - ", "'", "\"\\", "| ", "a\n ", "%\n", "---\n", "#", ": ", "- - ? ", "[{", "!<", "\t", "<<: ", "[ - ",
+		"- a ", "? a ", "a: 1 ", "- [", "? {", "x: - ", "], [", ", - ", "&a [", "!a {"} {
 		for _, before := range []string{"", "a: ", "a:\n  - ", "[", "a: {", "a: [ b"} {
 			text := before + strings.Repeat(pattern, n/len(pattern))
 			var began, ended runtime.MemStats
@@ -42,7 +44,8 @@ func TestByteOrderMark(t *testing.T) {
 	if err := yamlfile.Decode(file.Docs[0].Body, &got); err != nil || got["limit"] != 3 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := yamlfile.Parse("\ufeff[", yamlfile.Limits{Bytes: 100, Depth: 0}); err == nil || !strings.HasPrefix(err.Error(), "line 1, column 1:") {
+	if _, err := yamlfile.Parse("\ufeff[", yamlfile.Limits{Bytes: 100, Depth: 0}); err == nil ||
+		!strings.HasPrefix(err.Error(), "line 1, column 1:") {
 		t.Errorf("%v", err)
 	}
 }
@@ -62,7 +65,8 @@ func TestDepth(t *testing.T) {
 		block:                                                         "",
 		block + strings.Repeat(" ", 10) + "a: 1\n":                    "line 11, column 11",
 		strings.Repeat("a: 1\n", 1) + strings.Repeat("# [[[[[\n", 99): "",
-		"a: '" + strings.Repeat("[", 99) + "'\nb: x" + strings.Repeat("[", 99) + "\nc: |\n  " + strings.Repeat("[", 99) + "\n": "",
+		"a: '" + strings.Repeat("[", 99) + "'\nb: x" + strings.Repeat("[", 99) + "\nc: |\n  " + strings.Repeat("[", 99) +
+			"\n": "",
 		strings.Repeat("- a: 1\n  b: 2\n", 99):                                              "",
 		"a: [" + strings.Repeat("- ", 20) + "]":                                             "line 1, column 21",
 		"a: [" + strings.Repeat("-1, ", 99) + "]\nb: {" + strings.Repeat("c, ", 99) + "}\n": "",
@@ -88,7 +92,8 @@ func TestDecoderPanics(t *testing.T) {
 	if err := yamlfile.Decode(file.Docs[0].Body, &into); !errors.As(err, &fault) {
 		t.Error(err)
 	}
-	if _, err := yamlfile.Parse("a: b", yamlfile.Limits{Bytes: 3, Depth: 10}); err == nil || !strings.Contains(err.Error(), "at most 3") {
+	if _, err := yamlfile.Parse("a: b", yamlfile.Limits{Bytes: 3, Depth: 10}); err == nil ||
+		!strings.Contains(err.Error(), "at most 3") {
 		t.Error(err)
 	}
 }

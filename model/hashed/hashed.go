@@ -44,7 +44,9 @@ func (e Embedder) Embed(ctx context.Context, _ model.Purpose, texts []string) ([
 
 func (e Embedder) embed(text string) []float32 {
 	sum := make([]float64, e.dims)
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	for _, word := range words {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(word)) // never fails

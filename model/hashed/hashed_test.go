@@ -10,7 +10,8 @@ import (
 )
 
 func TestTextsThatShareWordsAreNear(t *testing.T) {
-	v, err := hashed.New(128).Embed(context.Background(), model.Passage, []string{"rotate the token", "the token rotates daily", "bread and butter", "?!"})
+	v, err := hashed.New(128).Embed(context.Background(), model.Passage,
+		[]string{"rotate the token", "the token rotates daily", "bread and butter", "?!"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,8 @@ type Chat struct {
 // NewChat returns a client; nothing is asked yet. Errors wrap ErrConfig.
 func NewChat(o ChatOptions) (*Chat, error) {
 	// One attempt: who waits for the reply would rather go on without it.
-	at, err := endpoint{kind: ErrChatUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: 1, most: maxChatAnswer,
+	at, err := endpoint{kind: ErrChatUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: 1,
+		most:   maxChatAnswer,
 		client: o.Client}.open("chat ", "/chat/completions")
 	switch {
 	case err != nil:
@@ -81,7 +82,8 @@ func (c *Chat) Complete(ctx context.Context, system, user string) (string, error
 	reasons := c.reasons.Load()
 	reply, err := c.ask(ctx, reasons, system, user)
 	_, refused := errors.AsType[*tooMuchError](err)
-	if refused && !reasons && (strings.Contains(err.Error(), "max_tokens") || strings.Contains(err.Error(), "temperature")) {
+	if refused && !reasons && (strings.Contains(err.Error(), "max_tokens") ||
+		strings.Contains(err.Error(), "temperature")) {
 		c.reasons.Store(true)
 		return c.ask(ctx, true, system, user)
 	}
@@ -89,7 +91,8 @@ func (c *Chat) Complete(ctx context.Context, system, user string) (string, error
 }
 
 func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (string, error) {
-	asked := map[string]any{"model": c.o.Model, "stream": false, "messages": []chatMessage{{"system", system}, {"user", user}}}
+	asked := map[string]any{"model": c.o.Model, "stream": false,
+		"messages": []chatMessage{{"system", system}, {"user", user}}}
 	if reasons {
 		asked["max_completion_tokens"] = c.o.MaxTokens
 	} else {

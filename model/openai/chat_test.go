@@ -32,14 +32,18 @@ func TestChat(t *testing.T) {
 			MaxTokens   int `json:"max_tokens"`
 			Messages    []chatMessage
 		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer top-secret" {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/chat/completions" ||
+			r.Header.Get("Authorization") != "Bearer top-secret" {
 			t.Errorf("%s %v, %v", r.URL.Path, r.Header, err)
 		}
-		if body.Model != "m" || body.Temperature == nil || *body.Temperature != 0 || body.MaxTokens != DefaultMaxTokens || len(body.Messages) != 2 ||
-			body.Messages[0] != (chatMessage{"system", "do this"}) || body.Messages[1] != (chatMessage{"user", "with \"that\""}) {
+		if body.Model != "m" || body.Temperature == nil || *body.Temperature != 0 || body.MaxTokens != DefaultMaxTokens ||
+			len(body.Messages) != 2 ||
+			body.Messages[0] != (chatMessage{"system", "do this"}) ||
+			body.Messages[1] != (chatMessage{"user", "with \"that\""}) {
 			t.Errorf("asked %+v", body)
 		}
-		fmt.Fprint(w, `{"choices":[{"message":{"role":"assistant","content":"the reply"}},{"message":{"content":"another"}}]}`)
+		fmt.Fprint(w,
+			`{"choices":[{"message":{"role":"assistant","content":"the reply"}},{"message":{"content":"another"}}]}`)
 	})
 	if reply, err := c.Complete(context.Background(), "do this", `with "that"`); err != nil || reply != "the reply" {
 		t.Errorf("%q, %v", reply, err)
@@ -85,7 +89,8 @@ func TestChatAnswers(t *testing.T) {
 		want    string
 		message string
 	}{
-		{200, `{"choices":[{"message":{"content":[{"type":"text","text":"in "},{"type":"image"},{"type":"text","text":"parts"}]}}]}`, "in parts", ""},
+		{200, `{"choices":[{"message":{"content":[{"type":"text","text":"in ` +
+			`"},{"type":"image"},{"type":"text","text":"parts"}]}}]}`, "in parts", ""},
 		{200, `{"choices":[]}`, "", "no reply"},
 		{200, `{"choices":[{"message":{"content":null}}]}`, "", "empty reply"},
 		{200, `{"choices":[{"message":{"content":" \n"}}]}`, "", "empty reply"},
@@ -101,7 +106,8 @@ func TestChatAnswers(t *testing.T) {
 		if reply != c.want || (err == nil) != (c.message == "") {
 			t.Errorf("%.40s: %q, %v", c.body, reply, err)
 		}
-		if err != nil && (!errors.Is(err, ErrChatUnavailable) || !strings.Contains(err.Error(), c.message) || strings.Contains(err.Error(), "top-secret")) {
+		if err != nil && (!errors.Is(err, ErrChatUnavailable) || !strings.Contains(err.Error(), c.message) ||
+			strings.Contains(err.Error(), "top-secret")) {
 			t.Errorf("%.40s: %v", c.body, err)
 		}
 	}
@@ -118,7 +124,8 @@ func TestChatInTime(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := c.Complete(ctx, "s", "u"); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrChatUnavailable) {
+	if _, err := c.Complete(ctx, "s", "u"); !errors.Is(err, context.DeadlineExceeded) ||
+		!errors.Is(err, ErrChatUnavailable) {
 		t.Errorf("%v", err)
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -127,13 +134,15 @@ func TestChatInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nobody.Complete(context.Background(), "s", "u"); !errors.Is(err, ErrChatUnavailable) || !strings.Contains(err.Error(), "cannot be reached") {
+	if _, err := nobody.Complete(context.Background(), "s", "u"); !errors.Is(err, ErrChatUnavailable) ||
+		!strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestChatConfig(t *testing.T) {
-	for _, o := range []ChatOptions{{}, {URL: "localhost:1", Model: "m"}, {URL: "http://h"}, {URL: "ftp://h", Model: "m"}, {URL: "http://u:password@h", Model: "m"}} {
+	for _, o := range []ChatOptions{{}, {URL: "localhost:1", Model: "m"}, {URL: "http://h"}, {URL: "ftp://h", Model: "m"},
+		{URL: "http://u:password@h", Model: "m"}} {
 		if _, err := NewChat(o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "password@") {
 			t.Errorf("%+v: %v", o, err)
 		}

@@ -49,7 +49,8 @@ func TestOneDeadlyText(t *testing.T) {
 					})
 					o := options(&httptest.Server{URL: "http://server"})
 					o.Client = &http.Client{Transport: closing{direct{h}}}
-					o.Dims, o.Batch, o.Attempts, o.Timeout, o.QueryTimeout, o.Rest = 2, 16, attempts, time.Minute, time.Second, time.Minute
+					o.Dims, o.Batch, o.Attempts, o.Timeout, o.QueryTimeout, o.Rest = 2, 16, attempts, time.Minute, time.Second,
+						time.Minute
 					e, err := New(t.Context(), o)
 					if err != nil {
 						t.Fatal(err)
@@ -162,7 +163,8 @@ func TestAlwaysClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.Embed(t.Context(), model.Passage, []string{"a", "b", strings.Repeat("c", 4000)})
-	if !errors.Is(err, ErrUnavailable) || !strings.HasSuffix(err.Error(), "closed the connection without an answer") || count.Load() > 2*DefaultAttempts {
+	if !errors.Is(err, ErrUnavailable) || !strings.HasSuffix(err.Error(), "closed the connection without an answer") ||
+		count.Load() > 2*DefaultAttempts {
 		t.Errorf("%d requests: %v", count.Load(), err)
 	}
 }
@@ -186,7 +188,8 @@ func TestMessages(t *testing.T) {
 		}))
 		_, err := New(context.Background(), Options{URL: s.URL + c.path, Model: "m"})
 		s.Close()
-		if err == nil || !strings.Contains(err.Error(), c.say) || c.path == "/" && !strings.HasSuffix(err.Error(), s.URL+"/v1") {
+		if err == nil || !strings.Contains(err.Error(), c.say) ||
+			c.path == "/" && !strings.HasSuffix(err.Error(), s.URL+"/v1") {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}

@@ -75,7 +75,8 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.url)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%w: %surl %q: must be an address such as http://localhost:11434/v1", ErrConfig, what, redact(e.url))
+		return nil, fmt.Errorf("%w: %surl %q: must be an address such as http://localhost:11434/v1", ErrConfig, what,
+			redact(e.url))
 	case u.User != nil:
 		return nil, fmt.Errorf("%w: %surl %q: must not hold a password; give a key instead", ErrConfig, what, redact(e.url))
 	case strings.ContainsFunc(e.key, unicode.IsControl):
@@ -176,7 +177,8 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 
 // try makes one request. retry is below 0 when another attempt cannot help, the
 // time to wait when the server names one, and 0 otherwise.
-func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration, err error) {
+func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
+	err error) {
 	ctx, cancel := context.WithTimeout(asked, e.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
@@ -206,7 +208,9 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	case closes(err):
 		err = &failedError{e.fault("closed the connection without an answer"), true}
 	case untrusted:
-		away, err = true, e.fault("is not trusted: %w: is its certificate valid, and its authority among those that the system trusts? (SSL_CERT_FILE can name a file with the authority's, but not on macOS and Windows)", errors.Unwrap(err))
+		away, err = true, e.fault("is not trusted: %w: is its certificate valid, and its authority among those that the "+
+			"system trusts? (SSL_CERT_FILE can name a file with the authority's, but not on macOS and Windows)",
+			errors.Unwrap(err))
 	default:
 		away, err = true, e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
@@ -321,7 +325,8 @@ func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 	case code == http.StatusNotFound:
 		return fmt.Sprintf("knows no model %q or no such address (%s): %s", e.model, resp.Status, message)
 	case code >= 300 && code < 400:
-		return fmt.Sprintf("answered %s, which is not followed: its address may be %s", resp.Status, redact(e.quoted([]byte(resp.Header.Get("Location")))))
+		return fmt.Sprintf("answered %s, which is not followed: its address may be %s", resp.Status,
+			redact(e.quoted([]byte(resp.Header.Get("Location")))))
 	}
 	return fmt.Sprintf("answered %s: %s", resp.Status, message)
 }

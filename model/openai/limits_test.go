@@ -110,7 +110,8 @@ func TestRerankTooMuch(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || len(scores) != len(texts) || scores[3] != 300 || scores[19] > float64(most.chars) || count.Load() > 24 {
+		if err != nil || len(scores) != len(texts) || scores[3] != 300 || scores[19] > float64(most.chars) ||
+			count.Load() > 24 {
 			t.Errorf("%v, %v after %d requests", scores, err, count.Load())
 		}
 	}
@@ -126,7 +127,9 @@ func longest(texts []string) (n int) {
 // TestOtherAddress: texts and the key go to no other address than the one that was
 // given.
 func TestOtherAddress(t *testing.T) {
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another address was asked") }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("another address was asked")
+	}))
 	defer elsewhere.Close()
 	for _, status := range []int{301, 302, 307, 308} {
 		s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {
@@ -141,7 +144,8 @@ func TestOtherAddress(t *testing.T) {
 			}
 			before := count.Load()
 			_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
-			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), elsewhere.URL+"/v2/embeddings") || strings.Contains(err.Error(), "secret") || count.Load() != before+1 {
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), elsewhere.URL+"/v2/embeddings") ||
+				strings.Contains(err.Error(), "secret") || count.Load() != before+1 {
 				t.Errorf("%d: %v", status, err)
 			}
 		}
@@ -156,9 +160,11 @@ func TestWhatIsSaid(t *testing.T) {
 		kind, say string
 		want, not string
 	}{
-		"the key at the end of what is read": {401, "", strings.Repeat("x", 280) + " wrong key " + key, "wrong key …", "secret"},
-		"a fault that is called a success":   {200, "", `{"error":{"message":"no provider for this model"}}`, "gave 0 vectors for 1 texts: {\"message\":\"no provider", ""},
-		"a page of a proxy":                  {502, "text/html", "<html>", "502 Bad Gateway: an HTML page", "address of an API"},
+		"the key at the end of what is read": {401, "", strings.Repeat("x", 280) + " wrong key " + key, "wrong key …",
+			"secret"},
+		"a fault that is called a success": {200, "", `{"error":{"message":"no provider for this model"}}`,
+			"gave 0 vectors for 1 texts: {\"message\":\"no provider", ""},
+		"a page of a proxy": {502, "text/html", "<html>", "502 Bad Gateway: an HTML page", "address of an API"},
 	} {
 		s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", c.kind)
@@ -172,12 +178,14 @@ func TestWhatIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
-		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) || c.not != "" && strings.Contains(err.Error(), c.not) {
+		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) ||
+			c.not != "" && strings.Contains(err.Error(), c.not) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, wrong := range []string{"secret\n", "sec\x00ret"} {
-		if _, err := New(context.Background(), Options{URL: "http://localhost/v1", Model: "m", Key: wrong}); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "sec") {
+		if _, err := New(context.Background(), Options{URL: "http://localhost/v1", Model: "m", Key: wrong}); !errors.Is(err,
+			ErrConfig) || strings.Contains(err.Error(), "sec") {
 			t.Errorf("key %q: %v", wrong, err)
 		}
 	}
@@ -204,14 +212,16 @@ func TestSlowBody(t *testing.T) {
 	}
 	for range 2 {
 		_, err = e.Embed(context.Background(), model.Query, []string{"x"})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not answer in time") || count.Load() > 1 {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not answer in time") ||
+			count.Load() > 1 {
 			t.Errorf("%v after %d requests", err, count.Load())
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(30*time.Millisecond, cancel)
 	_, err = e.Embed(ctx, model.Passage, []string{"x"})
-	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "in time") || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "in time") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("given up: %v", err)
 	}
 	ctx, cancel = context.WithCancel(context.Background())
@@ -221,7 +231,8 @@ func TestSlowBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.Embed(ctx, model.Passage, []string{"x"})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is it running") || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is it running") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("given up between attempts: %v", err)
 	}
 }

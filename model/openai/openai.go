@@ -88,8 +88,10 @@ var _ model.Embedder = (*Embedder)(nil)
 // New returns an embedder, and asks the server for the number of dimensions when
 // the options leave it open. Errors wrap ErrConfig or ErrUnavailable.
 func New(ctx context.Context, o Options) (*Embedder, error) {
-	at, err := endpoint{kind: ErrUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: o.Attempts, most: maxAnswer,
-		connect: o.ConnectTimeout, client: o.Client, sleep: o.sleep, rest: &rest{length: o.Rest, now: time.Now}}.open("", "/embeddings")
+	at, err := endpoint{kind: ErrUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout,
+		attempts: o.Attempts, most: maxAnswer,
+		connect: o.ConnectTimeout, client: o.Client, sleep: o.sleep, rest: &rest{length: o.Rest, now: time.Now}}.open("",
+		"/embeddings")
 	switch {
 	case err != nil:
 		return nil, err
@@ -281,7 +283,8 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 			return nil, e.at.fault("gave a vector without numbers for text %d: does it serve a model of embeddings?", at)
 		}
 		if want := e.o.Dims; want != 0 && len(d.Embedding) != want {
-			return nil, e.at.fault("gave a vector of %d dimensions, not %d: does it serve another model by now?", len(d.Embedding), e.o.Dims)
+			return nil, e.at.fault("gave a vector of %d dimensions, not %d: does it serve another model by now?",
+				len(d.Embedding), e.o.Dims)
 		}
 		v, err := e.unit(d.Embedding, at)
 		if err != nil {

@@ -20,7 +20,8 @@ import (
 )
 
 // server answers each request by handle, and counts them.
-func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter, r *http.Request)) (*httptest.Server, *atomic.Int64) {
+func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter,
+	r *http.Request)) (*httptest.Server, *atomic.Int64) {
 	t.Helper()
 	h, count := counted(t, handle)
 	s := httptest.NewServer(h)
@@ -29,7 +30,8 @@ func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWr
 }
 
 // counted is what such a server does.
-func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter, r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
+func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter,
+	r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
 	count := new(atomic.Int64)
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
@@ -65,7 +67,8 @@ func vectors(texts []string, w http.ResponseWriter) {
 }
 
 func options(s *httptest.Server) Options {
-	return Options{URL: s.URL + "/v1", Model: "m", Batch: 3, Key: "secret", sleep: func(context.Context, time.Duration) error { return nil }}
+	return Options{URL: s.URL + "/v1", Model: "m", Batch: 3, Key: "secret",
+		sleep: func(context.Context, time.Duration) error { return nil }}
 }
 
 func TestEmbed(t *testing.T) {
@@ -146,7 +149,8 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
-			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") {
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) ||
+				!strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("got %v", err)
 			}
 			if want := int64(map[bool]int{true: DefaultAttempts, false: 1}[c.status == 503]); count.Load() != want {
@@ -167,15 +171,18 @@ func TestZeros(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := e.Embed(t.Context(), model.Passage, []string{"known", "unknown"}); err != nil || fmt.Sprint(v) != "[[0 1] []]" || v[1] != nil {
+	if v, err := e.Embed(t.Context(), model.Passage, []string{"known", "unknown"}); err != nil ||
+		fmt.Sprint(v) != "[[0 1] []]" || v[1] != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 	answer = `{"data":[{"index":0,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
-	if v, err := e.Embed(t.Context(), model.Passage, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "wrongly: 0 of 2") {
+	if v, err := e.Embed(t.Context(), model.Passage, []string{"a", "b"}); err == nil ||
+		!strings.Contains(err.Error(), "wrongly: 0 of 2") {
 		t.Errorf("numbered twice: %v, %v", v, err)
 	}
 	o.Dims, answer = 0, `{"data":[{"embedding":[0,0]}]}`
-	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "vector of zeros") {
+	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) ||
+		!strings.Contains(err.Error(), "vector of zeros") {
 		t.Errorf("nothing but zeros: %v", err)
 	}
 }
@@ -227,7 +234,8 @@ func TestSlowAndGone(t *testing.T) {
 	if e, err = New(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "is it running") {
+	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) ||
+		!strings.Contains(err.Error(), "is it running") {
 		t.Errorf("gone: %v", err)
 	}
 }
@@ -235,12 +243,15 @@ func TestSlowAndGone(t *testing.T) {
 // TestUnknownAuthority: of a server whose certificate the system does not trust it is said what
 // to do, not that it is not running; with the certificate it answers.
 func TestUnknownAuthority(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[{"embedding":[1,0]}]}`) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"data":[{"embedding":[1,0]}]}`)
+	}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that hangs up
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	o := options(s)
-	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SSL_CERT_FILE") || strings.Contains(err.Error(), "running") {
+	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SSL_CERT_FILE") ||
+		strings.Contains(err.Error(), "running") {
 		t.Errorf("%v", err)
 	}
 	o.Client = s.Client()
@@ -250,7 +261,8 @@ func TestUnknownAuthority(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://x/", Model: "m"}, {URL: "http://x"}, {URL: "http://x", Model: "m", Dims: -1}, {URL: "http://user:secret@x", Model: "m"}} {
+	for _, o := range []Options{{}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://x/", Model: "m"}, {URL: "http://x"},
+		{URL: "http://x", Model: "m", Dims: -1}, {URL: "http://user:secret@x", Model: "m"}} {
 		if _, err := New(context.Background(), o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%+v: %v", o, err)
 		}

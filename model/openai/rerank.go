@@ -80,7 +80,8 @@ func NewReranker(o RerankOptions) (*Reranker, error) {
 	if o.Shape == "" {
 		o.Shape = ShapeCohere
 	}
-	at, err := endpoint{kind: ErrRerankUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: o.Attempts, most: maxRerankAnswer,
+	at, err := endpoint{kind: ErrRerankUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout,
+		attempts: o.Attempts, most: maxRerankAnswer,
 		client: o.Client, sleep: o.sleep}.open("rerank ", "/rerank")
 	switch {
 	case err != nil:
@@ -166,7 +167,8 @@ func (r *Reranker) request(ctx context.Context, query string, texts []string) ([
 	if r.o.Shape == ShapeTEI {
 		body, err = json.Marshal(map[string]any{"query": query, "texts": texts, "truncate": true})
 	} else {
-		body, err = json.Marshal(map[string]any{"model": r.o.Model, "query": query, "documents": texts, "top_n": len(texts), "return_documents": false})
+		body, err = json.Marshal(map[string]any{"model": r.o.Model, "query": query, "documents": texts, "top_n": len(texts),
+			"return_documents": false})
 	}
 	if err != nil {
 		return nil, err

@@ -14,7 +14,8 @@ import (
 )
 
 // rerankServer answers each request by handle, which gets its number and texts.
-func rerankServer(t *testing.T, shape Shape, handle func(n int64, texts []string, w http.ResponseWriter)) (*Reranker, *atomic.Int64) {
+func rerankServer(t *testing.T, shape Shape, handle func(n int64, texts []string, w http.ResponseWriter)) (*Reranker,
+	*atomic.Int64) {
 	t.Helper()
 	var count atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -22,7 +23,8 @@ func rerankServer(t *testing.T, shape Shape, handle func(n int64, texts []string
 			Model, Query     string
 			Documents, Texts []string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Query != "cat" || r.URL.Path != "/v1/rerank" || r.Header.Get("Authorization") != "Bearer secret" {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Query != "cat" || r.URL.Path != "/v1/rerank" ||
+			r.Header.Get("Authorization") != "Bearer secret" {
 			t.Errorf("request %s %+v, %v", r.URL.Path, body, err)
 		}
 		texts := body.Documents
@@ -34,8 +36,9 @@ func rerankServer(t *testing.T, shape Shape, handle func(n int64, texts []string
 		handle(count.Add(1), texts, w)
 	}))
 	t.Cleanup(s.Close)
-	r, err := NewReranker(RerankOptions{URL: s.URL + "/v1/", Model: "m", Shape: shape, Key: "secret", Batch: 2, MaxChars: 5,
-		sleep: func(context.Context, time.Duration) error { return nil }})
+	r, err := NewReranker(RerankOptions{URL: s.URL + "/v1/", Model: "m", Shape: shape, Key: "secret", Batch: 2,
+		MaxChars: 5,
+		sleep:    func(context.Context, time.Duration) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,8 @@ func TestRerankWaitsWhenBusy(t *testing.T) {
 		w.Header().Set("Retry-After", "3600")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, ErrRerankUnavailable) || !strings.Contains(err.Error(), "asks to wait 1h") {
+	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, ErrRerankUnavailable) ||
+		!strings.Contains(err.Error(), "asks to wait 1h") {
 		t.Errorf("busy for an hour: %v", err)
 	}
 }
@@ -114,7 +118,8 @@ func TestRerankNonsense(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, `{"results":`)
 	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, ErrRerankUnavailable) || !strings.Contains(err.Error(), "broke off its answer") {
+	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, ErrRerankUnavailable) ||
+		!strings.Contains(err.Error(), "broke off its answer") {
 		t.Errorf("half a body: %v", err)
 	}
 	r, _ = rerankServer(t, ShapeCohere, func(_ int64, _ []string, w http.ResponseWriter) {
@@ -122,7 +127,8 @@ func TestRerankNonsense(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, "<html>secret")
 	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); err == nil || !strings.Contains(err.Error(), "an HTML page") || strings.Contains(err.Error(), "secret") {
+	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); err == nil ||
+		!strings.Contains(err.Error(), "an HTML page") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a page: %v", err)
 	}
 }
@@ -134,11 +140,13 @@ func TestRerankOptions(t *testing.T) {
 		"no reranking model":    {URL: "http://host/v1"},
 		"must be cohere or tei": {URL: "http://host/v1", Model: "m", Shape: "jina"},
 	} {
-		if _, err := NewReranker(o); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), say) || strings.Contains(err.Error(), "a:b") {
+		if _, err := NewReranker(o); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), say) ||
+			strings.Contains(err.Error(), "a:b") {
 			t.Errorf("%+v: %v, want %q", o, err, say)
 		}
 	}
-	if r, err := NewReranker(RerankOptions{URL: "http://host/rerank", Shape: ShapeTEI}); err != nil || r.o.URL != "http://host/rerank" {
+	if r, err := NewReranker(RerankOptions{URL: "http://host/rerank", Shape: ShapeTEI}); err != nil ||
+		r.o.URL != "http://host/rerank" {
 		t.Errorf("an address that is whole: %v", err)
 	}
 }

@@ -30,7 +30,9 @@ func TestTransformerEmbeds(t *testing.T) {
 	if e.Dims() != 384 {
 		t.Fatalf("%d dimensions", e.Dims())
 	}
-	v, err := e.Embed(t.Context(), model.Passage, []string{"a cat sits on the mat", "", "a kitten rests on the rug", "stock prices fell", strings.Repeat("very long ", 5000)})
+	v, err := e.Embed(t.Context(), model.Passage,
+		[]string{"a cat sits on the mat", "", "a kitten rests on the rug", "stock prices fell",
+			strings.Repeat("very long ", 5000)})
 	if err != nil || len(v) != 5 {
 		t.Fatalf("%d vectors, %v", len(v), err)
 	}

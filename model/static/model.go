@@ -53,9 +53,11 @@ func Open(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: format version %d: this program reads version %d", ErrCorrupt, n[0], version)
 	}
 	dims, pieces, slots, text, longest, unknown := int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), n[6]
-	if dims < 1 || dims > 1<<14 || pieces < 1 || pieces > 1<<24 || slots <= pieces || slots > 1<<26 || slots&(slots-1) != 0 ||
+	if dims < 1 || dims > 1<<14 || pieces < 1 || pieces > 1<<24 || slots <= pieces || slots > 1<<26 ||
+		slots&(slots-1) != 0 ||
 		text > 1<<30 || longest > text || int(unknown) >= pieces {
-		return nil, fmt.Errorf("%w: lengths out of range: %d dims, %d pieces, %d slots, %d bytes of text", ErrCorrupt, dims, pieces, slots, text)
+		return nil, fmt.Errorf("%w: lengths out of range: %d dims, %d pieces, %d slots, %d bytes of text", ErrCorrupt, dims,
+			pieces, slots, text)
 	}
 	pos := headerBytes
 	take := func(size int) []byte {

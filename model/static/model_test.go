@@ -146,7 +146,8 @@ func BenchmarkEmbed(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	words := strings.Fields("the configuration of a search engine decides which documents stand first and why embedding tokenizers matter less than fields")
+	words := strings.Fields("the configuration of a search engine decides which documents stand first and why " +
+		"embedding tokenizers matter less than fields")
 	text := strings.Join(slices.Repeat(words, 100/len(words)+1)[:100], " ")
 	e, dst := static.NewEncoder(m), make([]float32, 256)
 	b.Run("100 words", func(b *testing.B) {

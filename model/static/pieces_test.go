@@ -55,7 +55,8 @@ func checkPieces(t *testing.T, tokenizer, other *static.Tokenizer, text string) 
 	last, count := 0, 0
 	tokenizer.Pieces(text, func(start, end int) bool {
 		if start < last || end < start || end > len(text) {
-			t.Fatalf("piece %d is [%d, %d) of %d bytes, the one before ends at %d: %q", count, start, end, len(text), last, around(text, start))
+			t.Fatalf("piece %d is [%d, %d) of %d bytes, the one before ends at %d: %q", count, start, end, len(text), last,
+				around(text, start))
 		}
 		for _, at := range []int{start, end} {
 			if at < len(text) && !utf8.RuneStart(text[at]) && utf8.ValidString(text) {
@@ -97,7 +98,8 @@ func TestPiecesEqualEncode(t *testing.T) {
 		t.Fatalf("only %d bytes", all.Len())
 	}
 	checkPieces(t, tokenizer, other, all.String())
-	checkPieces(t, tokenizer, other, strings.Repeat("\u4e2d", 20_000)+"\u0301 "+strings.Repeat("x", 40_000)+strings.Repeat("\uac00", 20_000)+"!")
+	checkPieces(t, tokenizer, other, strings.Repeat("\u4e2d", 20_000)+"\u0301 "+strings.Repeat("x", 40_000)+
+		strings.Repeat("\uac00", 20_000)+"!")
 }
 
 // TestPiecesStop: yield ends it, and the tokenizer goes on.
@@ -112,7 +114,9 @@ func TestPiecesStop(t *testing.T) {
 }
 
 func FuzzPieces(f *testing.F) {
-	for _, s := range []string{"Hello, w\u00f6rld \u4e2d\u6587 \xff\xfe", "e\u0301\u0323x\u0302", "\ud55c\uad6d\uc5b4 \u1112\u1161\u11ab", "a\u00adb\u200dc\x00d", strings.Repeat("x", 150), "\U0001f469\u200d\U0001f4bb \u2764\ufe0f 1\ufe0f\u20e3", "\u0e01\u0e33 \u1f82\ufb03 \U0001d165\U0001d16e"} {
+	for _, s := range []string{"Hello, w\u00f6rld \u4e2d\u6587 \xff\xfe", "e\u0301\u0323x\u0302",
+		"\ud55c\uad6d\uc5b4 \u1112\u1161\u11ab", "a\u00adb\u200dc\x00d", strings.Repeat("x", 150),
+		"\U0001f469\u200d\U0001f4bb \u2764\ufe0f 1\ufe0f\u20e3", "\u0e01\u0e33 \u1f82\ufb03 \U0001d165\U0001d16e"} {
 		f.Add(s)
 	}
 	v := vocabulary(f)

@@ -69,7 +69,8 @@ func lettersIn(text string, start, end int) letters {
 
 func load64(s string) uint64 {
 	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
+		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // place is where a word belongs among the recent ones.
@@ -358,5 +359,6 @@ func isMark(r rune) bool {
 }
 
 func isPunctuation(r rune) bool {
-	return r < 128 && class[r] == classPunctuation || unicode.IsPunct(r) && !unicode.Is(later, r) || r == 0x166D || r == 0x111C9
+	return r < 128 && class[r] == classPunctuation || unicode.IsPunct(r) && !unicode.Is(later, r) || r == 0x166D ||
+		r == 0x111C9
 }

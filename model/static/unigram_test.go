@@ -21,9 +21,11 @@ import (
 var sentences = []string{
 	"The index remembers every document of the folder.", "Der Ordner enthält zwölf Dokumente über Straßenbäume.",
 	"Папка содержит двенадцать документов о поиске.", "Το ευρετήριο θυμάται κάθε έγγραφο του φακέλου.",
-	"يتذكر الفهرس كل مستند في المجلد.", "इंडेक्स फ़ोल्डर के हर दस्तावेज़ को याद रखता है।", "ดัชนีจำเอกสารทุกฉบับในโฟลเดอร์ได้ดี น้ำ",
+	"يتذكر الفهرس كل مستند في المجلد.", "इंडेक्स फ़ोल्डर के हर दस्तावेज़ को याद रखता है।",
+	"ดัชนีจำเอกสารทุกฉบับในโฟลเดอร์ได้ดี น้ำ",
 	"索引会记住文件夹中的每个文档。", "索引はフォルダーのすべての文書を覚えています。", "색인은 폴더의 모든 문서를 기억합니다.",
-	"Chỉ mục ghi nhớ mọi tài liệu trong thư mục.", "האינדקס זוכר כל מסמך בתיקייה.", "Dizin, klasördeki İstanbul belgelerini hatırlar.",
+	"Chỉ mục ghi nhớ mọi tài liệu trong thư mục.", "האינדקס זוכר כל מסמך בתיקייה.", "Dizin, klasördeki İstanbul " +
+		"belgelerini hatırlar.",
 	"ﬁle № ½ … e\u0301 \u1100\u1161\u11a8 ｶﾞ Ａ\u0301 \u00a0 a\u2581b ſ",
 }
 
@@ -47,7 +49,8 @@ func smallTable(t testing.TB) ([]UnigramPiece, []byte) {
 	}
 	pieces := []UnigramPiece{{}, {}}
 	for _, text := range slices.Sorted(mapsKeys(texts)) {
-		p := UnigramPiece{Text: text, Score: -1 - 12*random.Float64()/float64(utf8.RuneCountInString(text)), English: -20, Seen: true}
+		p := UnigramPiece{Text: text, Score: -1 - 12*random.Float64()/float64(utf8.RuneCountInString(text)), English: -20,
+			Seen: true}
 		if strings.ContainsFunc(text, func(r rune) bool { return r < 'ÿ' }) {
 			p.English = 10
 		}
@@ -175,7 +178,8 @@ func TestSegmenterFindsTheBestPieces(t *testing.T) {
 	const seed = 9
 	random := rand.New(rand.NewPCG(seed, seed))
 	all := []rune(strings.Join(sentences, " "))
-	texts := append(slices.Clone(sentences), "", " ", "\x00", "a\x00", "ab\x00 ab", strings.Repeat("ж", 500), "\xff\xfea\xed\xa0\x80b")
+	texts := append(slices.Clone(sentences), "", " ", "\x00", "a\x00", "ab\x00 ab", strings.Repeat("ж", 500),
+		"\xff\xfea\xed\xa0\x80b")
 	for range 2000 {
 		var b strings.Builder
 		for range random.IntN(30) {
@@ -244,8 +248,10 @@ func TestLongTexts(t *testing.T) {
 	dst := make([]float32, 32)
 	for name, text := range map[string]string{
 		"letters": strings.Repeat("ж", 1<<20), "marks": strings.Repeat("\u0301", 1<<20), "Han": strings.Repeat("索引会", 1<<18),
-		"jamo": strings.Repeat("\u1100\u1161\u11a8", 1<<18), "private": strings.Repeat("\ue000", 1<<20), "emoji": strings.Repeat("👩‍💻", 1<<17),
-		"bytes": strings.Repeat("\xe7\xb4", 1<<20), "scripts": strings.Repeat("aжαअกあ索ا한ג", 1<<16), "expanding": strings.Repeat("\ufdfa", 1<<16),
+		"jamo": strings.Repeat("\u1100\u1161\u11a8", 1<<18), "private": strings.Repeat("\ue000", 1<<20),
+		"emoji": strings.Repeat("👩‍💻", 1<<17),
+		"bytes": strings.Repeat("\xe7\xb4", 1<<20), "scripts": strings.Repeat("aжαअกあ索ا한ג", 1<<16),
+		"expanding": strings.Repeat("\ufdfa", 1<<16),
 	} {
 		began := time.Now()
 		e.Embed(dst, text)
@@ -316,7 +322,8 @@ func TestTrie(t *testing.T) {
 			}
 		}
 	}
-	for say, list := range map[string][]ending{"there twice": {{text: "a"}, {text: "b"}, {text: "a"}}, "zero byte": {{text: "a\x00b"}}} {
+	for say, list := range map[string][]ending{"there twice": {{text: "a"}, {text: "b"}, {text: "a"}},
+		"zero byte": {{text: "a\x00b"}}} {
 		if _, err := newTrie(list); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%v: %v, want %q", list, err, say)
 		}
@@ -360,16 +367,18 @@ func TestWriteUnigramRefuses(t *testing.T) {
 		pieces  []UnigramPiece
 		unknown int
 	}{
-		"1 to 40 bytes":          {"", []UnigramPiece{{Text: "a", Row: row}}, 0},
-		"is not one of its 1":    {"t", []UnigramPiece{{Text: "a", Row: row}}, 1},
-		"multiple of 32":         {"t", []UnigramPiece{{Text: "a", Row: row[:31]}}, 0},
-		"must be at most 0":      {"t", []UnigramPiece{{Text: "a", Row: row, Score: 1}}, 0},
-		"row 1 has 64 dims":      {"t", []UnigramPiece{{Text: "a", Row: row}, {Row: make([]float32, 64)}}, 0},
-		"there twice":            {"t", []UnigramPiece{{Text: "a", Row: row}, {Text: "a", Row: row}}, 0},
-		"row 0: it holds +Inf":   {"t", []UnigramPiece{{Text: "a", Row: slices.Repeat([]float32{float32(math.Inf(1))}, 32)}}, 0},
+		"1 to 40 bytes":       {"", []UnigramPiece{{Text: "a", Row: row}}, 0},
+		"is not one of its 1": {"t", []UnigramPiece{{Text: "a", Row: row}}, 1},
+		"multiple of 32":      {"t", []UnigramPiece{{Text: "a", Row: row[:31]}}, 0},
+		"must be at most 0":   {"t", []UnigramPiece{{Text: "a", Row: row, Score: 1}}, 0},
+		"row 1 has 64 dims":   {"t", []UnigramPiece{{Text: "a", Row: row}, {Row: make([]float32, 64)}}, 0},
+		"there twice":         {"t", []UnigramPiece{{Text: "a", Row: row}, {Text: "a", Row: row}}, 0},
+		"row 0: it holds +Inf": {"t", []UnigramPiece{{Text: "a", Row: slices.Repeat([]float32{float32(math.Inf(1))}, 32)}},
+			0},
 		"for unknown characters": {"t", nil, 0},
 	} {
-		if err := WriteUnigram(&bytes.Buffer{}, c.name, c.pieces, c.unknown, v); err == nil || !strings.Contains(err.Error(), say) {
+		if err := WriteUnigram(&bytes.Buffer{}, c.name, c.pieces, c.unknown, v); err == nil ||
+			!strings.Contains(err.Error(), say) {
 			t.Errorf("got %v, want an error with %q", err, say)
 		}
 	}
@@ -388,7 +397,8 @@ func TestPair(t *testing.T) {
 		text    string
 		english bool
 	}{
-		{sentences[0], true}, {sentences[2], false}, {sentences[3], false}, {sentences[7], false}, {sentences[9], false}, {"", true},
+		{sentences[0], true}, {sentences[2], false}, {sentences[3], false}, {sentences[7], false}, {sentences[9], false},
+		{"", true},
 		{"\ue000\ue001", true}, // no piece was seen
 		{"4 ß", false}, {"x 2023-04-05 (y)", true},
 		{"The folder. " + sentences[2] + sentences[2], false}, {"索引 The index remembers the document", true},

@@ -66,7 +66,8 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	out := append([]byte(unigramMagic), make([]byte, unigramHeaderBytes-len(unigramMagic))...)
 	dearest := uint32(math.Round((unseenPenalty - lowest) * unit))
 	for i, n := range []uint32{
-		unigramVersion, uint32(dims), uint32(len(pieces)), uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len()), 0,
+		unigramVersion, uint32(dims), uint32(len(pieces)), uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len()),
+		0,
 	} {
 		binary.LittleEndian.PutUint32(out[len(unigramMagic)+4*i:], n)
 	}

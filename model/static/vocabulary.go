@@ -131,7 +131,8 @@ func (v *Vocabulary) find(body []byte, h uint32, goesOn bool) int32 {
 		}
 		piece := v.piece(int32(n - 1))
 		if goesOn {
-			if len(piece) == len(body)+len(continuation) && piece[0] == '#' && piece[1] == '#' && string(piece[2:]) == string(body) {
+			if len(piece) == len(body)+len(continuation) && piece[0] == '#' && piece[1] == '#' &&
+				string(piece[2:]) == string(body) {
 				return int32(n - 1)
 			}
 		} else if string(piece) == string(body) {

@@ -40,8 +40,10 @@ func written(t *testing.T, r *runfile.Run) string {
 // Scores order, whatever the ranks say; equal scores by rank, then by ID; of
 // what is there twice the better counts.
 func TestReadTREC(t *testing.T) {
-	r := read(t, "# a comment\n\nq2 Q0 x 1 1 name\nq1 Q0 low 1 0.5 name\r\nq1\tQ0\thigh\t2\t1.5e0\tname\nq1 Q0 b 4 0.5 name\nq1 Q0 a 4 0.5 name\nq1 Q0 high 5 0.1 name\n")
-	if got, want := written(t, r), "q2 Q0 x 1 1 n\nq1 Q0 high 1 1.5 n\nq1 Q0 low 2 0.5 n\nq1 Q0 a 3 0.5 n\nq1 Q0 b 4 0.5 n\n"; got != want {
+	r := read(t, "# a comment\n\nq2 Q0 x 1 1 name\nq1 Q0 low 1 0.5 name\r\nq1\tQ0\thigh\t2\t1.5e0\tname\nq1 Q0 b 4 0.5 "+
+		"name\nq1 Q0 a 4 0.5 name\nq1 Q0 high 5 0.1 name\n")
+	if got, want := written(t, r), "q2 Q0 x 1 1 n\nq1 Q0 high 1 1.5 n\nq1 Q0 low 2 0.5 n\nq1 Q0 a 3 0.5 n\nq1 Q0 "+
+		"b 4 0.5 n\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if r.Name != "name" || r.Repeated != 1 {
@@ -55,15 +57,18 @@ func TestReadTREC(t *testing.T) {
 func TestReadJSON(t *testing.T) {
 	want := "q1 Q0 b 1 2 n\nq1 Q0 a 2 1 n\nq2 Q0 c 1 -3 n\n"
 	for _, text := range []string{
-		`{"q1": [{"id": "a", "score": 1}, {"id": "b", "score": 2, "title": "ignored"}], "q2": [{"id": "c", "score": -3}], "none": []}`,
+		`{"q1": [{"id": "a", "score": 1}, {"id": "b", "score": 2, "title": "ignored"}], "q2": [{"id": "c", "score": -3}], ` +
+			`"none": []}`,
 		"\ufeff {\"q1\": {\"a\": 1, \"b\": 2.0}, \"q2\": {\"c\": -3e0}}",
 	} {
 		if got := written(t, read(t, text)); got != want {
 			t.Errorf("%s:\n%s", text, got)
 		}
 	}
-	answer := read(t, `{"schema":"sheaf.search/1","query":"undo a commit","results":[{"rank":1,"id":"t:a.md#x","score":0.9},{"rank":2,"id":"t:b.md","score":0.9}]}`)
-	if got, want := written(t, answer), "undo_a_commit Q0 t:a.md#x 1 0.9 n\nundo_a_commit Q0 t:b.md 2 0.9 n\n"; got != want {
+	answer := read(t, `{"schema":"sheaf.search/1","query":"undo a `+
+		`commit","results":[{"rank":1,"id":"t:a.md#x","score":0.9},{"rank":2,"id":"t:b.md","score":0.9}]}`)
+	if got, want := written(t, answer),
+		"undo_a_commit Q0 t:a.md#x 1 0.9 n\nundo_a_commit Q0 t:b.md 2 0.9 n\n"; got != want {
 		t.Errorf("the answer of a search:\n%s", got)
 	}
 }
@@ -71,18 +76,19 @@ func TestReadJSON(t *testing.T) {
 // Everything wrong is told with file and line.
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"q Q0 a 1 NaN n\n":                             `file:1: the score of "a" is NaN`,
-		"q Q0 a 1 1 n\nq Q0 b 2 -inf n\n":              `file:2: the score of "b" is -Inf`,
-		"q Q0 a 1 1e999 n\n":                           "file:1: the score of",
-		"q Q0 a 1 n\n":                                 "file:1: 5 parts: want QUERY Q0",
-		"q Q0 a x 1 n\n":                               `file:1: the rank is "x"`,
-		"q Q0 a 1 one n\n":                             `file:1: the score is "one"`,
-		"\n\nq Q0 \xff 1 1 n\n":                        "file:3: an ID is not UTF-8",
-		"{\"q\": [\n{\"id\": \"a\"}\n]}":               "file:2: a hit of query \"q\" has no id or no score",
-		"{\"q\": {\"a\": 1,\n\"b\": 1e999}}":           `file:2: the score of "b" is +Inf`,
-		`{"q": 3}`:                                     `file:1: query "q" must have a list`,
-		`{"q": [], "q": []}`:                           `file:1: "q" is there twice`,
-		`{"q": [{"id": "a", "score": "x"}]}`:           `file:1: hit 1 of query "q" must be {"id", "score"}, a text and a number`,
+		"q Q0 a 1 NaN n\n":                   `file:1: the score of "a" is NaN`,
+		"q Q0 a 1 1 n\nq Q0 b 2 -inf n\n":    `file:2: the score of "b" is -Inf`,
+		"q Q0 a 1 1e999 n\n":                 "file:1: the score of",
+		"q Q0 a 1 n\n":                       "file:1: 5 parts: want QUERY Q0",
+		"q Q0 a x 1 n\n":                     `file:1: the rank is "x"`,
+		"q Q0 a 1 one n\n":                   `file:1: the score is "one"`,
+		"\n\nq Q0 \xff 1 1 n\n":              "file:3: an ID is not UTF-8",
+		"{\"q\": [\n{\"id\": \"a\"}\n]}":     "file:2: a hit of query \"q\" has no id or no score",
+		"{\"q\": {\"a\": 1,\n\"b\": 1e999}}": `file:2: the score of "b" is +Inf`,
+		`{"q": 3}`:                           `file:1: query "q" must have a list`,
+		`{"q": [], "q": []}`:                 `file:1: "q" is there twice`,
+		`{"q": [{"id": "a", "score": "x"}]}`: `file:1: hit 1 of query "q" must be {"id", "score"}, a text ` +
+			`and a number`,
 		`[{"id": "a", "score": 1}]`:                    "file:1: a list: JSON must be an object",
 		"[a] Q0 d 1 1 n\n[a] Q0 e 2 x n\n":             `file:2: the score is "x"`,
 		`{"q": [`:                                      "file:1: ",
@@ -98,7 +104,8 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestFuse(t *testing.T) {
-	a, b := read(t, "q1 Q0 A 1 3 x\nq1 Q0 B 2 2 x\nq1 Q0 C 3 1 x\n"), read(t, "q1 Q0 B 1 9 y\nq1 Q0 D 2 8 y\nq2 Q0 E 1 1 y\n")
+	a, b := read(t, "q1 Q0 A 1 3 x\nq1 Q0 B 2 2 x\nq1 Q0 C 3 1 x\n"),
+		read(t, "q1 Q0 B 1 9 y\nq1 Q0 D 2 8 y\nq2 Q0 E 1 1 y\n")
 	fused, err := runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 60})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +114,8 @@ func TestFuse(t *testing.T) {
 	for _, h := range fused.Rankings["q1"] {
 		ids = append(ids, h.ID)
 	}
-	if !reflect.DeepEqual(ids, []sheaf.ID{"B", "A", "D", "C"}) || len(fused.Rankings["q2"]) != 1 || !reflect.DeepEqual(fused.Queries, []string{"q1", "q2"}) {
+	if !reflect.DeepEqual(ids, []sheaf.ID{"B", "A", "D", "C"}) || len(fused.Rankings["q2"]) != 1 ||
+		!reflect.DeepEqual(fused.Queries, []string{"q1", "q2"}) {
 		t.Errorf("%v, %v", ids, fused.Queries)
 	}
 	if h := fused.Rankings["q1"][0]; math.Abs(h.Score-(1.0/62+1.0/61)) > 1e-15 {
@@ -131,7 +139,8 @@ func TestFuseOfWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := written(t, fused), "my%20query Q0 t:My%20Note.md#a%20b 1 0.03278688524590164 n\nmy%20query Q0 t:b.md 2 0.03225806451612903 n\n"; got != want {
+		if got, want := written(t, fused), "my%20query Q0 t:My%20Note.md#a%20b 1 0.03278688524590164 n\nmy%20query Q0 "+
+			"t:b.md 2 0.03225806451612903 n\n"; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
@@ -142,7 +151,8 @@ func TestFuseOfWords(t *testing.T) {
 
 // Names that one ranking has both, and names of two others, stay apart.
 func TestFuseOfAmbiguousWords(t *testing.T) {
-	for _, run := range []string{`{"q": [{"id": "a b", "score": 2}, {"id": "a%20b", "score": 1}]}`, `{"q": [{"id": "a b", "score": 2}, {"id": "a\u00a0b", "score": 1}]}`} {
+	for _, run := range []string{`{"q": [{"id": "a b", "score": 2}, {"id": "a%20b", "score": 1}]}`,
+		`{"q": [{"id": "a b", "score": 2}, {"id": "a\u00a0b", "score": 1}]}`} {
 		fused, err := runfile.Fuse([]*runfile.Run{read(t, run), read(t, "q Q0 other 1 1 x\n")}, nil, rank.RRF{K: 60})
 		if err != nil || len(fused.Rankings["q"]) != 3 {
 			t.Errorf("%s: %v, %v", run, fused, err)
@@ -170,8 +180,10 @@ func TestReadCompressed(t *testing.T) {
 		t.Errorf("JSON: %q", got)
 	}
 	whole := zip("q1 Q0 a 1 2 x\n")
-	for what, text := range map[string]string{"cut short": whole[:len(whole)-6], "with more behind": whole + "more than that"} {
-		if _, err := runfile.Read("file", strings.NewReader(text)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "file: ") {
+	for what, text := range map[string]string{"cut short": whole[:len(whole)-6], "with more behind": whole +
+		"more than that"} {
+		if _, err := runfile.Read("file", strings.NewReader(text)); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "file: ") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -186,17 +198,20 @@ func TestApply(t *testing.T) {
 	if got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if _, err := r.Apply(rank.AsSimilarity{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `query q: the score of "t:a.md#0" is 3: similarity wants cosines`) {
+	if _, err := r.Apply(rank.AsSimilarity{}); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), `query q: the score of "t:a.md#0" is 3: similarity wants cosines`) {
 		t.Errorf("%v", err)
 	}
 	alike, err := read(t, "q Q0 b 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 a 3 0.5 x\n").Apply(rank.AsSimilarity{To: rank.HalfCosine})
 	if err != nil || written(t, alike) != "q Q0 b 1 0.75 n\nq Q0 c 2 0.75 n\nq Q0 a 3 0.75 n\n" {
 		t.Errorf("equal scores do not stand as they did: %v %v", alike, err)
 	}
-	if out, err := read(t, "q Q0 a 1 1.0000001 x\n").Apply(rank.AsSimilarity{}); err != nil || out.Rankings["q"][0].Score != 1 {
+	if out, err := read(t, "q Q0 a 1 1.0000001 x\n").Apply(rank.AsSimilarity{}); err != nil ||
+		out.Rankings["q"][0].Score != 1 {
 		t.Errorf("a cosine that floats made larger than 1: %v %v", out, err)
 	}
-	if _, err := r.Apply(rank.Elbow{Ratio: 2}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "query q") {
+	if _, err := r.Apply(rank.Elbow{Ratio: 2}); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "query q") {
 		t.Errorf("%v", err)
 	}
 }
@@ -206,21 +221,25 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
 		for i := range rapid.IntRange(0, 30).Draw(t, "lines") {
-			fmt.Fprintf(&text, "q%d Q0 d%d %d %v x\n", rapid.IntRange(0, 3).Draw(t, "query"), rapid.IntRange(0, 9).Draw(t, "doc"), i, rapid.Float64().Draw(t, "score"))
+			fmt.Fprintf(&text, "q%d Q0 d%d %d %v x\n", rapid.IntRange(0, 3).Draw(t, "query"),
+				rapid.IntRange(0, 9).Draw(t, "doc"), i, rapid.Float64().Draw(t, "score"))
 		}
 		first, err := runfile.Read("x", strings.NewReader(text.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, write := range []func(*bytes.Buffer) error{
-			func(b *bytes.Buffer) error { return first.WriteTREC(b, "x") }, func(b *bytes.Buffer) error { return first.WriteJSON(b) },
+			func(b *bytes.Buffer) error { return first.WriteTREC(b, "x") }, func(b *bytes.Buffer) error {
+				return first.WriteJSON(b)
+			},
 		} {
 			var b bytes.Buffer
 			if err := write(&b); err != nil {
 				t.Fatal(err)
 			}
 			again, err := runfile.Read("x", &b)
-			if err != nil || !reflect.DeepEqual(again.Queries, first.Queries) || !reflect.DeepEqual(again.Rankings, first.Rankings) {
+			if err != nil || !reflect.DeepEqual(again.Queries, first.Queries) ||
+				!reflect.DeepEqual(again.Rankings, first.Rankings) {
 				t.Fatalf("%v\n%v\n%v", err, first, again)
 			}
 		}
@@ -229,7 +248,8 @@ func TestRoundTrip(t *testing.T) {
 
 // No bytes make it panic, and what it takes has finite scores in order.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"q Q0 a 1 1 n\n", `{"q":[{"id":"a","score":1}]}`, `{"q":{"a":1}}`, `{"schema":"sheaf.search/1","query":"x","results":[]}`, `{"schema":{}}`, "{", `{"a":{"b":1e308,"c":-1e308}}`} {
+	for _, seed := range []string{"q Q0 a 1 1 n\n", `{"q":[{"id":"a","score":1}]}`, `{"q":{"a":1}}`,
+		`{"schema":"sheaf.search/1","query":"x","results":[]}`, `{"schema":{}}`, "{", `{"a":{"b":1e308,"c":-1e308}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -287,12 +307,14 @@ func ExampleFuse() {
 
 // TestNamesWithSpaces: names of notes have spaces, and a run of them is one that can be read.
 func TestNamesWithSpaces(t *testing.T) {
-	r := read(t, `{"undo it": [{"id": "n:my note.md#a", "score": 3}, {"id": "n:new\nline.md", "score": 2}, {"id": "n:全　角.md", "score": 1}]}`)
+	r := read(t, `{"undo it": [{"id": "n:my note.md#a", "score": 3}, {"id": "n:new\nline.md", "score": 2}, {"id": `+
+		`"n:全　角.md", "score": 1}]}`)
 	var out bytes.Buffer
 	if err := r.WriteTREC(&out, "my run"); err != nil {
 		t.Fatal(err)
 	}
-	const want = "undo%20it Q0 n:my%20note.md#a 1 3 my%20run\nundo%20it Q0 n:new%0Aline.md 2 2 my%20run\nundo%20it Q0 n:全%E3%80%80角.md 3 1 my%20run\n"
+	const want = "undo%20it Q0 n:my%20note.md#a 1 3 my%20run\nundo%20it Q0 n:new%0Aline.md 2 2 my%20run\nundo%20it Q0 " +
+		"n:全%E3%80%80角.md 3 1 my%20run\n"
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}

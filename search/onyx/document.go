@@ -142,12 +142,16 @@ func (d *Document) columns() []store.Column {
 	if d.Public {
 		access = append(access, sheaf.AccessPublic)
 	}
-	columns := []store.Column{column(sheaf.ColumnTree, sheaf.TextValue(d.ID.Tree())), column(sheaf.ColumnDoc, sheaf.TextValue(string(d.ID))),
+	columns := []store.Column{column(sheaf.ColumnTree, sheaf.TextValue(d.ID.Tree())),
+		column(sheaf.ColumnDoc, sheaf.TextValue(string(d.ID))),
 		column(columnHidden, sheaf.BoolValue(d.Hidden))}
 	for _, list := range []store.Column{
-		{Name: sheaf.ColumnAccess, Values: texts(access)}, {Name: sheaf.ColumnSet, Values: texts(d.Sets)}, {Name: columnTag, Values: texts(d.Tags)},
-		{Name: columnProject, Values: numbers(d.Projects)}, {Name: columnPersona, Values: numbers(d.Personas)}, {Name: columnNode, Values: numbers(d.Nodes)},
-		{Name: columnEntities, Values: texts(d.Entities)}, {Name: columnTerms, Values: texts(d.Terms)}, {Name: columnRelationships, Values: texts(d.Relationships)},
+		{Name: sheaf.ColumnAccess, Values: texts(access)}, {Name: sheaf.ColumnSet, Values: texts(d.Sets)},
+		{Name: columnTag, Values: texts(d.Tags)},
+		{Name: columnProject, Values: numbers(d.Projects)}, {Name: columnPersona, Values: numbers(d.Personas)},
+		{Name: columnNode, Values: numbers(d.Nodes)},
+		{Name: columnEntities, Values: texts(d.Entities)}, {Name: columnTerms, Values: texts(d.Terms)},
+		{Name: columnRelationships, Values: texts(d.Relationships)},
 	} {
 		if list.Values = unique(list.Values); len(list.Values) > 0 {
 			columns = append(columns, list)

@@ -35,13 +35,15 @@ func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	_, path, _ := strings.Cut(string(id), ":")
 	out := sheaf.Document{ID: id, Tree: id.Tree(), Path: path, Title: d.Title, Tags: d.Tags}
 	if d.Boost != 0 {
-		out.Properties = append(out.Properties, sheaf.Property{Name: propertyBoost, Values: []sheaf.Value{sheaf.NumberValue(d.Boost)}})
+		out.Properties = append(out.Properties,
+			sheaf.Property{Name: propertyBoost, Values: []sheaf.Value{sheaf.NumberValue(d.Boost)}})
 	}
 	at := 0
 	for i := range d.Chunks {
 		span := sheaf.Span{Start: at, End: at + len(d.Chunks[i].Text)}
 		at = span.End
-		out.Chunks = append(out.Chunks, sheaf.Chunk{ID: ChunkID(id, i), Doc: id, Parent: id, Depth: 1, Position: i, Title: d.Title, Slug: strconv.Itoa(i),
+		out.Chunks = append(out.Chunks, sheaf.Chunk{ID: ChunkID(id, i), Doc: id, Parent: id, Depth: 1, Position: i,
+			Title: d.Title, Slug: strconv.Itoa(i),
 			Hierarchy: []string{d.Title}, Breadcrumb: "> " + d.Title, Span: span, Body: span, SiblingCount: len(d.Chunks)})
 	}
 	return out, true

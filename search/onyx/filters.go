@@ -113,16 +113,19 @@ func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 }
 
 func (f *Filters) check() error {
-	for name, n := range map[string]int{"access": len(f.Access), "sources": len(f.Sources), "tags": len(f.Tags), "sets": len(f.Sets), "forced sets": len(f.ForcedSets),
-		"documents": len(f.Documents), "nodes": len(f.Nodes), "personas": len(f.Personas), "projects": len(f.Projects), "entities": len(f.Entities),
-		"terms": len(f.Terms), "relationships": len(f.Relationships)} {
+	for name, n := range map[string]int{"access": len(f.Access), "sources": len(f.Sources), "tags": len(f.Tags),
+		"sets": len(f.Sets), "forced sets": len(f.ForcedSets),
+		"documents": len(f.Documents), "nodes": len(f.Nodes), "personas": len(f.Personas), "projects": len(f.Projects),
+		"entities": len(f.Entities),
+		"terms":    len(f.Terms), "relationships": len(f.Relationships)} {
 		if n > maxValues {
 			return sheaf.Invalidf("filters: there are %d %s: at most %d are allowed", n, name, maxValues)
 		}
 	}
 	for name, w := range map[string]Window{"created": f.Created, "updated": f.Updated} {
 		if !w.Start.IsZero() && !w.End.IsZero() && w.End.Before(w.Start) {
-			return sheaf.Invalidf("filters: the window of %s ends at %s, before its start %s", name, w.End.Format(time.RFC3339), w.Start.Format(time.RFC3339))
+			return sheaf.Invalidf("filters: the window of %s ends at %s, before its start %s", name, w.End.Format(time.RFC3339),
+				w.Start.Format(time.RFC3339))
 		}
 	}
 	return nil

@@ -37,10 +37,13 @@ func drawnMetadata(t *rapid.T) onyx.Metadata {
 	}
 	numbers := func(name string) []int { return rapid.SliceOfN(rapid.IntRange(1, 3), 0, 2).Draw(t, name) }
 	return onyx.Metadata{
-		Public: true, Hidden: rapid.Bool().Draw(t, "hidden"), Source: rapid.SampledFrom([]string{"", "web", "slack"}).Draw(t, "source"),
-		Sets: some("sets", "a", "b"), Tags: some("tags", "k===v", "k===w"), Projects: numbers("projects"), Personas: numbers("personas"), Nodes: numbers("nodes"),
+		Public: true, Hidden: rapid.Bool().Draw(t, "hidden"),
+		Source: rapid.SampledFrom([]string{"", "web", "slack"}).Draw(t, "source"),
+		Sets:   some("sets", "a", "b"), Tags: some("tags", "k===v", "k===w"), Projects: numbers("projects"),
+		Personas: numbers("personas"), Nodes: numbers("nodes"),
 		Created: times(t, "created"), Updated: times(t, "updated"),
-		Entities: some("entities", "P::x", "P::y", "PQ::x", "Q::x"), Terms: some("terms", "x", "y"), Relationships: some("relationships", "x__is__y", "y__is__x"),
+		Entities: some("entities", "P::x", "P::y", "PQ::x", "Q::x"), Terms: some("terms", "x", "y"),
+		Relationships: some("relationships", "x__is__y", "y__is__x"),
 	}
 }
 
@@ -69,10 +72,13 @@ func drawnFilters(t *rapid.T) onyx.Filters {
 		return w
 	}
 	f := onyx.Filters{
-		Hidden: rapid.Bool().Draw(t, "hidden too"), Sources: some("of sources", "web", "slack"), Tags: some("of tags", "k===v", "k===w"),
-		ForcedSets: some("forced sets", "a", "b"), Sets: some("of sets", "a", "b"), Nodes: numbers("of nodes"), Personas: numbers("of personas"), Projects: numbers("of projects"),
+		Hidden: rapid.Bool().Draw(t, "hidden too"), Sources: some("of sources", "web", "slack"),
+		Tags:       some("of tags", "k===v", "k===w"),
+		ForcedSets: some("forced sets", "a", "b"), Sets: some("of sets", "a", "b"), Nodes: numbers("of nodes"),
+		Personas: numbers("of personas"), Projects: numbers("of projects"),
 		Created: window("created"), Updated: window("updated"),
-		Entities: some("of entities", "P::x", "P::*", "Q::x"), Terms: some("of terms", "x", "y"), Relationships: some("of relationships", "x__is__y", "y__is__x"),
+		Entities: some("of entities", "P::x", "P::*", "Q::x"), Terms: some("of terms", "x", "y"),
+		Relationships: some("of relationships", "x__is__y", "y__is__x"),
 	}
 	if !none() {
 		f.Documents = []sheaf.ID{"t:0"}
@@ -102,7 +108,8 @@ func lets(f *onyx.Filters, id sheaf.ID, m *onyx.Metadata) bool {
 		return false
 	}
 	if f.Sets != nil || f.Documents != nil || f.Nodes != nil || f.Personas != nil || f.Projects != nil {
-		if !shares(f.Sets, m.Sets) && !slices.Contains(f.Documents, id) && !shares(f.Nodes, m.Nodes) && !shares(f.Personas, m.Personas) && !shares(f.Projects, m.Projects) {
+		if !shares(f.Sets, m.Sets) && !slices.Contains(f.Documents, id) && !shares(f.Nodes, m.Nodes) &&
+			!shares(f.Personas, m.Personas) && !shares(f.Projects, m.Projects) {
 			return false
 		}
 	}
@@ -135,7 +142,8 @@ func TestFiltersGroupByGroup(t *testing.T) {
 		x := onyx.New(memory.New(a), &onyx.Memory{}, func() time.Time { return drawnNow })
 		var docs []onyx.Document
 		for i := range 6 {
-			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Metadata: drawnMetadata(t), Chunks: []onyx.Chunk{{Text: "cat"}}})
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Metadata: drawnMetadata(t),
+				Chunks: []onyx.Chunk{{Text: "cat"}}})
 		}
 		if _, err := x.Write(ctx, docs); err != nil {
 			t.Fatal(err)
@@ -180,7 +188,8 @@ func TestActiveIn(t *testing.T) {
 
 func TestFilterBounds(t *testing.T) {
 	now := time.Now()
-	for _, f := range []onyx.Filters{{Access: make([]string, 65_537)}, {Created: onyx.Window{Start: now, End: now.Add(-time.Second)}}} {
+	for _, f := range []onyx.Filters{{Access: make([]string, 65_537)},
+		{Created: onyx.Window{Start: now, End: now.Add(-time.Second)}}} {
 		if _, err := f.Filter(now); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%v", err)
 		}
@@ -202,12 +211,14 @@ func TestFiltersOfQueriesNarrow(t *testing.T) {
 		for _, d := range []struct {
 			id sheaf.ID
 			m  onyx.Metadata
-		}{{"t:web", onyx.Metadata{Public: true, Source: "web"}}, {"t:slack", onyx.Metadata{Public: true, Source: "slack"}}, {"t:secret", onyx.Metadata{Source: "slack"}}} {
+		}{{"t:web", onyx.Metadata{Public: true, Source: "web"}}, {"t:slack", onyx.Metadata{Public: true, Source: "slack"}},
+			{"t:secret", onyx.Metadata{Source: "slack"}}} {
 			write(t, x, onyx.Document{ID: d.id, Metadata: d.m, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}})
 		}
 		embed := func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }
 		for own, want := range map[sheaf.ID]string{"t:slack": "[t:slack#0]", "t:web": "[]", "t:secret": "[]"} {
-			q := sheaf.Query{Text: "cat", Words: cat, Limit: 5, Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(own))}}}
+			q := sheaf.Query{Text: "cat", Words: cat, Limit: 5,
+				Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(own))}}}
 			r, err := x.Search(ctx, q, p, onyx.Filters{Sources: []string{"slack"}}, embed, search.Options{})
 			if err != nil {
 				t.Fatal(err)

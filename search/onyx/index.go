@@ -71,7 +71,9 @@ func (x *Index) Create(_ context.Context, want Settings) error {
 	case !ok:
 		return x.contents.SaveSettings(want)
 	case have != want:
-		return sheaf.Invalidf("the index was made for model %q with %d dimensions, not for %q with %d: index everything again", have.Model, have.Dims, want.Model, want.Dims)
+		return sheaf.Invalidf(
+			"the index was made for model %q with %d dimensions, not for %q with %d: index everything again", have.Model,
+			have.Dims, want.Model, want.Dims)
 	}
 	return nil
 }
@@ -126,7 +128,8 @@ func (s Settings) check(d *Document) error {
 		for _, v := range d.Chunks[i].Vectors {
 			for _, p := range v.Passages {
 				if s.Dims != 0 && len(p) != s.Dims {
-					return sheaf.Invalidf("document %s, chunk %d: a vector of %d dimensions in an index of %d", d.ID, i, len(p), s.Dims)
+					return sheaf.Invalidf("document %s, chunk %d: a vector of %d dimensions in an index of %d", d.ID, i, len(p),
+						s.Dims)
 				}
 			}
 		}
@@ -273,7 +276,8 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 		case s.Document.Tree() == "":
 			return nil, sheaf.Invalidf("section of document %q: its ID must be TREE:NAME", s.Document)
 		case s.Min != nil && *s.Min < 0, s.Max != nil && *s.Max < 0:
-			return nil, sheaf.Invalidf("document %s: chunk %d: chunks count from 0", s.Document, min(*cmp.Or(s.Min, s.Max), *cmp.Or(s.Max, s.Min)))
+			return nil, sheaf.Invalidf("document %s: chunk %d: chunks count from 0", s.Document,
+				min(*cmp.Or(s.Min, s.Max), *cmp.Or(s.Max, s.Min)))
 		case s.Min != nil && s.Max != nil && *s.Min > *s.Max:
 			return nil, sheaf.Invalidf("document %s: chunks %d..%d: the range ends before it starts", s.Document, *s.Min, *s.Max)
 		}
@@ -301,8 +305,10 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 // better of the two and three tenths of the other. With Filters.Hidden it is the
 // search of administrators.
 func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
-	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,
-		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 3}, {Name: sheaf.FieldBody, Weight: 7}}, K1: store.DefaultK1, B: store.DefaultB}}, f)
+	return x.retrieve(ctx, store.Request{Limit: n,
+		Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,
+			Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 3}, {Name: sheaf.FieldBody, Weight: 7}},
+			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
 // KeywordQuery is the query by words of later versions: text in the title and as
@@ -324,7 +330,8 @@ func KeywordQuery(text string) sheaf.TextQuery {
 // that weigh by themselves, as [KeywordQuery] does.
 func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words,
-		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}}, f)
+		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}},
+		K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
 // Semantic finds chunks by the nearness of a vector of unit length to those of a
@@ -347,7 +354,8 @@ func (x *Index) retrieve(ctx context.Context, req store.Request, f Filters) (she
 
 // Search answers a query with a profile, onyx-elastic or any other, within
 // filters.
-func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f Filters, embed func(context.Context, string) ([]float32, error), o search.Options) (*search.Result, error) {
+func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f Filters,
+	embed func(context.Context, string) ([]float32, error), o search.Options) (*search.Result, error) {
 	filter, err := f.Filter(x.now())
 	if err != nil {
 		return nil, err

@@ -41,7 +41,8 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 			t.Logf("no %s: SHEAF_TEST_%s is not set", d, strings.ToUpper(d.String()))
 			continue
 		}
-		o := opensearch.Options{Dialect: d, URL: url, Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32()), Analyzer: a, Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}
+		o := opensearch.Options{Dialect: d, URL: url, Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32()),
+			Analyzer: a, Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}
 		b, err := opensearch.Open(ctx, o)
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +65,8 @@ func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a, Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}})
+	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a,
+		Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,8 @@ func TestCreateOrVerify(t *testing.T) {
 		if err := x.Create(ctx, onyx.Settings{Dims: -1}); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
-		bad := onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "x", Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0, 0}}}}}}}
+		bad := onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "x",
+			Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0, 0}}}}}}}
 		if _, err := x.Write(ctx, []onyx.Document{bad}); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: vectors of 3 dimensions: %v", name, err)
 		}
@@ -131,12 +134,14 @@ func TestCreateOrVerify(t *testing.T) {
 // A document that shrinks leaves no chunks behind; deleting says how many went.
 func TestWriteAndDelete(t *testing.T) {
 	for name, x := range stores(t, nil) {
-		long := onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat one"}, {Text: "cat two"}, {Text: "cat three"}}}
+		long := onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
+			Chunks: []onyx.Chunk{{Text: "cat one"}, {Text: "cat two"}, {Text: "cat three"}}}
 		if w := write(t, x, long); w[0].Existed {
 			t.Errorf("%s: existed at first", name)
 		}
 		long.Chunks = long.Chunks[:1]
-		if w := write(t, x, long, onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat"}}}); !w[0].Existed || w[1].Existed {
+		if w := write(t, x, long, onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true},
+			Chunks: []onyx.Chunk{{Text: "cat"}}}); !w[0].Existed || w[1].Existed {
 			t.Errorf("%s: %v", name, w)
 		}
 		if r, err := x.Keyword(ctx, cat, onyx.Filters{}, 10); err != nil || len(r) != 2 {
@@ -162,8 +167,11 @@ func TestWriteAndDelete(t *testing.T) {
 // that were given are still found by.
 func TestUpdateMetadata(t *testing.T) {
 	for name, x := range stores(t, nil) {
-		write(t, x, onyx.Document{ID: "t:a", Title: "Cats", Metadata: onyx.Metadata{Access: []string{"ann"}, Sets: []string{"x"}}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}},
-			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(0, 1)}}})
+		write(t, x, onyx.Document{ID: "t:a", Title: "Cats",
+			Metadata: onyx.Metadata{Access: []string{"ann"}, Sets: []string{"x"}},
+			Chunks:   []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true},
+				Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(0, 1)}}})
 		sees := func(f onyx.Filters) []sheaf.ID {
 			r, err := x.Semantic(ctx, store.VectorBody, []float32{1, 0}, f, 10)
 			if err != nil {
@@ -175,7 +183,8 @@ func TestUpdateMetadata(t *testing.T) {
 		if a, b := sees(ann), sees(bob); len(a) != 2 || len(b) != 1 {
 			t.Errorf("%s: ann sees %v, bob %v", name, a, b)
 		}
-		missing, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:none"}, Access: ptr([]string{"bob"})}, {Documents: []sheaf.ID{"t:b", "t:none"}, Hidden: ptr(true)}})
+		missing, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:none"}, Access: ptr([]string{"bob"})},
+			{Documents: []sheaf.ID{"t:b", "t:none"}, Hidden: ptr(true)}})
 		if err != nil || !slices.Equal(missing, []sheaf.ID{"t:none"}) {
 			t.Errorf("%s: %v, %v", name, missing, err)
 		}
@@ -243,8 +252,10 @@ func TestKeywordQuery(t *testing.T) {
 		t.Fatalf("the query is %+v", q)
 	}
 	want := []sheaf.TextQuery{
-		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldTitle}, Factor: 0.1}, sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldTitle, Slop: 1}, Factor: 0.2},
-		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldBody}, Factor: 1}, sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldBody, Slop: 1}, Factor: 1.5},
+		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldTitle}, Factor: 0.1},
+		sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldTitle, Slop: 1}, Factor: 0.2},
+		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldBody}, Factor: 1},
+		sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldBody, Slop: 1}, Factor: 1.5},
 	}
 	if !slices.Equal(q.Should, want) {
 		t.Errorf("any of %+v, want %+v", q.Should, want)
@@ -255,7 +266,8 @@ func TestKeywordQuery(t *testing.T) {
 // turns public again; nobody has to know of a list beside the flag.
 func TestPublicToPrivate(t *testing.T) {
 	for name, x := range stores(t, nil) {
-		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}})
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
+			Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}})
 		for _, public := range []bool{true, false, true} {
 			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Public: &public}}); err != nil {
 				t.Fatal(err)
@@ -276,11 +288,13 @@ func TestOddNames(t *testing.T) {
 	names := []sheaf.ID{"t:it's.md", "t:it_s.md", "t:its.md", `t:say "x".md`, "t:a#b.md", "t:größe.md", "t:gro\u0308ße.md"}
 	for name, x := range stores(t, nil) {
 		for _, id := range names {
-			write(t, x, onyx.Document{ID: id, Title: string(id), Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat " + string(id), Vectors: vector(1, 0)}, {Text: "next", Vectors: vector(0, 1)}}})
+			write(t, x, onyx.Document{ID: id, Title: string(id), Metadata: onyx.Metadata{Public: true},
+				Chunks: []onyx.Chunk{{Text: "cat " + string(id), Vectors: vector(1, 0)}, {Text: "next", Vectors: vector(0, 1)}}})
 		}
 		for _, id := range names {
 			found, err := x.Sections(ctx, []onyx.Section{{Document: id}}, onyx.Filters{})
-			if err != nil || len(found) != 2 || found[0].Document.ID != id || found[0].Chunk.Text != "cat "+string(id) || found[1].Index != 1 {
+			if err != nil || len(found) != 2 || found[0].Document.ID != id || found[0].Chunk.Text != "cat "+string(id) ||
+				found[1].Index != 1 {
 				t.Errorf("%s: %s: %+v, %v", name, id, found, err)
 			}
 		}
@@ -295,8 +309,11 @@ func TestSections(t *testing.T) {
 		for i := range 12 {
 			chunks = append(chunks, onyx.Chunk{Text: fmt.Sprint("text ", i), Large: i == 5})
 		}
-		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Public: true}, Chunks: chunks}, onyx.Document{ID: "t:secret", Chunks: chunks})
-		found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a", Min: ptr(3), Max: ptr(6)}, {Document: "t:secret"}, {Document: "t:none"}, {Document: "t:a", Min: ptr(10)}, {Document: "t:a", Max: ptr(0)}, {Document: "t:a", Min: ptr(7), Max: ptr(7)}}, onyx.Filters{})
+		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Public: true}, Chunks: chunks},
+			onyx.Document{ID: "t:secret", Chunks: chunks})
+		found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a", Min: ptr(3), Max: ptr(6)}, {Document: "t:secret"},
+			{Document: "t:none"}, {Document: "t:a", Min: ptr(10)}, {Document: "t:a", Max: ptr(0)},
+			{Document: "t:a", Min: ptr(7), Max: ptr(7)}}, onyx.Filters{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,11 +334,13 @@ func TestSections(t *testing.T) {
 			"document \"\": its ID must be TREE:NAME":      {Min: ptr(0)},
 			"document \"a.md\": its ID must be TREE:NAME":  {Document: "a.md"},
 		} {
-			if _, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}, bad}, onyx.Filters{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			if _, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}, bad}, onyx.Filters{}); !errors.Is(err,
+				sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
 			}
 		}
-		if _, err := x.Semantic(ctx, "text", []float32{1, 0}, onyx.Filters{}, 3); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `vector field "text": must be "body" or "title"`) {
+		if _, err := x.Semantic(ctx, "text", []float32{1, 0}, onyx.Filters{}, 3); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), `vector field "text": must be "body" or "title"`) {
 			t.Errorf("%s: a field that is not there: %v", name, err)
 		}
 	}
@@ -331,7 +350,8 @@ func TestRandom(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		var docs []onyx.Document
 		for i := range 30 {
-			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Metadata: onyx.Metadata{Public: i%2 == 0}, Chunks: []onyx.Chunk{{Text: "x"}}})
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Metadata: onyx.Metadata{Public: i%2 == 0},
+				Chunks: []onyx.Chunk{{Text: "x"}}})
 		}
 		write(t, x, docs...)
 		first, err := x.Random(ctx, onyx.Filters{}, 5, 1)
@@ -353,8 +373,10 @@ func TestRandom(t *testing.T) {
 // it; other filters narrow all of them.
 func TestProjects(t *testing.T) {
 	for name, x := range stores(t, nil) {
-		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Projects: []int{3, 7}, Source: "web"}, Chunks: []onyx.Chunk{{Text: "cat"}}},
-			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Personas: []int{3}, Source: "slack"}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Projects: []int{3, 7}, Source: "web"},
+			Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Personas: []int{3}, Source: "slack"},
+				Chunks: []onyx.Chunk{{Text: "cat"}}},
 			onyx.Document{ID: "t:c", Metadata: onyx.Metadata{Sets: []string{"7"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
 		for i, c := range []struct {
 			f    onyx.Filters
@@ -377,14 +399,19 @@ func TestProjects(t *testing.T) {
 
 func TestKnowledgeGraph(t *testing.T) {
 	for name, x := range stores(t, nil) {
-		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Entities: []string{"ACCOUNT::acme", "PERSON::ann"}, Terms: []string{"churn"}, Relationships: []string{"a__owns__b", "b__uses__c"}}, Chunks: []onyx.Chunk{{Text: "cat"}}},
-			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Entities: []string{"ACCOUNTANT::bob"}, Relationships: []string{"a__owns__b"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Entities: []string{"ACCOUNT::acme", "PERSON::ann"},
+			Terms: []string{"churn"}, Relationships: []string{"a__owns__b", "b__uses__c"}}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Entities: []string{"ACCOUNTANT::bob"},
+				Relationships: []string{"a__owns__b"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
 		for i, c := range []struct {
 			f    onyx.Filters
 			want int
 		}{
-			{onyx.Filters{Entities: []string{"ACCOUNT::*"}}, 1}, {onyx.Filters{Entities: []string{"ACCOUNT::other", "ACCOUNTANT::bob"}}, 1}, {onyx.Filters{Terms: []string{"churn", "x"}}, 1},
-			{onyx.Filters{Relationships: []string{"a__owns__b"}}, 2}, {onyx.Filters{Relationships: []string{"a__owns__b", "b__uses__c"}}, 1},
+			{onyx.Filters{Entities: []string{"ACCOUNT::*"}}, 1},
+			{onyx.Filters{Entities: []string{"ACCOUNT::other", "ACCOUNTANT::bob"}}, 1},
+			{onyx.Filters{Terms: []string{"churn", "x"}}, 1},
+			{onyx.Filters{Relationships: []string{"a__owns__b"}}, 2},
+			{onyx.Filters{Relationships: []string{"a__owns__b", "b__uses__c"}}, 1},
 		} {
 			c.f.AnyAccess = true
 			if r, err := x.Keyword(ctx, cat, c.f, 10); err != nil || len(r) != c.want {
@@ -401,16 +428,21 @@ func TestProfiles(t *testing.T) {
 	for name, x := range stores(t, now) {
 		var docs []onyx.Document
 		for i := range 60 {
-			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Title: "Cat", Metadata: onyx.Metadata{Public: true, Source: "web"}, Chunks: []onyx.Chunk{{Text: "cat cat cat", Vectors: vector(1, 0)}}})
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Title: "Cat",
+				Metadata: onyx.Metadata{Public: true, Source: "web"},
+				Chunks:   []onyx.Chunk{{Text: "cat cat cat", Vectors: vector(1, 0)}}})
 		}
-		docs = append(docs, onyx.Document{ID: "t:old", Title: "Note", Metadata: onyx.Metadata{Public: true, Source: "slack", Boost: 4, Updated: now().AddDate(-3, 0, 0)}, Chunks: []onyx.Chunk{{Text: "a cat", Vectors: vector(0.6, 0.8)}}})
+		docs = append(docs, onyx.Document{ID: "t:old", Title: "Note",
+			Metadata: onyx.Metadata{Public: true, Source: "slack", Boost: 4, Updated: now().AddDate(-3, 0, 0)},
+			Chunks:   []onyx.Chunk{{Text: "a cat", Vectors: vector(0.6, 0.8)}}})
 		write(t, x, docs...)
 		for _, p := range []string{"onyx-elastic", "onyx-vespa"} {
 			loaded, err := profile.Load(p, profile.Builtin)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := x.Search(ctx, sheaf.Query{Text: "cat", Words: cat, Limit: 5}, loaded, onyx.Filters{Sources: []string{"slack"}},
+			r, err := x.Search(ctx, sheaf.Query{Text: "cat", Words: cat, Limit: 5}, loaded,
+				onyx.Filters{Sources: []string{"slack"}},
 				func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }, search.Options{Explain: true})
 			if err != nil || len(r.Hits) != 1 || r.Hits[0].ID != "t:old#0" || r.Degraded {
 				t.Fatalf("%s on %s: %+v, %v", p, name, r, err)
@@ -436,7 +468,8 @@ func TestAccessIsCareful(t *testing.T) {
 		var docs []onyx.Document
 		for i := range 6 {
 			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Chunks: []onyx.Chunk{{Text: "cat"}},
-				Metadata: onyx.Metadata{Public: rapid.Bool().Draw(t, "public"), Access: list.Draw(t, "access"), Tenant: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "tenant")}})
+				Metadata: onyx.Metadata{Public: rapid.Bool().Draw(t, "public"), Access: list.Draw(t, "access"),
+					Tenant: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "tenant")}})
 		}
 		if _, err := x.Write(ctx, docs); err != nil {
 			t.Fatal(err)
@@ -448,7 +481,9 @@ func TestAccessIsCareful(t *testing.T) {
 		}
 		var want []sheaf.ID
 		for _, d := range docs {
-			allowed := d.Public || slices.ContainsFunc(d.Access, func(n string) bool { return n != sheaf.AccessPublic && slices.Contains(f.Access, n) })
+			allowed := d.Public || slices.ContainsFunc(d.Access, func(n string) bool {
+				return n != sheaf.AccessPublic && slices.Contains(f.Access, n)
+			})
 			if allowed && d.Tenant == f.Tenant {
 				want = append(want, d.ID+"#0")
 			}
@@ -465,11 +500,13 @@ func TestAccessIsCareful(t *testing.T) {
 func TestFolder(t *testing.T) {
 	disk := vfs.NewMem()
 	f := &onyx.Folder{FS: disk, Dir: "/c"}
-	if err := f.Save([]onyx.Document{{ID: "t:a", Title: "A", Chunks: []onyx.Chunk{{Text: "x", Vectors: vector(1, 0)}}}}); err != nil {
+	if err := f.Save([]onyx.Document{{ID: "t:a", Title: "A",
+		Chunks: []onyx.Chunk{{Text: "x", Vectors: vector(1, 0)}}}}); err != nil {
 		t.Fatal(err)
 	}
 	after := &onyx.Folder{FS: disk.Crash(7), Dir: "/c"}
-	if d, ok, err := after.Load("t:a"); err != nil || !ok || d.Title != "A" || len(d.Chunks) != 1 || d.Chunks[0].Vectors[0].Passages[0][0] != 1 {
+	if d, ok, err := after.Load("t:a"); err != nil || !ok || d.Title != "A" || len(d.Chunks) != 1 ||
+		d.Chunks[0].Vectors[0].Passages[0][0] != 1 {
 		t.Errorf("after a crash: %+v, %v, %v", d, ok, err)
 	}
 	names, err := after.FS.List("/c")
@@ -513,7 +550,8 @@ func (c *columnsOnly) WriteColumns(_ context.Context, changes []store.ColumnChan
 func TestListsAreTheCallers(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		access := []string{"user:ann"}
-		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Access: access}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Access: access},
+			Chunks: []onyx.Chunk{{Text: "cat"}}})
 		access[0] = "user:eve"
 		touch := func() {
 			t.Helper()
@@ -554,10 +592,12 @@ func TestListsAreTheCallers(t *testing.T) {
 			t.Errorf("%s: what was updated changed", name)
 		}
 		for _, boost := range []float64{math.NaN(), math.Inf(1)} {
-			if _, err := x.Write(ctx, []onyx.Document{{ID: "t:b", Metadata: onyx.Metadata{Boost: boost}}}); !errors.Is(err, sheaf.ErrInvalid) {
+			if _, err := x.Write(ctx, []onyx.Document{{ID: "t:b", Metadata: onyx.Metadata{Boost: boost}}}); !errors.Is(err,
+				sheaf.ErrInvalid) {
 				t.Errorf("%s: boost %v: %v", name, boost, err)
 			}
-			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Boost: &boost}}); !errors.Is(err, sheaf.ErrInvalid) {
+			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Boost: &boost}}); !errors.Is(err,
+				sheaf.ErrInvalid) {
 				t.Errorf("%s: boost %v in an update: %v", name, boost, err)
 			}
 		}
@@ -575,7 +615,8 @@ func TestUpdateColumns(t *testing.T) {
 	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
 	st.Backend = nil // what is not a change of columns panics
 	boost := 2.0
-	if missing, err := x.Update(t.Context(), []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}}); err != nil || len(missing) != 1 {
+	if missing, err := x.Update(t.Context(),
+		[]onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}}); err != nil || len(missing) != 1 {
 		t.Fatalf("missing %v, %v", missing, err)
 	}
 	if len(st.changes) != 2 || st.changes[1].Chunk != onyx.ChunkID("t:a", 1) {

@@ -18,7 +18,8 @@ func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sh
 	if n < 1 || n > store.MaxLimit {
 		return nil, sheaf.Invalidf("random chunks: %d are wanted: must be within 1..%d", n, store.MaxLimit)
 	}
-	text := store.TextRequest{Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}
+	text := store.TextRequest{Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}},
+		K1: store.DefaultK1, B: store.DefaultB}
 	all, err := x.retrieve(ctx, store.Request{Limit: x.largest(store.Request{Text: &text}), Text: &text}, f)
 	if err != nil {
 		return nil, err

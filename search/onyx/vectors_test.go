@@ -97,7 +97,9 @@ func TestVectorsKeywordScore(t *testing.T) {
 	})
 	// What a store makes of it is that sum.
 	for name, x := range stores(t, nil) {
-		write(t, x, onyx.Document{ID: "t:a", Title: "Several words", Chunks: []onyx.Chunk{{Text: "There are several words here, and several other words."}}, Metadata: onyx.Metadata{Public: true}})
+		write(t, x, onyx.Document{ID: "t:a", Title: "Several words",
+			Chunks:   []onyx.Chunk{{Text: "There are several words here, and several other words."}},
+			Metadata: onyx.Metadata{Public: true}})
 		whole := score(t, x, onyx.KeywordQuery("several words"))
 		var sum float64
 		for _, part := range onyx.KeywordQuery("several words").(sheaf.Bool).Should {

@@ -16,7 +16,9 @@ func words(t *testing.T, text salient.Text, df map[string]int) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	query, err := salient.Query(a, text, salient.Collection{Size: 1000, Count: func(word string) (int, error) { return df[strings.ToLower(word)], nil }})
+	query, err := salient.Query(a, text, salient.Collection{Size: 1000, Count: func(word string) (int, error) {
+		return df[strings.ToLower(word)], nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +39,10 @@ func words(t *testing.T, text salient.Text, df map[string]int) []string {
 }
 
 func TestFrequentHereAndRareElsewhere(t *testing.T) {
-	text := salient.Text{Body: "The rebase moves commits. A rebase is the way to move them; file by file, file after file. 2024 x"}
-	got := words(t, text, map[string]int{"the": 990, "rebase": 5, "moves": 300, "commits": 50, "file": 900, "way": 500, "2024": 1})
+	text := salient.Text{Body: "The rebase moves commits. A rebase is the way to move them; file by file, file after " +
+		"file. 2024 x"}
+	got := words(t, text, map[string]int{"the": 990, "rebase": 5, "moves": 300, "commits": 50, "file": 900, "way": 500,
+		"2024": 1})
 	if strings.Join(got, " ") != "rebase commits moves way file" {
 		t.Errorf("got %q", got)
 	}
@@ -65,7 +69,8 @@ func TestFaultIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	fault := errors.New("no answer")
-	_, err = salient.Query(a, salient.Text{Body: "something"}, salient.Collection{Size: 1, Count: func(string) (int, error) { return 0, fault }})
+	_, err = salient.Query(a, salient.Text{Body: "something"},
+		salient.Collection{Size: 1, Count: func(string) (int, error) { return 0, fault }})
 	if !errors.Is(err, fault) {
 		t.Errorf("got %v", err)
 	}

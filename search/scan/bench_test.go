@@ -62,7 +62,8 @@ func vault(b *testing.B, n int) string {
 // the same files, in the same run, where it is installed; "cpu" and "rg-cpu" are the
 // times of all processors, which other work beside does not change.
 func BenchmarkTiered(b *testing.B) {
-	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), "how is " + word(9) + " made of " + word(512), word(8191), "note heading"}
+	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), "how is " + word(9) +
+		" made of " + word(512), word(8191), "note heading"}
 	if words := os.Getenv("SHEAF_TEST_QUERIES"); words != "" {
 		queries = strings.Split(words, ",")
 	}
@@ -70,7 +71,9 @@ func BenchmarkTiered(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			root := vault(b, n)
 			for _, remembered := range []bool{false, true} {
-				b.Run(fmt.Sprintf("remembered=%v", remembered), func(b *testing.B) { benchmarkQueries(b, root, queries, remembered) })
+				b.Run(fmt.Sprintf("remembered=%v", remembered), func(b *testing.B) {
+					benchmarkQueries(b, root, queries, remembered)
+				})
 			}
 		})
 	}

@@ -43,7 +43,8 @@ func (g *gathered) notes(maxVectors int) []string {
 	var notes []string
 	switch {
 	case g.full:
-		notes = append(notes, fmt.Sprintf("the index is full after %d files: %d further files hold words of the query and are no candidates (raise the memory)", len(g.docs), g.beyond))
+		notes = append(notes, fmt.Sprintf("the index is full after %d files: %d further files hold words of the query and "+
+			"are no candidates (raise the memory)", len(g.docs), g.beyond))
 	case g.beyond > 0:
 		notes = append(notes, fmt.Sprintf("%d further files hold words of the query and are not candidates", g.beyond))
 	}
@@ -95,7 +96,8 @@ type gatherer struct {
 // gather cuts the best matches and writes their chunks to store, in order, until
 // as many files as wanted have a chunk that may answer or the index takes budget
 // bytes. The first file is always taken.
-func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend, budget int64) (*gathered, error) {
+func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend,
+	budget int64) (*gathered, error) {
 	chunker, err := newChunker(req.ChunkChars)
 	if err != nil {
 		return nil, err
@@ -228,7 +230,8 @@ func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 }
 
 // cut cuts the files of matches; nil stands for one that could not be.
-func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded, error) {
+func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded,
+	error) {
 	docs := make([]*loaded, len(matches))
 	n := min(runtime.GOMAXPROCS(0), len(matches))
 	group, ctx := errgroup.WithContext(ctx)
@@ -349,15 +352,19 @@ func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequ
 		}
 		switch {
 		case rank >= g.tried && g.full:
-			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d", f.needlesOf(m.path|m.content), rank+1, len(g.docs)), nil
+			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d",
+				f.needlesOf(m.path|m.content), rank+1, len(g.docs)), nil
 		case rank >= g.tried:
-			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates", f.needlesOf(m.path|m.content), rank+1, req.MaxFiles), nil
+			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates",
+				f.needlesOf(m.path|m.content), rank+1, req.MaxFiles), nil
 		case g.refused[name]:
-			return fmt.Sprintf("its file holds %q, and what the query leaves out stands in each of its sections that would answer", f.needlesOf(m.path|m.content)), nil
+			return fmt.Sprintf("its file holds %q, and what the query leaves out stands in each of its sections that "+
+				"would answer", f.needlesOf(m.path|m.content)), nil
 		case req.Filter != nil:
 			return "the filter leaves its file out, or it could not be read", nil
 		}
 		return "its file could not be read", nil
 	}
-	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name), f.needlesOf(math.MaxUint64)), nil
+	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name),
+		f.needlesOf(math.MaxUint64)), nil
 }

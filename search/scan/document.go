@@ -42,7 +42,8 @@ type loaded struct {
 // newLoaded is a file as chunker cuts it.
 func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) *loaded {
 	detach(&doc)
-	d := &document{key: key, path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw), decoded: !bytes.Equal(text, raw), doc: doc}
+	d := &document{key: key, path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw),
+		decoded: !bytes.Equal(text, raw), doc: doc}
 	d.date = chunk.DateOf(&d.doc, f.ModTime)
 	d.columns = ingest.ChunkColumns(ingest.Columns(&d.doc, d.date), 1) // pieces have one depth
 	return &loaded{document: d, text: string(text)}
@@ -122,7 +123,8 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 			all = add(all, sheaf.FieldHierarchy, c.Hierarchy[len(c.Hierarchy)-1])
 		}
 		all = add(all, sheaf.FieldBody, d.body(c, d.text))
-		entries[i] = store.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)], Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}
+		entries[i] = store.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)],
+			Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}
 		if vectors && d.vectors != nil {
 			entries[i].Vectors = d.vectors[i]
 		}
@@ -200,7 +202,8 @@ func (d *document) memory() int64 {
 	n += chunkBytes * int64(cap(d.doc.Chunks)-len(d.doc.Chunks))
 	for i := range d.doc.Chunks {
 		c := &d.doc.Chunks[i]
-		n += chunkBytes + roundingBytes + int64(len(c.ID)+len(c.Breadcrumb)) + stringBytes*int64(len(c.Hierarchy)+len(c.Tags)+len(c.Blocks))
+		n += chunkBytes + roundingBytes + int64(len(c.ID)+len(c.Breadcrumb)) +
+			stringBytes*int64(len(c.Hierarchy)+len(c.Tags)+len(c.Blocks))
 		if len(c.Hierarchy) > 1 {
 			n += int64(len(c.Hierarchy[1]))
 		}

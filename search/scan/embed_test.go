@@ -27,18 +27,24 @@ func (p picky) Embed(ctx context.Context, purpose model.Purpose, texts []string)
 
 // TestOneFileWithoutVectors: a file that the model refuses keeps no other from its vectors.
 func TestOneFileWithoutVectors(t *testing.T) {
-	s, err := scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": "alpha stone\n", "c.md": "alpha\n"}), Tree: "vault", Analyzer: english(t), Embedder: picky{hashed.New(64)}})
+	s, err := scan.New(scan.Options{Root: folder(t,
+		map[string]string{"a.md": "alpha\n", "b.md": "alpha stone\n", "c.md": "alpha\n"}), Tree: "vault",
+		Analyzer: english(t), Embedder: picky{hashed.New(64)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"}, MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: 9})
+	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+		MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	vector := make([]float32, 64)
 	vector[0] = 1
-	hits, err := r.Backend.Retrieve(t.Context(), store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
-	if err != nil || len(hits) != 2 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "b.md: too hard") }) {
+	hits, err := r.Backend.Retrieve(t.Context(),
+		store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
+	if err != nil || len(hits) != 2 || !slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return strings.Contains(w, "b.md: too hard")
+	}) {
 		t.Errorf("%d of 3 sections have vectors, warnings %q: %v", len(hits), r.Warnings, err)
 	}
 }

@@ -63,7 +63,8 @@ func (f *facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 		return sheaf.Chunk{}, false
 	}
 	all := sheaf.Span{End: int(d.size)}
-	return sheaf.Chunk{ID: id, Doc: id, Title: d.doc.Title, Hierarchy: []string{d.doc.Title}, Breadcrumb: "> " + d.doc.Title,
+	return sheaf.Chunk{ID: id, Doc: id, Title: d.doc.Title, Hierarchy: []string{d.doc.Title}, Breadcrumb: "> " +
+		d.doc.Title,
 		Span: all, Body: all, SiblingCount: 1, Tags: d.doc.Tags}, true
 }
 
@@ -138,7 +139,8 @@ func (f *facts) openLinks() (*catalog.View, error) {
 			called.add(path.Base(fold.Text(alias)))
 		}
 		docs[i] = &document{path: d.path, modTime: d.modTime, size: d.size, hash: d.hash,
-			doc: sheaf.Document{ID: d.doc.ID, Tree: d.doc.Tree, Path: d.doc.Path, Title: d.doc.Title, Aliases: d.doc.Aliases, Chunks: []sheaf.Chunk{all}}}
+			doc: sheaf.Document{ID: d.doc.ID, Tree: d.doc.Tree, Path: d.doc.Path, Title: d.doc.Title, Aliases: d.doc.Aliases,
+				Chunks: []sheaf.Chunk{all}}}
 	}
 	for i := range f.files {
 		file, tree := &f.files[i], f.scanner.o.Tree
@@ -152,7 +154,8 @@ func (f *facts) openLinks() (*catalog.View, error) {
 		id := sheaf.DocumentID(tree, file.Path)
 		if f.documents[id] == nil {
 			docs = append(docs, &document{path: file.Path, modTime: file.ModTime, size: file.Bytes,
-				doc: sheaf.Document{ID: id, Tree: tree, Path: file.Path, Chunks: []sheaf.Chunk{{ID: id, Doc: id, SiblingCount: 1}}}})
+				doc: sheaf.Document{ID: id, Tree: tree, Path: file.Path,
+					Chunks: []sheaf.Chunk{{ID: id, Doc: id, SiblingCount: 1}}}})
 		}
 	}
 	return f.scanner.openView(docs, nil)
@@ -244,9 +247,11 @@ func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.V
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	update := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: s.o.Tree, Root: s.o.Root}}, Extra: ingest.CommentsExtra(s.o.HideComments)}, Skipped: &skipped}
+	update := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: s.o.Tree, Root: s.o.Root}},
+		Extra: ingest.CommentsExtra(s.o.HideComments)}, Skipped: &skipped}
 	for _, d := range docs {
-		record := catalog.Record{Document: d.doc, Date: d.date, File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}}
+		record := catalog.Record{Document: d.doc, Date: d.date,
+			File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}}
 		if d.decoded { // the catalog reads no files of that kind
 			text, err := s.text(d)
 			if err != nil {

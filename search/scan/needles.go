@@ -23,7 +23,8 @@ const minNeedle = 2
 // whether it is looked at. What the query leaves out is looked for too, behind them. all
 // says that the query may match files that hold none of them, such as words that are
 // too short to be looked for.
-func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut, all bool) {
+func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
+	all bool) {
 	c := &collector{analyzer: a}
 	for _, texts := range [...][]string{queries, terms} {
 		for _, text := range texts {

@@ -32,7 +32,8 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		fields = append(fields, store.FieldWeight{Name: name, Weight: 1})
 	}
 	word := rapid.SampledFrom([]string{"cat", "cats", "part", "art", "the", "dog", "x", "stone", "stones", "日本", "本"})
-	marks := [][2]string{{"%s -%s", "%s"}, {"%s -%s*", "%s"}, {"%s -%s~1", "%s"}, {"(%s -%s) OR dog", "(%s) OR dog"}, {`%s -"%s art"`, "%s"}, {"%s -title:%s", "%s"}, {"%s -(-%s)", "%s"}}
+	marks := [][2]string{{"%s -%s", "%s"}, {"%s -%s*", "%s"}, {"%s -%s~1", "%s"}, {"(%s -%s) OR dog", "(%s) OR dog"},
+		{`%s -"%s art"`, "%s"}, {"%s -title:%s", "%s"}, {"%s -(-%s)", "%s"}}
 	root := filepath.Join(t.TempDir(), "vault")
 	rapid.Check(t, func(t *rapid.T) {
 		if err := os.RemoveAll(root); err != nil {
@@ -44,19 +45,23 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		for i := range rapid.IntRange(1, 30).Draw(t, "files") {
 			var text strings.Builder
 			for j := range rapid.IntRange(1, 3).Draw(t, "sections") {
-				fmt.Fprintf(&text, "# S%d\n\n%s\n%s\n\n", j, strings.Join(rapid.SliceOfN(word, 1, 4).Draw(t, "text"), " "), strings.Repeat("filler ", 15))
+				fmt.Fprintf(&text, "# S%d\n\n%s\n%s\n\n", j, strings.Join(rapid.SliceOfN(word, 1, 4).Draw(t, "text"), " "),
+					strings.Repeat("filler ", 15))
 			}
-			if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d %s.md", i, word.Draw(t, "name"))), []byte(text.String()), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d %s.md", i, word.Draw(t, "name"))),
+				[]byte(text.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mark, wanted := rapid.SampledFrom(marks).Draw(t, "mark"), strings.Join(rapid.SliceOfN(word, 1, 3).Draw(t, "wanted"), " ")
+		mark, wanted := rapid.SampledFrom(marks).Draw(t, "mark"),
+			strings.Join(rapid.SliceOfN(word, 1, 3).Draw(t, "wanted"), " ")
 		text := fmt.Sprintf(mark[0], wanted, word.Draw(t, "left out"))
 		request := func(text string) store.TextRequest {
 			return store.TextRequest{Query: query.Parse(text, query.Options{}).Words, Fields: fields, K1: 1.2, B: 0.75}
 		}
 		asked, without := request(text), request(fmt.Sprintf(mark[1], wanted))
-		req := search.ScanRequest{Queries: []string{text}, Words: asked.Query, Answering: []store.TextRequest{asked}, MaxFiles: rapid.IntRange(1, 12).Draw(t, "limit"), MemoryBytes: maxMemory, ChunkChars: 100}
+		req := search.ScanRequest{Queries: []string{text}, Words: asked.Query, Answering: []store.TextRequest{asked},
+			MaxFiles: rapid.IntRange(1, 12).Draw(t, "limit"), MemoryBytes: maxMemory, ChunkChars: 100}
 
 		s, err := New(Options{Root: root, Analyzer: a})
 		if err != nil {
@@ -80,7 +85,8 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		}
 		all := memory.New(a)
 		for _, d := range cut {
-			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{ListValues: 10}, false)}); err != nil {
+			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{ListValues: 10},
+				false)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -27,7 +27,8 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 		many += fmt.Sprintf(" -no%c%c", 'a'+i/26, 'a'+i%26)
 	}
 	for _, text := range []string{
-		"zebra horse -stone", `zebra horse -"the rest"`, "zebra horse -x", "zebra horse -stome~1", "zebra horse -sto*", "zebra horse -horse", "zebra (horse -stone)", "(zebra horse -stone) OR nothing",
+		"zebra horse -stone", `zebra horse -"the rest"`, "zebra horse -x", "zebra horse -stome~1", "zebra horse -sto*",
+		"zebra horse -horse", "zebra (horse -stone)", "(zebra horse -stone) OR nothing",
 		"zebra horse -(stone OR missing)", "zebra +(zebra -horse)", "zebra horse" + many + " -stone",
 	} {
 		for _, semantic := range []string{"0", "1"} {
@@ -44,8 +45,10 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 	for i := range 30 {
 		files[fmt.Sprintf("z/%02d.md", i)] = "a zebra\n"
 	}
-	r := ask(t, searcher(t, folder(t, files)), "zebra horse -stone", search.Options{Parameters: map[string]string{"candidate_limit": "25"}})
-	if r.Scanned.Candidates != 25 || len(r.Hits) != 25 || !slices.Contains(r.Notes, "6 further files hold words of the query and are not candidates") {
+	r := ask(t, searcher(t, folder(t, files)), "zebra horse -stone",
+		search.Options{Parameters: map[string]string{"candidate_limit": "25"}})
+	if r.Scanned.Candidates != 25 || len(r.Hits) != 25 ||
+		!slices.Contains(r.Notes, "6 further files hold words of the query and are not candidates") {
 		t.Errorf("%d candidates, %d found, notes %q", r.Scanned.Candidates, len(r.Hits), r.Notes)
 	}
 }
@@ -54,7 +57,8 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 // when another may find it.
 func TestWhatMayAnswerIsKept(t *testing.T) {
 	root := folder(t, map[string]string{
-		"sections.md": "# One\n\nzebra and stone\n\n# Two\n\n" + strings.Repeat("filler ", 30), "horse.md": "horse and stone\n", "titled.md": "---\ntitle: stone\n---\nzebra\n",
+		"sections.md": "# One\n\nzebra and stone\n\n# Two\n\n" + strings.Repeat("filler ", 30),
+		"horse.md":    "horse and stone\n", "titled.md": "---\ntitle: stone\n---\nzebra\n",
 	})
 	two, err := profile.Parse("two.yaml", []byte(`name: two
 candidates: {scan: {files: 10, chunk_chars: 6000, memory_mb: 100, list_values: 10}}
@@ -82,13 +86,15 @@ fuse: {method: rrf, k: 60}
 	}{
 		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100"}, 0},
 		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100", "semantic": "1"}, 1}, // by the section beside it
-		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1"}, 3},            // meaning is bound by nothing
+		// meaning is bound by nothing
+		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1"}, 3},
 		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1", "semantic_weight": "0"}, 2},
 		{"zebra -stone", two, nil, 1}, // by the branch that does not see the title
 	} {
 		s := searcher(t, root)
 		s.Embed = embed
-		r, err := s.Search(t.Context(), query.Parse(c.text, query.Options{Limit: 10}), c.profile, search.Options{Parameters: c.set})
+		r, err := s.Search(t.Context(), query.Parse(c.text, query.Options{Limit: 10}), c.profile,
+			search.Options{Parameters: c.set})
 		if err != nil || r.Scanned.Candidates != c.want {
 			t.Errorf("%s, %v: %d candidates, want %d: %v, %v", c.text, c.set, r.Scanned.Candidates, c.want, ids(r), err)
 		}

@@ -100,15 +100,19 @@ func sections(n int, text string) string {
 // The specification's example: properties of a note are found through every
 // chunk of it, lists up to ten values, keys and nested values not.
 func TestPropertiesAreReplicated(t *testing.T) {
-	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\nyear: 1987\ndone: true\nsince: 2024-05-06\nempty: null\n---\n"
-	s := searcher(t, folder(t, map[string]string{"project-notes.md": front + sections(3, "text"), "other.md": "Nothing of that.\n"}))
+	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, " +
+		"v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\nyear: 1987\ndone: true\nsince: 2024-05-06\nempty: " +
+		"null\n---\n"
+	s := searcher(t, folder(t, map[string]string{"project-notes.md": front + sections(3, "text"),
+		"other.md": "Nothing of that.\n"}))
 	all := []string{"project-notes.md#0", "project-notes.md#1", "project-notes.md#2"}
 	for _, q := range []string{"Alice", "draft", "v10", "project", "Plan", "1987", "true", "2024-05-06"} {
 		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, all) {
 			t.Errorf("%q finds %v, want %v", q, got, all)
 		}
 	}
-	if got := ids(ask(t, s, "v11", search.Options{Parameters: map[string]string{"list_values": "11"}})); !slices.Equal(got, all) {
+	if got := ids(ask(t, s, "v11", search.Options{Parameters: map[string]string{"list_values": "11"}})); !slices.Equal(got,
+		all) {
 		t.Errorf("v11 of 11 values finds %v", got)
 	}
 	for _, q := range []string{"author", "v11", "hidden", "null"} {
@@ -121,14 +125,17 @@ func TestPropertiesAreReplicated(t *testing.T) {
 // TestFrontmatterDepth: values in lists and maps within properties are found down to the depth
 // that the profile says, never their keys, nor what says who may see the note.
 func TestFrontmatterDepth(t *testing.T) {
-	front := "---\nauthor: &a {name: onyxname, places: [oslotown, [bergentown]]}\nmore: *a\nlist: [{of: deepmap}, plainvalue]\n" +
+	front := "---\nauthor: &a {name: onyxname, places: [oslotown, [bergentown]]}\nmore: *a\nlist: [{of: deepmap}, " +
+		"plainvalue]\n" +
 		"empty: {x: null}\nquote: {text: |\n    blocktext\n  }\naccess: [[whoever]]\nloop: &l {self: *l}\n---\n"
 	front = strings.Replace(front, "quote: {text: |\n    blocktext\n  }\n", "quote:\n  text: |\n    blocktext\n", 1)
 	s := searcher(t, folder(t, map[string]string{"a.md": front + "# A\n\ntext\n", "b.md": "Nothing of that.\n"}))
-	found := map[string]int{"plainvalue": 1, "onyxname": 2, "oslotown": 2, "deepmap": 2, "blocktext": 2, "bergentown": 3, "name": 0, "of": 0, "whoever": 0, "null": 0, "self": 0}
+	found := map[string]int{"plainvalue": 1, "onyxname": 2, "oslotown": 2, "deepmap": 2, "blocktext": 2, "bergentown": 3,
+		"name": 0, "of": 0, "whoever": 0, "null": 0, "self": 0}
 	for depth := 1; depth <= 4; depth++ {
 		for word, from := range found {
-			got := len(ids(ask(t, s, word, search.Options{Parameters: map[string]string{"frontmatter_depth": strconv.Itoa(depth)}})))
+			got := len(ids(ask(t, s, word,
+				search.Options{Parameters: map[string]string{"frontmatter_depth": strconv.Itoa(depth)}})))
 			if (got > 0) != (from > 0 && depth >= from) {
 				t.Errorf("depth %d: %q finds %d, want it from depth %d on", depth, word, got, from)
 			}
@@ -153,7 +160,8 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("first are %v", got)
 	}
 	c := r.Scanned
-	if c.Files != 63 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 || !strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
+	if c.Files != 63 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 ||
+		!strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
 		t.Errorf("%+v, notes %v", c, r.Notes)
 	}
 	if why, _ := c.WhyNot("vault:a/common-59.md"); !strings.Contains(why, "only the first 10 are candidates") {
@@ -178,7 +186,8 @@ func TestPathsComeFirst(t *testing.T) {
 	for i := range 20 {
 		files[fmt.Sprintf("a/note-%02d.md", i)] = "a zebra, and another zebra\n"
 	}
-	r := ask(t, searcher(t, folder(t, files)), "zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+	r := ask(t, searcher(t, folder(t, files)), "zebra",
+		search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
 	if why, _ := r.Scanned.WhyNot("vault:z/zebra.md"); why != "" || r.Scanned.Matched != 21 {
 		t.Errorf("of %d files that hold the word the one called so is no candidate: %s", r.Scanned.Matched, why)
 	}
@@ -199,8 +208,10 @@ func TestRecall(t *testing.T) {
 	}
 	s := searcher(t, folder(t, files))
 	for q, want := range map[string]string{
-		"configuring": "verbs.md#0", "cafe": "accents.md#0", "ПРИВЕТ": "accents.md#0", "zurich": "accents.md#0", "文書": "cjk.md#0", "検": "cjk.md#0",
-		"city": "plural.md#0", "ponies": "pony.md#0", "kxngarxo~": "pony.md#0", "x": "short.md#0", "confi*": "verbs.md#0", "configuerd~": "verbs.md#0", `"by hand"`: "verbs.md#0",
+		"configuring": "verbs.md#0", "cafe": "accents.md#0", "ПРИВЕТ": "accents.md#0", "zurich": "accents.md#0",
+		"文書": "cjk.md#0", "検": "cjk.md#0",
+		"city": "plural.md#0", "ponies": "pony.md#0", "kxngarxo~": "pony.md#0", "x": "short.md#0", "confi*": "verbs.md#0",
+		"configuerd~": "verbs.md#0", `"by hand"`: "verbs.md#0",
 	} {
 		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q finds %v, want %s", q, got, want)
@@ -219,7 +230,8 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 		files[fmt.Sprintf("a/%02d.md", i)] = "---\ntags: [drop]\n---\nword and stone\n"
 	}
 	s := searcher(t, folder(t, files))
-	for _, query := range []string{"word tag:keep", "word -tag:drop", "word -stone", "(word -stone) OR missing", `word -"and stone"`, "word -stones"} {
+	for _, query := range []string{"word tag:keep", "word -tag:drop", "word -stone", "(word -stone) OR missing",
+		`word -"and stone"`, "word -stones"} {
 		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
 		if got := ids(r); !slices.Equal(got, []string{"last/wanted.md#0"}) {
 			t.Errorf("%s: got %v", query, got)
@@ -230,8 +242,10 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 		t.Errorf("%d files match", r.Scanned.Matched)
 	}
 	// A section that lacks the word is found in a file that has it elsewhere.
-	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}))
-	if got := ids(ask(t, s, "word -stone", search.Options{Parameters: map[string]string{"chunk_chars": "100"}})); !slices.Equal(got, []string{"a.md#0"}) {
+	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" +
+		strings.Repeat("filler ", 30)}))
+	if got := ids(ask(t, s, "word -stone",
+		search.Options{Parameters: map[string]string{"chunk_chars": "100"}})); !slices.Equal(got, []string{"a.md#0"}) {
 		t.Errorf("found %v", got)
 	}
 }
@@ -239,7 +253,8 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 // Folders count every file, links are those between candidates.
 func TestFacts(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
-		"f/a.md": "word [[b]]\n", "f/b.md": "word\n", "f/unrelated.md": "other\n", "c.md": "---\ndate: 2024-05-06\n---\nword [x](f/a.md)\n",
+		"f/a.md": "word [[b]]\n", "f/b.md": "word\n", "f/unrelated.md": "other\n", "c.md": "---\ndate: " +
+			"2024-05-06\n---\nword [x](f/a.md)\n",
 	})), "word", search.Options{})
 	facts := r.Scanned.Facts
 	if n := facts.FolderSize("vault", "f"); n != 3 {
@@ -276,14 +291,16 @@ func TestFacts(t *testing.T) {
 // that no candidate is called like nothing is kept: there may be as many as the folder has.
 func TestLinksToOtherFiles(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
-		"a.md": "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n", "b.md": "---\naliases: [plan, v1.2, other, x/twice]\n---\nword\n",
+		"a.md":      "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n",
+		"b.md":      "---\naliases: [plan, v1.2, other, x/twice]\n---\nword\n",
 		"f/plan.md": "nothing\n", "f/v1.2.md": "nothing\n", "f/x/Twice.md": "nothing\n", "f/unlike.md": "nothing\n",
 	})), "word", search.Options{})
 	if view, err := r.Scanned.Catalog(); err != nil || view.Docs() != 2 {
 		t.Fatalf("candidates: %v", err)
 	}
 	facts := r.Scanned.Facts
-	if links := facts.Links("vault:a.md"); !slices.Equal(links, []sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md", "vault:f/x/Twice.md"}) {
+	if links := facts.Links("vault:a.md"); !slices.Equal(links,
+		[]sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md", "vault:f/x/Twice.md"}) {
 		t.Errorf("links %v", links)
 	}
 	if _, ok := facts.Document("vault:f/plan.md"); ok {
@@ -348,7 +365,8 @@ func TestChangesAreSeen(t *testing.T) {
 
 // With meaning, the vectors are those of the same candidates, and only they.
 func TestMeaningIsBoundToTheCandidates(t *testing.T) {
-	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n", "c.md": "alpha gamma\n"}))
+	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n",
+		"c.md": "alpha gamma\n"}))
 	e := hashed.New(64)
 	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 		v, err := e.Embed(ctx, 1, []string{text})
@@ -362,7 +380,8 @@ func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 		t.Errorf("legs %v", r.Legs)
 	}
 	for weight, want := range map[string]string{"0": "words", "1": "meaning"} {
-		r := ask(t, s, "alpha", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "semantic_weight": weight}})
+		r := ask(t, s, "alpha", search.Options{Explain: true,
+			Parameters: map[string]string{"semantic": "1", "semantic_weight": weight}})
 		if !slices.Equal(r.Legs, []string{want}) {
 			t.Errorf("weight %s: legs %v", weight, r.Legs)
 		}
@@ -385,16 +404,20 @@ func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 func TestBounds(t *testing.T) {
 	s, p := searcher(t, folder(t, map[string]string{"a.md": "word\n"})), tiered(t)
 	table := map[string]struct{ standard, least, most float64 }{
-		"semantic": {0, 0, 1}, "semantic_weight": {0.6, 0, 1}, "candidate_limit": {500, 10, 1000}, "rrf_k": {60, 1, 100}, "lexical_boosts": {1, 0, 1},
-		"chunk_chars": {6000, 100, 100_000}, "list_values": {10, 0, 1000}, "memory_mb": {100, 20, 1000}, "variants": {3, 0, 10}, "expansion_timeout": {5, 0.001, 60},
-		"min_similarity": {0.75, 0, 1}, "graph_candidates": {10, 2, 1000}, "graph_strength": {0.1, 0, 1}, "max_boost": {1.15, 1, 10}, "frontmatter_depth": {1, 1, 10},
+		"semantic": {0, 0, 1}, "semantic_weight": {0.6, 0, 1}, "candidate_limit": {500, 10, 1000}, "rrf_k": {60, 1, 100},
+		"lexical_boosts": {1, 0, 1},
+		"chunk_chars":    {6000, 100, 100_000}, "list_values": {10, 0, 1000}, "memory_mb": {100, 20, 1000},
+		"variants": {3, 0, 10}, "expansion_timeout": {5, 0.001, 60},
+		"min_similarity": {0.75, 0, 1}, "graph_candidates": {10, 2, 1000}, "graph_strength": {0.1, 0, 1},
+		"max_boost": {1.15, 1, 10}, "frontmatter_depth": {1, 1, 10},
 	}
 	choices := map[string][]string{"normalization": {"minmax", "tanh"}} // the first is the default
 	if len(p.Parameters) != len(table)+len(choices) {
 		t.Errorf("%d parameters, want %d", len(p.Parameters), len(table)+len(choices))
 	}
 	set := func(name string, value any) error {
-		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), p, search.Options{Parameters: map[string]string{name: fmt.Sprint(value)}})
+		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), p,
+			search.Options{Parameters: map[string]string{name: fmt.Sprint(value)}})
 		return err
 	}
 	for _, parameter := range p.Parameters {
@@ -423,16 +446,19 @@ func TestBounds(t *testing.T) {
 			beyond = append(beyond, want.least+0.5)
 		}
 		for _, value := range beyond {
-			if err := set(name, value); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), parameter.Range()) {
+			if err := set(name, value); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name) ||
+				!strings.Contains(err.Error(), parameter.Range()) {
 				t.Errorf("%s=%v: %v", name, value, err)
 			}
 		}
 	}
-	if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 100}), p, search.Options{}); err != nil {
+	if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 100}), p,
+		search.Options{}); err != nil {
 		t.Errorf("limit 100: %v", err)
 	}
 	for _, limit := range []int{0, 101} {
-		if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: limit}), p, search.Options{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "1..100") {
+		if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: limit}), p,
+			search.Options{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "1..100") {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
@@ -472,12 +498,15 @@ func TestMemoryIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := heap()
-			found, err := s.Scan(context.Background(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 100, ChunkChars: 6000, MemoryBytes: megabytes << 20, MaxVectors: 1})
+			found, err := s.Scan(context.Background(),
+				search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 100, ChunkChars: 6000,
+					MemoryBytes: megabytes << 20, MaxVectors: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			used := heap() - before
-			t.Logf("%s, %d MB: %d files, %d chunks, %.1f MB", name, megabytes, found.Candidates, found.Chunks, float64(used)/(1<<20))
+			t.Logf("%s, %d MB: %d files, %d chunks, %.1f MB", name, megabytes, found.Candidates, found.Chunks,
+				float64(used)/(1<<20))
 			if used > megabytes<<20 {
 				t.Errorf("%s: %d bytes are used of %d MB", name, used, megabytes)
 			}
@@ -502,12 +531,17 @@ func TestFirstFileIsAlwaysTaken(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&long, "## About %d\n\nA word.\n\n", i)
 	}
-	s, err := scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}), Tree: "vault", Analyzer: english(t)})
+	s, err := scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}),
+		Tree: "vault", Analyzer: english(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 10, ChunkChars: 100, MemoryBytes: 1 << 20})
-	if err != nil || r.Candidates != 1 || r.Chunks < 1000 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "the index is full after 1 files: 1 further") }) {
+	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"},
+		MaxFiles: 10, ChunkChars: 100, MemoryBytes: 1 << 20})
+	if err != nil || r.Candidates != 1 || r.Chunks < 1000 ||
+		!slices.ContainsFunc(r.Notes, func(n string) bool {
+			return strings.HasPrefix(n, "the index is full after 1 files: 1 further")
+		}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -517,13 +551,16 @@ func TestRequestsAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1}, {MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 17)},
-		{MaxFiles: 10_001, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1000<<20 + 1}, {MaxFiles: 5, MemoryBytes: 1<<20 - 1}} {
+	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1},
+		{MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 17)},
+		{MaxFiles: 10_001, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1000<<20 + 1},
+		{MaxFiles: 5, MemoryBytes: 1<<20 - 1}} {
 		if _, err := s.Scan(context.Background(), bad); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	for _, good := range []search.ScanRequest{{MaxFiles: 1, MemoryBytes: 1 << 20, Queries: make([]string, 16)}, {MaxFiles: 10_000, MemoryBytes: 1000 << 20}} {
+	for _, good := range []search.ScanRequest{{MaxFiles: 1, MemoryBytes: 1 << 20, Queries: make([]string, 16)},
+		{MaxFiles: 10_000, MemoryBytes: 1000 << 20}} {
 		if _, err := s.Scan(context.Background(), good); err != nil {
 			t.Errorf("at the bounds: %+v: %v", good, err)
 		}
@@ -533,7 +570,8 @@ func TestRequestsAreChecked(t *testing.T) {
 // Files that are no text, cannot be read or are in UTF-16 do no harm.
 func TestOddFiles(t *testing.T) {
 	root := folder(t, map[string]string{
-		"binary.md": "word\x00\x01\x02\x00\x00\x00\x00\x00\x00\x00", "utf16.md": "\xff\xfew\x00o\x00r\x00d\x00\n\x00", "empty.md": "", "blank.md": " \n", "bad.md": "word \xff\xfe word\n",
+		"binary.md": "word\x00\x01\x02\x00\x00\x00\x00\x00\x00\x00", "utf16.md": "\xff\xfew\x00o\x00r\x00d\x00\n\x00",
+		"empty.md": "", "blank.md": " \n", "bad.md": "word \xff\xfe word\n",
 		"frontmatter.md": "---\ntitle: word\n---\n", "hash#0.md": "word\n",
 	})
 	got := ids(ask(t, searcher(t, root), "word", search.Options{}))
@@ -541,7 +579,8 @@ func TestOddFiles(t *testing.T) {
 	if want := []string{"bad.md#0", "frontmatter.md#0", "hash#0.md#0", "utf16.md#0"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
-	_, err := searcher(t, filepath.Join(root, "missing")).Search(context.Background(), query.Parse("x", query.Options{Limit: 1}), tiered(t), search.Options{})
+	_, err := searcher(t, filepath.Join(root, "missing")).Search(context.Background(),
+		query.Parse("x", query.Options{Limit: 1}), tiered(t), search.Options{})
 	if err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("no folder: %v", err)
 	}
@@ -563,7 +602,9 @@ func TestQueriesAtOnce(t *testing.T) {
 		group.Go(func() {
 			for j := range 5 {
 				n := (i*7 + j) % 50
-				r, err := s.Search(context.Background(), query.Parse(fmt.Sprintf("w%cx%c", 'a'+n/10, 'a'+n%10), query.Options{Limit: 5}), tiered(t), search.Options{Parameters: map[string]string{"semantic": "0"}})
+				r, err := s.Search(context.Background(),
+					query.Parse(fmt.Sprintf("w%cx%c", 'a'+n/10, 'a'+n%10), query.Options{Limit: 5}), tiered(t),
+					search.Options{Parameters: map[string]string{"semantic": "0"}})
 				if err != nil || len(r.Hits) != 1 || string(r.Hits[0].ID) != fmt.Sprintf("vault:%02d.md#0", n) {
 					t.Errorf("word of note %d: %v, %v", n, ids(r), err)
 				}
@@ -583,7 +624,8 @@ func TestQueriesAtOnce(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := searcher(t, folder(t, map[string]string{"a.md": "word\n"})).Search(ctx, query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{})
+	_, err := searcher(t, folder(t, map[string]string{"a.md": "word\n"})).Search(ctx,
+		query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
@@ -592,9 +634,12 @@ func TestCanceled(t *testing.T) {
 // A section is found by its title, its own heading and its path, each with its weight.
 func TestFieldsOfSections(t *testing.T) {
 	long := strings.Repeat("word ", 30)
-	s := searcher(t, folder(t, map[string]string{"barn/stable.md": "---\ntitle: Animals\n---\n# Horses\n\n" + long + "\n\n# Zebras\n\n" + long + "\n"}))
+	s := searcher(t, folder(t, map[string]string{"barn/stable.md": "---\ntitle: Animals\n---\n# Horses\n\n" + long +
+		"\n\n# Zebras\n\n" + long + "\n"}))
 	for query, want := range map[string]search.LexicalMatch{
-		"animals": {Field: sheaf.FieldTitle, Query: "anim", Weight: 3}, "zebras": {Field: sheaf.FieldHierarchy, Query: "zebra", Weight: 2.5}, "barn": {Field: sheaf.FieldPath, Query: "barn", Weight: 2},
+		"animals": {Field: sheaf.FieldTitle, Query: "anim", Weight: 3},
+		"zebras":  {Field: sheaf.FieldHierarchy, Query: "zebra", Weight: 2.5},
+		"barn":    {Field: sheaf.FieldPath, Query: "barn", Weight: 2},
 	} {
 		r := ask(t, s, query, search.Options{Explain: true, Parameters: map[string]string{"chunk_chars": "100"}})
 		matched := 0
@@ -608,7 +653,8 @@ func TestFieldsOfSections(t *testing.T) {
 		}
 	}
 	// Where a note has no heading, its title is none.
-	r := ask(t, searcher(t, folder(t, map[string]string{"a.md": "---\ntitle: Goats\n---\nword\n"})), "goats", search.Options{Explain: true})
+	r := ask(t, searcher(t, folder(t, map[string]string{"a.md": "---\ntitle: Goats\n---\nword\n"})), "goats",
+		search.Options{Explain: true})
 	if len(r.Hits) != 1 {
 		t.Fatalf("%d found", len(r.Hits))
 	}
@@ -627,7 +673,8 @@ func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 		"c.md": "---\nwriter: Carol\n---\n",
 	}))
 	for query, want := range map[string]int{
-		"note title block content metadata": 0, "author": 0, "frontmatter": 0, "alice": 1, "#pro": 1, "#project": 2, "#project/sea": 1, "ject": 0,
+		"note title block content metadata": 0, "author": 0, "frontmatter": 0, "alice": 1, "#pro": 1, "#project": 2,
+		"#project/sea": 1, "ject": 0,
 		"writer": 0, "carol": 1, "md": 0,
 	} {
 		if r := ask(t, s, query, search.Options{}); len(r.Hits) != want {
@@ -641,7 +688,8 @@ func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 // normalization is told.
 func TestSignals(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
-		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n", "other/x.md": "OAuth elsewhere\n",
+		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n",
+		"other/x.md": "OAuth elsewhere\n",
 		"other/1.md": "-\n", "other/2.md": "-\n", "other/3.md": "-\n",
 	}))
 	e := hashed.New(64)
@@ -649,7 +697,8 @@ func TestSignals(t *testing.T) {
 		v, err := e.Embed(ctx, 1, []string{text})
 		return v[0], err
 	}
-	r := ask(t, s, "oauth", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "min_similarity": "0"}})
+	r := ask(t, s, "oauth", search.Options{Explain: true,
+		Parameters: map[string]string{"semantic": "1", "min_similarity": "0"}})
 	for _, h := range r.Hits {
 		if math.Abs(h.Explanation.Recombine()-h.Score) > 1e-9 {
 			t.Errorf("%s scores %v, its parts give %v", h.ID, h.Score, h.Explanation.Recombine())
@@ -657,23 +706,29 @@ func TestSignals(t *testing.T) {
 	}
 	i := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "vault:nextjs/auth.md#0" })
 	signals := search.SignalsOf(&r.Hits[i])
-	if want := (search.LexicalMatch{Field: sheaf.FieldBody, Query: "oauth", Weight: 1}); !slices.Contains(signals.LexicalMatches, want) {
+	if want := (search.LexicalMatch{Field: sheaf.FieldBody, Query: "oauth",
+		Weight: 1}); !slices.Contains(signals.LexicalMatches, want) {
 		t.Errorf("lexical matches %+v", signals.LexicalMatches)
 	}
-	if f := signals.FolderBoost; f == nil || *f != (search.FolderSignal{Folder: "nextjs", DocumentCount: 2, TotalDocsInFolder: 2, RelevanceRatio: 1, BoostFactor: 1.15}) {
+	if f := signals.FolderBoost; f == nil ||
+		*f != (search.FolderSignal{Folder: "nextjs", DocumentCount: 2, TotalDocsInFolder: 2, RelevanceRatio: 1,
+			BoostFactor: 1.15}) {
 		t.Errorf("folder %+v", f)
 	}
-	if g := signals.GraphConnections; g == nil || g.Backlinks != 1 || g.SharedTags != 1 || g.Score != 1.3 || math.Abs(g.BoostMultiplier-(1+0.1*math.Log(2.3))) > 1e-12 {
+	if g := signals.GraphConnections; g == nil || g.Backlinks != 1 || g.SharedTags != 1 || g.Score != 1.3 ||
+		math.Abs(g.BoostMultiplier-(1+0.1*math.Log(2.3))) > 1e-12 {
 		t.Errorf("graph %+v", g)
 	}
-	if signals.SemanticScore == nil || signals.FinalScore != r.Hits[i].Score || signals.BaseScore == signals.FinalScore || signals.BaseScore > 2.0/61 {
+	if signals.SemanticScore == nil || signals.FinalScore != r.Hits[i].Score || signals.BaseScore == signals.FinalScore ||
+		signals.BaseScore > 2.0/61 {
 		t.Errorf("%+v", signals)
 	}
 	if signals.Engine != "rrf" {
 		t.Errorf("fused by %q", signals.Engine)
 	}
 	for weight, want := range map[string]string{"0": "fulltext", "1": "semantic"} {
-		r := ask(t, s, "oauth", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "semantic_weight": weight, "min_similarity": "0"}})
+		r := ask(t, s, "oauth", search.Options{Explain: true,
+			Parameters: map[string]string{"semantic": "1", "semantic_weight": weight, "min_similarity": "0"}})
 		if got := search.SignalsOf(&r.Hits[0]).Engine; got != want {
 			t.Errorf("weight of meaning %s: found by %q, want %q", weight, got, want)
 		}
@@ -682,8 +737,10 @@ func TestSignals(t *testing.T) {
 		t.Errorf("filters alone: %+v", search.SignalsOf(&r.Hits[0]))
 	}
 	text, err := json.Marshal(signals)
-	for _, name := range []string{"lexicalMatches", "field", "query", "weight", "semanticScore", "folderBoost", "documentCount", "totalDocsInFolder", "relevanceRatio", "boostFactor",
-		"engine", "graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore", "finalScore"} {
+	for _, name := range []string{"lexicalMatches", "field", "query", "weight", "semanticScore", "folderBoost",
+		"documentCount", "totalDocsInFolder", "relevanceRatio", "boostFactor",
+		"engine", "graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore",
+		"finalScore"} {
 		if err != nil || !strings.Contains(string(text), `"`+name+`":`) {
 			t.Errorf("%s is missing in %s", name, text)
 		}
@@ -704,11 +761,13 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	vector := make([]float32, 64)
 	vector[0] = 1
 	for most, told := range map[int]bool{2: true, 3: false} {
-		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"}, MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+			MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
 		if err != nil {
 			t.Fatal(err)
 		}
-		hits, err := r.Backend.Retrieve(t.Context(), store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
+		hits, err := r.Backend.Retrieve(t.Context(),
+			store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
 		if err != nil || len(hits) != most || r.Chunks != 3 {
 			t.Errorf("%d of %d sections have vectors, want %d: %v", len(hits), r.Chunks, most, err)
 		}
@@ -718,15 +777,18 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	}
 	// Of a file that has more sections than may have vectors none has.
 	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"
-	if s, err = scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)}); err != nil {
+	if s, err = scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
+		Analyzer: english(t), Embedder: hashed.New(64)}); err != nil {
 		t.Fatal(err)
 	}
 	for most, want := range map[int]int{2: 1, 3: 3} {
-		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"}, MaxFiles: 10, ChunkChars: 200, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+			MaxFiles: 10, ChunkChars: 200, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
 		if err != nil {
 			t.Fatal(err)
 		}
-		hits, err := r.Backend.Retrieve(t.Context(), store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
+		hits, err := r.Backend.Retrieve(t.Context(),
+			store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
 		if err != nil || len(hits) != want || r.Chunks != 3 {
 			t.Errorf("at most %d: %d of %d sections have vectors, want %d: %v", most, len(hits), r.Chunks, want, err)
 		}
@@ -736,7 +798,8 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 // TestLettersLeftOutLoseNothing: a file that holds all that is wanted is a candidate
 // although it holds the letters of what is left out, in another word or another section.
 func TestLettersLeftOutLoseNothing(t *testing.T) {
-	files := map[string]string{"last/part.md": "cat and mouse, each a part\n", "last/sections.md": "# One\n\ncat mouse\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}
+	files := map[string]string{"last/part.md": "cat and mouse, each a part\n",
+		"last/sections.md": "# One\n\ncat mouse\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}
 	for i := range 30 {
 		files[fmt.Sprintf("a/%02d.md", i)] = "cat\n"
 		if i%10 == 0 {
@@ -744,7 +807,8 @@ func TestLettersLeftOutLoseNothing(t *testing.T) {
 		}
 	}
 	s := searcher(t, folder(t, files))
-	for query, want := range map[string]string{"cat mouse -art": "last/part.md#0", "cat mouse -stone": "last/sections.md#0"} {
+	for query, want := range map[string]string{"cat mouse -art": "last/part.md#0",
+		"cat mouse -stone": "last/sections.md#0"} {
 		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10", "chunk_chars": "100"}})
 		if got := ids(r); !slices.Contains(got, want) {
 			t.Errorf("%s: got %v, want %s among them", query, got, want)

@@ -35,7 +35,8 @@ func TestMemoryIsSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: files, ChunkChars: 6000}
+	req := search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: files,
+		ChunkChars: 6000}
 	kept := map[int64]int{}
 	for _, bytes := range []int64{1 << 20, 20 << 20} {
 		req.MemoryBytes = bytes

@@ -27,7 +27,8 @@ func TestSnippetOfPartGoesOn(t *testing.T) {
 		{"One harbor.\n\nTwo.\n", "One harbor.", "One harbor."},
 	} {
 		h := snippet.New(a, sheaf.Match{Text: "harbor"}, nil)
-		got := h.Best([]byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1, snippet.Width)
+		got := h.Best([]byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1,
+			snippet.Width)
 		if got.Text != c.want {
 			t.Errorf("%q of %q is shown as %q, want %q", c.part, c.content, got.Text, c.want)
 		}
@@ -54,12 +55,21 @@ func TestSnippetShowsPhrase(t *testing.T) {
 	}{
 		{"the phrase", phrase, []sheaf.Span{first, second, third}, "A lock [is] [no] [longer] [strictly] [required]."},
 		{"no phrase there", phrase, []sheaf.Span{first, third}, "The lock [is] used in many places."},
-		{"one of two phrases", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Phrase{Text: "no such words"}, phrase}}, []sheaf.Span{first, second}, "A lock [is] [no] [longer] [strictly] [required]."},
-		{"a word of the phrase asked for alone too", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "lock"}, sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
-		{"beside a beginning", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Prefix{Text: "loc"}, sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
-		{"beside a fuzzy word", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Phrase{Text: "lock is no longer"}, sheaf.Fuzzy{Text: "lock", Distance: 1}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
-		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "A [lock] is no longer [strictly] required."},
-		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second}, "The [lock] is used in many places."},
+		{"one of two phrases", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Phrase{Text: "no such words"}, phrase}},
+			[]sheaf.Span{first, second}, "A lock [is] [no] [longer] [strictly] [required]."},
+		{"a word of the phrase asked for alone too",
+			sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "lock"}, sheaf.Phrase{Text: "lock is no longer"}}},
+			[]sheaf.Span{first, second}, "A [lock] [is] [no] [longer] strictly required."},
+		{"beside a beginning", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Prefix{Text: "loc"},
+			sheaf.Phrase{Text: "lock is no longer"}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] " +
+			"strictly required."},
+		{"beside a fuzzy word", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Phrase{Text: "lock is no longer"},
+			sheaf.Fuzzy{Text: "lock", Distance: 1}}}, []sheaf.Span{first, second}, "A [lock] [is] [no] [longer] " +
+			"strictly required."},
+		{"words", sheaf.Match{Text: "strictly lock"}, []sheaf.Span{first, second}, "A [lock] is no longer " +
+			"[strictly] required."},
+		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second},
+			"The [lock] is used in many places."},
 	} {
 		h := snippet.New(a, c.query, nil)
 		got := h.Best([]byte(content), c.spans, len(c.spans), snippet.Width)
@@ -86,7 +96,8 @@ func TestSnippetOfOwnText(t *testing.T) {
 	}
 	const content = "The harbor.\n\n## Below\n\nThe harbor and the lighthouse.\n"
 	own, all := sheaf.Span{End: len("The harbor.\n\n")}, sheaf.Span{End: len(content)}
-	for query, want := range map[string]string{"harbor lighthouse": "The harbor.", "lighthouse": "The harbor. Below The harbor and the lighthouse."} {
+	for query, want := range map[string]string{"harbor lighthouse": "The harbor.",
+		"lighthouse": "The harbor. Below The harbor and the lighthouse."} {
 		h := snippet.New(a, sheaf.Match{Text: query}, nil)
 		if got := h.Best([]byte(content), []sheaf.Span{own, all}, 1, snippet.Width); got.Text != want {
 			t.Errorf("%q is shown as %q, want %q", query, got.Text, want)
@@ -105,9 +116,12 @@ func TestHeadingRowOfTable(t *testing.T) {
 		rows += fmt.Sprintf("| host%d | Frankfurt am Main, second floor | k3s |\n", i)
 	}
 	for _, c := range []struct{ name, content, query, want string }{
-		{"far below", "Who runs what.\n\n| name | region | runs on |\n|---|---|---|\n" + rows + "| zebra | Amsterdam | k8s |\n", "zebra", "name region runs on … "},
-		{"Windows line ends", strings.ReplaceAll("| name | region | runs on |\n|---|---|---|\n"+rows+"| zebra | Amsterdam | k8s |\n", "\n", "\r\n"), "zebra", "name region runs on … "},
-		{"without outer bars", "name | region\n---|---\n" + strings.ReplaceAll(rows, "| host", "host") + "zebra | x\n", "zebra", "name region … "},
+		{"far below", "Who runs what.\n\n| name | region | runs on |\n|---|---|---|\n" + rows +
+			"| zebra | Amsterdam | k8s |\n", "zebra", "name region runs on … "},
+		{"Windows line ends", strings.ReplaceAll("| name | region | runs on |\n|---|---|---|\n"+rows+
+			"| zebra | Amsterdam | k8s |\n", "\n", "\r\n"), "zebra", "name region runs on … "},
+		{"without outer bars", "name | region\n---|---\n" + strings.ReplaceAll(rows, "| host", "host") + "zebra | x\n",
+			"zebra", "name region … "},
 		{"in a short table", "| name | region |\n|---|---|\n| zebra | Amsterdam |\n", "zebra", "name region zebra"},
 		{"the heading row itself", "| zebra | region |\n|---|---|\n" + rows, "zebra", "zebra region host0"},
 		{"no table", strings.ReplaceAll(rows, "|", ",") + "zebra here\n", "zebra", ""},

@@ -28,16 +28,20 @@ func TestPlaceOfTheWordAskedFor(t *testing.T) {
 	for _, c := range []struct {
 		name, query, text, word string
 	}{
-		{"a part of the name stands in each line", "alpha020", lines("Setting alpha%03d waits before it tries again.\n", 40), "alpha020"},
+		{"a part of the name stands in each line", "alpha020", lines("Setting alpha%03d waits before it tries again.\n", 40),
+			"alpha020"},
 		{"the last line", "alpha040", lines("Setting alpha%03d waits before it tries again.\n", 40), "alpha040"},
 		{"camel case", "userName7", lines("call userName%d of the same class\n", 30), "userName7"},
-		{"the question's other words stand in each line", "when was order 1020 shipped", lines("Order 10%02d was shipped to the customer in time.\n", 40), "1020"},
+		{"the question's other words stand in each line", "when was order 1020 shipped",
+			lines("Order 10%02d was shipped to the customer in time.\n", 40), "1020"},
 		{"Windows line ends", "order 1020", lines("Order 10%02d was shipped to the customer in time.\r\n", 40), "1020"},
-		{"rows of a table", "order 1020", "| order | day |\n|---|---|\n" + lines("| order 10%02d | Monday, in the morning |\n", 40), "1020"},
+		{"rows of a table", "order 1020", "| order | day |\n|---|---|\n" +
+			lines("| order 10%02d | Monday, in the morning |\n", 40), "1020"},
 		{"one long line", "order 1020", lines("Order 10%02d was shipped to the customer in time. ", 40), "1020"},
 		{"Chinese", "订单 北京", lines("订单%d已经发给客户。\n", 40) + "订单发给北京的客户。\n" + lines("订单%d已经发给客户。\n", 40), "北京"},
 		{"German", "bestellung 1020", lines("Die Bestellung 10%02d ging früh an den Käufer.\n", 40), "1020"},
-		{"behind what is read first", "order 77777", lines("Order %d was shipped to the customer in time.\n", 6000) + "Order 77777 was not.\n", "77777"},
+		{"behind what is read first", "order 77777", lines("Order %d was shipped to the customer in time.\n", 6000) +
+			"Order 77777 was not.\n", "77777"},
 	} {
 		h := highlighterFor(t, sheaf.Match{Text: c.query}, rare)
 		s := h.Snippet(c.text, snippet.Width)

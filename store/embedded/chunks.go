@@ -59,7 +59,8 @@ func (t *translation) add(c *store.Chunk) {
 	for _, v := range c.Vectors {
 		t.vectors = append(t.vectors, engine.Vectors{Name: v.Name, Passages: v.Passages})
 	}
-	t.out = append(t.out, engine.Chunk{ID: string(c.ID), Doc: string(c.Doc), Fields: t.fields[fields:], Columns: t.columns[columns:], Vectors: t.vectors[vectors:]})
+	t.out = append(t.out, engine.Chunk{ID: string(c.ID), Doc: string(c.Doc), Fields: t.fields[fields:],
+		Columns: t.columns[columns:], Vectors: t.vectors[vectors:]})
 }
 
 func (t *translation) values(from []sheaf.Value) []segment.Value {

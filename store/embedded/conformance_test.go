@@ -20,7 +20,8 @@ type stores map[store.Backend]string
 
 func (s stores) open(t testing.TB, dir string) store.Backend {
 	t.Helper()
-	st, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t), Vectors: testVectors, Rest: time.Microsecond})
+	st, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t), Vectors: testVectors,
+		Rest: time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,8 @@ func TestRandomHistories(t *testing.T) {
 	}
 	first := rand.Uint64N(1 << 32)
 	for n := range histories {
-		for name, history := range map[string]func(*testing.T, uint64, int, store.Backend, store.Backend, func(store.Backend) store.Backend){
+		for name, history := range map[string]func(*testing.T, uint64, int, store.Backend, store.Backend,
+			func(store.Backend) store.Backend){
 			"words": storetest.RandomHistory, "vectors": storetest.VectorHistory,
 		} {
 			seed := first + uint64(n)

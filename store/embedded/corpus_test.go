@@ -95,11 +95,13 @@ func (c *collection) add(doc sheaf.Document, content string) {
 	batch := store.Batch{Replace: []sheaf.ID{doc.ID}}
 	for _, ch := range doc.Chunks {
 		batch.Chunks = append(batch.Chunks, store.Chunk{ID: ch.ID, Doc: doc.ID,
-			Fields: []store.Field{{Name: sheaf.FieldTitle, Text: ch.Title}, {Name: sheaf.FieldHierarchy, Text: strings.Join(ch.Hierarchy, " ")},
+			Fields: []store.Field{{Name: sheaf.FieldTitle, Text: ch.Title},
+				{Name: sheaf.FieldHierarchy, Text: strings.Join(ch.Hierarchy, " ")},
 				{Name: sheaf.FieldTags, Text: strings.Join(ch.Tags, " ")}, {Name: sheaf.FieldPath, Text: doc.Path},
 				{Name: sheaf.FieldBody, Text: content[ch.Body.Start:ch.Body.End]}},
 			Columns: []store.Column{{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(ch.Depth))}},
-				{Name: sheaf.ColumnPath, Values: []sheaf.Value{sheaf.TextValue(doc.Path)}}, {Name: sheaf.ColumnTree, Values: []sheaf.Value{sheaf.TextValue("t")}}}})
+				{Name: sheaf.ColumnPath, Values: []sheaf.Value{sheaf.TextValue(doc.Path)}},
+				{Name: sheaf.ColumnTree, Values: []sheaf.Value{sheaf.TextValue("t")}}}})
 	}
 	c.chunks += len(batch.Chunks)
 	c.bytes += int64(len(content))

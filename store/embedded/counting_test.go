@@ -37,7 +37,8 @@ func TestCounting(t *testing.T) {
 	}
 	var requests []store.Request
 	for n := range 30 {
-		parts := []sheaf.TextQuery{sheaf.Match{Text: words(8) + "w3x"}, sheaf.Phrase{Text: "w1x w2x"}, sheaf.Prefix{Text: "w1"}}
+		parts := []sheaf.TextQuery{sheaf.Match{Text: words(8) + "w3x"}, sheaf.Phrase{Text: "w1x w2x"},
+			sheaf.Prefix{Text: "w1"}}
 		requests = append(requests, store.Request{Limit: 30, Text: &store.TextRequest{
 			Query: sheaf.Bool{Should: parts[:1+n%3]}, K1: 1.2, B: 0.75, Combine: store.Combine(n / 3 % 3), TieBreaker: 0.3,
 			Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}})
@@ -96,7 +97,8 @@ func compareCounting(t *testing.T, st *embedded.Store, oracle, other store.Backe
 		t.Errorf("%+v: no score tells how is counted", req.Text)
 	}
 	why, err := st.Explain(t.Context(), req, []sheaf.ID{rankings[0][0].ID})
-	if err != nil || why[0] == nil || math.Abs(why[0].Value-rankings[0][0].Score) > 1e-12 || math.Abs(why[0].Recombine()-rankings[0][0].Score) > 1e-12 {
+	if err != nil || why[0] == nil || math.Abs(why[0].Value-rankings[0][0].Score) > 1e-12 ||
+		math.Abs(why[0].Recombine()-rankings[0][0].Score) > 1e-12 {
 		t.Errorf("%+v: scores %v, explained as %+v, %v", req.Text, rankings[0][0].Score, why, err)
 	}
 }

@@ -101,12 +101,14 @@ func Open(o Options) (*Store, error) {
 	models := make([]engine.VectorModel, len(o.Vectors))
 	for i, v := range o.Vectors {
 		if v.Name == "" || v.Dims < 1 || v.Dims > 1<<16 {
-			return nil, sheaf.Invalidf("open index %s: vector field %q has %d dimensions: must be 1..65536", o.Dir, v.Name, v.Dims)
+			return nil, sheaf.Invalidf("open index %s: vector field %q has %d dimensions: must be 1..65536", o.Dir, v.Name,
+				v.Dims)
 		}
 		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
 	}
 	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],
-		Vectors: models, Memory: o.MemoryBytes, GatherMemory: o.GatherBytes, MergeRate: o.MergeRate, Rest: o.Rest, ReadOnly: o.ReadOnly})
+		Vectors: models, Memory: o.MemoryBytes, GatherMemory: o.GatherBytes, MergeRate: o.MergeRate, Rest: o.Rest,
+		ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, category(err)
 	}
@@ -298,7 +300,8 @@ func (s *Store) Stats(context.Context) (store.Stats, error) {
 		return store.Stats{}, err
 	}
 	st := snapshot.Stats()
-	return store.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors, Generation: st.Generation}, category(snapshot.Release())
+	return store.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors,
+		Generation: st.Generation}, category(snapshot.Release())
 }
 
 // Version implements [store.Versioned]. It grows.
@@ -331,7 +334,8 @@ func (s *Store) Recall(ctx context.Context, o store.RecallOptions) ([]store.Reca
 	measured, err := snapshot.Recall(ctx, options)
 	out := make([]store.Recall, len(measured))
 	for i, r := range measured {
-		out[i] = store.Recall{Field: r.Field, Dims: r.Dims, Passages: r.Passages, Queries: r.Queries, At10: r.At10, At100: r.At100,
+		out[i] = store.Recall{Field: r.Field, Dims: r.Dims, Passages: r.Passages, Queries: r.Queries, At10: r.At10,
+			At100:     r.At100,
 			Originals: r.Originals, Float10: r.Float10, Float100: r.Float100,
 			Exhaustive: r.Exhaustive, SearchMillis: r.Search.Seconds() * 1e3, BruteForceMillis: r.BruteForce.Seconds() * 1e3}
 	}

@@ -104,7 +104,8 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 	check(s, sheaf.Phrase{Text: "dog lazy"})
 	check(s, sheaf.Prefix{Text: "runn"}, "t:a")
 	check(s, sheaf.Fuzzy{Text: "quikc", Distance: 1}, "t:a")
-	check(s, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "jump"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "fox"}}}, "t:b")
+	check(s, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "jump"}},
+		MustNot: []sheaf.TextQuery{sheaf.Match{Text: "fox"}}}, "t:b")
 	if err := s.Delete(ctx, []sheaf.ID{"t:a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,8 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 	check(s, sheaf.Match{Text: "cat"}, "t:b")
 	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
 	check(reader, sheaf.Match{Text: "sleeping"}, "t:b")
-	if err := s.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:b"}, Chunks: []store.Chunk{note("t:c", "t:c", "Cows", "Moo.")}}); err != nil {
+	if err := s.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:b"},
+		Chunks: []store.Chunk{note("t:c", "t:c", "Cows", "Moo.")}}); err != nil {
 		t.Fatal(err)
 	}
 	check(reader, sheaf.Match{Text: "moo sleep"}, "t:c")
@@ -153,7 +155,8 @@ func TestMadeAnewUnderReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:"+doc, "t:"+doc, "Note", "words")}}), s.Close()); err != nil {
+		if err := errors.Join(s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:"+doc, "t:"+doc, "Note", "words")}}),
+			s.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,7 +278,8 @@ func TestMadeOtherwiseSince(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, other := open(t, embedded.Options{Dir: dir}), open(t, embedded.Options{Dir: dir, Analyzer: german})
-	if err := other.Write(t.Context(), store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Haus", "Ein Haus")}}); err != nil {
+	if err := other.Write(t.Context(), store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Haus",
+		"Ein Haus")}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Bulk(t.Context()); !errors.Is(err, store.ErrMadeOtherwise) || !errors.Is(err, sheaf.ErrInvalid) {

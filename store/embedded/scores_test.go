@@ -38,7 +38,8 @@ func TestScores(t *testing.T) {
 			for range 1 + rng.IntN(6) {
 				text += vocabulary[rng.IntN(len(vocabulary))] + " "
 			}
-			b.Chunks = append(b.Chunks, store.Chunk{ID: id(i), Doc: id(i), Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}},
+			b.Chunks = append(b.Chunks, store.Chunk{ID: id(i), Doc: id(i),
+				Fields:  []store.Field{{Name: sheaf.FieldBody, Text: text}},
 				Columns: []store.Column{{Name: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(fmt.Sprint("tag", i%3))}}}})
 		}
 		if err := st.Write(ctx, b); err != nil {
@@ -59,9 +60,13 @@ func TestScores(t *testing.T) {
 			ids = append(ids, id(i))
 		}
 		var reqs []store.Request
-		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: "cat"}, sheaf.Phrase{Text: "dog bird"}, sheaf.Match{Text: "cat fish cow"}, sheaf.Match{Text: "nowhere"},
-			sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "dog"}}}} {
-			req := store.Request{Limit: len(ids), Within: ids, Text: &store.TextRequest{Query: q, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: 1.2, B: 0.75}}
+		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: "cat"}, sheaf.Phrase{Text: "dog bird"},
+			sheaf.Match{Text: "cat fish cow"}, sheaf.Match{Text: "nowhere"},
+			sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "cat"}},
+				MustNot: []sheaf.TextQuery{sheaf.Match{Text: "dog"}}}} {
+			req := store.Request{Limit: len(ids), Within: ids,
+				Text: &store.TextRequest{Query: q, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: 1.2,
+					B: 0.75}}
 			if rng.IntN(2) == 0 {
 				req.Filter = sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue("tag1")}}
 			}

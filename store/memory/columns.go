@@ -52,7 +52,8 @@ func (b *Backend) Sorted(ctx context.Context, req store.Request, by store.Order)
 }
 
 // columnsOf finds every match of a request, and what its columns hold.
-func (b *Backend) columnsOf(ctx context.Context, req store.Request) (map[sheaf.ID]func(column string) []sheaf.Value, sheaf.Ranking, error) {
+func (b *Backend) columnsOf(ctx context.Context, req store.Request) (map[sheaf.ID]func(column string) []sheaf.Value,
+	sheaf.Ranking, error) {
 	if err := req.ValidateColumns(); err != nil {
 		return nil, nil, err
 	}

@@ -56,7 +56,8 @@ var (
 
 // New returns an empty store that analyzes words with a.
 func New(a *analysis.Analyzer) *Backend {
-	return &Backend{analyzer: a, kept: func(length int) int { return length }, chunks: map[sheaf.ID]*chunk{}, dims: map[string]int{}}
+	return &Backend{analyzer: a, kept: func(length int) int { return length }, chunks: map[sheaf.ID]*chunk{},
+		dims: map[string]int{}}
 }
 
 // KeepLengths makes a store score as one that keeps lengths of fields less exactly: a
@@ -142,7 +143,8 @@ func (b *Backend) check(batch *store.Batch, dims map[string]int) error {
 		for _, v := range c.Vectors {
 			for n, p := range v.Passages {
 				if want := dims[v.Name]; want != 0 && len(p) != want {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d", c.ID, n, v.Name, len(p), want)
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d", c.ID, n,
+						v.Name, len(p), want)
 				}
 				dims[v.Name] = len(p)
 			}

@@ -66,7 +66,8 @@ func (w *wanted) addTokens(tokens []analysis.Token) {
 	}
 }
 
-func (w *wanted) addPieces(a *analysis.Analyzer, pieces []analysis.Piece, weight func(folded string) func(string) float64) {
+func (w *wanted) addPieces(a *analysis.Analyzer, pieces []analysis.Piece,
+	weight func(folded string) func(string) float64) {
 	for _, p := range pieces {
 		if p.Exact {
 			w.addTokens(a.QueryTokens(p.Text))

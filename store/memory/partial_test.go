@@ -22,9 +22,12 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := []string{"cat", "cats", "catalog", "category", "dog", "dogs", "the", "running", "run", "Runner", "HTTPServer", "café", "日本語", "本", "a-b", "x1"}
+	words := []string{"cat", "cats", "catalog", "category", "dog", "dogs", "the", "running", "run", "Runner", "HTTPServer",
+		"café", "日本語", "本", "a-b", "x1"}
 	word := rapid.SampledFrom(words)
-	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 0, 12).Draw(t, "words"), " ") })
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(word, 0, 12).Draw(t, "words"), " ")
+	})
 	fields := []string{sheaf.FieldTitle, sheaf.FieldBody}
 	var query func(depth int) *rapid.Generator[sheaf.TextQuery]
 	query = func(depth int) *rapid.Generator[sheaf.TextQuery] {
@@ -38,7 +41,8 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 			case 0:
 				return sheaf.Match{Text: text.Draw(t, "match") + " " + word.Draw(t, "word"), Field: field}
 			case 1:
-				return sheaf.Phrase{Text: word.Draw(t, "one") + " " + word.Draw(t, "two"), Field: field, Slop: rapid.IntRange(0, 2).Draw(t, "slop")}
+				return sheaf.Phrase{Text: word.Draw(t, "one") + " " + word.Draw(t, "two"), Field: field,
+					Slop: rapid.IntRange(0, 2).Draw(t, "slop")}
 			case 2:
 				return sheaf.Prefix{Text: word.Draw(t, "prefix"), Field: field}
 			case 3:
@@ -63,7 +67,8 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 			batch.Chunks, ids = append(batch.Chunks, c), append(ids, c.ID)
 		}
 		req := store.Request{Limit: 100, Text: &store.TextRequest{Query: q, K1: 1.2, B: 0.75,
-			Fields: []store.FieldWeight{{Name: fields[0], Weight: 3}, {Name: fields[1], Weight: 1}}, Combine: store.Combine(rapid.IntRange(0, 2).Draw(t, "combine"))}}
+			Fields:  []store.FieldWeight{{Name: fields[0], Weight: 3}, {Name: fields[1], Weight: 1}},
+			Combine: store.Combine(rapid.IntRange(0, 2).Draw(t, "combine"))}}
 		if req.Validate() != nil {
 			t.Skip("no valid query")
 		}

@@ -18,8 +18,10 @@ import (
 // that begins so, and a fuzzy query one with a word that has a letter changed,
 // whatever the stemmer makes of it.
 func TestExpansionsFindRawWords(t *testing.T) {
-	words := strings.Fields("running authentication authorities naïve Ångström getUserName HTTPServer2 snake_case_name v1.2.3 node.js Get-ChildItem well-known C++17 C# " +
-		"user@host.org #tag/sub 東京都庁 ภาษาไทย 한국어 Häuser Straße l'homme John's 1,000,000 U.S.A. utf-8 2024-05-01 Ёлки الكِتابُ हिन्दी שָׁלוֹם k8s x86_64 ﬁle ＡＢＣ １２ ｶﾞｲﾄﾞ")
+	words := strings.Fields("running authentication authorities naïve Ångström getUserName HTTPServer2 snake_case_name " +
+		"v1.2.3 node.js Get-ChildItem well-known C++17 C# " +
+		"user@host.org #tag/sub 東京都庁 ภาษาไทย 한국어 Häuser Straße l'homme John's 1,000,000 U.S.A. utf-8 2024-05-01 Ёлки " +
+		"الكِتابُ हिन्दी שָׁלוֹם k8s x86_64 ﬁle ＡＢＣ １２ ｶﾞｲﾄﾞ")
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 4))
 	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
@@ -60,12 +62,14 @@ func TestExpansionsAreExplainedAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := memory.New(a)
-	if err := st.Write(t.Context(), store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a", Fields: []store.Field{{Name: sheaf.FieldBody, Text: "chara charb charc chard chare charf"}}}}}); err != nil {
+	if err := st.Write(t.Context(), store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a",
+		Fields: []store.Field{{Name: sheaf.FieldBody, Text: "chara charb charc chard chare charf"}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
-		out, err := st.Explain(t.Context(), store.Request{Limit: 1, Text: &store.TextRequest{Query: sheaf.Prefix{Text: "char"},
-			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}, []sheaf.ID{"t:a"})
+		out, err := st.Explain(t.Context(), store.Request{Limit: 1,
+			Text: &store.TextRequest{Query: sheaf.Prefix{Text: "char"},
+				Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}, []sheaf.ID{"t:a"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,8 @@ func matchesBlank(q sheaf.TextQuery) bool {
 	case sheaf.Boost:
 		return matchesBlank(q.Query)
 	case sheaf.Bool:
-		return len(q.Must)+len(q.Should) == 0 || slices.ContainsFunc(q.Must, matchesBlank) || slices.ContainsFunc(q.Should, matchesBlank)
+		return len(q.Must)+len(q.Should) == 0 || slices.ContainsFunc(q.Must, matchesBlank) ||
+			slices.ContainsFunc(q.Should, matchesBlank)
 	}
 	return false
 }
@@ -158,8 +159,10 @@ func (b *Backend) Explain(ctx context.Context, req store.Request, ids []sheaf.ID
 			out[i] = s.explain(c)
 		default:
 			if score, passage, ok := c.best(req.Vector); ok {
-				out[i] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, passage), Value: score,
-					Kind: sheaf.KindSimilarity, Details: map[string]sheaf.Value{"field": sheaf.TextValue(req.Vector.Field), "passage": sheaf.NumberValue(float64(passage))}}
+				out[i] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, passage),
+					Value: score,
+					Kind:  sheaf.KindSimilarity, Details: map[string]sheaf.Value{"field": sheaf.TextValue(req.Vector.Field),
+						"passage": sheaf.NumberValue(float64(passage))}}
 			}
 		}
 	}

@@ -49,7 +49,8 @@ func (f fieldStats) average() float64 {
 
 func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 	req := asked.Text
-	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields), stats: map[string]*fieldStats{}, df: map[string]int{}, words: map[string][]analysis.Token{}}
+	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields),
+		stats: map[string]*fieldStats{}, df: map[string]int{}, words: map[string][]analysis.Token{}}
 	switch {
 	case !asked.CountsAmong():
 		for _, c := range b.chunks {
@@ -120,7 +121,8 @@ func (p *parts) add(field int, score float64, term, name string, weight float64)
 			label += " in " + name
 		}
 		p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score, Kind: sheaf.KindTerm,
-			Details: map[string]sheaf.Value{"term": sheaf.TextValue(strings.TrimPrefix(term, formMark)), "field": sheaf.TextValue(name), "weight": sheaf.NumberValue(weight)}})
+			Details: map[string]sheaf.Value{"term": sheaf.TextValue(strings.TrimPrefix(term, formMark)),
+				"field": sheaf.TextValue(name), "weight": sheaf.NumberValue(weight)}})
 	}
 }
 
@@ -177,8 +179,9 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 		}
 		field := sheaf.Explanation{Label: name, Value: p.scores[i], Combine: sheaf.CombineSum, Parts: labels}
 		if s.req.Combine == store.CombineBest && i != best {
-			field = sheaf.Explanation{Label: name + ", tie breaker", Value: s.req.TieBreaker * p.scores[i], Combine: sheaf.CombineProduct,
-				Parts: []sheaf.Explanation{{Label: "tie breaker", Value: s.req.TieBreaker}, field}}
+			field = sheaf.Explanation{Label: name + ", tie breaker", Value: s.req.TieBreaker * p.scores[i],
+				Combine: sheaf.CombineProduct,
+				Parts:   []sheaf.Explanation{{Label: "tie breaker", Value: s.req.TieBreaker}, field}}
 		}
 		root.Parts = append(root.Parts, field)
 	}
@@ -224,7 +227,8 @@ func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, boo
 }
 
 // pieces scores the parts of a prefix or fuzzy query, all of which must match.
-func (s *scorer) pieces(pieces []analysis.Piece, field string, factor float64, c *chunk, weight func(folded string) func(term string) float64) (*parts, bool) {
+func (s *scorer) pieces(pieces []analysis.Piece, field string, factor float64, c *chunk,
+	weight func(folded string) func(term string) float64) (*parts, bool) {
 	out := s.parts()
 	for _, piece := range pieces {
 		var p *parts
@@ -304,7 +308,8 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 			continue
 		}
 		found = true
-		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), term, s.fields[i].Name, s.fields[i].Weight)
+		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), term, s.fields[i].Name,
+			s.fields[i].Weight)
 	}
 	return found
 }
@@ -438,7 +443,8 @@ func (f *field) within(tokens []analysis.Token, low, slop int) bool {
 
 // expand scores, in each field, the best of the terms that weight accepts, of equal
 // ones the first in the order of bytes; it returns 0 for others.
-func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weight func(term string) float64) (*parts, bool) {
+func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weight func(term string) float64) (*parts,
+	bool) {
 	accepted := map[string]float64{}
 	for _, i := range fields {
 		f := c.field(s.fields[i].Name)

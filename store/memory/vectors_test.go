@@ -35,14 +35,16 @@ func TestVectorsSonarBM25(t *testing.T) {
 			st := memory.New(a)
 			var batch store.Batch
 			for id, text := range c.Input.Documents {
-				batch.Chunks = append(batch.Chunks, store.Chunk{ID: sheaf.ID("t:" + id), Doc: sheaf.ID("t:" + id), Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}}})
+				batch.Chunks = append(batch.Chunks, store.Chunk{ID: sheaf.ID("t:" + id), Doc: sheaf.ID("t:" + id),
+					Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}}})
 			}
 			slices.SortFunc(batch.Chunks, func(a, b store.Chunk) int { return len(a.ID) - len(b.ID) })
 			if err := st.Write(context.Background(), batch); err != nil {
 				t.Fatal(err)
 			}
-			got, err := st.Retrieve(context.Background(), store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: c.Input.Query},
-				Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: c.Input.K1, B: c.Input.B}})
+			got, err := st.Retrieve(context.Background(),
+				store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: c.Input.Query},
+					Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: c.Input.K1, B: c.Input.B}})
 			if err != nil || len(got) != len(c.Expected) {
 				t.Fatalf("%v, %v, want %v", got, err, c.Expected)
 			}

@@ -57,7 +57,8 @@ func (b *Backend) vocabulary(worker int) *vocabulary {
 		clear(v.last) // which would keep the texts of an earlier write
 		return v
 	}
-	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots), last: map[string]analyzed{},
+	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots),
+		last:  map[string]analyzed{},
 		sieve: b.wanted.sieve(b.analyzer)}
 	if b.wanted != nil && worker == len(b.vocabularies) {
 		b.vocabularies = append(b.vocabularies, v)

@@ -37,7 +37,8 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 		}
 		for _, other := range others {
 			if other == name+suffix {
-				return s.fault(sheaf.ErrInvalid, "the alias %s is the name of an index: choose another, or remove that index", other)
+				return s.fault(sheaf.ErrInvalid, "the alias %s is the name of an index: choose another, or remove that index",
+					other)
 			}
 			if other != own[0] {
 				d, err := s.describe(ctx, other)
@@ -49,7 +50,8 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 					ours = d.isDictionary()
 				}
 				if !ours {
-					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which was not made by this program: choose another", name+suffix, other)
+					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which was not made by this program: choose another",
+						name+suffix, other)
 				}
 				actions = append(actions, object{"remove": object{"index": other, "alias": name + suffix}})
 			}

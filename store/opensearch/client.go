@@ -14,16 +14,17 @@ import (
 
 // newClient sends requests to the server of o.
 func newClient(o Options) *storekit.Client {
-	return &storekit.Client{Store: o.Dialect.String(), URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
-		switch {
-		case o.APIKey != "":
-			req.Header.Set("Authorization", "ApiKey "+o.APIKey)
-		case o.Bearer != "":
-			req.Header.Set("Authorization", "Bearer "+o.Bearer)
-		case o.User != "":
-			req.SetBasicAuth(o.User, o.Password)
-		}
-	}}
+	return &storekit.Client{Store: o.Dialect.String(), URL: o.URL, HTTP: o.Client, Refusal: refusal,
+		Authorize: func(req *http.Request) {
+			switch {
+			case o.APIKey != "":
+				req.Header.Set("Authorization", "ApiKey "+o.APIKey)
+			case o.Bearer != "":
+				req.Header.Set("Authorization", "Bearer "+o.Bearer)
+			case o.User != "":
+				req.SetBasicAuth(o.User, o.Password)
+			}
+		}}
 }
 
 // serverError is what the server says about a request or a document.
@@ -59,7 +60,8 @@ func (e serverError) tooLarge() bool {
 
 // asTooLarge is the error of such a request, or of an action in it.
 func (e serverError) asTooLarge(status int) error {
-	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s", storekit.ErrTooLarge, status, e)
+	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s",
+		storekit.ErrTooLarge, status, e)
 }
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
@@ -75,24 +77,35 @@ func refusal(status int, body []byte) error {
 	}
 	switch text := said.Error.String(); {
 	case strings.Contains(text, "No handler for type [dense_vector]"):
-		return fmt.Errorf("%w: status %d (is that OpenSearch? then the address begins with opensearch://): %.500s", sheaf.ErrInvalid, status, text)
+		return fmt.Errorf("%w: status %d (is that OpenSearch? then the address begins with opensearch://): %.500s",
+			sheaf.ErrInvalid, status, text)
 	case strings.Contains(text, "No handler for type [knn_vector]"), strings.Contains(text, "unknown setting [index.knn"):
-		return fmt.Errorf("%w: status %d (the plug-in opensearch-knn is missing, or that is Elasticsearch: then the address begins with elasticsearch://): %.500s", sheaf.ErrUnsupported, status, text)
+		return fmt.Errorf("%w: status %d (the plug-in opensearch-knn is missing, or that is Elasticsearch: then the "+
+			"address begins with elasticsearch://): %.500s", sheaf.ErrUnsupported, status, text)
 	case strings.Contains(text, "script_lang not supported [painless]"):
-		return fmt.Errorf("%w: status %d (the module lang-painless is missing, which compares all vectors of an index made for the graph, or of which more than %d are asked for: install it, or ask for fewer in an index made without hnsw): %.500s", sheaf.ErrUnsupported, status, maxNear, text)
+		return fmt.Errorf("%w: status %d (the module lang-painless is missing, which compares all vectors of an index "+
+			"made for the graph, or of which more than %d are asked for: install it, or ask for fewer in an index made "+
+			"without hnsw): %.500s", sheaf.ErrUnsupported, status, maxNear, text)
 	case strings.Contains(text, "tokenizer type [char_group]"), strings.Contains(text, "filter type [pattern_capture]"):
-		return fmt.Errorf("%w: status %d (the module analysis-common is missing: install it): %.500s", sheaf.ErrUnsupported, status, text)
+		return fmt.Errorf("%w: status %d (the module analysis-common is missing: install it): %.500s", sheaf.ErrUnsupported,
+			status, text)
 	case strings.Contains(text, "unknown retriever ["):
-		return fmt.Errorf("%w: status %d (the module rank-rrf is missing: install it, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
-	case strings.Contains(text, "maxClauseCount"), strings.Contains(text, "too_many_clauses"), strings.Contains(text, "too_many_nested_clauses"):
-		return fmt.Errorf("%w: status %d (a filter has more parts than the server takes: name the values of one column together, or raise indices.query.bool.max_clause_count): %.500s", sheaf.ErrUnsupported, status, text)
+		return fmt.Errorf(
+			"%w: status %d (the module rank-rrf is missing: install it, or let sheaf join the branches): %.500s",
+			sheaf.ErrUnsupported, status, text)
+	case strings.Contains(text, "maxClauseCount"), strings.Contains(text, "too_many_clauses"),
+		strings.Contains(text, "too_many_nested_clauses"):
+		return fmt.Errorf("%w: status %d (a filter has more parts than the server takes: name the values of one column "+
+			"together, or raise indices.query.bool.max_clause_count): %.500s", sheaf.ErrUnsupported, status, text)
 	case strings.Contains(text, "license is non-compliant"):
-		return fmt.Errorf("%w: status %d (the server's license does not cover that: start its trial, or one of its subscriptions, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
+		return fmt.Errorf("%w: status %d (the server's license does not cover that: start its trial, or one of its "+
+			"subscriptions, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
 	case said.Error.Type == "index_closed_exception":
 		return fmt.Errorf("%w: status %d (open the index with POST /INDEX/_open): %.500s", sheaf.ErrUnavailable, status, text)
 	}
 	if said.Error.Type == "cluster_block_exception" {
-		return fmt.Errorf("%w: status %d (the server blocks this, as it does when its disk is full: make space and lift the block): %.500s", sheaf.ErrUnavailable, status, said.Error.String())
+		return fmt.Errorf("%w: status %d (the server blocks this, as it does when its disk is full: make space and lift "+
+			"the block): %.500s", sheaf.ErrUnavailable, status, said.Error.String())
 	}
 	if said.Error.tooLarge() {
 		return said.Error.asTooLarge(status)

@@ -18,8 +18,10 @@ import (
 // whose modules its server for tests lacks. So there are no answers beside it, and the
 // terms that a prefix or a misspelled word stands for are given here.
 func TestElasticsearch(t *testing.T) {
-	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch, Analyzer: storetest.Analyzer(t, "en"), HNSW: true, Shards: 3, Replicas: 1,
-		K1: store.DefaultK1, B: store.DefaultB, Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
+	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch,
+		Analyzer: storetest.Analyzer(t, "en"), HNSW: true, Shards: 3, Replicas: 1,
+		K1: store.DefaultK1, B: store.DefaultB,
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
 	s := &Store{o: o, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
 	for _, v := range o.Vectors {
 		s.vectors[v.Name] = v
@@ -67,7 +69,8 @@ func TestElasticsearch(t *testing.T) {
 	if err := enc.Encode(out); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Golden(t, filepath.Join("testdata", "elasticsearch.json"), text.String(), flag.Lookup("update").Value.String() == "true")
+	storetest.Golden(t, filepath.Join("testdata", "elasticsearch.json"), text.String(),
+		flag.Lookup("update").Value.String() == "true")
 }
 
 // TestVectorScores: both servers make similarities positive, (1 + cos)/2, and a store's
@@ -81,7 +84,8 @@ func TestVectorScores(t *testing.T) {
 	for _, c := range []struct {
 		req  store.Request
 		want string
-	}{{store.Request{Vector: &store.VectorRequest{}}, " notes:a 0.5; notes:b -0.5;"}, {store.Request{}, " notes:a 0.75; notes:b 0.25;"}} {
+	}{{store.Request{Vector: &store.VectorRequest{}}, " notes:a 0.5; notes:b -0.5;"},
+		{store.Request{}, " notes:a 0.75; notes:b 0.25;"}} {
 		hits, err := (&Store{}).ranking(&c.req, &found)
 		if got := storetest.Written(hits); err != nil || got != c.want {
 			t.Errorf("read%s, want%s, %v", got, c.want, err)

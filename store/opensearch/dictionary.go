@@ -46,7 +46,8 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 		return err
 	}
 	for _, w := range slices.Sorted(maps.Keys(words)) {
-		line := slices.Concat(encode(object{"create": object{"_id": key(w)}}), []byte("\n"), encode(object{"t": w}), []byte("\n"))
+		line := slices.Concat(encode(object{"create": object{"_id": key(w)}}), []byte("\n"), encode(object{"t": w}),
+			[]byte("\n"))
 		lines, size = append(lines, line), size+len(line)
 		if size > maxBulk {
 			if err := flush(); err != nil {
@@ -82,7 +83,8 @@ func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]grown, error) {
 		if e.Distance == 0 {
 			parts = append(parts, object{"prefix": object{"t": object{"value": mark + e.Text, "rewrite": "constant_score"}}})
 		} else {
-			parts = append(parts, object{"fuzzy": object{"t": object{"value": mark + e.Text, "fuzziness": e.Distance, "transpositions": true, "prefix_length": len(mark) + e.Same, "max_expansions": 1000, "rewrite": "constant_score"}}})
+			parts = append(parts, object{"fuzzy": object{"t": object{"value": mark + e.Text, "fuzziness": e.Distance,
+				"transpositions": true, "prefix_length": len(mark) + e.Same, "max_expansions": 1000, "rewrite": "constant_score"}}})
 		}
 	}
 	var found answer

@@ -40,16 +40,25 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		want   error
 		says   string
 	}{
-		"another analyzer":    {func(o *opensearch.Options) { o.Analyzer = german }, store.ErrMadeOtherwise, "made with the analyzer"},
-		"another k1":          {func(o *opensearch.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
-		"other dimensions":    {func(o *opensearch.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
-		"another model":       {func(o *opensearch.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
-		"nobody listens":      {func(o *opensearch.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
-		"no address":          {func(o *opensearch.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
-		"an index of others":  {func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid, "not made by this program"},
-		"several indices":     {func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
-		"nothing to read":     {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such index"},
-		"nothing to write to": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Existing = true }, sheaf.ErrNotFound, "no such index"},
+		"another analyzer": {func(o *opensearch.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
+			"made with the analyzer"},
+		"another k1": {func(o *opensearch.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions": {func(o *opensearch.Options) {
+			o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}}
+		}, sheaf.ErrInvalid, "4 dimensions"},
+		"another model": {func(o *opensearch.Options) {
+			o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}}
+		}, sheaf.ErrInvalid, "model small"},
+		"nobody listens": {func(o *opensearch.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable,
+			"refused"},
+		"no address": {func(o *opensearch.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
+		"an index of others": {func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid,
+			"not made by this program"},
+		"several indices": {func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
+		"nothing to read": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true },
+			sheaf.ErrNotFound, "no such index"},
+		"nothing to write to": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Existing = true },
+			sheaf.ErrNotFound, "no such index"},
 	} {
 		bad := o
 		c.change(&bad)
@@ -68,7 +77,8 @@ func must[T any](v T, err error) T {
 }
 
 // behind opens a new, empty store through a proxy.
-func behind(t *testing.T, s *storetest.Stores[opensearch.Options], o opensearch.Options) func(address string) store.Backend {
+func behind(t *testing.T, s *storetest.Stores[opensearch.Options],
+	o opensearch.Options) func(address string) store.Backend {
 	return func(address string) store.Backend {
 		o.URL = address
 		return s.Open(t, o)
@@ -107,7 +117,9 @@ func TestTooLarge(t *testing.T) { each(t, testTooLarge) }
 
 func testTooLarge(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
-	storetest.TooLarge(t, o.URL, behind(t, s, o), func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") })
+	storetest.TooLarge(t, o.URL, behind(t, s, o), func(r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "_bulk")
+	})
 }
 
 // TestPartialFailure: documents that the server rejects are named and gone as a
@@ -120,7 +132,8 @@ func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	defer b.Close()
 	// A second type for a field makes the server refuse a chunk: the mapping is
 	// narrowed behind the store's back.
-	req := must(http.NewRequest("PUT", o.URL+"/"+o.Index+"/_mapping", strings.NewReader(`{"properties":{"t":{"properties":{"odd":{"type":"integer"}}}}}`)))
+	req := must(http.NewRequest("PUT", o.URL+"/"+o.Index+"/_mapping",
+		strings.NewReader(`{"properties":{"t":{"properties":{"odd":{"type":"integer"}}}}}`)))
 	req.Header.Set("Content-Type", "application/json")
 	resp := must(http.DefaultClient.Do(req))
 	resp.Body.Close()
@@ -128,11 +141,13 @@ func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		t.Fatal(resp.Status)
 	}
 	batch := store.Batch{Chunks: []store.Chunk{
-		storetest.Chunk("t:good", "body", "x"), storetest.Chunk("t:bad", "body", "x"), storetest.Chunk("t:bad#odd", "odd", "words"),
+		storetest.Chunk("t:good", "body", "x"), storetest.Chunk("t:bad", "body", "x"),
+		storetest.Chunk("t:bad#odd", "odd", "words"),
 		storetest.Chunk("t:"+strings.Repeat("long", 10_000), "body", "x"),
 	}}
 	var partial *store.PartialError
-	if err := b.Write(t.Context(), batch); !errors.As(err, &partial) || len(partial.Rejected) != 2 || partial.Rejected["t:bad"] == nil {
+	if err := b.Write(t.Context(), batch); !errors.As(err, &partial) || len(partial.Rejected) != 2 ||
+		partial.Rejected["t:bad"] == nil {
 		t.Fatalf("a batch of which two documents are bad: %v", err)
 	}
 	r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "x"}))
@@ -235,7 +250,8 @@ func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		set(c.indices, c.setting+"true")
 		err := b.Write(t.Context(), c.batch)
 		var partial *store.PartialError
-		if !errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) || !strings.Contains(err.Error(), "sheaf doctor says what blocks it") || strings.Contains(err.Error(), ";;") {
+		if !errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) ||
+			!strings.Contains(err.Error(), "sheaf doctor says what blocks it") || strings.Contains(err.Error(), ";;") {
 			t.Errorf("%s of %s: %v", c.setting, c.indices, err)
 		}
 		set(c.indices, c.setting+"null")
@@ -264,7 +280,8 @@ func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options])
 	}
 	set := func(most string) {
 		t.Helper()
-		req := must(http.NewRequest("PUT", o.URL+"/_cluster/settings", strings.NewReader(`{"persistent": {"indices.query.bool.max_clause_count": `+most+`}}`)))
+		req := must(http.NewRequest("PUT", o.URL+"/_cluster/settings",
+			strings.NewReader(`{"persistent": {"indices.query.bool.max_clause_count": `+most+`}}`)))
 		req.Header.Set("Content-Type", "application/json")
 		resp := must(http.DefaultClient.Do(req))
 		resp.Body.Close()
@@ -278,7 +295,8 @@ func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options])
 		fmt.Fprintf(&many, "w%d ", i)
 	}
 	long := many.String() + "tea"
-	if _, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: long})); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "raise indices.query.bool.max_clause_count") {
+	if _, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: long})); !errors.Is(err,
+		sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "raise indices.query.bool.max_clause_count") {
 		t.Fatalf("of 1,024 clauses: %v", err)
 	}
 	set("20000")
@@ -301,7 +319,8 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		b := s.Empty(t).(*opensearch.Store)
 		defer b.Close()
 		for i := range 3 + n {
-			if err := b.Write(t.Context(), storetest.One(fmt.Sprintf("t:%d", i), fmt.Sprintf("shared only%c", 'a'+n))); err != nil {
+			if err := b.Write(t.Context(), storetest.One(fmt.Sprintf("t:%d", i),
+				fmt.Sprintf("shared only%c", 'a'+n))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -338,7 +357,8 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		if err := versions[n].Alias(t.Context(), named.Index); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(time.Minute); storetest.Hits(t, b, "shared") != 3+n; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); storetest.Hits(t, b, "shared") != 3+
+			n; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the alias is not followed to version %d", n)
 			}
@@ -364,7 +384,9 @@ func TestAliasOfAnotherModel(t *testing.T) {
 		old, other := s.Open(t, first).(*opensearch.Store), s.Open(t, second).(*opensearch.Store)
 		defer old.Close()
 		defer other.Close()
-		if err := errors.Join(old.Write(t.Context(), storetest.One("t:old", "shared")), other.Write(t.Context(), storetest.One("t:new", "shared other")), old.Alias(t.Context(), first.Index+"-alias")); err != nil {
+		if err := errors.Join(old.Write(t.Context(), storetest.One("t:old", "shared")),
+			other.Write(t.Context(), storetest.One("t:new", "shared other")),
+			old.Alias(t.Context(), first.Index+"-alias")); err != nil {
 			t.Fatal(err)
 		}
 		named := first
@@ -411,9 +433,12 @@ func TestUnfitServer(t *testing.T) {
 		dialect            opensearch.Dialect
 		path, answer, says string
 	}{
-		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"analysis-icu","version":"3.6.0"}]`, "opensearch-plugin install"},
-		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"opensearch-knn","version":"2.11.1.0"}]`, "version 2.11.1.0: upgrade it to 2.13"},
-		{opensearch.Elasticsearch, "/_nodes/_local/http", `{"nodes":{"n":{"version":"8.14.3"}}}`, "version 8.14.3: upgrade it to 8.15"},
+		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"analysis-icu","version":"3.6.0"}]`,
+			"opensearch-plugin install"},
+		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"opensearch-knn","version":"2.11.1.0"}]`,
+			"version 2.11.1.0: upgrade it to 2.13"},
+		{opensearch.Elasticsearch, "/_nodes/_local/http", `{"nodes":{"n":{"version":"8.14.3"}}}`,
+			"version 8.14.3: upgrade it to 8.15"},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			o := optionsOf(t, c.dialect)
@@ -462,7 +487,8 @@ func TestNearAll(t *testing.T) {
 			o.HNSW = c.asks
 			b = s.Open(t, o)
 			defer b.Close()
-			r, err := b.Retrieve(t.Context(), store.Request{Limit: c.limit, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
+			r, err := b.Retrieve(t.Context(), store.Request{Limit: c.limit,
+				Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
 			missing := errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(), "lang-painless is missing")
 			if c.script && missing {
 				return
@@ -500,7 +526,8 @@ func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		for at := range 1 + i%4 {
 			v := unit()
 			c.Vectors[0].Passages = append(c.Vectors[0].Passages, v)
-			if score := float64(v[0])*float64(query[0]) + float64(v[1])*float64(query[1]) + float64(v[2])*float64(query[2]); score > best.score {
+			if score := float64(v[0])*float64(query[0]) + float64(v[1])*float64(query[1]) +
+				float64(v[2])*float64(query[2]); score > best.score {
 				best = nearest{at, score}
 			}
 		}
@@ -517,14 +544,16 @@ func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		for i := range within {
 			within[i] = batch.Chunks[700-n+i].ID
 		}
-		got, err := b.Retrieve(t.Context(), store.Request{Limit: 700, Within: within, Vector: &store.VectorRequest{Field: "body", Vector: query}})
+		got, err := b.Retrieve(t.Context(), store.Request{Limit: 700, Within: within,
+			Vector: &store.VectorRequest{Field: "body", Vector: query}})
 		if err != nil || len(got) != n {
 			t.Fatalf("among %d chunks %d are found, %v", n, len(got), err)
 		}
 		for _, h := range got {
 			w := want[h.ID]
 			if h.Passage != w.passage || math.Abs(h.Score-w.score) > 1e-5 || h.ID < within[0] {
-				t.Fatalf("among %d chunks %s has %v for passage %d, want %v for %d", n, h.ID, h.Score, h.Passage, w.score, w.passage)
+				t.Fatalf("among %d chunks %s has %v for passage %d, want %v for %d", n, h.ID, h.Score, h.Passage, w.score,
+					w.passage)
 			}
 		}
 	}
@@ -537,9 +566,11 @@ func testLongID(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	b := s.Empty(t)
 	defer b.Close()
 	long := "t:" + strings.Repeat("x", 40_000)
-	err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk(long, "body", "tea"), storetest.Chunk("t:a", "body", "tea")}})
+	err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk(long, "body", "tea"),
+		storetest.Chunk("t:a", "body", "tea")}})
 	var partial *store.PartialError
-	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !strings.Contains(fmt.Sprint(partial.Rejected[sheaf.ID(long)]), "at most 32000") {
+	if !errors.As(err, &partial) || len(partial.Rejected) != 1 ||
+		!strings.Contains(fmt.Sprint(partial.Rejected[sheaf.ID(long)]), "at most 32000") {
 		t.Errorf("%.300v", err)
 	}
 	if n := storetest.Hits(t, b, "tea"); n != 1 {

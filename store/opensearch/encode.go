@@ -85,7 +85,8 @@ func columnWord(name string) string {
 	return escape(name) + separator
 }
 
-var kindLetter = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d", sheaf.KindBool: "b"}
+var kindLetter = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d",
+	sheaf.KindBool: "b"}
 
 func valueWord(v sheaf.Value) string {
 	if v.Kind == sheaf.KindText {

@@ -12,11 +12,13 @@ import (
 
 // TestLongValue: a value that is not kept as a whole is given back as an error that names its column.
 func TestLongValue(t *testing.T) {
-	source, err := json.Marshal(object{"id": "t:a.md#x", "doc": "t:a.md", "c": []string{columnWord("prop.summary") + valueWord(sheaf.TextValue(strings.Repeat("long ", 2000)))}})
+	source, err := json.Marshal(object{"id": "t:a.md#x", "doc": "t:a.md",
+		"c": []string{columnWord("prop.summary") + valueWord(sheaf.TextValue(strings.Repeat("long ", 2000)))}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := new(Store).chunk(source); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), `chunk t:a.md#x: the value of column "prop.summary" is longer than 8000 bytes`) {
+	if _, err := new(Store).chunk(source); !errors.Is(err, sheaf.ErrUnsupported) ||
+		!strings.Contains(fmt.Sprint(err), `chunk t:a.md#x: the value of column "prop.summary" is longer than 8000 bytes`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -36,7 +38,8 @@ func lucene(n int) int {
 
 // TestFilling: with fillers, a length is kept as the nearest that can be.
 func TestFilling(t *testing.T) {
-	for _, c := range [][2]int{{1, 0}, {39, 0}, {41, 0}, {42, 0}, {58, 0}, {59, 1}, {100, 0}, {101, 3}, {1000, 0}, {1030, 18}} {
+	for _, c := range [][2]int{{1, 0}, {39, 0}, {41, 0}, {42, 0}, {58, 0}, {59, 1}, {100, 0}, {101, 3}, {1000, 0},
+		{1030, 18}} {
 		if got := filling(c[0]); got != c[1] {
 			t.Errorf("%d terms: %d fillers, want %d", c[0], got, c[1])
 		}

@@ -24,7 +24,8 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
-	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
+	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]store.VectorField{},
+		flat: map[string]bool{}}
 	s.clauses.Store(usualClauses)
 	var nodes struct {
 		Nodes map[string]struct{ Version string }
@@ -48,7 +49,8 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := s.server(ctx); err != nil {
 		out = append(out, store.Finding{Check: "plug-ins", Err: err})
 	} else {
-		out = append(out, store.Finding{Check: "plug-ins", Found: fmt.Sprintf("there; a query may have %d clauses", s.clauses.Load())})
+		out = append(out, store.Finding{Check: "plug-ins",
+			Found: fmt.Sprintf("there; a query may have %d clauses", s.clauses.Load())})
 	}
 	if o.Dialect == Elasticsearch {
 		out = append(out, s.examineLicense(ctx))
@@ -145,7 +147,8 @@ func (s *Store) examineIndex(ctx context.Context) store.Finding {
 		err = s.examineBlocks(ctx)
 	}
 	if err == nil && gone {
-		out.Found, out.Err = "", s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf index --rebuild makes it again", s.index())
+		out.Found, out.Err = "", s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf "+
+			"index --rebuild makes it again", s.index())
 		return out
 	}
 	switch {
@@ -163,7 +166,9 @@ func (s *Store) examineIndex(ctx context.Context) store.Finding {
 // dictionary: the server itself blocks an index when its disk is nearly full.
 func (s *Store) examineBlocks(ctx context.Context) error {
 	var found map[string]struct{ Settings map[string]string }
-	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.index(), s.index()), nil, &found)
+	err := s.client.Call(ctx, "GET",
+		fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.index(), s.index()),
+		nil, &found)
 	if errors.Is(err, sheaf.ErrInvalid) {
 		return nil // without the right to ask, writing will tell
 	}
@@ -189,5 +194,6 @@ func (s *Store) examineBlocks(ctx context.Context) error {
 	if len(lifts) == 0 {
 		return nil
 	}
-	return s.fault(sheaf.ErrUnavailable, "the server blocks it (%d settings index.blocks): %slift that, one after another: %s", len(lifts), space, strings.Join(lifts, ", "))
+	return s.fault(sheaf.ErrUnavailable, "the server blocks it (%d settings index.blocks): %slift that, one after "+
+		"another: %s", len(lifts), space, strings.Join(lifts, ", "))
 }

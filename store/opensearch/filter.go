@@ -79,7 +79,8 @@ func (s *Store) between(f sheaf.Range) (object, error) {
 	if !ok {
 		return nothing, nil
 	}
-	if kind == sheaf.KindText && (strings.ToValidUTF8(f.Min.Text, "") != f.Min.Text || strings.ToValidUTF8(f.Max.Text, "") != f.Max.Text) {
+	if kind == sheaf.KindText && (strings.ToValidUTF8(f.Min.Text, "") != f.Min.Text ||
+		strings.ToValidUTF8(f.Max.Text, "") != f.Max.Text) {
 		return nil, s.fault(sheaf.ErrUnsupported, "a range between texts that are not UTF-8")
 	}
 	// Without a bound, the words of the kind are one: those that begin with

@@ -18,7 +18,8 @@ import (
 // asked is what the server of o answers to a request of the test's own.
 func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, string) {
 	t.Helper()
-	req := must(http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.URL+path, strings.NewReader(body)))
+	req := must(http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.URL+path,
+		strings.NewReader(body)))
 	req.Header.Set("Content-Type", "application/json")
 	resp := must(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
@@ -46,7 +47,8 @@ func foreign(t *testing.T, o opensearch.Options, name, mappings string) (unharme
 
 // refused is an error when err is not that something else has the name.
 func refused(err error, name string) error {
-	if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) || !strings.Contains(err.Error(), name+" ") || !strings.Contains(err.Error(), "name another index") {
+	if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) ||
+		!strings.Contains(err.Error(), name+" ") || !strings.Contains(err.Error(), "name another index") {
 		return fmt.Errorf("%s is not ours, and is answered with: %w", name, err)
 	}
 	return nil
@@ -155,7 +157,8 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := opensearch.Open(t.Context(), second)
-			if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) || !strings.Contains(err.Error(), "another") {
+			if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) ||
+				!strings.Contains(err.Error(), "another") {
 				t.Errorf("%s beside %s: %v", second.Index, first.Index, err)
 			}
 			if err := opensearch.Drop(t.Context(), second); !errors.Is(err, sheaf.ErrInvalid) {
@@ -176,7 +179,8 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 func TestOlderDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
-		if status, said := asked(t, o, "PUT", "/"+o.Index+"-terms", `{"mappings":{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}}`); status != 200 {
+		if status, said := asked(t, o, "PUT", "/"+o.Index+"-terms",
+			`{"mappings":{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}}`); status != 200 {
 			t.Fatal(said)
 		}
 		b := s.Open(t, o)
@@ -206,10 +210,12 @@ func TestForeignAlias(t *testing.T) {
 			if status, said := asked(t, o, "PUT", "/"+o.Index+"/_alias/"+alias+suffix, ""); status != 200 {
 				t.Fatal(said)
 			}
-			if err := b.Alias(t.Context(), alias); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), alias+suffix+" ") || !strings.Contains(err.Error(), "choose another") {
+			if err := b.Alias(t.Context(), alias); !errors.Is(err, sheaf.ErrInvalid) ||
+				!strings.Contains(err.Error(), alias+suffix+" ") || !strings.Contains(err.Error(), "choose another") {
 				t.Errorf("%s: %v", alias+suffix, err)
 			}
-			if _, said := asked(t, o, "GET", "/_alias/"+alias+"*", ""); !strings.Contains(said, `"`+o.Index+`":`) || strings.Count(said, alias) != 1 {
+			if _, said := asked(t, o, "GET", "/_alias/"+alias+"*", ""); !strings.Contains(said, `"`+o.Index+`":`) ||
+				strings.Count(said, alias) != 1 {
 				t.Errorf("%s: now stands for %s", alias+suffix, said)
 			}
 		}

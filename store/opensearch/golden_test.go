@@ -40,8 +40,9 @@ func TestRequests(t *testing.T) {
 // TestHollowAnswers: what OpenSearch's answers may lack. It needs no server.
 func TestHollowAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
-		s, err := opensearch.Open(t.Context(), opensearch.Options{URL: "http://opensearch", Index: "golden", Client: client, Analyzer: storetest.Analyzer(t, "en"),
-			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		s, err := opensearch.Open(t.Context(),
+			opensearch.Options{URL: "http://opensearch", Index: "golden", Client: client, Analyzer: storetest.Analyzer(t, "en"),
+				Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,8 @@ func (s *Store) complete(ctx context.Context) error {
 // runs, and then it does not stand among the defaults, which are what its file says.
 func (s *Store) askClauses(ctx context.Context) error {
 	var settings struct{ Transient, Persistent, Defaults map[string]any }
-	err := s.client.Call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.indices.query.bool.max_clause_count,*.indices*", nil, &settings)
+	err := s.client.Call(ctx, "GET",
+		"/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.indices.query.bool.max_clause_count,*.indices*", nil, &settings)
 	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
 		return err // a user without the right to ask gets the usual number
 	}
@@ -112,14 +113,18 @@ func (s *Store) server(ctx context.Context) error {
 			Flavor  string `json:"build_flavor"` // which OpenSearch does not have
 		}
 	}
-	if err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version,nodes.*.build_flavor", nil, &nodes); err == nil {
+	if err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version,nodes.*.build_flavor", nil,
+		&nodes); err == nil {
 		for _, n := range nodes.Nodes {
 			if n.Flavor != "" {
-				return s.fault(sheaf.ErrInvalid, "the server is Elasticsearch %s: begin the address with elasticsearch:// (elasticsearch+https:// for TLS)", n.Version)
+				return s.fault(sheaf.ErrInvalid, "the server is Elasticsearch %s: begin the address with elasticsearch:// "+
+					"(elasticsearch+https:// for TLS)", n.Version)
 			}
 		}
 	}
-	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and start that again: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where VERSION is that of the server")
+	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and start "+
+		"that again: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where VERSION is that "+
+		"of the server")
 }
 
 // other asks about a server that does not know what every one of the dialect knows.
@@ -134,10 +139,12 @@ func (s *Store) recent(version string) error {
 		s.serverIs.Store(int64(100*major + minor))
 	}
 	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // which OpenSearch has, and Elasticsearch had ten years ago
-		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with opensearch://; else upgrade it to %d.%d or newer", version, least[0], least[1])
+		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with "+
+			"opensearch://; else upgrade it to %d.%d or newer", version, least[0], least[1])
 	}
 	if n == 2 && (major < least[0] || major == least[0] && minor < least[1]) {
-		return s.fault(sheaf.ErrUnsupported, "the server has version %s: upgrade it to %d.%d or newer", version, least[0], least[1])
+		return s.fault(sheaf.ErrUnsupported, "the server has version %s: upgrade it to %d.%d or newer", version, least[0],
+			least[1])
 	}
 	return nil
 }
@@ -228,8 +235,10 @@ func (o Options) Bodies() (map[string]any, error) {
 // by another name than an index does, so that no store is ever opened in it.
 func (s *Store) dictionary() object {
 	return object{
-		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0), "refresh_interval": "-1", "max_result_window": maxTerms}},
-		"mappings": object{"dynamic": "strict", "_meta": object{"sheaf_terms": object{"version": version}}, "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
+		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0),
+			"refresh_interval": "-1", "max_result_window": maxTerms}},
+		"mappings": object{"dynamic": "strict", "_meta": object{"sheaf_terms": object{"version": version}},
+			"_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
 	}
 }
 
@@ -240,18 +249,22 @@ func (s *Store) mapping(m meta) object {
 		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole
 		"max_result_window": store.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
 		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; else 10,000, which a text of 2 MB has
-		"similarity":                   object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B, "discount_overlaps": false}},
+		"similarity": object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B,
+			"discount_overlaps": false}},
 		"analysis": object{
-			"tokenizer": object{"places": object{"type": "char_group", "tokenize_on_chars": []string{betweenPlaces}, "max_token_length": 1_000_000}},
+			"tokenizer": object{"places": object{"type": "char_group", "tokenize_on_chars": []string{betweenPlaces},
+				"max_token_length": 1_000_000}},
 			"filter": object{
-				"terms": object{"type": "pattern_capture", "preserve_original": false, "patterns": []string{"([^" + betweenTerms + "]+)"}},
-				"gaps":  object{"type": "stop", "stopwords": []string{betweenTerms}},
+				"terms": object{"type": "pattern_capture", "preserve_original": false,
+					"patterns": []string{"([^" + betweenTerms + "]+)"}},
+				"gaps": object{"type": "stop", "stopwords": []string{betweenTerms}},
 			},
 			"analyzer": object{"terms": object{"type": "custom", "tokenizer": "places", "filter": []string{"terms", "gaps"}}},
 		},
 	}
 	properties := object{
-		"id": object{"type": "keyword"}, "doc": object{"type": "keyword", "eager_global_ordinals": false}, "c": object{"type": "keyword"},
+		"id": object{"type": "keyword"}, "doc": object{"type": "keyword", "eager_global_ordinals": false},
+		"c": object{"type": "keyword"},
 		"t": object{"type": "object", "dynamic": true}, "f": object{"type": "object", "dynamic": true},
 		"text": object{"type": "object", "enabled": false},
 	}
@@ -285,14 +298,16 @@ func vectorPath(field string) string { return "v_" + plainField(field) }
 
 // vectorMapping is a list of passages, each a document of Lucene's.
 func (s *Store) vectorMapping(dims int) object {
-	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine", "index_options": object{"type": "flat"}}
+	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine",
+		"index_options": object{"type": "flat"}}
 	if s.o.HNSW {
 		p["index_options"] = object{"type": "hnsw", "m": 16, "ef_construction": 100}
 	}
 	if s.o.Dialect == OpenSearch {
 		// The engine must be named: the default one wants a native library.
-		p = object{"type": "knn_vector", "dimension": dims, "method": object{"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil",
-			"parameters": object{"m": 16, "ef_construction": 100}}}
+		p = object{"type": "knn_vector", "dimension": dims,
+			"method": object{"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil",
+				"parameters": object{"m": 16, "ef_construction": 100}}}
 	}
 	return object{"type": "nested", "properties": object{"p": p}}
 }
@@ -349,7 +364,8 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	}
 	s.mu.Unlock()
 	m.Vectors = append(m.Vectors, v)
-	err := s.client.Call(ctx, "PUT", "/"+s.index()+"/_mapping", object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
+	err := s.client.Call(ctx, "PUT", "/"+s.index()+"/_mapping",
+		object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
 	if err != nil {
 		return fmt.Errorf("add vector field %q of %d dimensions: %w", v.Name, v.Dims, err)
 	}

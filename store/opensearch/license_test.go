@@ -31,7 +31,8 @@ func TestLicense(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, said)
 		}))
-		o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch, Analyzer: storetest.Analyzer(t, "en")}
+		o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch,
+			Analyzer: storetest.Analyzer(t, "en")}
 		told := 0
 		for _, f := range opensearch.Examine(t.Context(), o) {
 			if f.Check != "license" {

@@ -29,7 +29,8 @@ func TestOlderElasticsearch(t *testing.T) {
 		}
 		fault := func(status int, kind, reason string) {
 			cause := map[string]any{"type": kind, "reason": reason}
-			answer(status, map[string]any{"error": map[string]any{"root_cause": []any{cause}, "type": kind, "reason": reason}, "status": status})
+			answer(status, map[string]any{"error": map[string]any{"root_cause": []any{cause}, "type": kind, "reason": reason},
+				"status": status})
 		}
 		name, mapping := strings.CutSuffix(strings.Trim(r.URL.Path, "/"), "/_mapping")
 		switch {
@@ -40,7 +41,8 @@ func TestOlderElasticsearch(t *testing.T) {
 			}
 			if index := body["settings"].(map[string]any)["index"].(map[string]any); index[setting] != nil {
 				refused = append(refused, name)
-				fault(400, "illegal_argument_exception", "unknown setting [index."+setting+"] please check that any required plugins are installed, or check the breaking changes documentation for removed settings")
+				fault(400, "illegal_argument_exception", "unknown setting [index."+setting+"] please check that any required "+
+					"plugins are installed, or check the breaking changes documentation for removed settings")
 				return
 			}
 			made[name] = body
@@ -56,8 +58,9 @@ func TestOlderElasticsearch(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch, Analyzer: storetest.Analyzer(t, "en"),
-		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
+	o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch,
+		Analyzer: storetest.Analyzer(t, "en"),
+		Vectors:  []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
 	s, err := opensearch.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +83,8 @@ func TestOlderElasticsearch(t *testing.T) {
 		t.Errorf("newer servers are told %v", index[setting])
 	}
 	delete(index, setting)
-	if len(refused) != 1 || len(made) != 2 || fmt.Sprint(made[o.Index]) != fmt.Sprint(want[o.Index]) || fmt.Sprint(made[o.Index+"-terms"]) != fmt.Sprint(want[o.Index+"-terms"]) {
+	if len(refused) != 1 || len(made) != 2 || fmt.Sprint(made[o.Index]) != fmt.Sprint(want[o.Index]) ||
+		fmt.Sprint(made[o.Index+"-terms"]) != fmt.Sprint(want[o.Index+"-terms"]) {
 		t.Errorf("refused %v, made %v, want %v", refused, made, want)
 	}
 }

@@ -151,7 +151,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), calls: storekit.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
+	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o),
+		calls: storekit.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{},
+		vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
 	s.clauses.Store(usualClauses)
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
@@ -181,7 +183,8 @@ func (o *Options) prepare() error {
 	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
 		return sheaf.Invalidf("open %s: the address %q: must begin with http:// or https://", name, o.URL)
 	case !storekit.PlainName(o.Index, "_-", 200):
-		return sheaf.Invalidf("open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
+		return sheaf.Invalidf(
+			"open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
 	case !storekit.ValidBM25(o.K1, o.B):
 		return sheaf.Invalidf("open %s: k1 %v and b %v: must be within 0..1000 and 0..1", name, o.K1, o.B)
 	}
@@ -251,7 +254,8 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	p := found.All.Primaries
 	n, err := s.count(ctx, object{"match_all": object{}})
 	// Every passage is a document of Lucene's beside those of the chunks.
-	return store.Stats{Chunks: n, Bytes: p.Store.Size, Vectors: max(p.Docs.Count-n, 0), Generation: uint64(p.Indexing.IndexTotal + p.Indexing.DeleteTotal)}, err
+	return store.Stats{Chunks: n, Bytes: p.Store.Size, Vectors: max(p.Docs.Count-n, 0),
+		Generation: uint64(p.Indexing.IndexTotal + p.Indexing.DeleteTotal)}, err
 }
 
 func encode(v any) []byte {

@@ -24,10 +24,14 @@ func TestOtherServer(t *testing.T) {
 		answer          string
 		opens, examines string
 	}{
-		{opensearch.OpenSearch, http.StatusNotFound, `{"code":404,"message":"path was not found"}`, "(is that opensearch?)", "(is that opensearch?)"},
-		{opensearch.Elasticsearch, http.StatusNotFound, `{"code":404,"message":"path was not found"}`, "(is that elasticsearch?)", "(is that elasticsearch?)"},
-		{opensearch.Elasticsearch, http.StatusOK, `{"nodes":{"n":{"version":"3.6.0"}}}`, "then the address begins with opensearch://", "then the address begins with opensearch://"},
-		{opensearch.OpenSearch, http.StatusOK, elasticsearch, "begin the address with elasticsearch://", "begin the address with elasticsearch://"},
+		{opensearch.OpenSearch, http.StatusNotFound, `{"code":404,"message":"path was not found"}`, "(is that opensearch?)",
+			"(is that opensearch?)"},
+		{opensearch.Elasticsearch, http.StatusNotFound, `{"code":404,"message":"path was not found"}`,
+			"(is that elasticsearch?)", "(is that elasticsearch?)"},
+		{opensearch.Elasticsearch, http.StatusOK, `{"nodes":{"n":{"version":"3.6.0"}}}`, "then the address begins with " +
+			"opensearch://", "then the address begins with opensearch://"},
+		{opensearch.OpenSearch, http.StatusOK, elasticsearch, "begin the address with elasticsearch://",
+			"begin the address with elasticsearch://"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if c.answer == elasticsearch && r.URL.Path == "/_cat/plugins" {
@@ -40,7 +44,8 @@ func TestOtherServer(t *testing.T) {
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.answer)
 		}))
-		o := opensearch.Options{URL: server.URL + "/", Index: "notes", Dialect: c.dialect, Analyzer: storetest.Analyzer(t, "en")}
+		o := opensearch.Options{URL: server.URL + "/", Index: "notes", Dialect: c.dialect,
+			Analyzer: storetest.Analyzer(t, "en")}
 		if _, err := opensearch.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), c.opens) {
 			t.Errorf("%s, %s: opened: %v", c.dialect, c.answer, err)
 		}
@@ -80,7 +85,8 @@ func TestClock(t *testing.T) {
 			}
 			_, _ = fmt.Fprintf(w, `{"nodes":{%s}}`, strings.Join(nodes, ","))
 		}))
-		o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch, Analyzer: storetest.Analyzer(t, "en")}
+		o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch,
+			Analyzer: storetest.Analyzer(t, "en")}
 		told := false
 		for _, f := range opensearch.Examine(t.Context(), o) {
 			if f.Check != "clock" {
@@ -112,7 +118,8 @@ func TestExamineWithoutDictionary(t *testing.T) {
 			switch {
 			case mapping && gone && name == "notes-terms":
 				w.WriteHeader(http.StatusNotFound)
-				_, _ = io.WriteString(w, `{"error":{"type":"index_not_found_exception","reason":"no such index [notes-terms]"},"status":404}`)
+				_, _ = io.WriteString(w, `{"error":{"type":"index_not_found_exception","reason":"no such index `+
+					`[notes-terms]"},"status":404}`)
 			case mapping:
 				_ = json.NewEncoder(w).Encode(map[string]any{name: bodies[name]})
 			case !strings.HasSuffix(name, "/_count"):
@@ -123,7 +130,8 @@ func TestExamineWithoutDictionary(t *testing.T) {
 		}))
 		o.URL = server.URL
 		found := opensearch.Examine(t.Context(), o)
-		if f := found[len(found)-1]; f.Check != "index notes" || (f.Err != nil) != gone || gone && !strings.Contains(fmt.Sprint(f.Err), "dictionary notes-terms is gone: sheaf index --rebuild") {
+		if f := found[len(found)-1]; f.Check != "index notes" || (f.Err != nil) != gone ||
+			gone && !strings.Contains(fmt.Sprint(f.Err), "dictionary notes-terms is gone: sheaf index --rebuild") {
 			t.Errorf("gone %v: %+v", gone, f)
 		}
 		server.Close()

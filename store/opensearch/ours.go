@@ -69,7 +69,8 @@ func (s *Store) ourDictionary(ctx context.Context) error {
 	name := s.terms()
 	d, err := s.describe(ctx, name)
 	if err == nil && !d.isDictionary() {
-		err = s.fault(sheaf.ErrInvalid, "the index %s was not made by this program as its dictionary: name another index than %s", name, s.index())
+		err = s.fault(sheaf.ErrInvalid, "the index %s was not made by this program as its dictionary: name another "+
+			"index than %s", name, s.index())
 	}
 	return err
 }
@@ -79,5 +80,6 @@ func (s *Store) ourDictionary(ctx context.Context) error {
 func (d *described) isDictionary() bool {
 	m := &d.Mappings
 	return m.Meta.Terms != nil ||
-		m.Meta.Sheaf == nil && m.Dynamic == "strict" && m.Source.Enabled == false && len(m.Properties) == 1 && m.Properties["t"].Type == "keyword"
+		m.Meta.Sheaf == nil && m.Dynamic == "strict" && m.Source.Enabled == false && len(m.Properties) == 1 &&
+			m.Properties["t"].Type == "keyword"
 }

@@ -16,9 +16,12 @@ import (
 // TestLicenseRefuses: what the license does not cover is unsupported, and not for want
 // of a right, so that branches are joined here and no profile is at fault.
 func TestLicenseRefuses(t *testing.T) {
-	const cause = `{"type":"security_exception","reason":"current license is non-compliant for [Reciprocal Rank Fusion (RRF)]","license.expired.feature":"Reciprocal Rank Fusion (RRF)"}`
-	err := refusal(http.StatusForbidden, []byte(`{"error":{"root_cause":[`+cause+`],`+cause[1:len(cause)-1]+`},"status":403}`))
-	if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, store.ErrForbidden) || !strings.Contains(err.Error(), "let sheaf join the branches") {
+	const cause = `{"type":"security_exception","reason":"current license is non-compliant for [Reciprocal Rank Fusion ` +
+		`(RRF)]","license.expired.feature":"Reciprocal Rank Fusion (RRF)"}`
+	err := refusal(http.StatusForbidden, []byte(`{"error":{"root_cause":[`+cause+`],`+cause[1:len(cause)-1]+
+		`},"status":403}`))
+	if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, store.ErrForbidden) ||
+		!strings.Contains(err.Error(), "let sheaf join the branches") {
 		t.Error(err)
 	}
 }
@@ -57,7 +60,9 @@ func TestNoRoom(t *testing.T) {
 		s := &Store{o: Options{Index: "notes"}}
 		server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			calls++
-			_ = json.NewEncoder(w).Encode(map[string]any{"errors": true, "items": []any{map[string]any{"index": map[string]any{"status": 429, "error": map[string]any{"type": e.Type, "reason": reason}}}}})
+			_ = json.NewEncoder(w).Encode(map[string]any{"errors": true,
+				"items": []any{map[string]any{"index": map[string]any{"status": 429,
+					"error": map[string]any{"type": e.Type, "reason": reason}}}}})
 		}))
 		s.client, calls = newClient(Options{URL: server.URL, Client: server.Client()}), 0
 		out, ctx := s.bulk(t.Context(), map[sheaf.ID]error{})

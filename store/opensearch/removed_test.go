@@ -28,7 +28,8 @@ func TestRemoved(t *testing.T) {
 		if err := opensearch.Drop(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
+		if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err,
+			sheaf.ErrNotFound) {
 			t.Errorf("found %v, %v", got, err)
 		}
 	})
@@ -58,7 +59,8 @@ func TestDictionaryRemoved(t *testing.T) {
 		}
 		existing := o
 		existing.Existing = true
-		if _, err := opensearch.Open(t.Context(), existing); !errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "dictionary") {
+		if _, err := opensearch.Open(t.Context(), existing); !errors.Is(err, sheaf.ErrNotFound) ||
+			!strings.Contains(fmt.Sprint(err), "dictionary") {
 			t.Errorf("opened without the dictionary: %v", err)
 		}
 		again := s.Open(t, o)

@@ -38,7 +38,8 @@ const noStored = "_none_"
 
 // ranked is the search for the hits of a request.
 func ranked(req *store.Request, query object) object {
-	return object{"size": req.Limit, "query": query, "_source": false, "stored_fields": noStored, "docvalue_fields": []string{"id"}, "track_total_hits": false,
+	return object{"size": req.Limit, "query": query, "_source": false, "stored_fields": noStored,
+		"docvalue_fields": []string{"id"}, "track_total_hits": false,
 		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
 }
 
@@ -64,7 +65,8 @@ func (s *Store) whole(found *answer) error {
 	case len(found.Shards.Failures) > 0:
 		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %s", found.Shards.Failures[0].Reason)
 	case found.TimedOut, found.Shards.Failed > 0:
-		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %d shards failed, or it timed out", found.Shards.Failed)
+		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %d shards failed, or it timed out",
+			found.Shards.Failed)
 	case found.Hits.Hits == nil:
 		return s.fault(sheaf.ErrUnavailable, "an answer without hits: it is not what such a server says")
 	}
@@ -133,7 +135,8 @@ func (s *Store) matching(ctx context.Context, req store.Request) (object, error)
 	if req.Text != nil {
 		// What matches does not depend on how it is scored.
 		text := *req.Text
-		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1, s.o.B
+		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
+			s.o.B
 		req.Text = &text
 		return s.query(ctx, &req)
 	}
@@ -145,7 +148,8 @@ func (s *Store) matching(ctx context.Context, req store.Request) (object, error)
 		return nil, err
 	}
 	path := vectorPath(req.Vector.Field)
-	return object{"bool": object{"filter": append(clauses, object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}, nil
+	return object{"bool": object{"filter": append(clauses,
+		object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}, nil
 }
 
 // query is what answers a request; nil when nothing can.
@@ -162,7 +166,8 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 	}
 	w := words{s: s, req: req.Text, plan: storekit.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
 	if w.plan.Repeats() {
-		return nil, s.fault(sheaf.ErrUnsupported, "a phrase with slop that holds a word twice: Lucene wants a word of the text for each: leave the slop out, or use another store")
+		return nil, s.fault(sheaf.ErrUnsupported, "a phrase with slop that holds a word twice: Lucene wants a word of the "+
+			"text for each: leave the slop out, or use another store")
 	}
 	if err := w.resolve(ctx); err != nil {
 		return nil, err
@@ -177,7 +182,8 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 		}
 	}
 	if most := s.clauses.Load(); int64(w.clauses) > most {
-		return nil, s.fault(sheaf.ErrUnsupported, "the query becomes %d clauses, the server takes %d: use fewer or longer words, or raise indices.query.bool.max_clause_count", w.clauses, most)
+		return nil, s.fault(sheaf.ErrUnsupported, "the query becomes %d clauses, the server takes %d: use fewer or longer "+
+			"words, or raise indices.query.bool.max_clause_count", w.clauses, most)
 	}
 	if len(clauses) > 0 {
 		query = object{"bool": object{"must": []any{query}, "filter": clauses}}
@@ -195,7 +201,8 @@ func (s *Store) Supports(req store.Request) error {
 	case req.CountsAmong():
 		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
 	case t.K1 != s.o.K1 || t.B != s.o.B:
-		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the index was made with %v and %v: ask for these, or fill an index made with those", t.K1, t.B, s.o.K1, s.o.B)
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the index was made with %v and %v: ask for these, or fill "+
+			"an index made with those", t.K1, t.B, s.o.K1, s.o.B)
 	}
 	return nil
 }
@@ -207,7 +214,8 @@ func (s *Store) holds(req *store.VectorRequest) (bool, error) {
 	defer s.mu.Unlock()
 	v, ok := s.vectors[req.Field]
 	if ok && v.Dims != len(req.Vector) {
-		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, v.Dims)
+		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field,
+			v.Dims)
 	}
 	return ok, nil
 }
@@ -242,13 +250,16 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 		// demands: a part that adds nothing to the score demands nothing.
 		passage := nested(object{"knn": knn(1)})
 		passage["nested"].(object)["boost"] = 0
-		return object{"bool": object{"must": []any{object{"nested": bare(object{"knn": bounded(knn(k), clauses)})}}, "should": []any{passage}}}, nil
+		return object{"bool": object{"must": []any{object{"nested": bare(object{"knn": bounded(knn(k), clauses)})}},
+			"should": []any{passage}}}, nil
 	case s.o.Dialect == OpenSearch && s.o.HNSW:
 		return nested(object{"knn": object{field: bounded(object{"vector": req.Vector.Vector, "k": k}, clauses)}}), nil
 	}
-	script := object{"source": "(1 + cosineSimilarity(params.v, '" + field + "')) / 2", "params": object{"v": req.Vector.Vector}}
+	script := object{"source": "(1 + cosineSimilarity(params.v, '" + field + "')) / 2",
+		"params": object{"v": req.Vector.Vector}}
 	if s.o.Dialect == OpenSearch {
-		script = object{"lang": "knn", "source": "knn_score", "params": object{"field": field, "query_value": req.Vector.Vector, "space_type": "cosinesimil"}}
+		script = object{"lang": "knn", "source": "knn_score",
+			"params": object{"field": field, "query_value": req.Vector.Vector, "space_type": "cosinesimil"}}
 	}
 	query := nested(object{"script_score": object{"query": object{"exists": object{"field": field}}, "script": script}})
 	if len(clauses) > 0 {
@@ -458,7 +469,8 @@ func (w *words) phrase(n storekit.Phrase, fields []int) object {
 	var parts []any
 	for _, f := range among(n.Fields, fields) {
 		w.clauses += len(n.Tokens)
-		held := object{"match_phrase": object{"t." + plainField(w.plan.Fields[f].Name): object{"query": text, "slop": n.Slop}}}
+		held := object{"match_phrase": object{"t." +
+			plainField(w.plan.Fields[f].Name): object{"query": text, "slop": n.Slop}}}
 		var terms []any
 		counted := map[string]float64{}
 		for _, t := range n.Tokens {

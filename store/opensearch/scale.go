@@ -37,7 +37,8 @@ func (s *Store) cosine(score float64) float64 {
 func (s *Store) askSettings(ctx context.Context) error {
 	const made, shards = "index.version.created", "index.number_of_shards"
 	var found map[string]struct{ Settings map[string]string }
-	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s,%s?flat_settings=true", s.index(), made, shards), nil, &found)
+	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s,%s?flat_settings=true", s.index(), made, shards), nil,
+		&found)
 	if errors.Is(err, sheaf.ErrInvalid) {
 		s.shards.Store(unknownShards) // without the right to ask, it is taken for a new one
 		return nil

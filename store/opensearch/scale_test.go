@@ -40,17 +40,20 @@ func TestScale(t *testing.T) {
 			hit := map[string]any{"_id": "a", "_score": 1, "fields": map[string]any{"id": []string{"a"}}}
 			return 200, map[string]any{"hits": map[string]any{"hits": []any{hit}}}
 		})
-		s, err := opensearch.Open(t.Context(), opensearch.Options{URL: server.URL, Index: "notes", Analyzer: storetest.Analyzer(t, "en"), K1: k1, B: 0.75,
-			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}})
+		s, err := opensearch.Open(t.Context(),
+			opensearch.Options{URL: server.URL, Index: "notes", Analyzer: storetest.Analyzer(t, "en"), K1: k1, B: 0.75,
+				Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}})
 		if err != nil {
 			t.Fatalf("%+v: %v", c, err)
 		}
 		words := storetest.Words(sheaf.Match{Text: "tea"})
 		words.Text.K1, words.Text.B = k1, 0.75
-		if _, err := s.Retrieve(t.Context(), words); err != nil || !strings.Contains(asked, fmt.Sprintf(`"boost":%v,`, c.boost)) {
+		if _, err := s.Retrieve(t.Context(), words); err != nil ||
+			!strings.Contains(asked, fmt.Sprintf(`"boost":%v,`, c.boost)) {
 			t.Errorf("%+v: words: %v, asked %s", c, err, asked)
 		}
-		found, err := s.Retrieve(t.Context(), store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
+		found, err := s.Retrieve(t.Context(), store.Request{Limit: 1,
+			Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
 		if err != nil || len(found) != 1 || found[0].Score != c.cos {
 			t.Errorf("%+v: nearest: %v, %v", c, found, err)
 		}

@@ -34,13 +34,16 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 			}
 		}
 		doc := sheaf.ID(fmt.Sprintf("t:%d.md", i))
-		chunks = append(chunks, store.Chunk{ID: doc, Doc: doc, Fields: []store.Field{{Name: sheaf.FieldBody, Text: strings.Join(text, " ")}},
-			Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{float32(math.Cos(float64(i))), float32(math.Sin(float64(i)))}}}}})
+		chunks = append(chunks, store.Chunk{ID: doc, Doc: doc,
+			Fields: []store.Field{{Name: sheaf.FieldBody, Text: strings.Join(text, " ")}},
+			Vectors: []store.Vectors{{Name: store.VectorBody,
+				Passages: [][]float32{{float32(math.Cos(float64(i))), float32(math.Sin(float64(i)))}}}}})
 	}
 	var reqs []store.Request
 	for _, word := range words {
-		reqs = append(reqs, store.Request{Limit: 20, Text: &store.TextRequest{Query: sheaf.Match{Text: word + " heron"}, K1: store.DefaultK1, B: store.DefaultB,
-			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}})
+		reqs = append(reqs, store.Request{Limit: 20,
+			Text: &store.TextRequest{Query: sheaf.Match{Text: word + " heron"}, K1: store.DefaultK1, B: store.DefaultB,
+				Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}})
 	}
 	var alone, together [2][]sheaf.Ranking
 	for i, shards := range []int{1, 3} {
@@ -87,7 +90,8 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 // cluster of several nodes.
 func TestParts(t *testing.T) {
 	for _, c := range []struct{ nodes, shards, replicas, wantShards, wantReplicas int }{
-		{1, 0, 0, 1, 0}, {3, 0, 0, 3, 1}, {3, 5, 0, 5, 1}, {3, 0, 2, 3, 2}, {3, 1, opensearch.NoReplicas, 1, 0}, {1, 2, 1, 2, 1}, {0, 0, 0, 1, 0},
+		{1, 0, 0, 1, 0}, {3, 0, 0, 3, 1}, {3, 5, 0, 5, 1}, {3, 0, 2, 3, 2}, {3, 1, opensearch.NoReplicas, 1, 0},
+		{1, 2, 1, 2, 1}, {0, 0, 0, 1, 0},
 	} {
 		var shards, replicas int
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +123,9 @@ func TestParts(t *testing.T) {
 				fmt.Fprint(w, `{}`)
 			}
 		}))
-		_, err := opensearch.Open(t.Context(), opensearch.Options{Dialect: opensearch.Elasticsearch, URL: server.URL, Index: "birds", Analyzer: storetest.Analyzer(t, "en"), Shards: c.shards, Replicas: c.replicas})
+		_, err := opensearch.Open(t.Context(),
+			opensearch.Options{Dialect: opensearch.Elasticsearch, URL: server.URL, Index: "birds",
+				Analyzer: storetest.Analyzer(t, "en"), Shards: c.shards, Replicas: c.replicas})
 		server.Close()
 		if shards != c.wantShards || replicas != c.wantReplicas {
 			t.Errorf("%+v: %d shards and %d replicas (%v)", c, shards, replicas, err)

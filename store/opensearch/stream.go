@@ -19,7 +19,8 @@ const streamed = 200
 
 // Stream implements [store.Streamer], in the order of IDs. Columns whose name or
 // value is longer than 8,000 bytes cannot be given back.
-func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []store.Chunk, cursor string) error) error {
+func (s *Store) Stream(ctx context.Context, cursor string,
+	yield func(chunks []store.Chunk, cursor string) error) error {
 	var after any
 	if cursor != "" {
 		after = []string{cursor}
@@ -87,9 +88,11 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 		name, v, ok := readWord(word)
 		switch {
 		case !ok && name != "":
-			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the value of column %q is longer than %d bytes, and is not kept as a whole", out.ID, name, maxWord)
+			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the value of column %q is longer than %d bytes, and is not "+
+				"kept as a whole", out.ID, name, maxWord)
 		case !ok:
-			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the name of a column is longer than %d bytes, or has control characters, and is not kept as a whole", out.ID, maxWord)
+			return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the name of a column is longer than %d bytes, or has "+
+				"control characters, and is not kept as a whole", out.ID, maxWord)
 		}
 		columns[name] = append(columns[name], v)
 	}
@@ -97,7 +100,9 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 		out.Columns = append(out.Columns, store.Column{Name: name, Values: columns[name]})
 	}
 	s.mu.Lock()
-	fields := slices.SortedFunc(maps.Values(s.vectors), func(a, b store.VectorField) int { return cmp.Compare(a.Name, b.Name) })
+	fields := slices.SortedFunc(maps.Values(s.vectors), func(a, b store.VectorField) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 	s.mu.Unlock()
 	for _, field := range fields {
 		var passages []struct{ P []float32 }
@@ -109,7 +114,8 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 		v := store.Vectors{Name: field.Name}
 		for _, p := range passages {
 			if len(p.P) == 0 {
-				return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the index does not give its vectors back: make it with index.%s false, and fill it again", out.ID, VectorsInSource)
+				return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the index does not give its vectors back: make it with "+
+					"index.%s false, and fill it again", out.ID, VectorsInSource)
 			}
 			v.Passages = append(v.Passages, p.P)
 		}

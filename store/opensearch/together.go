@@ -52,7 +52,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 
 // together sends the searches that search makes, none for a request that nothing can
 // match, and gives each answer to read.
-func (s *Store) together(ctx context.Context, reqs []store.Request, search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
+func (s *Store) together(ctx context.Context, reqs []store.Request,
+	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {
 		if err := reqs[i].ValidatePlain(); err != nil {
 			return err
@@ -107,7 +108,8 @@ func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read fu
 			case one.Status == http.StatusTooManyRequests && attempt < bulkAttempts:
 				busy = true
 			case one.Status >= 300:
-				return fmt.Errorf("%s: POST %s: search %d of %d: %w", s.o.Dialect, path, k+1, len(asked), storekit.Refused(one.Status, one.Error.String()))
+				return fmt.Errorf("%s: POST %s: search %d of %d: %w", s.o.Dialect, path, k+1, len(asked),
+					storekit.Refused(one.Status, one.Error.String()))
 			default:
 				if err := read(i, &one.answer); err != nil {
 					return err

@@ -174,7 +174,8 @@ func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
 			}
 		}
 	}
-	out := object{"id": escape(string(c.ID)), "doc": escape(string(c.Doc)), "c": columns, "t": terms, "f": forms, "text": texts}
+	out := object{"id": escape(string(c.ID)), "doc": escape(string(c.Doc)), "c": columns, "t": terms, "f": forms,
+		"text": texts}
 	for _, v := range c.Vectors {
 		passages := make([]object, len(v.Passages))
 		for i, p := range v.Passages {
@@ -216,7 +217,8 @@ func (b *bulk) all(ctx context.Context, chunks map[string]*store.Chunk) (map[str
 	all := map[string]bool{}
 	return all, storekit.InOrder(ctx, slices.Sorted(maps.Keys(chunks)), func(key string) (made, error) {
 		source, words := b.s.document(chunks[key])
-		return made{slices.Concat(encode(object{"index": object{"_id": key}}), []byte("\n"), source, []byte("\n")), words}, nil
+		return made{slices.Concat(encode(object{"index": object{"_id": key}}), []byte("\n"), source, []byte("\n")), words},
+			nil
 	}, func(_ context.Context, key string, m made) error {
 		for _, word := range m.words {
 			all[word] = true
@@ -281,7 +283,8 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 		names := kept(part)
 		var after any
 		for {
-			query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}}, "sort": []any{object{"id": "asc"}}}
+			query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}},
+				"sort": []any{object{"id": "asc"}}}
 			if after != nil {
 				query["search_after"] = after
 			}
@@ -321,7 +324,8 @@ func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) err
 	return storekit.Halve(all, func(some []int) error {
 		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
 	}, func(i int, err error) {
-		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB where nobody set it, and a tenth of its memory): %w", len(lines[i]), err))
+		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB "+
+			"where nobody set it, and a tenth of its memory): %w", len(lines[i]), err))
 	})
 }
 
@@ -340,7 +344,8 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 			return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
 		case result.Status == http.StatusTooManyRequests, result.Status >= 500:
 			// That is the server's state, not the document's fault.
-			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d): %s", result.Status, result.Error)
+			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d): %s", result.Status,
+				result.Error)
 		default:
 			b.reject(docs[i], fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error))
 		}
@@ -369,11 +374,13 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 			body[k] = lines[i]
 		}
 		var said struct{ Items []map[string]acted }
-		if err := s.client.Call(ctx, "POST", "/"+index+"/_bulk"+bulkAnswer, storekit.Lines(bytes.Join(body, nil)), &said); err != nil {
+		if err := s.client.Call(ctx, "POST", "/"+index+"/_bulk"+bulkAnswer, storekit.Lines(bytes.Join(body, nil)),
+			&said); err != nil {
 			return err
 		}
 		if len(said.Items) != len(rest) {
-			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d actions of a bulk request", len(said.Items), len(rest))
+			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d actions of a bulk request", len(said.Items),
+				len(rest))
 		}
 		var busy []int
 		for k, item := range said.Items {
@@ -382,13 +389,15 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 			}
 			for _, result := range item {
 				if result.Error.Type == "cluster_block_exception" { // which no waiting lifts, also with status 429
-					return s.fault(sheaf.ErrUnavailable, "the server blocks writing (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
+					return s.fault(sheaf.ErrUnavailable, "the server blocks writing (status %d; sheaf doctor says what blocks it): %s",
+						result.Status, result.Error)
 				} else if result.Error.tooLarge() {
 					return result.Error.asTooLarge(result.Status)
 				} else if result.Status == http.StatusTooManyRequests && again {
 					busy = append(busy, rest[k])
 				} else if result.Status == 0 {
-					return s.fault(sheaf.ErrUnavailable, "an action of a bulk request without a status: the answer is not what such a server says")
+					return s.fault(sheaf.ErrUnavailable, "an action of a bulk request without a status: the answer is not what "+
+						"such a server says")
 				} else if err := done(rest[k], result); err != nil {
 					return err
 				}

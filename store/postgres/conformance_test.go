@@ -30,7 +30,8 @@ var schemas atomic.Int64
 
 // options are those of a new, empty store, which the end of the test removes.
 func options(t testing.TB) postgres.Options {
-	o := postgres.Options{URL: server(t), Schema: fmt.Sprintf("sheaf_test_%d_%d", os.Getpid(), schemas.Add(1)), Analyzer: storetest.Analyzer(t, "en")}
+	o := postgres.Options{URL: server(t), Schema: fmt.Sprintf("sheaf_test_%d_%d", os.Getpid(), schemas.Add(1)),
+		Analyzer: storetest.Analyzer(t, "en")}
 	t.Cleanup(func() {
 		if err := postgres.Drop(context.Background(), o.URL, o.Schema); err != nil {
 			t.Error(err)
@@ -41,7 +42,8 @@ func options(t testing.TB) postgres.Options {
 
 // stores opens stores for one test.
 func stores() *storetest.Stores[postgres.Options] {
-	return &storetest.Stores[postgres.Options]{New: options, With: func(ctx context.Context, o postgres.Options) (store.Backend, error) { return postgres.Open(ctx, o) }}
+	return &storetest.Stores[postgres.Options]{New: options,
+		With: func(ctx context.Context, o postgres.Options) (store.Backend, error) { return postgres.Open(ctx, o) }}
 }
 
 // longPhrase tells the one kind of request that the store refuses.
@@ -83,10 +85,11 @@ func TestRandomHistories(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := stores()
 			last := s.Open(t, options(t))
-			storetest.RandomHistory(t, seed, steps, last, memory.New(storetest.Analyzer(t, "en")), func(b store.Backend) store.Backend {
-				last = s.Reopen(t, b)
-				return last
-			})
+			storetest.RandomHistory(t, seed, steps, last, memory.New(storetest.Analyzer(t, "en")),
+				func(b store.Backend) store.Backend {
+					last = s.Reopen(t, b)
+					return last
+				})
 			if err := last.Close(); err != nil {
 				t.Error(err)
 			}

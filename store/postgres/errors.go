@@ -18,7 +18,8 @@ func fail(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, known := range []error{sheaf.ErrInvalid, sheaf.ErrUnsupported, sheaf.ErrUnavailable, sheaf.ErrNotFound, sheaf.ErrCorrupt} {
+	for _, known := range []error{sheaf.ErrInvalid, sheaf.ErrUnsupported, sheaf.ErrUnavailable, sheaf.ErrNotFound,
+		sheaf.ErrCorrupt} {
 		if errors.Is(err, known) {
 			return err
 		}
@@ -47,7 +48,8 @@ func unreached(err error) string {
 		return " (no server is known by this name: look at the host in the address)"
 	case strings.Contains(message, "dial error"):
 		return " (does a server run there?)"
-	case strings.Contains(message, "use of closed network connection"), strings.Contains(message, "connection reset"), strings.Contains(message, "broken pipe"), strings.Contains(message, "unexpected EOF"):
+	case strings.Contains(message, "use of closed network connection"), strings.Contains(message, "connection reset"),
+		strings.Contains(message, "broken pipe"), strings.Contains(message, "unexpected EOF"):
 		return " (the connection ended: when the server is there again, repeat this; what was not committed is not written)"
 	case strings.Contains(message, "failed to receive message"), strings.Contains(message, "unexpected message"):
 		return " (is that PostgreSQL?)"
@@ -58,7 +60,8 @@ func unreached(err error) string {
 // category is that of an SQLSTATE; nil when it is none of ours.
 func category(code string) error {
 	switch {
-	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04", strings.HasPrefix(code, "57"), strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
+	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04",
+		strings.HasPrefix(code, "57"), strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
 		return sheaf.ErrUnavailable
 	case code == "42501", code == "25006":
 		return store.ErrForbidden
@@ -68,7 +71,8 @@ func category(code string) error {
 		return store.ErrKeptOut
 	case code == "58P01", code == "0A000", code == "42P05", code == "26000":
 		return sheaf.ErrUnsupported
-	case code == "2BP01", code == "42939", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+	case code == "2BP01", code == "42939", strings.HasPrefix(code, "42P"), code == "42703", code == "42704",
+		strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
 		return sheaf.ErrInvalid
 	case strings.HasPrefix(code, "XX001"), strings.HasPrefix(code, "XX002"):
 		return sheaf.ErrCorrupt
@@ -80,13 +84,16 @@ func category(code string) error {
 func remedy(e *pgconn.PgError) string {
 	switch {
 	case e.Code == "28000" && strings.HasSuffix(e.Message, "no encryption"):
-		return " (the server wants TLS: put sslmode=require into the address, or better sslmode=verify-full; or let pg_hba.conf of the server allow this user without)"
+		return " (the server wants TLS: put sslmode=require into the address, or better sslmode=verify-full; or let " +
+			"pg_hba.conf of the server allow this user without)"
 	case e.Code == "28000" && strings.HasPrefix(e.Message, "no pg_hba.conf entry"):
-		return " (pg_hba.conf of the server does not let this user into this database from here: add a line there, or name another user, or another sslmode)"
+		return " (pg_hba.conf of the server does not let this user into this database from here: add a line there, or " +
+			"name another user, or another sslmode)"
 	case e.Code == "28000" && strings.HasSuffix(e.Message, "client certificate"):
 		return " (name a certificate that the server trusts, and its key, in store_cert_file and store_cert_key_file)"
 	case strings.HasPrefix(e.Code, "28"):
-		return " (check user and password: the user in the address, the password in store_key_env, store_key_file, PGPASSWORD or the password file of PostgreSQL)"
+		return " (check user and password: the user in the address, the password in store_key_env, store_key_file, " +
+			"PGPASSWORD or the password file of PostgreSQL)"
 	case e.Code == "42501" && (strings.Contains(e.Message, "for table ") || strings.Contains(e.Message, "for sequence ")):
 		return " (the tables belong to another user: sheaf doctor says which rights to grant)"
 	case e.Code == "42501":
@@ -100,7 +107,8 @@ func remedy(e *pgconn.PgError) string {
 	case e.Code == "2BP01": // whose detail says what needs it, a line each
 		return " (" + strings.ReplaceAll(e.Detail, "\n", "; ") + ": remove that first, or name another schema)"
 	case e.Code == "42P05", e.Code == "26000":
-		return " (a pooler before the server gives every transaction another connection: name the server itself in the address, or let the pooler keep one for each session)"
+		return " (a pooler before the server gives every transaction another connection: name the server itself in the " +
+			"address, or let the pooler keep one for each session)"
 	case strings.HasPrefix(e.Code, "42"):
 		return " (what is there is not as this program makes it: fill it again, or name another schema)"
 	case e.Code == "3D000":
@@ -110,15 +118,19 @@ func remedy(e *pgconn.PgError) string {
 	case e.Code == "53300":
 		return " (the server has no connections left: raise max_connections or lower pool_max_conns in the URL)"
 	case e.Code == "08P01":
-		return " (the server, or a pooler before it, does not take what was sent: name the server itself in the address, or let the pooler pass search_path and options on)"
+		return " (the server, or a pooler before it, does not take what was sent: name the server itself in the address, " +
+			"or let the pooler pass search_path and options on)"
 	case e.Code == "57P04":
 		return " (make the database again, or name another one in the URL)"
 	case strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "08"):
-		return " (the server stops or starts, or ended the connection: when it is there again, repeat this; what was not committed is not written)"
+		return " (the server stops or starts, or ended the connection: when it is there again, repeat this; what was not " +
+			"committed is not written)"
 	case e.Code == "55P03":
-		return " (somebody else writes there for longer than lock_timeout of the server lets anybody wait: repeat this later, or raise it for this user)"
+		return " (somebody else writes there for longer than lock_timeout of the server lets anybody wait: repeat this " +
+			"later, or raise it for this user)"
 	case e.Code == "25P03", e.Code == "25P04":
-		return " (a write took longer than idle_in_transaction_session_timeout or transaction_timeout of the server allows: raise it for this user; what was not committed is not written)"
+		return " (a write took longer than idle_in_transaction_session_timeout or transaction_timeout of the server " +
+			"allows: raise it for this user; what was not committed is not written)"
 	case e.Code == "57014":
 		return " (the statement took longer than the server or the timeout allows)"
 	}

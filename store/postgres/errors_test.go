@@ -25,7 +25,8 @@ func TestLetIn(t *testing.T) {
 		`connection requires a valid client certificate`:                                               "store_cert_file",
 	} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: "28000", Message: message})
-		if text := fmt.Sprint(err); !errors.Is(err, store.ErrKeptOut) || !strings.Contains(text, says) || !strings.Contains(text, message) {
+		if text := fmt.Sprint(err); !errors.Is(err, store.ErrKeptOut) || !strings.Contains(text, says) ||
+			!strings.Contains(text, message) {
 			t.Errorf("%v: want one that says %q", err, says)
 		}
 	}
@@ -35,8 +36,11 @@ func TestLetIn(t *testing.T) {
 // and what to do.
 func TestServerStops(t *testing.T) {
 	for _, code := range []string{"57P01", "57P02", "57P03", "08006"} {
-		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "terminating connection due to administrator command"})
-		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, "repeat this; what was not committed is not written") || !strings.Contains(text, "488 chunks") {
+		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code,
+			Message: "terminating connection due to administrator command"})
+		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) ||
+			!strings.Contains(text, "repeat this; what was not committed is not written") ||
+			!strings.Contains(text, "488 chunks") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -44,9 +48,11 @@ func TestServerStops(t *testing.T) {
 
 // TestOthersEnd: what a pooler refuses, and a database that is gone, are no server that stops.
 func TestOthersEnd(t *testing.T) {
-	for code, says := range map[string]string{"08P01": "pooler", "42P05": "pooler", "26000": "pooler", "57P04": "make the database again"} {
+	for code, says := range map[string]string{"08P01": "pooler", "42P05": "pooler", "26000": "pooler",
+		"57P04": "make the database again"} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
-		if text := fmt.Sprint(err); !strings.Contains(text, says) || strings.Contains(text, "repeat") || errors.Is(err, sheaf.ErrInvalid) {
+		if text := fmt.Sprint(err); !strings.Contains(text, says) || strings.Contains(text, "repeat") ||
+			errors.Is(err, sheaf.ErrInvalid) {
 			t.Error(err) // the request is not what is wrong
 		}
 	}
@@ -55,7 +61,8 @@ func TestOthersEnd(t *testing.T) {
 // TestPatience: a server that waits shorter than we do, for a lock or for what a transaction
 // sends next, is one that can be asked again, and its setting is named.
 func TestPatience(t *testing.T) {
-	for code, says := range map[string]string{"55P03": "lock_timeout", "25P03": "idle_in_transaction_session_timeout", "25P04": "transaction_timeout"} {
+	for code, says := range map[string]string{"55P03": "lock_timeout", "25P03": "idle_in_transaction_session_timeout",
+		"25P04": "transaction_timeout"} {
 		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
 		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, says) {
 			t.Errorf("%v: want one that says %q", err, says)
@@ -84,7 +91,8 @@ func TestOlderExtension(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.pool.Exec(t.Context(), "SET allow_system_table_mods = on; UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'"); err != nil {
+	if _, err := store.pool.Exec(t.Context(), "SET allow_system_table_mods = on; UPDATE pg_extension SET extversion = "+
+		"'0.7.4' WHERE extname = 'vector'"); err != nil {
 		t.Skip("no right to change catalogs: ", err)
 	}
 	if err := store.Close(); err != nil {
@@ -125,8 +133,10 @@ func TestMadeByOthers(t *testing.T) {
 		"CREATE TABLE %s.setting (name text, value text); CREATE TABLE %[1]s.posting (x int)",
 		"CREATE TABLE %s.setting (key text); CREATE TABLE %[1]s.posting (x int)",
 		"CREATE TABLE %s.setting (key text, value text); CREATE TABLE %[1]s.posting (x int)",
-		"CREATE TABLE %s.setting (name text, value int); INSERT INTO %[1]s.setting VALUES ('a', 1); CREATE TABLE %[1]s.posting (x int)",
-		"CREATE TABLE %s.setting (name text, value text); INSERT INTO %[1]s.setting VALUES ('a', NULL); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (name text, value int); INSERT INTO %[1]s.setting VALUES ('a', 1); CREATE TABLE " +
+			"%[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (name text, value text); INSERT INTO %[1]s.setting VALUES ('a', NULL); CREATE TABLE " +
+			"%[1]s.posting (x int)",
 		"CREATE VIEW %s.posting AS SELECT 1",
 	} {
 		o := s.o
@@ -138,10 +148,12 @@ func TestMadeByOthers(t *testing.T) {
 		if err == nil {
 			_ = other.Close()
 		}
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "the schema "+o.Schema+" is not ours, it holds posting") {
+		if !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), "the schema "+o.Schema+" is not ours, it holds posting") {
 			t.Errorf("%s: %v", made, err)
 		}
-		if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "posting") {
+		if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), "posting") {
 			t.Errorf("drop %s: %v", made, err)
 		}
 		if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
@@ -155,7 +167,8 @@ func TestBesideExtensions(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	o := s.o
 	o.Schema = s.o.Schema + "_x"
-	if _, err := s.pool.Exec(t.Context(), "CREATE SCHEMA "+o.Schema+"; CREATE EXTENSION pg_stat_statements SCHEMA "+o.Schema); err != nil {
+	if _, err := s.pool.Exec(t.Context(), "CREATE SCHEMA "+o.Schema+"; CREATE EXTENSION pg_stat_statements SCHEMA "+
+		o.Schema); err != nil {
 		t.Skip("the server has no extension pg_stat_statements: ", err)
 	}
 	other, err := Open(t.Context(), o)
@@ -169,7 +182,9 @@ func TestBesideExtensions(t *testing.T) {
 	}
 	var left []string
 	// The second has been there since version 14.
-	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relnamespace = $1::regnamespace AND relname <> 'pg_stat_statements_info'", o.Schema).Scan(&left); err != nil || fmt.Sprint(left) != "[pg_stat_statements]" {
+	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE "+
+		"relnamespace = $1::regnamespace AND relname <> 'pg_stat_statements_info'", o.Schema).Scan(&left); err != nil ||
+		fmt.Sprint(left) != "[pg_stat_statements]" {
 		t.Errorf("%v are left: %v", left, err)
 	}
 	if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
@@ -190,7 +205,8 @@ func TestDropLeavesOthers(t *testing.T) {
 	run(`CREATE FUNCTION SCHEMA_.theirs() RETURNS int LANGUAGE sql AS 'SELECT 42'; CREATE TYPE SCHEMA_.kind AS ENUM ('a'); CREATE SEQUENCE SCHEMA_.count;
 		CREATE SCHEMA SCHEMA__2; CREATE TABLE SCHEMA__2.mine (k SCHEMA_.kind); CREATE VIEW SCHEMA__2.chunks AS SELECT id FROM SCHEMA_.chunk`)
 	defer run("DROP SCHEMA SCHEMA__2 CASCADE; DROP SCHEMA SCHEMA_ CASCADE; CREATE SCHEMA SCHEMA_")
-	if err := Drop(t.Context(), s.o.URL, s.o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "view "+s.o.Schema+"_2.chunks depends on table") {
+	if err := Drop(t.Context(), s.o.URL, s.o.Schema); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(fmt.Sprint(err), "view "+s.o.Schema+"_2.chunks depends on table") {
 		t.Errorf("drop below a view: %v", err)
 	}
 	if _, err := s.Stats(t.Context()); err != nil {
@@ -231,7 +247,8 @@ func TestSchemaNames(t *testing.T) {
 		}
 	}
 	o.Schema = "pg_notes"
-	if _, err := Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "name another schema") {
+	if _, err := Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(fmt.Sprint(err), "name another schema") {
 		t.Error(err)
 	}
 }
@@ -257,8 +274,10 @@ func TestCommitThatFails(t *testing.T) {
 	if _, err := s.pool.Exec(t.Context(), "DROP TRIGGER no ON total"); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{first, load.Commit(t.Context()), load.Add(t.Context(), store.Batch{Chunks: []store.Chunk{c}})} {
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "nothing since the last commit is written, it can be repeated") {
+	for _, err := range []error{first, load.Commit(t.Context()),
+		load.Add(t.Context(), store.Batch{Chunks: []store.Chunk{c}})} {
+		if !errors.Is(err, sheaf.ErrUnavailable) ||
+			!strings.Contains(fmt.Sprint(err), "nothing since the last commit is written, it can be repeated") {
 			t.Error(err)
 		}
 	}

@@ -45,7 +45,8 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	var now time.Time
 	var installed, available, closed *string
 	before := time.Now()
-	err := conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(), `+askExtension).Scan(&version, &number, &now, &installed, &available, &closed)
+	err := conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int, `+
+		`clock_timestamp(), `+askExtension).Scan(&version, &number, &now, &installed, &available, &closed)
 	if err != nil {
 		return []store.Finding{{Check: "version", Err: fail("ask for the version", err)}}
 	}
@@ -66,12 +67,14 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	case available != nil:
 		vector.Found, vector.Err = examineInstall(ctx, conn, *available)
 	default:
-		vector.Err = fmt.Errorf("%w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
+		vector.Err = fmt.Errorf("%w: the server has no extension vector: install pgvector 0.8 or newer on it",
+			sheaf.ErrUnsupported)
 	}
 	skew := now.Sub(before.Add(time.Since(before) / 2)).Abs()
 	clock := store.Finding{Check: "clock", Found: fmt.Sprintf("differs by %v", skew.Round(time.Millisecond))}
 	if skew > store.MaxSkew {
-		clock.Err = fmt.Errorf("%w: more than %v: set the clocks of both machines from the network", sheaf.ErrInvalid, store.MaxSkew)
+		clock.Err = fmt.Errorf("%w: more than %v: set the clocks of both machines from the network", sheaf.ErrInvalid,
+			store.MaxSkew)
 	}
 	return []store.Finding{server, vector, clock}
 }
@@ -136,8 +139,10 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Fin
 // grants are the statements that let a user search in tables that another user made, and those that let the user
 // also index.
 func grants(schema, user string) (reading, writing string) {
-	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema, user)
-	writing = fmt.Sprintf("GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA %s TO %s; GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
+	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema,
+		user)
+	writing = fmt.Sprintf("GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA %s TO %s; GRANT SELECT, "+
+		"UPDATE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
 	return reading, writing
 }
 
@@ -164,7 +169,8 @@ func (s *Store) examineSchema(ctx context.Context) store.Finding {
 	if made {
 		var chunks, vectors int
 		err := conn.QueryRow(ctx, "SELECT chunks, vectors FROM total").Scan(&chunks, &vectors)
-		out.Found, out.Err = fmt.Sprintf("%d chunks, %d vectors, analyzer and models as configured", chunks, vectors), fail("count chunks", err)
+		out.Found, out.Err = fmt.Sprintf("%d chunks, %d vectors, analyzer and models as configured", chunks, vectors),
+			fail("count chunks", err)
 	}
 	return out
 }

@@ -12,32 +12,38 @@ import (
 	"sheaf/store/storekit"
 )
 
-func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request, ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
+func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
+	ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
 	field, ok, err := vectorField(ctx, conn, req.Vector)
 	if err != nil || !ok {
 		return nil, err
 	}
 	var st statement
 	near := st.exact(field, req.Vector.Vector, st.bound(req))
-	sql, err := st.text("SELECT c.id, r.score, r.passage FROM " + near + " r JOIN chunk c ON c.ord = r.chunk WHERE sha256(c.id) = ANY(" + st.arg(hashes(ids), "bytea[]") + ")")
+	sql, err := st.text("SELECT c.id, r.score, r.passage FROM " + near + " r JOIN chunk c ON c.ord = r.chunk WHERE " +
+		"sha256(c.id) = ANY(" + st.arg(hashes(ids), "bytea[]") + ")")
 	if err != nil {
 		return nil, err
 	}
 	found, err := hits(conn.Query(ctx, sql, st.args...))
 	out := map[sheaf.ID]*sheaf.Explanation{}
 	for _, h := range found {
-		out[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage), Value: h.Score}
+		out[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage),
+			Value: h.Score}
 	}
 	return out, err
 }
 
 // explainWords reads the rows that the scores of chunks are made of.
-func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store.Request, ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
+func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
+	ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
 	w, root, err := s.build(ctx, conn, req, buildOptions{})
 	if err != nil {
 		return nil, err
 	}
-	sql, err := w.text("SELECT c.id, q.f, coalesce(t.text, ''), q.s FROM " + root + " q JOIN chunk c ON c.ord = q.chunk LEFT JOIN term t ON t.id = q.term WHERE sha256(c.id) = ANY(" + w.arg(hashes(ids), "bytea[]") + ") ORDER BY c.id, q.f, q.n")
+	sql, err := w.text("SELECT c.id, q.f, coalesce(t.text, ''), q.s FROM " + root + " q JOIN chunk c ON c.ord = " +
+		"q.chunk LEFT JOIN term t ON t.id = q.term WHERE sha256(c.id) = ANY(" + w.arg(hashes(ids), "bytea[]") +
+		") ORDER BY c.id, q.f, q.n")
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +103,9 @@ func (w *words) explanation(fields [][]sheaf.Explanation) *sheaf.Explanation {
 		}
 		field := sheaf.Explanation{Label: name, Value: sums[i], Combine: sheaf.CombineSum, Parts: parts}
 		if w.req.Combine == store.CombineBest && i != best {
-			field = sheaf.Explanation{Label: name + ", tie breaker", Value: w.req.TieBreaker * sums[i], Combine: sheaf.CombineProduct,
-				Parts: []sheaf.Explanation{{Label: "tie breaker", Value: w.req.TieBreaker}, field}}
+			field = sheaf.Explanation{Label: name + ", tie breaker", Value: w.req.TieBreaker * sums[i],
+				Combine: sheaf.CombineProduct,
+				Parts:   []sheaf.Explanation{{Label: "tie breaker", Value: w.req.TieBreaker}, field}}
 		}
 		root.Value += field.Value
 		root.Parts = append(root.Parts, field)

@@ -41,7 +41,8 @@ const maxArgs = 65_535
 // text is the whole statement, once all of its parameters are added.
 func (s *statement) text(final string) (string, error) {
 	if len(s.args) > maxArgs {
-		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes %d: name the values of one column together, or leave parts out", sheaf.ErrUnsupported, len(s.args), maxArgs)
+		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes "+
+			"%d: name the values of one column together, or leave parts out", sheaf.ErrUnsupported, len(s.args), maxArgs)
 	}
 	if len(s.parts) == 0 {
 		return final, nil
@@ -150,11 +151,13 @@ func (s *statement) in(f sheaf.In) string {
 	}
 	var any []string
 	if len(texts) > 0 {
-		any = append(any, s.has(f.Column, fmt.Sprintf("kind = 1 AND substring(text for %d) = ANY(%s) AND text = ANY(%s)", keyBytes, s.arg(keys, "bytea[]"), s.arg(texts, "bytea[]"))))
+		any = append(any, s.has(f.Column, fmt.Sprintf("kind = 1 AND substring(text for %d) = ANY(%s) AND text = ANY(%s)",
+			keyBytes, s.arg(keys, "bytea[]"), s.arg(texts, "bytea[]"))))
 	}
 	for _, kind := range []sheaf.Kind{sheaf.KindNumber, sheaf.KindDate, sheaf.KindBool} {
 		if list := numbers[kind]; len(list) > 0 {
-			any = append(any, s.has(f.Column, fmt.Sprintf("kind <> 1 AND kind = %d AND number = ANY(%s)", kind, s.arg(list, "float8[]"))))
+			any = append(any, s.has(f.Column, fmt.Sprintf("kind <> 1 AND kind = %d AND number = ANY(%s)", kind,
+				s.arg(list, "float8[]"))))
 		}
 	}
 	if len(any) == 0 {

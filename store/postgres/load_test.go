@@ -43,7 +43,8 @@ func stored(t *testing.T, url, schema string) []string {
 	var name string
 	vectors := []string{"SELECT 1 WHERE false"}
 	_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error {
-		sql += fmt.Sprintf(" UNION ALL SELECT format('vector %s of %%s: %%s %%s', chunk.id, passage, v) FROM vector_%d LEFT JOIN chunk ON ord = chunk", name, id)
+		sql += fmt.Sprintf(" UNION ALL SELECT format('vector %s of %%s: %%s %%s', chunk.id, passage, v) FROM vector_%d "+
+			"LEFT JOIN chunk ON ord = chunk", name, id)
 		vectors = append(vectors, fmt.Sprintf("SELECT 1 FROM vector_%d", id))
 		return nil
 	})
@@ -83,7 +84,8 @@ func randomDocuments(r *rand.Rand) []store.Batch {
 			}
 			c := storetest.Chunk(fmt.Sprintf("%s#%d", doc, i), sheaf.FieldBody, strings.Join(words, " "))
 			if r.IntN(3) > 0 {
-				c.Fields = append(c.Fields, store.Field{Name: fmt.Sprintf("f%d", r.IntN(3)), Text: "title " + strings.Join(words[:len(words)/2], " ")})
+				c.Fields = append(c.Fields, store.Field{Name: fmt.Sprintf("f%d", r.IntN(3)), Text: "title " +
+					strings.Join(words[:len(words)/2], " ")})
 			}
 			c.Columns = []store.Column{
 				{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue(fmt.Sprintf("team%d", r.IntN(5)))}},
@@ -216,7 +218,8 @@ func TestLoadIsCut(t *testing.T) {
 		}
 		err = add(s)
 		stats, failed := direct.(store.Reporter).Stats(t.Context())
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "repeat") || failed != nil || stats.Chunks != 0 {
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "repeat") || failed != nil ||
+			stats.Chunks != 0 {
 			t.Errorf("cut after %d bytes: %v; %d chunks are written, %v", after, err, stats.Chunks, failed)
 		}
 		if err := s.Close(); err != nil {
@@ -254,7 +257,8 @@ func TestLoadIsCanceled(t *testing.T) {
 	if err := load.Commit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled while it sends: %v", err)
 	}
-	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nothing since the last commit is written") {
+	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "nothing since the last commit is written") {
 		t.Errorf("commit after that: %v", err)
 	}
 }

@@ -26,14 +26,16 @@ func TestCountedOnce(t *testing.T) {
 	s := fresh(t, Options{Analyzer: a})
 	var batch store.Batch
 	for i := range 300 {
-		batch.Chunks = append(batch.Chunks, storetest.Chunk(fmt.Sprintf("t:d%d#1", i), sheaf.FieldBody, "apple pie with cream"))
+		batch.Chunks = append(batch.Chunks, storetest.Chunk(fmt.Sprintf("t:d%d#1", i), sheaf.FieldBody,
+			"apple pie with cream"))
 	}
 	if err := s.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	loops := regexp.MustCompile(`Aggregate .*loops=([0-9]+)`)
 	for _, combine := range []store.Combine{store.CombineSum, store.CombineBM25F} {
-		req := store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: "apple pie cream"}, Combine: combine, K1: 1.2, B: 0.75,
+		req := store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: "apple pie cream"},
+			Combine: combine, K1: 1.2, B: 0.75,
 			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}
 		err = s.read(t.Context(), "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
 			w, root, err := s.build(ctx, conn, &req, buildOptions{})
@@ -74,7 +76,8 @@ func TestFilteredOnce(t *testing.T) {
 	s := fresh(t, Options{Analyzer: a})
 	var batch store.Batch
 	for i := range 300 {
-		c := storetest.Chunk(fmt.Sprintf("t:d%d#1", i), sheaf.FieldBody, fmt.Sprintf("apple pie with much cream and w%d of x%d or y%d", i%7, i%5, i%3))
+		c := storetest.Chunk(fmt.Sprintf("t:d%d#1", i), sheaf.FieldBody,
+			fmt.Sprintf("apple pie with much cream and w%d of x%d or y%d", i%7, i%5, i%3))
 		c.Columns = []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}}}
 		batch.Chunks = append(batch.Chunks, c)
 	}
@@ -82,9 +85,11 @@ func TestFilteredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := regexp.MustCompile(`CTE Scan on allowed.*loops=([0-9]+)|(posting_chunk)`)
-	req := store.Request{Limit: 10, Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}},
-		Text: &store.TextRequest{Query: sheaf.Match{Text: "apple w1"}, K1: 1.2, B: 0.75, Statistics: store.StatisticsCandidates,
-			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}
+	req := store.Request{Limit: 10, Filter: sheaf.In{Column: sheaf.ColumnAccess,
+		Values: []sheaf.Value{sheaf.TextValue("public")}},
+		Text: &store.TextRequest{Query: sheaf.Match{Text: "apple w1"}, K1: 1.2, B: 0.75,
+			Statistics: store.StatisticsCandidates,
+			Fields:     []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}
 	err = s.read(t.Context(), "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
 		w, root, err := s.build(ctx, conn, &req, buildOptions{})
 		if err != nil {

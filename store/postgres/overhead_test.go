@@ -118,7 +118,8 @@ func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	f := collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
 	ctx := context.Background()
-	o := Options{Analyzer: f.Options.Analyzer, Vectors: []store.VectorField{{Name: store.VectorBody, Dims: 64}, {Name: store.VectorTitle, Dims: 64}}}
+	o := Options{Analyzer: f.Options.Analyzer,
+		Vectors: []store.VectorField{{Name: store.VectorBody, Dims: 64}, {Name: store.VectorTitle, Dims: 64}}}
 	batch := store.Batch{Chunks: collected.Chunks}
 	full := fresh(b, o)
 	if err := full.Write(ctx, batch); err != nil {
@@ -156,7 +157,8 @@ func BenchmarkBulk(b *testing.B) {
 			return err
 		}
 		for i, table := range tables {
-			if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(copies[i]), "COPY "+table+" FROM STDIN (FORMAT binary)"); err != nil {
+			if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(copies[i]), "COPY "+table+
+				" FROM STDIN (FORMAT binary)"); err != nil {
 				return err
 			}
 		}
@@ -180,7 +182,8 @@ func BenchmarkBulk(b *testing.B) {
 	for _, c := range []struct {
 		name        string
 		ours, plain func() error
-	}{{"batch", write, plain}, {"documents", documents, plain}, {"batch,words", write, words}, {"documents,words", documents, words}} {
+	}{{"batch", write, plain}, {"documents", documents, plain}, {"batch,words", write, words},
+		{"documents,words", documents, words}} {
 		b.Run(c.name, func(b *testing.B) {
 			var server [2]time.Duration
 			timed := func(i int, f func() error) func() error {

@@ -30,7 +30,8 @@ func TestGatherLooksAtDimensions(t *testing.T) {
 	if err := w.s.check(long); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a vector of length 3: %v", err)
 	}
-	_, err := w.gather(batch("t:b#1", store.Vectors{Name: "title", Passages: [][]float32{{1, 0}}}, store.Vectors{Name: "body", Passages: [][]float32{{1, 0}}}), nil)
+	_, err := w.gather(batch("t:b#1", store.Vectors{Name: "title", Passages: [][]float32{{1, 0}}},
+		store.Vectors{Name: "body", Passages: [][]float32{{1, 0}}}), nil)
 	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `"body" has 2 dimensions, the store has 3`) {
 		t.Errorf("other dimensions: %v", err)
 	}
@@ -51,7 +52,8 @@ func TestColumnsOfEveryPart(t *testing.T) {
 		c.Vectors = []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0}}}}
 		chunks = append(chunks, c)
 	}
-	for _, ends := range [][]int{{maxAhead - 1, maxAhead + 1}, {maxAhead}, {10, maxAhead + 200}, {maxAhead - 1, 2*maxAhead + 5}, {3 * maxAhead}} {
+	for _, ends := range [][]int{{maxAhead - 1, maxAhead + 1}, {maxAhead}, {10, maxAhead + 200},
+		{maxAhead - 1, 2*maxAhead + 5}, {3 * maxAhead}} {
 		all := lastOfEqual(chunks[:ends[len(ends)-1]])
 		ready := make(chan *part, len(ends))
 		for from, to := 0, 0; len(ends) > 0; from, ends = to, ends[1:] {
@@ -74,7 +76,8 @@ func TestColumnsOfEveryPart(t *testing.T) {
 			if err := w.sendParts(ctx, all, ready); err != nil {
 				return err
 			}
-			return w.tx.QueryRow(ctx, "SELECT (SELECT count(DISTINCT chunk) FROM property), (SELECT count(*) FROM "+w.vector[store.VectorBody].table()+")").Scan(&counts[0], &counts[1])
+			return w.tx.QueryRow(ctx, "SELECT (SELECT count(DISTINCT chunk) FROM property), (SELECT count(*) FROM "+
+				w.vector[store.VectorBody].table()+")").Scan(&counts[0], &counts[1])
 		})
 		if err != nil || counts != [2]int{len(all), len(all)} {
 			t.Errorf("%d chunks: %d have columns, %d vectors, %v", len(all), counts[0], counts[1], err)

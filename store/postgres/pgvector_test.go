@@ -46,20 +46,33 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer":     {func(o *postgres.Options) { o.Analyzer = german }, store.ErrMadeOtherwise, "made with the analyzer"},
-		"other dimensions":     {func(o *postgres.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
-		"another model":        {func(o *postgres.Options) { o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
-		"no such database":     {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) }, sheaf.ErrInvalid, "make the database"},
-		"no such user":         {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.User = url.User("nobody") }) }, sheaf.ErrInvalid, "check user and password"},
-		"nobody listens":       {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Host = "127.0.0.1:1" }) }, sheaf.ErrUnavailable, "refused"},
-		"no URL":               {func(o *postgres.Options) { o.URL = "postgres://%zz" }, sheaf.ErrInvalid, "cannot be used"},
-		"a schema by its name": {func(o *postgres.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid, "letters"},
-		"tables of others":     {func(o *postgres.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid, "not ours, it holds pg_aggregate, "},
-		"where pgvector is":    {func(o *postgres.Options) { o.Schema = "public" }, sheaf.ErrInvalid, "name another schema, as in"},
-		"nothing to read":      {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no tables"},
-		"nothing to write to":  {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Existing = true }, sheaf.ErrNotFound, "no tables"},
-		"no analyzer":          {func(o *postgres.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},
-		"too many neighbors":   {func(o *postgres.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100"},
+		"another analyzer": {func(o *postgres.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
+			"made with the analyzer"},
+		"other dimensions": {func(o *postgres.Options) {
+			o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}}
+		}, sheaf.ErrInvalid, "4 dimensions"},
+		"another model": {func(o *postgres.Options) {
+			o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}}
+		}, sheaf.ErrInvalid, "model small"},
+		"no such database": {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) },
+			sheaf.ErrInvalid, "make the database"},
+		"no such user": {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.User = url.User("nobody") }) },
+			sheaf.ErrInvalid, "check user and password"},
+		"nobody listens": {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Host = "127.0.0.1:1" }) },
+			sheaf.ErrUnavailable, "refused"},
+		"no URL": {func(o *postgres.Options) { o.URL = "postgres://%zz" }, sheaf.ErrInvalid, "cannot be used"},
+		"a schema by its name": {func(o *postgres.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid,
+			"letters"},
+		"tables of others": {func(o *postgres.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid,
+			"not ours, it holds pg_aggregate, "},
+		"where pgvector is": {func(o *postgres.Options) { o.Schema = "public" }, sheaf.ErrInvalid,
+			"name another schema, as in"},
+		"nothing to read": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.ReadOnly = true },
+			sheaf.ErrNotFound, "no tables"},
+		"nothing to write to": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Existing = true },
+			sheaf.ErrNotFound, "no tables"},
+		"no analyzer":        {func(o *postgres.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},
+		"too many neighbors": {func(o *postgres.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100"},
 	} {
 		bad := o
 		c.change(&bad)
@@ -168,7 +181,9 @@ func TestCutConnections(t *testing.T) {
 		t.Errorf("what waits with others to be sent: %v", err)
 	}
 	for range 2 {
-		if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "nothing since the last commit is written, it can be repeated: postgres: write 2 chunks") {
+		if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "nothing since the last commit is written, it can be repeated: postgres: "+
+				"write 2 chunks") {
 			t.Errorf("commit after a cut: %v", err)
 		}
 	}
@@ -187,7 +202,8 @@ func TestCutConnections(t *testing.T) {
 	p.mu.Unlock()
 	p.cut()
 	long := storetest.One("t:d", strings.Repeat("many different words here ", 10_000))
-	if err := b.Write(t.Context(), long); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "write 1 chunks") {
+	if err := b.Write(t.Context(), long); !errors.Is(err, sheaf.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "write 1 chunks") {
 		t.Errorf("a write of one chunk that is cut: %v", err)
 	}
 	if n := storetest.Hits(t, direct, "different"); n != 0 {
@@ -250,7 +266,8 @@ func TestGathered(t *testing.T) {
 	if former := storetest.Hits(t, b, "former"); err != nil || former != 0 || stats.Chunks != 602 || stats.Vectors != 602 {
 		t.Errorf("%d of the former, and %+v, %v: want 602 chunks and vectors", former, stats, err)
 	}
-	near, err := b.Retrieve(t.Context(), store.Request{Limit: 3, Vector: &store.VectorRequest{Field: "body", Vector: []float32{0, 1}}})
+	near, err := b.Retrieve(t.Context(), store.Request{Limit: 3,
+		Vector: &store.VectorRequest{Field: "body", Vector: []float32{0, 1}}})
 	if err != nil || len(near) != 3 || near[0].ID != "t:again" || near[1].ID != "t:same" || near[2].Score != 0 {
 		t.Errorf("nearest are %v, %v", near, err)
 	}
@@ -268,12 +285,14 @@ func TestTwoWriters(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 10 {
 		group.Go(func() {
-			if err := a.Write(context.Background(), storetest.One(fmt.Sprintf("t:a%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+			if err := a.Write(context.Background(),
+				storetest.One(fmt.Sprintf("t:a%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
 				t.Error(err)
 			}
 		})
 		group.Go(func() {
-			if err := b.Write(context.Background(), storetest.One(fmt.Sprintf("t:b%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+			if err := b.Write(context.Background(),
+				storetest.One(fmt.Sprintf("t:b%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -296,7 +315,8 @@ func TestTwoWriters(t *testing.T) {
 // TestSQL: tables that the exported statements make are those of Open.
 func TestSQL(t *testing.T) {
 	o := options(t)
-	o.Vectors, o.HNSW = []store.VectorField{{Name: "body", Model: "it's", Dims: 3}, {Name: "title", Model: "wide", Dims: 2500}}, 16
+	o.Vectors, o.HNSW = []store.VectorField{{Name: "body", Model: "it's", Dims: 3},
+		{Name: "title", Model: "wide", Dims: 2500}}, 16
 	sql, err := o.SQL()
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +344,8 @@ func TestSQL(t *testing.T) {
 	if n := storetest.Hits(t, b, "hand"); n != 1 {
 		t.Errorf("%d found", n)
 	}
-	if _, err := (postgres.Options{Schema: "x; --", Analyzer: storetest.Analyzer(t, "en")}).SQL(); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := (postgres.Options{Schema: "x; --", Analyzer: storetest.Analyzer(t, "en")}).SQL(); !errors.Is(err,
+		sheaf.ErrInvalid) {
 		t.Errorf("a schema that is none: %v", err)
 	}
 }
@@ -361,7 +382,8 @@ func TestMissingExtension(t *testing.T) {
 			err = errors.Join(err, f.Err)
 		}
 	}
-	if !errors.Is(err, sheaf.ErrUnsupported) || strings.Count(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") != 2 {
+	if !errors.Is(err, sheaf.ErrUnsupported) ||
+		strings.Count(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") != 2 {
 		t.Error(err)
 	}
 }

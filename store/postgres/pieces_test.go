@@ -103,9 +103,11 @@ func TestSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	o := postgres.Options{URL: "postgres://me@" + listener.Addr().String() + "/notes?sslmode=disable", Analyzer: storetest.Analyzer(t, "en"), Timeout: time.Second}
+	o := postgres.Options{URL: "postgres://me@" + listener.Addr().String() + "/notes?sslmode=disable",
+		Analyzer: storetest.Analyzer(t, "en"), Timeout: time.Second}
 	_, err = postgres.Open(t.Context(), o)
-	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "what listens at 127.0.0.1:") || !strings.Contains(err.Error(), "is that PostgreSQL?") {
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "what listens at 127.0.0.1:") ||
+		!strings.Contains(err.Error(), "is that PostgreSQL?") {
 		t.Error(err)
 	}
 }

@@ -120,7 +120,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, sheaf.Invalidf("postgres: %w", err)
 	}
-	s := &Store{o: o, pool: pool, written: storekit.NewWriter(o.Analyzer), writing: make(chan struct{}, 1), terms: map[string]int32{}}
+	s := &Store{o: o, pool: pool, written: storekit.NewWriter(o.Analyzer), writing: make(chan struct{}, 1),
+		terms: map[string]int32{}}
 	s.writing <- struct{}{}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()
@@ -134,7 +135,8 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
 		// The error of the parser hides the password, but may show the rest.
-		return nil, sheaf.Invalidf("postgres: the URL cannot be used: want postgres://user@host:port/database?sslmode=...: %w", err)
+		return nil,
+			sheaf.Invalidf("postgres: the URL cannot be used: want postgres://user@host:port/database?sslmode=...: %w", err)
 	}
 	path := o.Schema + ",public"
 	defaults := map[string]string{
@@ -153,14 +155,16 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		var got string
 		var installed *string
-		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')", pgx.QueryExecModeExec).Scan(&got, &installed); err != nil {
+		if err := conn.QueryRow(ctx, "SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE "+
+			"extname = 'vector')", pgx.QueryExecModeExec).Scan(&got, &installed); err != nil {
 			return err
 		}
 		if err := tooOld("installed", installed); err != nil {
 			return fmt.Errorf("postgres: %w", err)
 		}
 		if !strings.HasPrefix(got, path) { // the path of others, in which tables would be looked for and made
-			return fmt.Errorf("postgres: %w: a pooler before the server leaves out the setting search_path, which says where the tables are: name the server itself in the address, or let the pooler pass it on", sheaf.ErrUnsupported)
+			return fmt.Errorf("postgres: %w: a pooler before the server leaves out the setting search_path, which says where "+
+				"the tables are: name the server itself in the address, or let the pooler pass it on", sheaf.ErrUnsupported)
 		}
 		_, err := conn.Exec(ctx, reachExtension)
 		return err
@@ -184,7 +188,8 @@ func (o *Options) prepare() error {
 		return sheaf.Invalidf("open postgres: hnsw is %d: must be 0 or within 2..100", o.HNSW)
 	}
 	if !storekit.PlainName(o.Schema, "_", 48) {
-		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a letter first", o.Schema)
+		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a "+
+			"letter first", o.Schema)
 	}
 	return store.ValidateVectorFields("postgres", o.Vectors, maxDims)
 }
@@ -242,7 +247,8 @@ func (s *Store) read(ctx context.Context, what string, f func(ctx context.Contex
 			return f(ctx, conn)
 		})
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && s.pool.Stat().AcquireCount() == 0 {
-			return fmt.Errorf("postgres: %s: %w: what listens at %s:%d neither let us in nor refused in time (is that PostgreSQL?): %w",
+			return fmt.Errorf("postgres: %s: %w: what listens at %s:%d neither let us in nor refused in time (is that "+
+				"PostgreSQL?): %w",
 				what, sheaf.ErrUnavailable, s.pool.Config().ConnConfig.Host, s.pool.Config().ConnConfig.Port, ctx.Err())
 		}
 		if err == nil || attempt == readAttempts || ctx.Err() != nil || !broken(err) {
@@ -261,7 +267,8 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	out := store.Stats{Parts: map[string]int64{}}
 	err := s.read(ctx, "read the size of the store", func(ctx context.Context, conn *pgxpool.Conn) error {
 		var generation int64
-		if err := conn.QueryRow(ctx, "SELECT chunks, vectors, generation FROM total").Scan(&out.Chunks, &out.Vectors, &generation); err != nil {
+		if err := conn.QueryRow(ctx, "SELECT chunks, vectors, generation FROM total").Scan(&out.Chunks, &out.Vectors,
+			&generation); err != nil {
 			return err
 		}
 		out.Generation = uint64(generation)

@@ -25,7 +25,8 @@ func TestRemoved(t *testing.T) {
 	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
+	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err,
+		sheaf.ErrNotFound) {
 		t.Errorf("found %v, %v", got, err)
 	}
 }
@@ -54,7 +55,8 @@ func TestFilledAgain(t *testing.T) {
 	}
 	again := stores().Open(t, o)
 	defer again.Close()
-	for _, batch := range []store.Batch{storetest.One("t:z", "cloud meadow"), storetest.One("t:a", "stone river"), storetest.One("t:b", "river")} {
+	for _, batch := range []store.Batch{storetest.One("t:z", "cloud meadow"), storetest.One("t:a", "stone river"),
+		storetest.One("t:b", "river")} {
 		if err := again.Write(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}

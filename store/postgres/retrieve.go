@@ -64,7 +64,8 @@ func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *store
 // it is not called when nothing has vectors there. The table that the field had before is
 // looked up again in the same round trip, so that nobody removes it in between, and what was
 // asked of another one is asked again.
-func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest, compose func(vectorTable) (string, []any, error), read func(pgx.Rows) error) error {
+func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest,
+	compose func(vectorTable) (string, []any, error), read func(pgx.Rows) error) error {
 	s.mu.Lock()
 	seen, ok := s.vectors[req.Field]
 	s.mu.Unlock()
@@ -114,7 +115,8 @@ func vectorField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorReque
 	}
 	field, ok := fields[req.Field]
 	if ok && field.Dims != len(req.Vector) {
-		return field, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, field.Dims)
+		return field, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector),
+			req.Field, field.Dims)
 	}
 	return field, ok, nil
 }
@@ -129,7 +131,8 @@ func inside(allowed string) string {
 	return " WHERE v.chunk = ANY(ARRAY(SELECT ord FROM " + allowed + "))"
 }
 
-func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request) (out sheaf.Ranking, err error) {
+func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request) (out sheaf.Ranking,
+	err error) {
 	if s.o.HNSW > 0 {
 		field, ok, err := vectorField(ctx, conn, req.Vector)
 		if err != nil || !ok {
@@ -151,7 +154,8 @@ func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *st
 
 // exact makes the relation (chunk, score, passage) of every chunk's best passage.
 func (s *statement) exact(field vectorTable, vector []float32, allowed string) string {
-	return s.with("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage FROM %s v%s ORDER BY chunk, score DESC, passage`,
+	return s.with("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage FROM %s v%s `+
+		`ORDER BY chunk, score DESC, passage`,
 		s.arg(vector, "real[]::vector"), field.table(), inside(allowed)))
 }
 
@@ -164,14 +168,16 @@ const (
 // approximate asks the HNSW index for passages until there are enough chunks or
 // no more passages. Scores are computed from the vectors as stored, also where
 // the index holds half precision.
-func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.Request, field vectorTable) (sheaf.Ranking, error) {
+func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
+	field vectorTable) (sheaf.Ranking, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = tx.Rollback(ctx) }() // nothing to undo
 	search := min(max(minSearch, 2*req.Limit, req.Vector.Candidates), maxSearch)
-	_, err = tx.Exec(ctx, fmt.Sprintf("SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = %d; SET LOCAL hnsw.max_scan_tuples = 1000000; SET LOCAL enable_seqscan = off", search))
+	_, err = tx.Exec(ctx, fmt.Sprintf("SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = %d; "+
+		"SET LOCAL hnsw.max_scan_tuples = 1000000; SET LOCAL enable_seqscan = off", search))
 	if err != nil {
 		return nil, err
 	}
@@ -179,9 +185,11 @@ func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.
 		var st statement
 		allowed := st.bound(req)
 		vector := st.arg(req.Vector.Vector, "real[]::vector")
-		seen := st.with("seen", fmt.Sprintf(`SELECT v.chunk, -(v.v <#> %s) AS score, v.passage FROM %s v%s ORDER BY %s <#> %s LIMIT %s`,
+		seen := st.with("seen", fmt.Sprintf(`SELECT v.chunk, -(v.v <#> %s) AS score, v.passage FROM %s v%s ORDER BY %s `+
+			`<#> %s LIMIT %s`,
 			vector, field.table(), inside(allowed), field.indexed("v.v"), field.indexed(vector), st.arg(passages, "bigint")))
-		near := st.with("near", "SELECT DISTINCT ON (chunk) chunk, score, passage FROM "+seen+" ORDER BY chunk, score DESC, passage")
+		near := st.with("near", "SELECT DISTINCT ON (chunk) chunk, score, passage FROM "+seen+" ORDER BY chunk, score "+
+			"DESC, passage")
 		found := 0
 		sql, err := st.text("SELECT count(*) FROM " + seen)
 		if err != nil {

@@ -57,7 +57,8 @@ func TestExamineRights(t *testing.T) {
 		if _, err := st.Stats(t.Context()); err != nil {
 			return err
 		}
-		for _, req := range []store.Request{storetest.Words(sheaf.Match{Text: "x"}), {Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}} {
+		for _, req := range []store.Request{storetest.Words(sheaf.Match{Text: "x"}),
+			{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}} {
 			if found, err := st.Retrieve(t.Context(), req); err != nil || len(found) == 0 {
 				return fmt.Errorf("%d hits: %w", len(found), err)
 			}
@@ -109,7 +110,8 @@ func TestExamineRights(t *testing.T) {
 	if err := reads(); err != nil {
 		t.Errorf("searching with %s: %v", reading, err)
 	}
-	refused("indexing with the rights to search", writes(), "sheaf doctor says which rights to grant): ERROR: permission denied for ")
+	refused("indexing with the rights to search", writes(), "sheaf doctor says which rights to grant): ERROR: "+
+		"permission denied for ")
 	says("the user may search, and may not write chunk, chunk_ord, ")
 	run(writing)
 	if err := writes(); err != nil {
@@ -120,9 +122,11 @@ func TestExamineRights(t *testing.T) {
 	says("to search run GRANT USAGE ON SCHEMA ")
 	run(reading)
 	for _, c := range []struct{ right, of, says string }{
-		{"SELECT", "TABLES", "to search run GRANT USAGE"}, {"INSERT", "TABLES", "may not write"}, {"UPDATE", "TABLES", "may not write"},
+		{"SELECT", "TABLES", "to search run GRANT USAGE"}, {"INSERT", "TABLES", "may not write"},
+		{"UPDATE", "TABLES", "may not write"},
 		{"DELETE", "TABLES", "may not write"}, {"TRUNCATE", "TABLES", "may not write"},
-		{"SELECT", "SEQUENCES", "may not write chunk_ord, term_id_seq:"}, {"UPDATE", "SEQUENCES", "may not write chunk_ord, term_id_seq:"},
+		{"SELECT", "SEQUENCES", "may not write chunk_ord, term_id_seq:"},
+		{"UPDATE", "SEQUENCES", "may not write chunk_ord, term_id_seq:"},
 	} {
 		run(fmt.Sprintf("REVOKE %s ON ALL %s IN SCHEMA %s FROM %s", c.right, c.of, o.Schema, name))
 		refused("indexing without "+c.right+" on "+c.of, writes(), "permission denied for ")
@@ -165,11 +169,13 @@ func TestPrepared(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inside.Close(context.Background())
-	if _, err := inside.Exec(t.Context(), "CREATE SCHEMA \"The Extensions\"; CREATE EXTENSION vector SCHEMA \"The Extensions\""); err != nil {
+	if _, err := inside.Exec(t.Context(), "CREATE SCHEMA \"The Extensions\"; CREATE EXTENSION vector SCHEMA \"The "+
+		"Extensions\""); err != nil {
 		t.Fatal(err)
 	}
 	u.User = url.User(name)
-	o := postgres.Options{URL: u.String(), Schema: "user", Analyzer: storetest.Analyzer(t, "en"), Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}
+	o := postgres.Options{URL: u.String(), Schema: "user", Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}
 	advice := func(check string) string {
 		t.Helper()
 		for _, f := range postgres.Examine(t.Context(), o) {
@@ -181,13 +187,15 @@ func TestPrepared(t *testing.T) {
 		t.Fatal("no fault of ", check)
 		return ""
 	}
-	if _, err := inside.Exec(t.Context(), strings.TrimSuffix(advice("rights"), `, or make the schema "user" for it`)+"; REVOKE CREATE ON DATABASE "+id+" FROM "+id); err != nil {
+	if _, err := inside.Exec(t.Context(), strings.TrimSuffix(advice("rights"), `, or make the schema "user" for it`)+
+		"; REVOKE CREATE ON DATABASE "+id+" FROM "+id); err != nil {
 		t.Error(err)
 	}
 	if _, err := inside.Exec(t.Context(), `CREATE SCHEMA "user" AUTHORIZATION `+id); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := postgres.Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), `run GRANT USAGE ON SCHEMA "The Extensions" TO `+id) {
+	if _, err := postgres.Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(fmt.Sprint(err), `run GRANT USAGE ON SCHEMA "The Extensions" TO `+id) {
 		t.Error(err)
 	}
 	if _, err := inside.Exec(t.Context(), advice("extension")); err != nil {
@@ -195,7 +203,8 @@ func TestPrepared(t *testing.T) {
 	}
 	everybodys := o
 	everybodys.Schema = "public"
-	if _, err := postgres.Open(t.Context(), everybodys); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "name another schema") {
+	if _, err := postgres.Open(t.Context(), everybodys); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(fmt.Sprint(err), "name another schema") {
 		t.Errorf("a store in public: %v", err)
 	}
 	st, err := postgres.Open(t.Context(), o)
@@ -208,7 +217,8 @@ func TestPrepared(t *testing.T) {
 	if err := st.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	found, err := st.Retrieve(t.Context(), store.Request{Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}, Limit: 1})
+	found, err := st.Retrieve(t.Context(), store.Request{Vector: &store.VectorRequest{Field: "body",
+		Vector: []float32{1, 0}}, Limit: 1})
 	if err != nil || len(found) != 1 {
 		t.Errorf("%v, %v", found, err)
 	}
@@ -230,7 +240,8 @@ func TestForgetfulPooler(t *testing.T) {
 			t.Errorf("%v, want one that names the pooler", err)
 		}
 	}
-	if said := strings.Join(pooler.take(), "; "); strings.Contains(said, "CREATE SCHEMA") || strings.Count(said, "search_path") != 2 {
+	if said := strings.Join(pooler.take(), "; "); strings.Contains(said, "CREATE SCHEMA") ||
+		strings.Count(said, "search_path") != 2 {
 		t.Errorf("something is made, or asked again: %s", said)
 	}
 }

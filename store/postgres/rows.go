@@ -114,7 +114,8 @@ func (w *load) send(r *rows, table string) error {
 	}
 	staged := "staged_" + table
 	return w.put(len(r.b), func(ctx context.Context) error {
-		if err := w.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged, table)); err != nil {
+		if err := w.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged,
+			table)); err != nil {
 			return err
 		}
 		for piece := range r.pieces() {

@@ -107,7 +107,8 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	var shared bool
-	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector' AND extnamespace = to_regnamespace($1))", s.o.Schema).Scan(&shared); err != nil {
+	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector' AND extnamespace = "+
+		"to_regnamespace($1))", s.o.Schema).Scan(&shared); err != nil {
 		return err
 	}
 	if shared || s.o.Schema == "public" { // which is in the search path of all
@@ -127,7 +128,8 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, tables); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, "INSERT INTO setting VALUES ('version', $1), ('analyzer', $2)", fmt.Sprint(schemaVersion), s.o.Analyzer.Name())
+	_, err := tx.Exec(ctx, "INSERT INTO setting VALUES ('version', $1), ('analyzer', $2)", fmt.Sprint(schemaVersion),
+		s.o.Analyzer.Name())
 	if err != nil {
 		return err
 	}
@@ -147,7 +149,8 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 // lookedThrough says that tables of a store in this schema, which is in the search path of every
 // other, would be taken for those of one whose own schema somebody removed.
 func lookedThrough(schema string) error {
-	return sheaf.Invalidf("postgres: every store of the database looks into the schema %s too, and one that is removed would be answered from the tables there: name another schema, as in ?schema=notes", schema)
+	return sheaf.Invalidf("postgres: every store of the database looks into the schema %s too, and one that is removed "+
+		"would be answered from the tables there: name another schema, as in ?schema=notes", schema)
 }
 
 // extension makes sure of pgvector, at least of the version that has iterative
@@ -159,7 +162,8 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	case err != nil:
 		return err
 	case installed == nil && available == nil:
-		return fmt.Errorf("postgres: %w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
+		return fmt.Errorf("postgres: %w: the server has no extension vector: install pgvector 0.8 or newer on it",
+			sheaf.ErrUnsupported)
 	case closed != nil:
 		return notReached(*closed)
 	case installed != nil:
@@ -186,7 +190,8 @@ const askExtension = `(SELECT extversion FROM pg_extension WHERE extname = 'vect
 		WHERE extname = 'vector' AND NOT has_schema_privilege(n.oid, 'USAGE'))`
 
 func notReached(grant string) error {
-	return fmt.Errorf("postgres: %w: the extension vector is in a schema that this user may not use: run %s", sheaf.ErrInvalid, grant)
+	return fmt.Errorf("postgres: %w: the extension vector is in a schema that this user may not use: run %s",
+		sheaf.ErrInvalid, grant)
 }
 
 // reachExtension puts the schema that the extension vector is in behind the others of a
@@ -200,7 +205,8 @@ func quoted(names ...string) string { return pgx.Identifier(names).Sanitize() }
 const createExtension = "CREATE EXTENSION vector SCHEMA public"
 
 func notInstalled(err error) error {
-	return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
+	return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an "+
+		"administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
 // tooOld is an error for a version of pgvector that has no iterative scans: it takes the
@@ -213,7 +219,8 @@ func tooOld(what string, version *string) error {
 	if _, err := fmt.Sscanf(*version, "%d.%d", &major, &minor); err != nil || major > 0 || minor >= 8 {
 		return nil
 	}
-	return fmt.Errorf("%w: the extension vector that is %s is %s: 0.8 or newer is needed: install it on the server and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
+	return fmt.Errorf("%w: the extension vector that is %s is %s: 0.8 or newer is needed: install it on the server and "+
+		"run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
 // look tells what a schema holds, without what extensions made, and whether tables as
@@ -241,17 +248,22 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 	settings := map[string]string{}
 	rows, _ := conn.Query(ctx, "SELECT coalesce(name, ''), coalesce(value, '') FROM setting")
 	var name, value string
-	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { settings[name] = value; return nil }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error {
+		settings[name] = value
+		return nil
+	}); err != nil {
 		return false, err
 	}
 	if settings["version"] == "" {
 		return false, s.notOurs(others)
 	}
 	if v := settings["version"]; v != fmt.Sprint(schemaVersion) {
-		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
+		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: "+
+			"use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
 	}
 	if made := settings["analyzer"]; made != s.o.Analyzer.Name() && !s.o.ListOnly {
-		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, and this program asks for %q: fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, and this program "+
+			"asks for %q: fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
 	}
 	var wall bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass($1 || '.wall') IS NOT NULL", s.o.Schema).Scan(&wall); err != nil {
@@ -261,7 +273,8 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 		s.o.RowSecurity = wall
 	}
 	if wall != s.o.RowSecurity {
-		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask for the former, fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask "+
+			"for the former, fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)
 	}
 	return true, s.verifyVectors(ctx, conn)
 }
@@ -328,9 +341,11 @@ func readVectorFields(rows pgx.Rows) (map[string]vectorTable, error) {
 func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field store.VectorField) error {
 	v := vectorTable{VectorField: field}
 	if s.o.HNSW > 0 && field.Dims > maxIndexedHalf {
-		return fmt.Errorf("postgres: %w: vector field %q has %d dimensions, and pgvector's HNSW index takes %d at most: open the store without hnsw", sheaf.ErrUnsupported, field.Name, field.Dims, maxIndexedHalf)
+		return fmt.Errorf("postgres: %w: vector field %q has %d dimensions, and pgvector's HNSW index takes %d at most: "+
+			"open the store without hnsw", sheaf.ErrUnsupported, field.Name, field.Dims, maxIndexedHalf)
 	}
-	err := tx.QueryRow(ctx, `INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id`,
+	err := tx.QueryRow(ctx, `INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field `+
+		`RETURNING id`,
 		field.Name, field.Dims, field.Model).Scan(&v.id)
 	if err != nil {
 		return err
@@ -341,7 +356,8 @@ func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field store.Vector
 
 // vectorStatements make the table of a vector field, with its index.
 func (o *Options) vectorStatements(v vectorTable) string {
-	sql := fmt.Sprintf("CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY KEY (chunk, passage));\n", v.table(), v.Dims)
+	sql := fmt.Sprintf("CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY "+
+		"KEY (chunk, passage));\n", v.table(), v.Dims)
 	if v.Dims <= maxPlain {
 		sql += fmt.Sprintf("ALTER TABLE %s ALTER v SET STORAGE PLAIN;\n", v.table())
 	}
@@ -359,7 +375,8 @@ func (o *Options) indexStatement(v vectorTable) string {
 	if v.Dims > maxIndexed {
 		ops = "halfvec_ip_ops"
 	}
-	return fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s_hnsw ON %s USING hnsw ((%s) %s) WITH (m = %d, ef_construction = %d);\n",
+	return fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s_hnsw ON %s USING hnsw ((%s) %s) WITH (m = %d, "+
+		"ef_construction = %d);\n",
 		v.table(), v.table(), v.indexed("v"), ops, o.HNSW, max(64, 2*o.HNSW))
 }
 
@@ -373,14 +390,16 @@ func (o Options) SQL() (string, error) {
 		return "", lookedThrough(o.Schema)
 	}
 	literal := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-	out := fmt.Sprintf("BEGIN;\nCREATE EXTENSION IF NOT EXISTS vector SCHEMA public;\nCREATE SCHEMA %s;\nSET LOCAL search_path = %[1]s, public;\n%s\nINSERT INTO setting VALUES ('version', '%d'), ('analyzer', %s);\n",
+	out := fmt.Sprintf("BEGIN;\nCREATE EXTENSION IF NOT EXISTS vector SCHEMA public;\nCREATE SCHEMA %s;\nSET LOCAL "+
+		"search_path = %[1]s, public;\n%s\nINSERT INTO setting VALUES ('version', '%d'), ('analyzer', %s);\n",
 		quoted(o.Schema), strings.TrimSpace(tables), schemaVersion, literal(o.Analyzer.Name()))
 	if o.RowSecurity {
 		out += "\n" + wallStatements()
 	}
 	for i, field := range o.Vectors {
 		v := vectorTable{VectorField: field, id: i + 1}
-		out += fmt.Sprintf("\nINSERT INTO vector_field VALUES (%d, %s, %d, %s);\n%s", v.id, literal(v.Name), v.Dims, literal(v.Model), o.vectorStatements(v))
+		out += fmt.Sprintf("\nINSERT INTO vector_field VALUES (%d, %s, %d, %s);\n%s", v.id, literal(v.Name), v.Dims,
+			literal(v.Model), o.vectorStatements(v))
 	}
 	return out + "COMMIT;\n", nil
 }
@@ -419,7 +438,8 @@ func drop(ctx context.Context, tx pgx.Tx, schema string) error {
 	}
 	var tables []string
 	if err == nil && made && slices.Contains(holds, "vector_field") {
-		err = tx.QueryRow(ctx, "SELECT coalesce(array_agg('vector_' || id), '{}') FROM "+quoted(schema, "vector_field")).Scan(&tables)
+		err = tx.QueryRow(ctx, "SELECT coalesce(array_agg('vector_' || id), '{}') FROM "+
+			quoted(schema, "vector_field")).Scan(&tables)
 	}
 	if made {
 		tables = append(tables, ourTables...)
@@ -437,7 +457,8 @@ func drop(ctx context.Context, tx pgx.Tx, schema string) error {
 	}
 	switch {
 	case len(others) > 0:
-		return sheaf.Invalidf("postgres: drop schema %s: it holds %s, which is not ours: move that elsewhere, or name another schema", schema, strings.Join(others, ", "))
+		return sheaf.Invalidf("postgres: drop schema %s: it holds %s, which is not ours: move that elsewhere, or name "+
+			"another schema", schema, strings.Join(others, ", "))
 	case len(ours) == 0:
 		return nil
 	}

@@ -18,7 +18,8 @@ import (
 const streamed = 500
 
 // Stream implements [store.Streamer], in the order in which chunks were written.
-func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []store.Chunk, cursor string) error) error {
+func (s *Store) Stream(ctx context.Context, cursor string,
+	yield func(chunks []store.Chunk, cursor string) error) error {
 	after := int64(0)
 	if cursor != "" {
 		var err error
@@ -29,10 +30,11 @@ func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []s
 	for {
 		var chunks []store.Chunk
 		err := s.read(ctx, "read chunks", func(ctx context.Context, conn *pgxpool.Conn) error {
-			return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) (err error) {
-				chunks, after, err = readChunks(ctx, tx, after)
-				return err
-			})
+			return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead},
+				func(tx pgx.Tx) (err error) {
+					chunks, after, err = readChunks(ctx, tx, after)
+					return err
+				})
 		})
 		if err != nil || len(chunks) == 0 {
 			return err
@@ -47,7 +49,8 @@ func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []s
 func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int64, error) {
 	var chunks []store.Chunk
 	at := map[int64]int{}
-	rows, _ := tx.Query(ctx, "SELECT ord, id, doc, fields FROM chunk WHERE ord > $1 ORDER BY ord LIMIT $2", after, streamed)
+	rows, _ := tx.Query(ctx, "SELECT ord, id, doc, fields FROM chunk WHERE ord > $1 ORDER BY ord LIMIT $2", after,
+		streamed)
 	var ord int64
 	var id, doc []byte
 	var fields [][]byte
@@ -72,7 +75,8 @@ func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int
 		return nil, after, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(vectors)) {
-		rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT chunk, v::real[] FROM %s WHERE chunk = ANY($1) ORDER BY chunk, passage", vectors[name].table()), ords)
+		rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT chunk, v::real[] FROM %s WHERE chunk = ANY($1) ORDER BY chunk, passage",
+			vectors[name].table()), ords)
 		var v []float32
 		_, err := pgx.ForEachRow(rows, []any{&ord, &v}, func() error {
 			c := &chunks[at[ord]]
@@ -91,7 +95,8 @@ func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int
 }
 
 func readColumns(ctx context.Context, tx pgx.Tx, ords []int64, at map[int64]int, chunks []store.Chunk) error {
-	rows, _ := tx.Query(ctx, "SELECT chunk, name, kind, text, number FROM property WHERE chunk = ANY($1) ORDER BY chunk, name", ords)
+	rows, _ := tx.Query(ctx, "SELECT chunk, name, kind, text, number FROM property WHERE chunk = ANY($1) ORDER BY "+
+		"chunk, name", ords)
 	var ord int64
 	var name, text []byte
 	var kind int16

@@ -75,7 +75,8 @@ func (s *Store) show(ctx context.Context, conn executor) error {
 		}
 		access = "=" + strings.Join(names, ",")
 	}
-	_, err := conn.Exec(ctx, "SELECT set_config($1, $2, false), set_config($3, $4, false)", tenantSetting, tenant, accessSetting, access)
+	_, err := conn.Exec(ctx, "SELECT set_config($1, $2, false), set_config($3, $4, false)", tenantSetting, tenant,
+		accessSetting, access)
 	return err
 }
 
@@ -101,12 +102,14 @@ func examineWall(ctx context.Context, conn *pgx.Conn) store.Finding {
 	out := store.Finding{Check: "row security"}
 	var user string
 	var bypass bool
-	err := conn.QueryRow(ctx, "SELECT current_user, rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user").Scan(&user, &bypass)
+	err := conn.QueryRow(ctx,
+		"SELECT current_user, rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user").Scan(&user, &bypass)
 	switch {
 	case err != nil:
 		out.Err = fail("ask for the rights of the user", err)
 	case bypass:
-		out.Err = fmt.Errorf("%w: the user %s passes through it: connect as one without SUPERUSER and BYPASSRLS", sheaf.ErrInvalid, user)
+		out.Err = fmt.Errorf("%w: the user %s passes through it: connect as one without SUPERUSER and BYPASSRLS",
+			sheaf.ErrInvalid, user)
 	default:
 		out.Found = "holds for the user " + user
 	}

@@ -36,7 +36,8 @@ func private(id, tenant string, access ...string) store.Chunk {
 func role(t *testing.T, o postgres.Options) string {
 	t.Helper()
 	name := "user_" + o.Schema
-	return user(t, o, "GRANT USAGE ON SCHEMA "+o.Schema+" TO "+name, "GRANT SELECT ON ALL TABLES IN SCHEMA "+o.Schema+" TO "+name)
+	return user(t, o, "GRANT USAGE ON SCHEMA "+o.Schema+" TO "+name, "GRANT SELECT ON ALL TABLES IN SCHEMA "+o.Schema+
+		" TO "+name)
 }
 
 // user makes a user with the rights that statements grant to user_SCHEMA, and returns its URL.
@@ -76,7 +77,8 @@ func TestRowSecurity(t *testing.T) {
 	owner := stores().Open(t, o)
 	defer owner.Close()
 	chunks := []store.Chunk{private("t:open", "", "public"), private("t:ann", "", "ann"), private("t:nobody", ""),
-		private("t:acme", "acme", "public"), private("t:acme-ann", "acme", "ann", "it's, quoted"), private("t:zeta", "zeta", "ann")}
+		private("t:acme", "acme", "public"), private("t:acme-ann", "acme", "ann", "it's, quoted"),
+		private("t:zeta", "zeta", "ann")}
 	if err := owner.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +91,8 @@ func TestRowSecurity(t *testing.T) {
 		viewer store.Viewer
 		want   string
 	}{
-		"everything":       {store.Viewer{AnyTenant: true, AnyAccess: true}, "t:acme t:acme-ann t:ann t:nobody t:open t:zeta"},
+		"everything": {store.Viewer{AnyTenant: true, AnyAccess: true},
+			"t:acme t:acme-ann t:ann t:nobody t:open t:zeta"},
 		"nobody":           {store.Viewer{}, "t:open"},
 		"ann":              {store.Viewer{Access: []string{"ann"}}, "t:ann t:open"},
 		"a tenant":         {store.Viewer{Tenant: "acme"}, "t:acme"},
@@ -101,7 +104,8 @@ func TestRowSecurity(t *testing.T) {
 		"ann, any tenants": {store.Viewer{AnyTenant: true, Access: []string{"ann"}}, "t:acme t:acme-ann t:ann t:open t:zeta"},
 	} {
 		ctx := store.WithViewer(t.Context(), c.viewer)
-		for kind, req := range map[string]store.Request{"words": storetest.Words(sheaf.Match{Text: "secret"}), "vectors": near} {
+		for kind, req := range map[string]store.Request{"words": storetest.Words(sheaf.Match{Text: "secret"}),
+			"vectors": near} {
 			found, err := b.Retrieve(ctx, req)
 			if err != nil {
 				t.Fatal(err)
@@ -146,12 +150,14 @@ func withoutSetting(t *testing.T, o postgres.Options) {
 	defer func() { _ = conn.Close(context.Background()) }()
 	for _, table := range []string{"chunk", "posting", "property", "vector_1", "wall"} {
 		var n int
-		if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s.%s", o.Schema, table)).Scan(&n); err != nil || n != 0 {
+		if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s.%s", o.Schema,
+			table)).Scan(&n); err != nil || n != 0 {
 			t.Errorf("without the setting, %s shows %d rows, %v", table, n, err)
 		}
 	}
 	findings := postgres.Examine(t.Context(), o)
-	if i := slices.IndexFunc(findings, func(f store.Finding) bool { return f.Check == "row security" }); i < 0 || findings[i].Err != nil {
+	if i := slices.IndexFunc(findings, func(f store.Finding) bool { return f.Check == "row security" }); i < 0 ||
+		findings[i].Err != nil {
 		t.Errorf("the doctor finds %v", findings)
 	}
 }
@@ -168,7 +174,8 @@ func TestRowSecurityOfOwner(t *testing.T) {
 	if err := admin.QueryRow(t.Context(), "SELECT current_database()").Scan(&database); err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range []string{"CREATE EXTENSION IF NOT EXISTS vector SCHEMA public", "CREATE ROLE " + name + " LOGIN", "GRANT CREATE ON DATABASE " + database + " TO " + name} {
+	for _, sql := range []string{"CREATE EXTENSION IF NOT EXISTS vector SCHEMA public", "CREATE ROLE " + name + " LOGIN",
+		"GRANT CREATE ON DATABASE " + database + " TO " + name} {
 		if _, err := admin.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +211,8 @@ func TestRowSecurityOfOwner(t *testing.T) {
 		}
 	}
 	for range 2 { // the second replaces the first
-		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{private("t:open", "", "public"), private("t:ann", "", "ann"), private("t:bob", "", "bob")}}); err != nil {
+		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{private("t:open", "", "public"),
+			private("t:ann", "", "ann"), private("t:bob", "", "bob")}}); err != nil {
 			t.Fatal(err)
 		}
 		found(everything, "t:ann t:bob t:open")

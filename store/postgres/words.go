@@ -185,7 +185,8 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, 
 		if e.Forms {
 			marked := storekit.FormMark + e.Text
 			args = append(args, marked, storekit.FormMark+"\U0010ffff")
-			sql += fmt.Sprintf(" UNION ALL SELECT id, text FROM term WHERE text >= $%d AND text <= $%d AND starts_with(text, $%d)", len(args)-1, len(args), len(args)-1)
+			sql += fmt.Sprintf(" UNION ALL SELECT id, text FROM term WHERE text >= $%d AND text <= $%d AND "+
+				"starts_with(text, $%d)", len(args)-1, len(args), len(args)-1)
 		}
 	} else {
 		letters := []rune(e.Text)
@@ -360,7 +361,8 @@ func (w *words) fielded(l looked, where string) string {
 	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.field, l.f, l.n, l.factor * `+idf+` AS factor, st.average
 	FROM unnest(%s, %s, %s, %s, %s) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field%s) d`,
-		"st.chunks", w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), w.counted()))
+		"st.chunks", w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
+		w.arg(l.factor, "float8[]"), w.counted()))
 	return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + %s * (1 - %s + %s * p.len / l.average))) AS s
 	FROM %s l JOIN posting p ON p.term = l.term AND p.field = l.field%s`,
 		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), look, where)
@@ -385,7 +387,8 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 		return "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false"
 	}
 	list := w.arg(ids, "int[]")
-	all := w.with("every", "SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR "+average+" = 0 THEN 1 ELSE ("+average+") / chunks END AS average FROM counted")
+	all := w.with("every", "SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR "+average+" = 0 THEN 1 ELSE ("+
+		average+") / chunks END AS average FROM counted")
 	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.n, l.factor * `+idf+` AS factor, e.average
 	FROM unnest(%s, %s, %s) AS l(term, n, factor) CROSS JOIN %s e
 	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = ANY(%s)%s) d`,
@@ -394,7 +397,8 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 	FROM (SELECT p.chunk, l.n, l.term, l.factor, l.average, sum(w.weight * p.tf) AS frequency
 		FROM %s l JOIN posting p ON p.term = l.term JOIN unnest(%s, %s) AS w(field, weight) ON w.field = p.field%s
 		GROUP BY p.chunk, l.n, l.term, l.factor, l.average) x JOIN chunk c ON c.ord = x.chunk`,
-		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), length, look, list, w.arg(weights, "float8[]"), where)
+		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), length, look, list,
+		w.arg(weights, "float8[]"), where)
 }
 
 // phrase makes the relation of a phrase: the fields that hold it, and then their
@@ -444,11 +448,13 @@ func (w *words) holding(terms, at, fields []int32, slop, different int) string {
 	if slop == 0 {
 		first = 1
 	}
-	begin := fmt.Sprintf(`SELECT o - b.at AS low FROM unnest(%s, %s) b(term, at) JOIN posting p ON p.term = b.term AND p.chunk = a.chunk AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o`,
+	begin := fmt.Sprintf(`SELECT o - b.at AS low FROM unnest(%s, %s) b(term, at) JOIN posting p ON p.term = b.term AND `+
+		`p.chunk = a.chunk AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o`,
 		w.arg(terms[:first], "int[]"), w.arg(at[:first], "int[]"))
 	there := "low + t.at = ANY(p.pos)"
 	if slop > 0 {
-		there = fmt.Sprintf("EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND %s)", w.arg(slop, "int"))
+		there = fmt.Sprintf("EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND %s)",
+			w.arg(slop, "int"))
 	}
 	return w.with("held", fmt.Sprintf(`SELECT a.chunk, a.field FROM %s a WHERE EXISTS (SELECT 1 FROM (%s) starts WHERE NOT EXISTS (
 	SELECT 1 FROM %s t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND %s)))`,
@@ -533,7 +539,8 @@ const (
 )
 
 // build makes the relations of a request and returns the name of its root.
-func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, o buildOptions) (*words, string, error) {
+func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, o buildOptions) (*words, string,
+	error) {
 	text := *req.Text
 	if o.count {
 		text.Combine = store.CombineSum // what matches does not depend on how it is scored
@@ -546,11 +553,13 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 			parts++
 		}
 		if p, ok := n.(storekit.Phrase); ok && len(p.Tokens) > MaxPhrase {
-			err = fmt.Errorf("postgres: %w: a phrase of %d terms: at most %d are looked for", sheaf.ErrUnsupported, len(p.Tokens), MaxPhrase)
+			err = fmt.Errorf("postgres: %w: a phrase of %d terms: at most %d are looked for", sheaf.ErrUnsupported,
+				len(p.Tokens), MaxPhrase)
 		}
 	})
 	if parts > maxParts {
-		err = fmt.Errorf("postgres: %w: a query of %d parts: at most %d are looked for", sheaf.ErrUnsupported, parts, maxParts)
+		err = fmt.Errorf("postgres: %w: a query of %d parts: at most %d are looked for", sheaf.ErrUnsupported, parts,
+			maxParts)
 	}
 	if err != nil {
 		return nil, "", err

@@ -361,7 +361,8 @@ func (w *load) makeVectors(chunks []analyzed) error {
 			err := w.ask(func(ctx context.Context) error {
 				ctx, stop := w.s.bounded(ctx)
 				defer stop()
-				err := w.s.createVectors(ctx, w.tx, store.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)})
+				err := w.s.createVectors(ctx, w.tx, store.VectorField{Name: v.Name, Dims: len(v.Passages[0]),
+					Model: w.s.model(v.Name)})
 				if err == nil {
 					w.vector, err = vectorFields(ctx, w.tx)
 				}
@@ -513,7 +514,8 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	}
 	id := w.term.take(len(fresh)) // others are kept from adding the same
 	if w.term.last > math.MaxInt32 {
-		return nil, nil, fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema", sheaf.ErrUnsupported)
+		return nil, nil, fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema",
+			sheaf.ErrUnsupported)
 	}
 	for _, number := range fresh {
 		id++
@@ -622,7 +624,8 @@ func (w *load) totals(ctx context.Context) error {
 		}
 	}
 	_, err := w.tx.Exec(ctx, addTotals, pgx.QueryExecModeExec, // which is one round trip
-		w.total.chunks-w.removed.chunks, w.total.vectors-w.removed.vectors, ids, names, chunks, tokens, w.ord.last, w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
+		w.total.chunks-w.removed.chunks, w.total.vectors-w.removed.vectors, ids, names, chunks, tokens, w.ord.last,
+		w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
 	return err
 }
 

@@ -25,7 +25,8 @@ func (f answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")),
+		Request: r}, nil
 }
 
 // of gives a client of such a server, which sends a request so often at most, and its calls.
@@ -69,22 +70,25 @@ func TestWriteTakesItsTime(t *testing.T) {
 		}
 		began = time.Now()
 		err = calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "GET", "/never", nil, nil) })
-		if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") || took != timeout {
+		if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "no answer in time") || took != timeout {
 			t.Errorf("a request without an answer: %v after %v, want sheaf.ErrUnavailable after %v", err, took, timeout)
 		}
 		many := make([]int, 1000)
 		err = calls.Write(t.Context(), func(ctx context.Context) error {
-			return storekit.InOrder(ctx, many, func(int) (int, error) { return 0, nil }, func(ctx context.Context, _, _ int) error {
-				return client.Call(ctx, "GET", "/never", nil, nil)
-			})
+			return storekit.InOrder(ctx, many, func(int) (int, error) { return 0, nil },
+				func(ctx context.Context, _, _ int) error {
+					return client.Call(ctx, "GET", "/never", nil, nil)
+				})
 		})
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
 			t.Errorf("one of many requests without an answer: %v, want sheaf.ErrUnavailable", err)
 		}
 		err = calls.Write(t.Context(), func(ctx context.Context) error {
-			return storekit.InOrder(ctx, []int{1}, func(int) (int, error) { time.Sleep(2 * timeout); return 0, nil }, func(ctx context.Context, _, _ int) error {
-				return client.Call(ctx, "GET", "/", nil, nil)
-			})
+			return storekit.InOrder(ctx, []int{1}, func(int) (int, error) { time.Sleep(2 * timeout); return 0, nil },
+				func(ctx context.Context, _, _ int) error {
+					return client.Call(ctx, "GET", "/", nil, nil)
+				})
 		})
 		if err != nil {
 			t.Errorf("a document that takes longer to make: %v", err)
@@ -132,7 +136,8 @@ func TestWriteEnds(t *testing.T) {
 				client, calls := of(func(r *http.Request) int { takes(r, timeout/3); return status }, timeout, 100)
 				began := time.Now()
 				err := calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) })
-				if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") || took != timeout {
+				if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) ||
+					!strings.Contains(err.Error(), "no answer in time") || took != timeout {
 					t.Errorf("%v after %v, want sheaf.ErrUnavailable after %v", err, took, timeout)
 				}
 			})
@@ -161,7 +166,8 @@ func TestWriteWaitsForWriter(t *testing.T) {
 		}()
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := calls.Write(gone, func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "test: ") {
+		if err := calls.Write(gone, func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) ||
+			!strings.HasPrefix(err.Error(), "test: ") {
 			t.Errorf("a caller who does not wait: %v, want context.Canceled of the store", err)
 		}
 		time.Sleep(4 * timeout) // more than a request may take
@@ -172,7 +178,10 @@ func TestWriteWaitsForWriter(t *testing.T) {
 		if err := calls.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := calls.Write(t.Context(), func(context.Context) error { t.Error("wrote after Close"); return nil }); !errors.Is(err, sheaf.ErrUnavailable) {
+		if err := calls.Write(t.Context(), func(context.Context) error {
+			t.Error("wrote after Close")
+			return nil
+		}); !errors.Is(err, sheaf.ErrUnavailable) {
 			t.Errorf("a write after Close: %v", err)
 		}
 	})
@@ -237,7 +246,8 @@ func TestWriteGivesUp(t *testing.T) {
 		})
 		// After the first request come pauses of 50, 100, 200, 400 and 800 ms at least: the sixth is the last.
 		if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || took < timeout || asked.Load() > 6*together {
-			t.Errorf("%v after %v and %d requests, want sheaf.ErrUnavailable after %v and %d at most", err, took, asked.Load(), timeout, 6*together)
+			t.Errorf("%v after %v and %d requests, want sheaf.ErrUnavailable after %v and %d at most", err, took, asked.Load(),
+				timeout, 6*together)
 		}
 	})
 }

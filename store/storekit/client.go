@@ -97,7 +97,8 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 				err = errors.New("there is nothing in it")
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w: the answer is not what such a server says (is that %s?): %w: %.200q", what, sheaf.ErrUnavailable, c.Store, err, answer)
+				return fmt.Errorf("%s: %w: the answer is not what such a server says (is that %s?): %w: %.200q", what,
+					sheaf.ErrUnavailable, c.Store, err, answer)
 			}
 			return nil
 		}
@@ -156,7 +157,8 @@ func OutOfTime(ctx context.Context, err error) error {
 
 // once sends a request one time. A negative pause says that trying again is of no
 // use, 0 that the usual pause will do.
-func (c *Client) once(ctx context.Context, method, path, contentType string, data []byte) (answer []byte, pause time.Duration, err error) {
+func (c *Client) once(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
+	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
 	if err != nil {
 		return nil, -1, sheaf.Invalidf("%w", err)
@@ -177,7 +179,8 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	}
 	switch {
 	case int64(len(answer)) > maxAnswer:
-		return nil, -1, fmt.Errorf("%w: the answer has more than %d MB, which is not what such a server says (is that %s?)", sheaf.ErrUnavailable, maxAnswer>>20, c.Store)
+		return nil, -1, fmt.Errorf("%w: the answer has more than %d MB, which is not what such a server says (is that %s?)",
+			sheaf.ErrUnavailable, maxAnswer>>20, c.Store)
 	case err != nil && ctx.Err() != nil:
 		return nil, -1, OutOfTime(ctx, err)
 	case err != nil:
@@ -202,7 +205,8 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		return answer, 0, nil
 	}
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
-		return nil, -1, fmt.Errorf("%w: status %d: %s sends on to %.300q, which is not followed: put that host and port into the address, or look at the proxy before the server", sheaf.ErrUnavailable, resp.StatusCode, c.URL, to)
+		return nil, -1, fmt.Errorf("%w: status %d: %s sends on to %.300q, which is not followed: put that host and port "+
+			"into the address, or look at the proxy before the server", sheaf.ErrUnavailable, resp.StatusCode, c.URL, to)
 	}
 	refusal := c.Refusal
 	if refusal == nil {
@@ -299,18 +303,22 @@ func Refused(status int, reason string) error {
 	switch {
 	case status == http.StatusUnauthorized:
 		category = store.ErrKeptOut
-		hint = " (check user and password, API key or token: the user is in the address, the secret where store_key_env or store_key_file says)"
+		hint = " (check user and password, API key or token: the user is in the address, the secret where store_key_env " +
+			"or store_key_file says)"
 	case status == http.StatusForbidden:
 		category = store.ErrForbidden
-		hint = " (the user lacks a right, or the license does not cover this: grant it, or name the secret of another with store_key_env or store_key_file)"
+		hint = " (the user lacks a right, or the license does not cover this: grant it, or name the secret of another " +
+			"with store_key_env or store_key_file)"
 	case status == http.StatusNotFound:
 		category = sheaf.ErrNotFound
 	case status == http.StatusRequestEntityTooLarge:
 		category, hint = ErrTooLarge, " (raise the limit of the server, or of the proxy before it, or leave the document out)"
 	case status == http.StatusTooManyRequests:
-		category, hint = sheaf.ErrUnavailable, " (the server has too much to do: repeat this later, or let it take more requests at once)"
+		category, hint = sheaf.ErrUnavailable, " (the server has too much to do: repeat this later, or let it take more "+
+			"requests at once)"
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		category, hint = sheaf.ErrUnavailable, " (the server is not ready, or the proxy before it does not reach it: repeat this later; its log says more)"
+		category, hint = sheaf.ErrUnavailable, " (the server is not ready, or the proxy before it does not reach it: "+
+			"repeat this later; its log says more)"
 	case status >= 500:
 		category, hint = sheaf.ErrUnavailable, " (the server's log says more)"
 	}

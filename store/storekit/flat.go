@@ -17,7 +17,8 @@ type Flat struct {
 
 // The parts of a query that are no plain words.
 var (
-	errPhrase = errors.New("phrases, as words of several parts are: leave out the quotation marks, or the mark or field before the word")
+	errPhrase = errors.New("phrases, as words of several parts are: leave out the quotation marks, or the mark or " +
+		"field before the word")
 	errExpand = errors.New("prefixes, fuzzy words and single characters of scripts without spaces")
 	errNested = errors.New("words that nest more than one deep")
 )

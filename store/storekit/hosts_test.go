@@ -26,10 +26,13 @@ func TestHosts(t *testing.T) {
 	gone, proxy, two := serve("gone", 200), serve("proxy", 502), serve("two", 200)
 	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
 	gone.Close()
-	client := storekit.Client{Store: "test", URL: gone.URL, HTTP: &http.Client{Transport: &storekit.Hosts{Transport: storekit.Transport(), Hosts: []string{host(gone), host(proxy), host(two)}}}, Attempts: 1}
+	client := storekit.Client{Store: "test", URL: gone.URL,
+		HTTP: &http.Client{Transport: &storekit.Hosts{Transport: storekit.Transport(),
+			Hosts: []string{host(gone), host(proxy), host(two)}}}, Attempts: 1}
 	for range 2 {
 		var said struct{ Name, Body string }
-		if err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &said); err != nil || said.Name != "two" || said.Body != `{"a":1}` {
+		if err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &said); err != nil || said.Name != "two" ||
+			said.Body != `{"a":1}` {
 			t.Errorf("%+v, %v", said, err)
 		}
 	}
@@ -38,7 +41,9 @@ func TestHosts(t *testing.T) {
 	}
 	two.Close()
 	proxy.Close()
-	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil || !strings.Contains(err.Error(), host(gone)+", "+host(proxy)+", "+host(two)) || !strings.Contains(err.Error(), "does a server run there?") {
+	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil ||
+		!strings.Contains(err.Error(), host(gone)+", "+host(proxy)+", "+host(two)) ||
+		!strings.Contains(err.Error(), "does a server run there?") {
 		t.Error(err)
 	}
 }

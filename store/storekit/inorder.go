@@ -12,7 +12,8 @@ const ahead = 64
 
 // InOrder makes something of each of list, several at a time, and uses what was made in
 // the order of list, one at a time, while others are made. The first error ends it.
-func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error), use func(ctx context.Context, one T, made M) error) error {
+func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error),
+	use func(ctx context.Context, one T, made M) error) error {
 	waiting := make(chan chan M, ahead)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {

@@ -23,7 +23,8 @@ func english(t testing.TB) *analysis.Analyzer {
 }
 
 func compile(t *testing.T, q sheaf.TextQuery) storekit.Plan {
-	return storekit.Compile(english(t), &store.TextRequest{Query: q, Fields: []store.FieldWeight{{Name: "title", Weight: 2}, {Name: "body", Weight: 1}}})
+	return storekit.Compile(english(t), &store.TextRequest{Query: q,
+		Fields: []store.FieldWeight{{Name: "title", Weight: 2}, {Name: "body", Weight: 1}}})
 }
 
 // TestCompile has one query for each kind of node.
@@ -39,24 +40,33 @@ func TestCompile(t *testing.T) {
 		{nil, storekit.Bool{}},
 		{sheaf.Match{Text: "?!"}, storekit.Bool{}},
 		{sheaf.Match{Text: "running shoes run"}, storekit.Bool{Should: []storekit.Node{term("run", 2), term("shoe", 1)}}},
-		{sheaf.Match{Text: "run", Field: "path"}, storekit.Bool{Should: []storekit.Node{storekit.Term{Text: "run", Fields: path, Factor: 1}}}},
+		{sheaf.Match{Text: "run", Field: "path"},
+			storekit.Bool{Should: []storekit.Node{storekit.Term{Text: "run", Fields: path, Factor: 1}}}},
 		{sheaf.Boost{Query: sheaf.Match{Text: "run"}, Factor: 3}, storekit.Bool{Should: []storekit.Node{term("run", 3)}}},
-		{sheaf.Phrase{Text: "running shoes", Slop: 2}, storekit.Phrase{Tokens: []storekit.Token{{Text: "run"}, {Text: "shoe", Position: 1}}, Slop: 2, Fields: both, Factor: 1}},
+		{sheaf.Phrase{Text: "running shoes", Slop: 2},
+			storekit.Phrase{Tokens: []storekit.Token{{Text: "run"}, {Text: "shoe", Position: 1}}, Slop: 2, Fields: both,
+				Factor: 1}},
 		{sheaf.Phrase{Text: "running"}, storekit.Bool{Should: []storekit.Node{term("run", 1)}}},
-		{sheaf.Prefix{Text: "Runn"}, storekit.Bool{Must: []storekit.Node{storekit.Expand{Text: "runn", Forms: true, Fields: both, Factor: 1}}}},
-		{sheaf.Fuzzy{Text: "shoos shoos", Distance: 1}, storekit.Bool{Must: []storekit.Node{storekit.Expand{Text: "shoos", Distance: 1, Forms: true, Fields: both, Factor: 2}}}},
+		{sheaf.Prefix{Text: "Runn"}, storekit.Bool{Must: []storekit.Node{storekit.Expand{Text: "runn", Forms: true,
+			Fields: both, Factor: 1}}}},
+		{sheaf.Fuzzy{Text: "shoos shoos", Distance: 1},
+			storekit.Bool{Must: []storekit.Node{storekit.Expand{Text: "shoos", Distance: 1, Forms: true, Fields: both,
+				Factor: 2}}}},
 		{sheaf.Match{Text: "猫"}, storekit.Bool{Should: []storekit.Node{storekit.Expand{Text: "猫", Fields: both, Factor: 1}}}},
-		{sheaf.Bool{}, storekit.Bool{Must: []storekit.Node{}, Should: []storekit.Node{}, MustNot: []storekit.Node{}, All: true}},
+		{sheaf.Bool{}, storekit.Bool{Must: []storekit.Node{}, Should: []storekit.Node{}, MustNot: []storekit.Node{},
+			All: true}},
 	} {
 		if got := compile(t, c.q).Root; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%#v:\n got %#v\nwant %#v", c.q, got, c.want)
 		}
 	}
-	if got := compile(t, sheaf.Match{Text: "x", Field: "path"}).Fields; len(got) != 3 || got[2] != (store.FieldWeight{Name: "path", Weight: 1}) {
+	if got := compile(t, sheaf.Match{Text: "x", Field: "path"}).Fields; len(got) != 3 ||
+		got[2] != (store.FieldWeight{Name: "path", Weight: 1}) {
 		t.Errorf("fields %v: the one that the query names must stand behind those of the request", got)
 	}
 	n := 0
-	storekit.Walk(compile(t, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "a b"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "c"}}}).Root, func(storekit.Node) { n++ })
+	storekit.Walk(compile(t, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "a b"}},
+		MustNot: []sheaf.TextQuery{sheaf.Match{Text: "c"}}}).Root, func(storekit.Node) { n++ })
 	if n != 6 {
 		t.Errorf("%d nodes walked, want 6", n)
 	}
@@ -93,7 +103,8 @@ func TestAnalyze(t *testing.T) {
 	a := english(t)
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 5))
-	words := strings.Fields("running runs getUserName snake_case 東京都 naïve v1.2.3 C++ Get-Item well-known the of \xff John's #tag")
+	words := strings.Fields("running runs getUserName snake_case 東京都 naïve v1.2.3 C++ Get-Item well-known the of \xff " +
+		"John's #tag")
 	w := storekit.NewWriter(a)
 	for range 200 {
 		var text []string
@@ -111,7 +122,8 @@ func TestAnalyze(t *testing.T) {
 			want[token.Term] = append(want[token.Term], int32(token.Position))
 			length++
 		}
-		if got.Length != length || len(got.Postings) != len(want)+len(forms) || !slices.IsSortedFunc(got.Postings, func(a, b storekit.Posting) int { return strings.Compare(a.Term, b.Term) }) {
+		if got.Length != length || len(got.Postings) != len(want)+len(forms) ||
+			!slices.IsSortedFunc(got.Postings, func(a, b storekit.Posting) int { return strings.Compare(a.Term, b.Term) }) {
 			t.Fatalf("seed %d: %q: %+v", seed, text, got)
 		}
 		unsorted := w.Unsorted(strings.Join(text, " "))

@@ -32,8 +32,9 @@ func TestProbe(t *testing.T) {
 		"may not be made":    {refused, false, 200, 0, refused, ""},
 		"answer was lost":    {lost, false, 200, 1, lost, ""},
 		"caller went away":   {nil, true, 200, 1, nil, ""},
-		"may not be removed": {nil, false, 403, 1, store.ErrForbidden, "/notes-probe-1, which was made to look whether it may be, stands there still: remove it"},
-		"neither is known":   {lost, false, 403, 1, lost, "/notes-probe-1 may have been made"},
+		"may not be removed": {nil, false, 403, 1, store.ErrForbidden, "/notes-probe-1, which was made to look whether it " +
+			"may be, stands there still: remove it"},
+		"neither is known": {lost, false, 403, 1, lost, "/notes-probe-1 may have been made"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			removes := 0

@@ -46,7 +46,8 @@ func TestUnreached(t *testing.T) {
 	} {
 		client := &storekit.Client{Store: "Nonesuch", URL: url, HTTP: http.DefaultClient, Attempts: 1}
 		err := client.Call(t.Context(), "GET", "/x", nil, nil)
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Nonesuch: GET /x") {
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "Nonesuch: GET /x") {
 			t.Errorf("%s: %v: want %q", url, err, want)
 		}
 	}
@@ -59,11 +60,13 @@ func TestUntrusted(t *testing.T) {
 	defer server.Close()
 	client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: http.DefaultClient}
 	err := client.Call(t.Context(), "GET", "/x", nil, nil)
-	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(*tls.CertificateVerificationError)) || strings.Count(err.Error(), "/x") != 1 {
+	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(*tls.CertificateVerificationError)) ||
+		strings.Count(err.Error(), "/x") != 1 {
 		t.Errorf("an unknown authority: %v: want the request once", err)
 	}
 	client.URL = "http" + strings.TrimPrefix(server.URL, "https")
-	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil || !strings.Contains(err.Error(), "put +https into the address") {
+	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil ||
+		!strings.Contains(err.Error(), "put +https into the address") {
 		t.Errorf("no TLS where there is some: %v", err)
 	}
 }
@@ -97,13 +100,16 @@ func TestNonsense(t *testing.T) {
 		"found": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/login", http.StatusFound)
 		}, "is not followed: put that host and port into the address"},
-		"nothing": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(" null\n")) }, "is not what such a server says"},
+		"nothing": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(" null\n")) },
+			"is not what such a server says"},
 	} {
 		server := httptest.NewServer(c.answer)
-		client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: server.Client(), Authorize: func(r *http.Request) { r.SetBasicAuth("me", "secret") }}
+		client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: server.Client(),
+			Authorize: func(r *http.Request) { r.SetBasicAuth("me", "secret") }}
 		var out struct{ Count int }
 		err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &out)
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Nonesuch: POST /x") {
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "Nonesuch: POST /x") {
 			t.Errorf("%s: %v: want %q", name, err, c.want)
 		}
 		if name != "endless" {

@@ -30,7 +30,8 @@ func ColumnWord(name string) string {
 	return hex.EncodeToString([]byte(name)) + "."
 }
 
-var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d", sheaf.KindBool: "b"}
+var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d",
+	sheaf.KindBool: "b"}
 
 // KindWord is the beginning of the values of a kind.
 func KindWord(k sheaf.Kind) string { return letters[k] }

@@ -32,11 +32,14 @@ func TestWords(t *testing.T) {
 		if a.Kind == b.Kind && sign(strings.Compare(x, y)) != sign(a.Compare(b)) {
 			t.Fatalf("%v and %v compare as %d, their words %s and %s do not", a, b, a.Compare(b), x, y)
 		}
-		if a.Kind == b.Kind && a.Kind != sheaf.KindText && cmp.Compare(storekit.SortableNumber(a.Number), storekit.SortableNumber(b.Number)) != a.Compare(b) {
+		if a.Kind == b.Kind && a.Kind != sheaf.KindText &&
+			cmp.Compare(storekit.SortableNumber(a.Number), storekit.SortableNumber(b.Number)) != a.Compare(b) {
 			t.Fatalf("%v and %v compare as %d, their numbers do not", a, b, a.Compare(b))
 		}
 		word := storekit.ColumnWord(name) + x
-		if strings.ContainsFunc(word, func(r rune) bool { return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '.') }) {
+		if strings.ContainsFunc(word, func(r rune) bool {
+			return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '.')
+		}) {
 			t.Fatalf("word %q", word)
 		}
 		got := storekit.ReadWords([]string{word, "no word", "zz.t00", "61.q00", "61."}).Values(name)
@@ -54,13 +57,16 @@ func sign(n int) int { return cmp.Compare(n, 0) }
 // TestLong: what is too long is told apart all the same.
 func TestLong(t *testing.T) {
 	long := strings.Repeat("a", storekit.LongestWord)
-	if storekit.ValueWord(sheaf.TextValue(long+"b")) == storekit.ValueWord(sheaf.TextValue(long+"c")) || storekit.ColumnWord(long+"b") == storekit.ColumnWord(long+"c") {
+	if storekit.ValueWord(sheaf.TextValue(long+"b")) == storekit.ValueWord(sheaf.TextValue(long+"c")) ||
+		storekit.ColumnWord(long+"b") == storekit.ColumnWord(long+"c") {
 		t.Error("two long texts have one word")
 	}
-	if got := storekit.ReadWords([]string{storekit.ColumnWord("a") + storekit.ValueWord(sheaf.TextValue(long+"b"))}).Values("a"); len(got) != 1 || got[0].Text != long {
+	if got := storekit.ReadWords([]string{storekit.ColumnWord("a") +
+		storekit.ValueWord(sheaf.TextValue(long+"b"))}).Values("a"); len(got) != 1 || got[0].Text != long {
 		t.Errorf("a long text is read back as %d bytes", len(got[0].Text))
 	}
-	if storekit.SortableNumber(math.Inf(-1)) >= storekit.SortableNumber(-math.MaxFloat64) || storekit.SortableNumber(math.Inf(1)) <= storekit.SortableNumber(math.MaxFloat64) {
+	if storekit.SortableNumber(math.Inf(-1)) >= storekit.SortableNumber(-math.MaxFloat64) ||
+		storekit.SortableNumber(math.Inf(1)) <= storekit.SortableNumber(math.MaxFloat64) {
 		t.Error("infinite numbers do not stand at the ends")
 	}
 }

@@ -24,7 +24,8 @@ func changes(t *testing.T, o Options) {
 	expect(t, b, "written", x, "t:a t:a#s t:b")
 	write(t, b, Chunk("t:a#s", "body", "z"))
 	expect(t, b, "written instead", x, "t:a t:b")
-	if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a", "t:none"}, Chunks: []store.Chunk{Chunk("t:a#new", "body", "y")}}); err != nil {
+	if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a", "t:none"},
+		Chunks: []store.Chunk{Chunk("t:a#new", "body", "y")}}); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, b, "replaced", x, "t:a#new t:b")
@@ -40,7 +41,8 @@ func changes(t *testing.T, o Options) {
 		t.Fatal(err)
 	}
 	expect(t, b, "nothing written", x, "t:a#new")
-	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:c", "body", "x"), Chunk("t:c", "body", "y"), Chunk("t:c", "body", "q")}}); err != nil {
+	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:c", "body", "x"), Chunk("t:c", "body", "y"),
+		Chunk("t:c", "body", "q")}}); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, b, "the last of equal ids", body(sheaf.Match{Text: "q"}), "t:c")
@@ -135,7 +137,8 @@ func many(t *testing.T, o Options) {
 	for what, c := range map[string]struct {
 		req  store.Request
 		want string
-	}{"within many": {bounded, "t:b"}, "one of many values": {filtered, "t:a"}, "any of many filters": {alternatives, "t:a"}, "many words": {long, "t:a t:b"}} {
+	}{"within many": {bounded, "t:b"}, "one of many values": {filtered, "t:a"},
+		"any of many filters": {alternatives, "t:a"}, "many words": {long, "t:a t:b"}} {
 		r, err := b.Retrieve(context.Background(), c.req)
 		if errors.Is(err, sheaf.ErrUnsupported) {
 			t.Logf("%s: %v", what, err)
@@ -170,11 +173,14 @@ func vectors(t *testing.T, o Options) {
 		c.Vectors = []store.Vectors{{Name: field, Passages: passages}}
 		return withColumns(c, column("id", sheaf.TextValue(id)))
 	}
-	write(t, b, v("t:a", "body", unit(1, 0, 0, 0, 0, 0, 0, 0), unit(0, 1, 0, 0, 0, 0, 0, 0)), v("t:b", "body", unit(1, 1, 0, 0, 0, 0, 0, 0)),
-		v("t:c", "body", unit(0, 0, 1, 0, 0, 0, 0, 0)), v("t:d", "title", unit(0, 1, 0, 0, 0, 0, 0, 0)), Chunk("t:e", "body", "x"))
+	write(t, b, v("t:a", "body", unit(1, 0, 0, 0, 0, 0, 0, 0), unit(0, 1, 0, 0, 0, 0, 0, 0)),
+		v("t:b", "body", unit(1, 1, 0, 0, 0, 0, 0, 0)),
+		v("t:c", "body", unit(0, 0, 1, 0, 0, 0, 0, 0)), v("t:d", "title", unit(0, 1, 0, 0, 0, 0, 0, 0)),
+		Chunk("t:e", "body", "x"))
 	req := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: "body", Vector: unit(0, 1, 0, 0, 0, 0, 0, 0)}}
 	r := retrieve(t, b, req)
-	if ids(r) != "t:a t:b t:c" || r[0].Passage != 1 || math.Abs(r[0].Score-1) > 0.02 || math.Abs(r[1].Score-math.Sqrt2/2) > 0.02 || math.Abs(r[2].Score) > 0.02 {
+	if ids(r) != "t:a t:b t:c" || r[0].Passage != 1 || math.Abs(r[0].Score-1) > 0.02 ||
+		math.Abs(r[1].Score-math.Sqrt2/2) > 0.02 || math.Abs(r[2].Score) > 0.02 {
 		t.Errorf("found %+v", r)
 	}
 	req.Filter = sheaf.Not{Filter: sheaf.In{Column: "id", Values: []sheaf.Value{sheaf.TextValue("t:a")}}}
@@ -202,7 +208,8 @@ func invalid(t *testing.T, o Options) {
 	write(t, b, v)
 	good := body(sheaf.Match{Text: "x"})
 	// A store without vectors cannot tell how long those are that it has not.
-	without := refused(t, b, store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}})
+	without := refused(t, b, store.Request{Limit: 1,
+		Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}})
 	for what, spoil := range map[string]func(*store.Request){
 		"neither":       func(r *store.Request) { r.Text = nil },
 		"both":          func(r *store.Request) { r.Vector = &store.VectorRequest{Field: "body", Vector: unit(1)} },
@@ -236,8 +243,11 @@ func invalid(t *testing.T, o Options) {
 	for range 10_000 {
 		deep = sheaf.Bool{Must: []sheaf.TextQuery{deep}}
 	}
-	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: "x y", Slop: -1}, sheaf.Fuzzy{Text: "x"}, sheaf.Fuzzy{Text: "x", Distance: 3}, sheaf.Fuzzy{Text: "x", Distance: 1, Same: -1}, sheaf.Boost{Query: sheaf.Match{Text: "x"}},
-		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.NaN()}, sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.Inf(1)}, deep,
+	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: "x y", Slop: -1}, sheaf.Fuzzy{Text: "x"},
+		sheaf.Fuzzy{Text: "x", Distance: 3}, sheaf.Fuzzy{Text: "x", Distance: 1, Same: -1},
+		sheaf.Boost{Query: sheaf.Match{Text: "x"}},
+		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.NaN()},
+		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.Inf(1)}, deep,
 		sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Fuzzy{Text: "x", Distance: -1}}}} {
 		if _, err := b.Retrieve(ctx, body(q)); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%.100T: %v", q, err)
@@ -250,27 +260,36 @@ func invalid(t *testing.T, o Options) {
 			t.Errorf("%#v: %v", f, err)
 		}
 	}
-	matching := store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0), Matching: good.Text}}
+	matching := store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0),
+		Matching: good.Text}}
 	can := store.Matches(b) && !without
-	if found, err := b.Retrieve(ctx, matching); can && ids(found) != "t:v" || !can && !errors.Is(err, sheaf.ErrUnsupported) {
+	if found, err := b.Retrieve(ctx, matching); can && ids(found) != "t:v" ||
+		!can && !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Errorf("a vector and words that match: %s, %v", ids(found), err)
 	}
 	nan := float32(math.NaN())
-	if _, err := b.Retrieve(ctx, store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{nan, 0, 0, 0, 0, 0, 0, 0}}}); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := b.Retrieve(ctx, store.Request{Limit: 1,
+		Vector: &store.VectorRequest{Field: "body", Vector: []float32{nan, 0, 0, 0, 0, 0, 0, 0}}}); !errors.Is(err,
+		sheaf.ErrInvalid) {
 		t.Errorf("a vector of NaN: %v", err)
 	}
-	for what, c := range map[string]store.Chunk{"no ID": Chunk("", "body", "x"), "no document": {ID: "t:x"}, "a field twice": Chunk("t:x", "body", "x", "body", "y")} {
-		if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a"}, Chunks: []store.Chunk{c}}); !errors.Is(err, sheaf.ErrInvalid) {
+	for what, c := range map[string]store.Chunk{"no ID": Chunk("", "body", "x"), "no document": {ID: "t:x"},
+		"a field twice": Chunk("t:x", "body", "x", "body", "y")} {
+		if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a"}, Chunks: []store.Chunk{c}}); !errors.Is(err,
+			sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for what, vector := range map[string][]float32{"NaN": {nan, 0, 0, 0, 0, 0, 0, 0}, "infinite": {float32(math.Inf(1)), 0, 0, 0, 0, 0, 0, 0}, "zero": make([]float32, 8), "empty": {}, "other dimensions": unit(1, 0)} {
+	for what, vector := range map[string][]float32{"NaN": {nan, 0, 0, 0, 0, 0, 0, 0},
+		"infinite": {float32(math.Inf(1)), 0, 0, 0, 0, 0, 0, 0}, "zero": make([]float32, 8), "empty": {},
+		"other dimensions": unit(1, 0)} {
 		if without && what == "other dimensions" {
 			continue
 		}
 		c := Chunk("t:bad", "body", "x")
 		c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{vector}}}
-		if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:good", "body", "x"), c}}); !errors.Is(err, sheaf.ErrInvalid) {
+		if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:good", "body", "x"), c}}); !errors.Is(err,
+			sheaf.ErrInvalid) {
 			t.Errorf("vector %s: %v", what, err)
 		}
 	}
@@ -281,7 +300,9 @@ func invalid(t *testing.T, o Options) {
 func hostile(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
-	texts := []string{"\x00", "\xff\xfe", "'; DROP TABLE x; --", `{"match_all":{}}`, "a\nb\r\nc", strings.Repeat("long ", 10_000), strings.Repeat("x", 100_000), "%s %n", "../../etc", "<script>", "\u202e", "🚀", "' OR 1=1", "\\", "\"", "t:b", ""}
+	texts := []string{"\x00", "\xff\xfe", "'; DROP TABLE x; --", `{"match_all":{}}`, "a\nb\r\nc",
+		strings.Repeat("long ", 10_000), strings.Repeat("x", 100_000), "%s %n", "../../etc", "<script>", "\u202e", "🚀",
+		"' OR 1=1", "\\", "\"", "t:b", ""}
 	var chunks []store.Chunk
 	for i, s := range texts {
 		if len(s) > 1000 {
@@ -296,7 +317,8 @@ func hostile(t *testing.T, o Options) {
 		t.Errorf("%d of %d found", len(r), len(chunks))
 	}
 	for i, s := range texts {
-		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: s}, sheaf.Phrase{Text: s}, sheaf.Prefix{Text: s}, sheaf.Fuzzy{Text: s, Distance: 2}} {
+		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: s}, sheaf.Phrase{Text: s}, sheaf.Prefix{Text: s},
+			sheaf.Fuzzy{Text: s, Distance: 2}} {
 			if !refused(t, b, Words(q)) {
 				retrieve(t, b, Words(q))
 			}
@@ -329,7 +351,8 @@ func bulk(t *testing.T, o Options) {
 		group.Go(func() {
 			for j := range 20 {
 				id := fmt.Sprintf("t:%d-%02d", i, j)
-				if err := w.Add(ctx, store.Batch{Replace: []sheaf.ID{sheaf.ID(id)}, Chunks: []store.Chunk{Chunk(id, "body", "x"), Chunk(id+"#s", "body", "y")}}); err != nil {
+				if err := w.Add(ctx, store.Batch{Replace: []sheaf.ID{sheaf.ID(id)},
+					Chunks: []store.Chunk{Chunk(id, "body", "x"), Chunk(id+"#s", "body", "y")}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -419,11 +442,13 @@ func explain(t *testing.T, o Options) {
 	c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{unit(1, 2, 3, 4, 5, 6, 7, 8)}}}
 	write(t, b, c, Chunk("t:b", "body", "pears and pie"), Chunk("t:c", "body", "nothing"))
 	for _, how := range []store.Combine{store.CombineSum, store.CombineBest, store.CombineBM25F} {
-		req := Words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "apple pie"}, sheaf.Prefix{Text: "pea"}, sheaf.Boost{Query: sheaf.Phrase{Text: "apple pie"}, Factor: 3}}})
+		req := Words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "apple pie"}, sheaf.Prefix{Text: "pea"},
+			sheaf.Boost{Query: sheaf.Phrase{Text: "apple pie"}, Factor: 3}}})
 		req.Text.Combine, req.Text.TieBreaker = how, 0.3
 		checkExplanations(t, b, e, req, 2)
 	}
-	checkExplanations(t, b, e, store.Request{Limit: 5, Vector: &store.VectorRequest{Field: "body", Vector: unit(8, 7, 6, 5, 4, 3, 2, 1)}}, 1)
+	checkExplanations(t, b, e, store.Request{Limit: 5,
+		Vector: &store.VectorRequest{Field: "body", Vector: unit(8, 7, 6, 5, 4, 3, 2, 1)}}, 1)
 }
 
 func checkExplanations(t *testing.T, b store.Backend, e store.Explainer, req store.Request, want int) {
@@ -471,7 +496,8 @@ func cancel(t *testing.T, o Options) {
 	defer b.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}); !errors.Is(err, context.Canceled) {
+	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("write: %v", err)
 	}
 	if _, err := b.Retrieve(ctx, body(sheaf.Match{Text: "x"})); !errors.Is(err, context.Canceled) {

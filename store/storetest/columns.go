@@ -34,7 +34,8 @@ func columns(t *testing.T, o Options) {
 		withColumns(Chunk("t:a", "body", "x"), tags("red", "blue"), day(3)),
 		withColumns(Chunk("t:b", "body", "x x"), tags("red"), day(1), column("done", sheaf.BoolValue(true))),
 		withColumns(Chunk("t:c", "body", "x y"), tags("blue", "green"), day(3), column("done", sheaf.BoolValue(false))),
-		withColumns(Chunk("t:d", "body", "y"), tags("red"), day(2), column("n", sheaf.NumberValue(-2.5), sheaf.NumberValue(7))),
+		withColumns(Chunk("t:d", "body", "y"), tags("red"), day(2),
+			column("n", sheaf.NumberValue(-2.5), sheaf.NumberValue(7))),
 		Chunk("t:e", "body", "x"),
 		withColumns(Chunk("t:f", "body", "x"), column("n", sheaf.NumberValue(0))),
 	)
@@ -56,14 +57,16 @@ func testFacets(t *testing.T, b store.Faceter, x store.Request) {
 	want := []store.Facet{
 		{Column: "tag", Distinct: 3, Values: []store.FacetValue{text("blue", 2), text("red", 2)}},
 		{Column: "none", Values: []store.FacetValue{}},
-		{Column: "done", Distinct: 2, Values: []store.FacetValue{{Value: sheaf.BoolValue(false), Chunks: 1}, {Value: sheaf.BoolValue(true), Chunks: 1}}},
+		{Column: "done", Distinct: 2, Values: []store.FacetValue{{Value: sheaf.BoolValue(false), Chunks: 1},
+			{Value: sheaf.BoolValue(true), Chunks: 1}}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("facets are %+v, %v, want %+v", got, err, want)
 	}
 	x.Filter = sheaf.In{Column: "tag", Values: []sheaf.Value{sheaf.TextValue("red")}}
 	got, err = b.Facets(context.Background(), x, []string{"tag"}, 10)
-	if err != nil || !reflect.DeepEqual(got, []store.Facet{{Column: "tag", Distinct: 2, Values: []store.FacetValue{text("red", 2), text("blue", 1)}}}) {
+	if err != nil || !reflect.DeepEqual(got,
+		[]store.Facet{{Column: "tag", Distinct: 2, Values: []store.FacetValue{text("red", 2), text("blue", 1)}}}) {
 		t.Errorf("filtered facets are %+v, %v", got, err)
 	}
 	near := store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}}
@@ -112,7 +115,8 @@ func checkColumns(t *testing.T, where string, req store.Request, a, oracle store
 		got, err := f.Facets(ctx, req, names, 3)
 		want, err2 := oracle.(store.Faceter).Facets(ctx, req, names, 3)
 		if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%s: %+v %+v: facets are\n%+v, %v\nthe oracle's\n%+v, %v", where, req.Text, req.Filter, got, err, want, err2)
+			t.Fatalf("%s: %+v %+v: facets are\n%+v, %v\nthe oracle's\n%+v, %v", where, req.Text, req.Filter, got, err, want,
+				err2)
 		}
 	}
 	s, ok := a.(store.Sorter)
@@ -125,11 +129,13 @@ func checkColumns(t *testing.T, where string, req store.Request, a, oracle store
 			got, err := s.Sorted(ctx, req, by)
 			want, err2 := oracle.(store.Sorter).Sorted(ctx, req, by)
 			if err != nil || err2 != nil || ids(got) != ids(want) {
-				t.Fatalf("%s: %+v %+v by %+v:\n%s, %v\nthe oracle's\n%s, %v", where, req.Text, req.Filter, by, ids(got), err, ids(want), err2)
+				t.Fatalf("%s: %+v %+v by %+v:\n%s, %v\nthe oracle's\n%s, %v", where, req.Text, req.Filter, by, ids(got), err,
+					ids(want), err2)
 			}
 			for i := range got {
 				if !near(a, got[i].Score, want[i].Score) {
-					t.Fatalf("%s: %+v by %+v: %s scores %v, the oracle gives %v", where, req.Text, by, got[i].ID, got[i].Score, want[i].Score)
+					t.Fatalf("%s: %+v by %+v: %s scores %v, the oracle gives %v", where, req.Text, by, got[i].ID, got[i].Score,
+						want[i].Score)
 				}
 			}
 		}

@@ -103,7 +103,8 @@ func (e *Exchanges) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !e.real {
 		found, ok := e.take(one)
 		if !ok {
-			err := fmt.Errorf("%s: %s %s is not in %s; look at the difference after go test -update", e.About, one.Request, one.Body, e.path)
+			err := fmt.Errorf("%s: %s %s is not in %s; look at the difference after go test -update", e.About, one.Request,
+				one.Body, e.path)
 			e.t.Error(err)
 			return nil, err
 		}
@@ -111,7 +112,8 @@ func (e *Exchanges) RoundTrip(req *http.Request) (*http.Response, error) {
 		if e.Alter != nil {
 			answer = e.Alter(req.URL.Path, answer)
 		}
-		return &http.Response{StatusCode: found.Status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(answer)), Request: req}, nil
+		return &http.Response{StatusCode: found.Status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(answer)),
+			Request: req}, nil
 	}
 	sent := req.Clone(req.Context())
 	sent.Body = io.NopCloser(bytes.NewReader(body))
@@ -142,7 +144,8 @@ func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i, x := range e.kept {
-		if !e.used[i] && x.About == e.About && x.Request == want.Request && x.Refused == want.Refused && same(x.Body, want.Body) {
+		if !e.used[i] && x.About == e.About && x.Request == want.Request && x.Refused == want.Refused &&
+			same(x.Body, want.Body) {
 			e.used[i] = true
 			return x, true
 		}
@@ -193,7 +196,8 @@ func readable(body []byte) json.RawMessage {
 	if json.Valid(body) {
 		return body
 	}
-	if lines := slices.Concat([]byte("["), bytes.ReplaceAll(body, []byte("\n"), []byte(",")), []byte("]")); json.Valid(lines) {
+	if lines := slices.Concat([]byte("["), bytes.ReplaceAll(body, []byte("\n"), []byte(",")),
+		[]byte("]")); json.Valid(lines) {
 		return lines
 	}
 	out, err := json.Marshal(string(body))

@@ -19,7 +19,8 @@ import (
 
 // Between puts a proxy in front of a server that answers some requests itself: answer
 // returns false for those that are to pass. It returns the address of the proxy.
-func Between(t testing.TB, address string, answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) string {
+func Between(t testing.TB, address string,
+	answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) string {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -74,7 +75,8 @@ func Patience(t *testing.T, address string, open func(address string) store.Back
 	}))
 	defer b.Close()
 	for i := range 6 {
-		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{Chunk(fmt.Sprintf("t:%d", i), "body", "steadfast")}}); err != nil {
+		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{Chunk(fmt.Sprintf("t:%d", i), "body",
+			"steadfast")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -151,7 +153,8 @@ func TooLarge(t *testing.T, address string, open func(address string) store.Back
 	batch.Chunks = append(batch.Chunks, long)
 	err := b.Write(t.Context(), batch)
 	var partial *store.PartialError
-	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !errors.Is(partial.Rejected["t:long"], sheaf.ErrInvalid) {
+	if !errors.As(err, &partial) || len(partial.Rejected) != 1 ||
+		!errors.Is(partial.Rejected["t:long"], sheaf.ErrInvalid) {
 		t.Fatalf("a batch with one document that is too large: %.300v", err)
 	}
 	if r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "tea"})); err != nil || len(r) != 40 {

@@ -17,7 +17,8 @@ import (
 // they answer to random requests after each: the same chunks in the same order,
 // scores within 1e-9, or what [Limited] says. reopen, when not nil, closes the first store and opens it
 // again now and then. A failure names the seed.
-func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend, reopen func(store.Backend) store.Backend) {
+func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
+	reopen func(store.Backend) store.Backend) {
 	t.Helper()
 	h := &history{r: rand.New(rand.NewPCG(seed, 11))}
 	ctx := context.Background()
@@ -91,17 +92,20 @@ func check(t *testing.T, where string, req store.Request, a, oracle store.Backen
 	}
 	want = want[:min(len(want), limit)]
 	if len(got) != len(want) || !slices.IsSortedFunc(got, sheaf.Compare) {
-		t.Fatalf("%s: %+v %+v: found, perhaps out of order:\n%s\nthe oracle finds\n%s", where, req.Text, req.Filter, ids(got), ids(want))
+		t.Fatalf("%s: %+v %+v: found, perhaps out of order:\n%s\nthe oracle finds\n%s", where, req.Text, req.Filter, ids(got),
+			ids(want))
 	}
 	for i, h := range got {
 		score, ok := scores[h.ID]
 		if delete(scores, h.ID); !ok || !near(a, h.Score, score) || !near(a, h.Score, want[i].Score) {
-			t.Fatalf("%s: %+v %+v: place %d is %s %.17g, the oracle has %s %.17g there", where, req.Text, req.Filter, i+1, h.ID, h.Score, want[i].ID, want[i].Score)
+			t.Fatalf("%s: %+v %+v: place %d is %s %.17g, the oracle has %s %.17g there", where, req.Text, req.Filter, i+1, h.ID,
+				h.Score, want[i].ID, want[i].Score)
 		}
 	}
 	if e, ok := a.(store.Explainer); ok && len(got) > 0 {
 		x, err := e.Explain(ctx, req, []sheaf.ID{got[0].ID})
-		if err != nil || len(x) != 1 || x[0] == nil || !near(a, x[0].Value, got[0].Score) || !near(a, x[0].Recombine(), got[0].Score) {
+		if err != nil || len(x) != 1 || x[0] == nil || !near(a, x[0].Value, got[0].Score) ||
+			!near(a, x[0].Recombine(), got[0].Score) {
 			t.Fatalf("%s: %+v: %s scores %.17g, explained as %+v, %v", where, req.Text, got[0].ID, got[0].Score, x, err)
 		}
 	}
@@ -109,7 +113,9 @@ func check(t *testing.T, where string, req store.Request, a, oracle store.Backen
 
 type history struct{ r *rand.Rand }
 
-var vocabulary = strings.Fields("apple apples pie pies token tokens refresh running run runs getUserName snake_case 東京都 猫 naïve café v1.2.3 C++ Get-Item well-known utf-8 2024年 한국어 John's #tag what how is alpha beta gamma delta the of and search engine index")
+var vocabulary = strings.Fields("apple apples pie pies token tokens refresh running run runs getUserName snake_case " +
+	"東京都 猫 naïve café v1.2.3 C++ Get-Item well-known utf-8 2024年 한국어 John's #tag what how is alpha beta gamma delta " +
+	"the of and search engine index")
 
 func (h *history) words(most int) string {
 	var out []string
@@ -129,7 +135,8 @@ func (h *history) batch() store.Batch {
 		b.Replace = append(b.Replace, doc)
 		for i := range h.r.IntN(5) {
 			c := Chunk(fmt.Sprintf("%s#%d", doc, i), "title", h.words(3), "body", h.words(30), "tags", h.words(1))
-			c = withColumns(c, column("n", sheaf.NumberValue(float64(h.r.IntN(5)))), column("c", sheaf.TextValue(string(rune('a'+h.r.IntN(3))))), h.many())
+			c = withColumns(c, column("n", sheaf.NumberValue(float64(h.r.IntN(5)))),
+				column("c", sheaf.TextValue(string(rune('a'+h.r.IntN(3))))), h.many())
 			b.Chunks = append(b.Chunks, c)
 		}
 	}
@@ -139,7 +146,8 @@ func (h *history) batch() store.Batch {
 // many is a column with several values of every kind, or none.
 func (h *history) many() store.Column {
 	c := store.Column{Name: "many"}
-	for _, v := range []sheaf.Value{sheaf.NumberValue(float64(h.r.IntN(40)) - 20), sheaf.TextValue(h.words(1)), sheaf.BoolValue(h.r.IntN(2) == 0),
+	for _, v := range []sheaf.Value{sheaf.NumberValue(float64(h.r.IntN(40)) - 20), sheaf.TextValue(h.words(1)),
+		sheaf.BoolValue(h.r.IntN(2) == 0),
 		sheaf.DateValue(time.UnixMilli(int64(h.r.IntN(9)) - 4)), sheaf.TextValue("")} {
 		if h.r.IntN(3) == 0 && !slices.Contains(c.Values, v) {
 			c.Values = append(c.Values, v)

@@ -34,7 +34,8 @@ func large(t *testing.T, o Options) {
 	var partial *store.PartialError
 	if errors.As(err, &partial) {
 		reason := partial.Rejected[sheaf.ID(huge)]
-		if len(partial.Rejected) != 1 || !errors.Is(reason, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(reason), "at most") {
+		if len(partial.Rejected) != 1 || !errors.Is(reason, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(reason), "at most") {
 			t.Fatalf("%.500v", err)
 		}
 		taken--
@@ -82,7 +83,8 @@ func names(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
 	ctx := context.Background()
-	for i, name := range []string{`x"}}}) {y`, "x'; DROP TABLE chunk; --", "x) OR true", "a.b.c", "_id", "t_body", "Ä ö", "x\ny", strings.Repeat("n", 200), "$1", "%s", "\x00", "\xff"} {
+	for i, name := range []string{`x"}}}) {y`, "x'; DROP TABLE chunk; --", "x) OR true", "a.b.c", "_id", "t_body", "Ä ö",
+		"x\ny", strings.Repeat("n", 200), "$1", "%s", "\x00", "\xff"} {
 		c := withColumns(Chunk(fmt.Sprintf("t:%02d", i), name, "marker", "body", "other"), column(name, sheaf.TextValue("v")))
 		err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{c}})
 		if errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
@@ -93,7 +95,8 @@ func names(t *testing.T, o Options) {
 			continue
 		}
 		req := Words(sheaf.Match{Text: "marker", Field: name})
-		req.Filter = sheaf.And{sheaf.In{Column: name, Values: []sheaf.Value{sheaf.TextValue("v")}}, sheaf.Exists{Column: name}}
+		req.Filter = sheaf.And{sheaf.In{Column: name, Values: []sheaf.Value{sheaf.TextValue("v")}},
+			sheaf.Exists{Column: name}}
 		if refused(t, b, req) {
 			continue
 		}

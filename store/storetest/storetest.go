@@ -90,9 +90,12 @@ func refused(t testing.TB, b store.Backend, req store.Request) bool {
 func Run(t *testing.T, o Options) {
 	o = o.remembering()
 	for name, test := range map[string]func(*testing.T, Options){
-		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters, "order": order,
-		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
-		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel, "together": together, "large": large, "names": names, "emptied": emptied,
+		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters,
+		"order":   order,
+		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile,
+		"bulk":       bulk,
+		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel,
+		"together": together, "large": large, "names": names, "emptied": emptied,
 		"anyCase": anyCase, "cutWords": cutWords, "valueEnds": valueEnds, "emoji": emoji, "asWritten": asWritten,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +208,8 @@ func idf(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 func scores(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
-	write(t, b, Chunk("t:a", "body", "apple banana apple"), Chunk("t:b", "body", "banana cherry cherry cherry cherry"), Chunk("t:c", "title", "apple"))
+	write(t, b, Chunk("t:a", "body", "apple banana apple"), Chunk("t:b", "body", "banana cherry cherry cherry cherry"),
+		Chunk("t:c", "title", "apple"))
 	r := retrieve(t, b, body(sheaf.Match{Text: "Apples banana"}))
 	// Two chunks have a body, of 3 and 5 terms: 4 on average.
 	sat := func(tf, length float64) float64 { return tf / (tf + 1.2*(0.25+0.75*length/4)) }
@@ -222,7 +226,8 @@ func scores(t *testing.T, o Options) {
 		}
 	}
 	twice := retrieve(t, b, body(sheaf.Match{Text: "apple apple"}))
-	if once := retrieve(t, b, body(sheaf.Match{Text: "apple"})); len(once) != 1 || !near(b, twice[0].Score, 2*once[0].Score) {
+	if once := retrieve(t, b, body(sheaf.Match{Text: "apple"})); len(once) != 1 ||
+		!near(b, twice[0].Score, 2*once[0].Score) {
 		t.Errorf("a term given twice scores %v, once %v", twice, once)
 	}
 }
@@ -263,7 +268,8 @@ func statistics(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
 	in := column("g", sheaf.TextValue("in"))
-	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in, column("only", sheaf.BoolValue(true))), withColumns(Chunk("t:b", "body", "pie crust dough flour"), in),
+	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in, column("only", sheaf.BoolValue(true))),
+		withColumns(Chunk("t:b", "body", "pie crust dough flour"), in),
 		Chunk("t:c", "body", "apple apple"), Chunk("t:d", "body", "pie pie pie"))
 	req := body(sheaf.Match{Text: "apple"})
 	req.Filter = sheaf.In{Column: "g", Values: []sheaf.Value{sheaf.TextValue("in")}}
@@ -330,10 +336,12 @@ func queries(t *testing.T, o Options) {
 		{"fuzzy that begins otherwise", sheaf.Fuzzy{Text: "doken", Distance: 1, Same: 1}, ""},
 		{"fuzzy form", sheaf.Fuzzy{Text: "colors", Distance: 1}, "t:c"},
 		{"must", sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "token"}, sheaf.Match{Text: "rotated"}}}, "t:a"},
-		{"must not", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "token"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}}}, "t:b"},
+		{"must not", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "token"}},
+			MustNot: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}}}, "t:b"},
 		{"only must not", sheaf.Bool{MustNot: []sheaf.TextQuery{sheaf.Match{Text: "token"}}}, "t:c t:d t:e"},
 		{"nothing asked", sheaf.Bool{}, "t:a t:b t:c t:d t:e"},
-		{"boost", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "rotated"}, sheaf.Boost{Query: sheaf.Match{Text: "café"}, Factor: 100}}}, "t:c t:a"},
+		{"boost", sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "rotated"},
+			sheaf.Boost{Query: sheaf.Match{Text: "café"}, Factor: 100}}}, "t:c t:a"},
 		{"no words", sheaf.Match{Text: "?! ..."}, ""},
 		{"no such word", sheaf.Match{Text: "zzz"}, ""},
 		{"nil", nil, ""},
@@ -355,27 +363,43 @@ func filters(t *testing.T, o Options) {
 	defer b.Close()
 	day := func(d int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, d, 0, 0, 0, 0, time.UTC)) }
 	chunks := []store.Chunk{
-		withColumns(Chunk("t:a", "body", "x"), column("tag", sheaf.TextValue("red"), sheaf.TextValue("été")), column("n", sheaf.NumberValue(1)), column("date", day(1))),
-		withColumns(Chunk("t:b", "body", "x"), column("tag", sheaf.TextValue("blue")), column("n", sheaf.NumberValue(-2.5), sheaf.NumberValue(10)), column("ok", sheaf.BoolValue(true))),
-		withColumns(Chunk("t:c", "body", "x"), column("tag", sheaf.TextValue("redder"), sheaf.TextValue("")), column("date", day(31)), column("ok", sheaf.BoolValue(false))),
-		withColumns(Chunk("t:d", "body", "x"), column("n", sheaf.TextValue("1")), column("c", sheaf.TextValue("a"), sheaf.TextValue("bc"), sheaf.NumberValue(3)), column("acl", sheaf.TextValue("user:ann"), sheaf.TextValue("group:ops"))),
+		withColumns(Chunk("t:a", "body", "x"), column("tag", sheaf.TextValue("red"), sheaf.TextValue("été")),
+			column("n", sheaf.NumberValue(1)), column("date", day(1))),
+		withColumns(Chunk("t:b", "body", "x"), column("tag", sheaf.TextValue("blue")),
+			column("n", sheaf.NumberValue(-2.5), sheaf.NumberValue(10)), column("ok", sheaf.BoolValue(true))),
+		withColumns(Chunk("t:c", "body", "x"), column("tag", sheaf.TextValue("redder"), sheaf.TextValue("")),
+			column("date", day(31)), column("ok", sheaf.BoolValue(false))),
+		withColumns(Chunk("t:d", "body", "x"), column("n", sheaf.TextValue("1")),
+			column("c", sheaf.TextValue("a"), sheaf.TextValue("bc"), sheaf.NumberValue(3)),
+			column("acl", sheaf.TextValue("user:ann"), sheaf.TextValue("group:ops"))),
 		Chunk("t:e", "body", "x"),
 	}
 	write(t, b, chunks...)
 	text, num := sheaf.TextValue, sheaf.NumberValue
 	in := func(c string, v ...sheaf.Value) sheaf.Filter { return sheaf.In{Column: c, Values: v} }
 	list := []sheaf.Filter{
-		in("tag", text("red")), in("tag", text("red"), text("blue")), in("tag"), in("tag", text("RED")), in("tag", text("été")), in("tag", text("")), in("none", text("x")),
-		in("n", num(1)), in("n", text("1")), in("n", num(10)), in("ok", sheaf.BoolValue(false)), in("date", day(1)), in("acl", text("group:ops"), text("user:bob")),
-		sheaf.Range{Column: "n", Min: num(0)}, sheaf.Range{Column: "n", Max: num(1)}, sheaf.Range{Column: "n", Max: num(1), MaxOpen: true},
-		sheaf.Range{Column: "n", Min: num(-2.5), Max: num(-2.5)}, sheaf.Range{Column: "n", Min: num(-2.5), MinOpen: true, Max: num(2)}, sheaf.Range{Column: "n"},
-		sheaf.Range{Column: "n", Min: num(0), Max: text("z")}, sheaf.Range{Column: "tag", Min: text("c"), Max: text("red")}, sheaf.Range{Column: "n", Min: num(math.Inf(-1)), Max: num(math.Inf(1))},
-		sheaf.Range{Column: "date", Min: day(1), MinOpen: true}, sheaf.Range{Column: "date", Min: day(1), Max: day(31)}, sheaf.Range{Column: "date", Max: day(31), MaxOpen: true},
-		sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "none"}, sheaf.HasPrefix{Column: "tag", Prefix: "red"}, sheaf.HasPrefix{Column: "tag", Prefix: ""}, sheaf.HasPrefix{Column: "n", Prefix: "1"},
-		sheaf.HasPrefix{Column: "tag", Prefix: "é"}, sheaf.HasPrefix{Column: "tag", Prefix: "\xff"}, sheaf.And{}, sheaf.Or{}, nil,
-		sheaf.Not{Filter: in("tag", text("red"))}, sheaf.Not{Filter: sheaf.Not{Filter: sheaf.Exists{Column: "n"}}}, sheaf.Not{Filter: sheaf.Or{}},
-		sheaf.And{sheaf.Exists{Column: "tag"}, sheaf.Not{Filter: sheaf.Exists{Column: "n"}}}, sheaf.Or{in("ok", sheaf.BoolValue(true)), sheaf.And{in("n", num(1)), in("tag", text("red"))}},
-		sheaf.And{sheaf.Or{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}}, sheaf.Not{Filter: sheaf.And{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}}}},
+		in("tag", text("red")), in("tag", text("red"), text("blue")), in("tag"), in("tag", text("RED")),
+		in("tag", text("été")), in("tag", text("")), in("none", text("x")),
+		in("n", num(1)), in("n", text("1")), in("n", num(10)), in("ok", sheaf.BoolValue(false)), in("date", day(1)),
+		in("acl", text("group:ops"), text("user:bob")),
+		sheaf.Range{Column: "n", Min: num(0)}, sheaf.Range{Column: "n", Max: num(1)},
+		sheaf.Range{Column: "n", Max: num(1), MaxOpen: true},
+		sheaf.Range{Column: "n", Min: num(-2.5), Max: num(-2.5)},
+		sheaf.Range{Column: "n", Min: num(-2.5), MinOpen: true, Max: num(2)}, sheaf.Range{Column: "n"},
+		sheaf.Range{Column: "n", Min: num(0), Max: text("z")}, sheaf.Range{Column: "tag", Min: text("c"), Max: text("red")},
+		sheaf.Range{Column: "n", Min: num(math.Inf(-1)), Max: num(math.Inf(1))},
+		sheaf.Range{Column: "date", Min: day(1), MinOpen: true}, sheaf.Range{Column: "date", Min: day(1), Max: day(31)},
+		sheaf.Range{Column: "date", Max: day(31), MaxOpen: true},
+		sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "none"}, sheaf.HasPrefix{Column: "tag", Prefix: "red"},
+		sheaf.HasPrefix{Column: "tag", Prefix: ""}, sheaf.HasPrefix{Column: "n", Prefix: "1"},
+		sheaf.HasPrefix{Column: "tag", Prefix: "é"}, sheaf.HasPrefix{Column: "tag", Prefix: "\xff"}, sheaf.And{}, sheaf.Or{},
+		nil,
+		sheaf.Not{Filter: in("tag", text("red"))}, sheaf.Not{Filter: sheaf.Not{Filter: sheaf.Exists{Column: "n"}}},
+		sheaf.Not{Filter: sheaf.Or{}},
+		sheaf.And{sheaf.Exists{Column: "tag"}, sheaf.Not{Filter: sheaf.Exists{Column: "n"}}},
+		sheaf.Or{in("ok", sheaf.BoolValue(true)), sheaf.And{in("n", num(1)), in("tag", text("red"))}},
+		sheaf.And{sheaf.Or{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}},
+			sheaf.Not{Filter: sheaf.And{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}}}},
 	}
 	h := &history{r: rand.New(rand.NewPCG(3, 11))}
 	for range 200 {

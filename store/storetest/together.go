@@ -76,7 +76,8 @@ func agree(t *testing.T, b store.Backend, reqs []store.Request) int {
 		}
 		same := len(alone) == len(rankings[i])
 		for k := range alone {
-			same = same && alone[k].ID == rankings[i][k].ID && near(b, alone[k].Score, rankings[i][k].Score) && alone[k].Passage == rankings[i][k].Passage
+			same = same && alone[k].ID == rankings[i][k].ID && near(b, alone[k].Score, rankings[i][k].Score) &&
+				alone[k].Passage == rankings[i][k].Passage
 		}
 		if !same {
 			t.Errorf("%+v %+v: together %v, alone %v", req.Text, req.Filter, rankings[i], alone)

@@ -21,7 +21,8 @@ const vectorTolerance = 0.01
 // chunks as the oracle, in the order of a ranking, each with the oracle's
 // similarity, and the best passage, up to what a store's precision allows. The
 // vectors have 8 dimensions. A failure names the seed.
-func VectorHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend, reopen func(store.Backend) store.Backend) {
+func VectorHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
+	reopen func(store.Backend) store.Backend) {
 	t.Helper()
 	h := &history{r: rand.New(rand.NewPCG(seed, 12))}
 	passages := map[sheaf.ID][]store.Vectors{}
@@ -44,7 +45,8 @@ func VectorHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 		for range 6 {
 			req := h.request()
 			words := req.Text
-			req.Text, req.Vector = nil, &store.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)], Vector: h.vector(), Candidates: h.r.IntN(30)}
+			req.Text, req.Vector = nil, &store.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)],
+				Vector: h.vector(), Candidates: h.r.IntN(30)}
 			if store.Matches(a) && h.r.IntN(2) == 0 {
 				req.Vector.Matching = words
 			}
@@ -79,7 +81,8 @@ func (h *history) vectors() []store.Vectors {
 	return out
 }
 
-func checkVectors(t *testing.T, where string, req store.Request, a, oracle store.Backend, passages map[sheaf.ID][]store.Vectors) {
+func checkVectors(t *testing.T, where string, req store.Request, a, oracle store.Backend,
+	passages map[sheaf.ID][]store.Vectors) {
 	t.Helper()
 	ctx := context.Background()
 	got, err := a.Retrieve(ctx, req)
@@ -108,7 +111,8 @@ func checkVectors(t *testing.T, where string, req store.Request, a, oracle store
 	for i, h := range got {
 		score, ok := scores[h.ID]
 		if delete(scores, h.ID); !ok || !near(h.Score, score) || !near(h.Score, want[i].Score) {
-			t.Fatalf("%s: place %d is %s %v, the oracle gives it %v, and has %s %v there", where, i+1, h.ID, h.Score, score, want[i].ID, want[i].Score)
+			t.Fatalf("%s: place %d is %s %v, the oracle gives it %v, and has %s %v there", where, i+1, h.ID, h.Score, score,
+				want[i].ID, want[i].Score)
 		}
 		for _, v := range passages[h.ID] {
 			if v.Name != req.Vector.Field {
@@ -121,7 +125,8 @@ func checkVectors(t *testing.T, where string, req store.Request, a, oracle store
 				}
 			}
 			if h.Passage >= len(v.Passages) || !near(dot, score) {
-				t.Fatalf("%s: passage %d of %d of %s has similarity %v, the best one %v", where, h.Passage, len(v.Passages), h.ID, dot, score)
+				t.Fatalf("%s: passage %d of %d of %s has similarity %v, the best one %v", where, h.Passage, len(v.Passages), h.ID,
+					dot, score)
 			}
 		}
 	}

@@ -60,7 +60,8 @@ func asWritten(t *testing.T, o Options) {
 		return sheaf.Or{unusual(name, text), plain}
 	}
 	begins := func(name, text string) sheaf.Filter {
-		return sheaf.Or{sheaf.HasPrefix{Column: prop(name), Prefix: text}, sheaf.HasPrefix{Column: written(name), Prefix: text}}
+		return sheaf.Or{sheaf.HasPrefix{Column: prop(name), Prefix: text},
+			sheaf.HasPrefix{Column: written(name), Prefix: text}}
 	}
 	above := func(name string, n float64) sheaf.Filter {
 		return sheaf.Range{Column: prop(name), Min: sheaf.NumberValue(n), MinOpen: true}

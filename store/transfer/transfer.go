@@ -144,7 +144,8 @@ func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error 
 		ids[i] = picked[i].ID
 	}
 	found, err := to.Retrieve(ctx, store.Request{Within: ids, Limit: len(ids), Text: &store.TextRequest{
-		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
+		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1,
+		B: store.DefaultB}})
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,8 @@ func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error 
 			continue
 		}
 		v := picked[i].Vectors[0]
-		near, err := to.Retrieve(ctx, store.Request{Within: ids[i : i+1], Limit: 1, Vector: &store.VectorRequest{Field: v.Name, Vector: v.Passages[0]}})
+		near, err := to.Retrieve(ctx, store.Request{Within: ids[i : i+1], Limit: 1,
+			Vector: &store.VectorRequest{Field: v.Name, Vector: v.Passages[0]}})
 		if err != nil {
 			return err
 		}

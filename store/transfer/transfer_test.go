@@ -67,9 +67,12 @@ func chunk(r *rand.Rand, i int) store.Chunk {
 		text = append(text, words[r.IntN(len(words))])
 	}
 	c := store.Chunk{ID: sheaf.ID(fmt.Sprintf("t:%07d#a", i)), Doc: sheaf.ID(fmt.Sprintf("t:%07d", i)),
-		Fields:  []store.Field{{Name: sheaf.FieldBody, Text: strings.Join(text, " ")}, {Name: sheaf.FieldTitle, Text: "Größe " + words[i%len(words)]}},
-		Columns: []store.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i) - 50.5)}}, {Name: "tag", Values: []sheaf.Value{sheaf.TextValue("x"), sheaf.TextValue("ü/y")}}},
-		Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{unit(r), unit(r)}}, {Name: store.VectorTitle, Passages: [][]float32{unit(r)}}}}
+		Fields: []store.Field{{Name: sheaf.FieldBody, Text: strings.Join(text, " ")},
+			{Name: sheaf.FieldTitle, Text: "Größe " + words[i%len(words)]}},
+		Columns: []store.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i) - 50.5)}},
+			{Name: "tag", Values: []sheaf.Value{sheaf.TextValue("x"), sheaf.TextValue("ü/y")}}},
+		Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{unit(r), unit(r)}},
+			{Name: store.VectorTitle, Passages: [][]float32{unit(r)}}}}
 	if i%7 == 0 {
 		c.ID += "\xff\x00'\"\\"
 		c.Fields[0].Text += " \"quoted\" \x00 \xfe {Get{X}} \U0010ff41"
@@ -98,7 +101,8 @@ func unit(r *rand.Rand) []float32 {
 func TestCopy(t *testing.T) {
 	stores := servers(t)
 	if len(stores) == 0 {
-		t.Skip("no servers: SHEAF_TEST_POSTGRES, SHEAF_TEST_OPENSEARCH, SHEAF_TEST_ELASTICSEARCH and SHEAF_TEST_WEAVIATE are not set; see scripts/servers")
+		t.Skip("no servers: SHEAF_TEST_POSTGRES, SHEAF_TEST_OPENSEARCH, SHEAF_TEST_ELASTICSEARCH and SHEAF_TEST_WEAVIATE " +
+			"are not set; see scripts/servers")
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	var chunks []store.Chunk
@@ -115,7 +119,8 @@ func TestCopy(t *testing.T) {
 				t.Fatalf("what came back (-written +read):\n%.2000s", d)
 			}
 			to := memory.New(storetest.Analyzer(t, "en"))
-			if n, err := transfer.Copy(t.Context(), from.(store.Streamer), to, transfer.Options{}); err != nil || n != len(chunks) {
+			if n, err := transfer.Copy(t.Context(), from.(store.Streamer), to, transfer.Options{}); err != nil ||
+				n != len(chunks) {
 				t.Fatalf("%d copied, %v", n, err)
 			}
 			if n, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 100); err != nil || n < 100 {
@@ -211,8 +216,9 @@ func TestMemory(t *testing.T) {
 	if !ok {
 		t.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
 	}
-	engine, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"), MemoryBytes: 32 << 20,
-		Vectors: []store.VectorField{{Name: store.VectorBody, Dims: 4}, {Name: store.VectorTitle, Dims: 4}}})
+	engine, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"),
+		MemoryBytes: 32 << 20,
+		Vectors:     []store.VectorField{{Name: store.VectorBody, Dims: 4}, {Name: store.VectorTitle, Dims: 4}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +247,8 @@ func TestMemory(t *testing.T) {
 		if late > early+8<<20 || slices.Max(use) > 256<<20 {
 			t.Errorf("copy %d: memory grew from %d to %d bytes, to %d while merging", what+1, early, late, slices.Max(use))
 		}
-		t.Logf("copy %d of %d chunks: %.1f MB in use in the first half, %.1f MB in the second (medians), %.1f MB at most; the process so far: %s", what+1, all,
+		t.Logf("copy %d of %d chunks: %.1f MB in use in the first half, %.1f MB in the second (medians), %.1f MB at most; "+
+			"the process so far: %s", what+1, all,
 			float64(early)/1e6, float64(late)/1e6, float64(slices.Max(use))/1e6, peak())
 	}
 }

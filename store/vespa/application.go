@@ -40,7 +40,8 @@ type TwoPhases struct {
 
 // validate names what is out of range.
 func (p *TwoPhases) validate() error {
-	for name, v := range map[string]float64{"alpha": p.Alpha, "alpha of keywords": p.KeywordAlpha, "title_content_ratio": p.Ratio, "floor": p.Floor} {
+	for name, v := range map[string]float64{"alpha": p.Alpha, "alpha of keywords": p.KeywordAlpha,
+		"title_content_ratio": p.Ratio, "floor": p.Floor} {
 		if !(v >= 0 && v <= 1) {
 			return sheaf.Invalidf("application of vespa: %s is %v: must be within 0..1", name, v)
 		}
@@ -78,7 +79,8 @@ func (o Options) Application() (map[string]string, error) {
 		Attributes                                           []attribute
 		HNSW                                                 bool
 		MaxHits                                              int
-	}{Schema: o.Schema, Analyzer: strings.Map(printable, o.Analyzer.Name()), WordsProfile: o.wordsProfile(), K1: plain(o.K1), B: plain(o.B), Words: wordFields(), Attributes: attributes, HNSW: o.HNSW, MaxHits: maxHits}
+	}{Schema: o.Schema, Analyzer: strings.Map(printable, o.Analyzer.Name()), WordsProfile: o.wordsProfile(),
+		K1: plain(o.K1), B: plain(o.B), Words: wordFields(), Attributes: attributes, HNSW: o.HNSW, MaxHits: maxHits}
 	page.Best = "score_" + page.Words[0]
 	for _, f := range page.Words[1:] {
 		page.Best = "max(" + page.Best + ", score_" + f + ")"
@@ -93,8 +95,9 @@ func (o Options) Application() (map[string]string, error) {
 		}
 	}
 	out := map[string]string{}
-	for name, from := range map[string]string{"services.xml": "services.xml", "hosts.xml": "hosts.xml", "search/query-profiles/default.xml": "query-profile.xml",
-		"schemas/" + o.Schema + ".sd": "schema.sd", "schemas/" + o.Schema + "_about.sd": "about.sd"} {
+	for name, from := range map[string]string{"services.xml": "services.xml", "hosts.xml": "hosts.xml",
+		"search/query-profiles/default.xml": "query-profile.xml",
+		"schemas/" + o.Schema + ".sd":       "schema.sd", "schemas/" + o.Schema + "_about.sd": "about.sd"} {
 		var text bytes.Buffer
 		if err := pages.ExecuteTemplate(&text, from+".tmpl", page); err != nil {
 			return nil, err
@@ -124,7 +127,8 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 	err = pages.ExecuteTemplate(&text, "onyx-vespa.sd.tmpl", struct {
 		Alpha, KeywordAlpha, Ratio, Decay, Floor, K1, B string
 		Rerank, Dims, MaxHits                           int
-	}{plain(p.Alpha), plain(p.KeywordAlpha), plain(p.Ratio), plain(p.Decay), plain(p.Floor), plain(o.K1), plain(o.B), p.Rerank, dims, maxHits})
+	}{plain(p.Alpha), plain(p.KeywordAlpha), plain(p.Ratio), plain(p.Decay), plain(p.Floor), plain(o.K1), plain(o.B),
+		p.Rerank, dims, maxHits})
 	return text.String(), err
 }
 
@@ -132,7 +136,9 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 func (o *Options) hybridDims() (int, error) {
 	dims := store.DimsOf(o.Vectors)
 	if dims[store.VectorBody] == 0 || dims[store.VectorBody] != dims[store.VectorTitle] {
-		return 0, fmt.Errorf("vespa %s: %w: a ranking in two phases wants vectors of the same dimensions in body and title, and they have %d and %d: use an embedding model", o.Schema, sheaf.ErrUnsupported, dims[store.VectorBody], dims[store.VectorTitle])
+		return 0, fmt.Errorf("vespa %s: %w: a ranking in two phases wants vectors of the same dimensions in body and "+
+			"title, and they have %d and %d: use an embedding model", o.Schema, sheaf.ErrUnsupported, dims[store.VectorBody],
+			dims[store.VectorTitle])
 	}
 	return dims[store.VectorBody], nil
 }
@@ -145,7 +151,8 @@ func WriteApplication(dir string, files map[string]string) error {
 	for _, name := range names {
 		have, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err == nil && string(have) != files[name] {
-			return sheaf.Invalidf("%s is there already and differs: name an empty folder, or remove it", filepath.Join(dir, filepath.FromSlash(name)))
+			return sheaf.Invalidf("%s is there already and differs: name an empty folder, or remove it",
+				filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
 	for _, name := range names {

@@ -77,9 +77,11 @@ func refuse(status int, body []byte) error {
 		if status == http.StatusForbidden {
 			category = store.ErrForbidden
 		}
-		r.error = fmt.Errorf("%w: status %d (check the certificate and its key, store_cert_file and store_cert_key_file, or the token, where store_key_env or store_key_file says): %s", category, status, r.reason)
+		r.error = fmt.Errorf("%w: status %d (check the certificate and its key, store_cert_file and store_cert_key_file, "+
+			"or the token, where store_key_env or store_key_file says): %s", category, status, r.reason)
 	case http.StatusInsufficientStorage:
-		r.error = fmt.Errorf("%w: status %d (a content node is short of memory or disk and takes no documents: give it more, or delete some): %s", sheaf.ErrUnavailable, status, r.reason)
+		r.error = fmt.Errorf("%w: status %d (a content node is short of memory or disk and takes no documents: give it "+
+			"more, or delete some): %s", sheaf.ErrUnavailable, status, r.reason)
 	default:
 		r.error = storekit.Refused(status, r.reason)
 	}
@@ -113,7 +115,8 @@ func (t *traffic) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := t.next.RoundTrip(req)
-	t.leave(err == nil && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable))
+	t.leave(err == nil && (resp.StatusCode == http.StatusTooManyRequests ||
+		resp.StatusCode == http.StatusServiceUnavailable))
 	return resp, err
 }
 

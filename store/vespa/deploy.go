@@ -60,7 +60,8 @@ func (s *Store) wait(ctx context.Context) error {
 		select {
 		case <-time.After(waitPause):
 		case <-ctx.Done():
-			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it a longer timeout: %w", storekit.OutOfTime(ctx, err))
+			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it "+
+				"a longer timeout: %w", storekit.OutOfTime(ctx, err))
 		}
 	}
 }
@@ -105,7 +106,9 @@ func deleteSome(ctx context.Context, c *storekit.Client, schema string, continua
 // Empty implements [store.Emptier], some documents at a time.
 func (s *Store) Empty(ctx context.Context) error {
 	for continuation := ""; ; {
-		err := s.calls.Write(ctx, func(ctx context.Context) error { return deleteSome(ctx, s.feeder, s.o.Schema, &continuation) })
+		err := s.calls.Write(ctx, func(ctx context.Context) error {
+			return deleteSome(ctx, s.feeder, s.o.Schema, &continuation)
+		})
 		if err != nil || continuation == "" {
 			return err
 		}

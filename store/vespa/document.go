@@ -69,7 +69,8 @@ func columnFields(c *store.Chunk) object {
 			}
 			words = append(words, name+storekit.ValueWord(v))
 			if v.Kind != sheaf.KindText {
-				numbers = append(numbers, object{"column": name + storekit.KindWord(v.Kind), "value": storekit.SortableNumber(v.Number)})
+				numbers = append(numbers, object{"column": name + storekit.KindWord(v.Kind),
+					"value": storekit.SortableNumber(v.Number)})
 			}
 		}
 	}
@@ -141,12 +142,14 @@ func (s *Store) check(batch *store.Batch) error {
 		c := &batch.Chunks[i]
 		for _, f := range c.Fields {
 			if !slices.Contains(sheaf.Fields[:], f.Name) {
-				return sheaf.Invalidf("write %s: the schema %s has no field %q: must be one of %s", c.ID, s.o.Schema, f.Name, strings.Join(sheaf.Fields[:], ", "))
+				return sheaf.Invalidf("write %s: the schema %s has no field %q: must be one of %s", c.ID, s.o.Schema, f.Name,
+					strings.Join(sheaf.Fields[:], ", "))
 			}
 		}
 		for _, v := range c.Vectors {
 			if dims[v.Name] == 0 {
-				return sheaf.Invalidf("write %s: the schema %s has no vector field %q: it has %q; deploy an application with it", c.ID, s.o.Schema, v.Name, slices.Sorted(maps.Keys(dims)))
+				return sheaf.Invalidf("write %s: the schema %s has no vector field %q: it has %q; deploy an application with it",
+					c.ID, s.o.Schema, v.Name, slices.Sorted(maps.Keys(dims)))
 			}
 		}
 	}

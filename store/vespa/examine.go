@@ -25,7 +25,8 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	err := s.verify(ctx)
 	var refused *refusal
 	if err != nil && !errors.As(err, &refused) && errors.Is(err, sheaf.ErrUnavailable) ||
-		errors.As(err, &refused) && (refused.status == http.StatusUnauthorized || refused.status == http.StatusForbidden || refused.status >= 500) {
+		errors.As(err, &refused) && (refused.status == http.StatusUnauthorized || refused.status == http.StatusForbidden ||
+			refused.status >= 500) {
 		return []store.Finding{{Check: "connection", Err: err}}
 	}
 	out := []store.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
@@ -38,7 +39,8 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 		return append(out, schema)
 	default:
 		stats, err := s.Stats(ctx)
-		schema.Found, schema.Err = fmt.Sprintf("%d chunks, %d vectors, analyzer, k1, b and models as configured", stats.Chunks, stats.Vectors), err
+		schema.Found, schema.Err = fmt.Sprintf("%d chunks, %d vectors, analyzer, k1, b and models as configured",
+			stats.Chunks, stats.Vectors), err
 	}
 	profiles := store.Finding{Check: "rank profiles", Found: "as configured"}
 	if err := s.verifySchema(ctx); err != nil {
@@ -62,7 +64,8 @@ func (s *Store) version(ctx context.Context) []store.Finding {
 			Vespa struct{ Version string }
 		}
 	}
-	if err := s.client.Call(ctx, "GET", "/ApplicationStatus", nil, &about); err != nil || about.Application.Vespa.Version == "" {
+	if err := s.client.Call(ctx, "GET", "/ApplicationStatus", nil, &about); err != nil ||
+		about.Application.Vespa.Version == "" {
 		return nil
 	}
 	return []store.Finding{{Check: "version", Found: "vespa " + about.Application.Vespa.Version}}

@@ -39,7 +39,8 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 		raw := h.Score
 		score(h, fields)
 		if req.Vector != nil {
-			parts[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage), Value: h.Score}
+			parts[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage),
+				Value: h.Score}
 			return
 		}
 		by := 1.0
@@ -68,16 +69,18 @@ func explanation(req *store.TextRequest, sent object, fields hitFields, by float
 		if !ok || !found || bm25 == 0 {
 			continue
 		}
-		root.Parts = append(root.Parts, sheaf.Explanation{Label: name, Value: weight * bm25 * by, Combine: sheaf.CombineProduct,
-			Parts: []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
+		root.Parts = append(root.Parts, sheaf.Explanation{Label: name, Value: weight * bm25 * by,
+			Combine: sheaf.CombineProduct,
+			Parts:   []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
 		if last := len(root.Parts) - 1; best < 0 || root.Parts[last].Value > root.Parts[best].Value {
 			best = last
 		}
 	}
 	for i, part := range root.Parts {
 		if req.Combine == store.CombineBest && i != best {
-			part = sheaf.Explanation{Label: part.Label + ", tie breaker", Value: req.TieBreaker * part.Value, Combine: sheaf.CombineProduct,
-				Parts: []sheaf.Explanation{{Label: "tie breaker", Value: req.TieBreaker}, part}}
+			part = sheaf.Explanation{Label: part.Label + ", tie breaker", Value: req.TieBreaker * part.Value,
+				Combine: sheaf.CombineProduct,
+				Parts:   []sheaf.Explanation{{Label: "tie breaker", Value: req.TieBreaker}, part}}
 			root.Parts[i] = part
 		}
 		root.Value += part.Value

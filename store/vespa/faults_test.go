@@ -24,14 +24,16 @@ func TestOpenFaults(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"away":      {failing("/", 99, 503, "", "starting"), sheaf.ErrUnavailable, "503"},
-		"no schema": {failing("/document", 99, 400, "", "Document type notes_about does not exist"), sheaf.ErrNotFound, "sheaf export vespa-app"},
+		"away": {failing("/", 99, 503, "", "starting"), sheaf.ErrUnavailable, "503"},
+		"no schema": {failing("/document", 99, 400, "", "Document type notes_about does not exist"), sheaf.ErrNotFound,
+			"sheaf export vespa-app"},
 		"no rights": {failing("/document", 99, 403, "", "no client certificate"), sheaf.ErrInvalid, "check the certificate"},
 		"nonsense": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 			fmt.Fprint(w, "<html>login</html>")
 			return true
 		}, sheaf.ErrUnavailable, "not what such a server says"},
-		"cut": {func(http.ResponseWriter, *http.Request, []byte) bool { panic(http.ErrAbortHandler) }, sheaf.ErrUnavailable, "EOF"},
+		"cut": {func(http.ResponseWriter, *http.Request, []byte) bool { panic(http.ErrAbortHandler) }, sheaf.ErrUnavailable,
+			"EOF"},
 		"half": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, `{"pathId":`)
@@ -46,7 +48,9 @@ func TestOpenFaults(t *testing.T) {
 				return false
 			}
 			w.WriteHeader(400)
-			fmt.Fprint(w, `{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":0},"errors":[{"code":4,"summary":"Invalid query parameter","message":"schema[notes] does not contain requested rank profile"}]}}`)
+			fmt.Fprint(w,
+				`{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":0},"errors":[{"code":4,"summary":"Invalid `+
+					`query parameter","message":"schema[notes] does not contain requested rank profile"}]}}`)
 			return true
 		}, sheaf.ErrInvalid, "no rank profile words_1_2_0_75"},
 	} {
@@ -96,11 +100,13 @@ func TestBackPressure(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				server.fault = failing("/docid/", c.times, c.status, c.after, "Rejecting execution due to overload: 256 requests already enqueued")
+				server.fault = failing("/docid/", c.times, c.status, c.after, "Rejecting execution due to overload: 256 "+
+					"requests already enqueued")
 				began := time.Now()
 				err = s.Write(t.Context(), store.Batch{Chunks: chunks})
 				took := time.Since(began)
-				if c.want == nil && err != nil || !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) || took < c.atLeast {
+				if c.want == nil && err != nil || !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) ||
+					took < c.atLeast {
 					t.Errorf("%v after %v, want %v that says %q after %v", err, took, c.want, c.says, c.atLeast)
 				}
 				if err == nil && len(server.kept()) != len(chunks) {
@@ -200,17 +206,22 @@ func TestWriteCut(t *testing.T) {
 func TestSearchFaults(t *testing.T) {
 	server, s := serving(t)
 	for what, c := range map[string]struct{ answer, says string }{
-		"degraded":     {`{"root":{"fields":{"totalCount":1},"coverage":{"coverage":50,"degraded":{"timeout":true}},"children":[]}}`, "50 % of the content"},
-		"soft timeout": {`{"root":{"fields":{"totalCount":1},"coverage":{"coverage":100,"degraded":{"timeout":true}},"children":[]}}`, "incomplete"},
-		"errors":       {`{"root":{"coverage":{"coverage":100},"errors":[{"code":12,"summary":"Timed out","message":"No time left"}]}}`, "No time left"},
-		"no coverage":  {`{"root":{"fields":{"totalCount":1}}}`, "coverage"},
-		"empty":        {`{}`, "coverage"},
-		"a list":       {`[1]`, "not what such a server says"},
-		"half":         {`{"root":{"children":[`, "not what such a server says"},
-		"no ID":        {result(1, `{"relevance":1,"fields":{}}`), "without an ID"},
-		"odd ID":       {result(1, hitOf("%zz", 1, "")), "a hit with the ID"},
-		"NaN":          {result(1, hitOf("n:a", `"NaN"`, "")), "relevance"},
-		"no fields":    {result(1, `{"relevance":1}`), "without an ID"},
+		"degraded": {
+			`{"root":{"fields":{"totalCount":1},"coverage":{"coverage":50,"degraded":{"timeout":true}},"children":[]}}`,
+			"50 % of the content"},
+		"soft timeout": {
+			`{"root":{"fields":{"totalCount":1},"coverage":{"coverage":100,"degraded":{"timeout":true}},"children":[]}}`,
+			"incomplete"},
+		"errors": {`{"root":{"coverage":{"coverage":100},"errors":[{"code":12,"summary":"Timed out","message":"No ` +
+			`time left"}]}}`, "No time left"},
+		"no coverage": {`{"root":{"fields":{"totalCount":1}}}`, "coverage"},
+		"empty":       {`{}`, "coverage"},
+		"a list":      {`[1]`, "not what such a server says"},
+		"half":        {`{"root":{"children":[`, "not what such a server says"},
+		"no ID":       {result(1, `{"relevance":1,"fields":{}}`), "without an ID"},
+		"odd ID":      {result(1, hitOf("%zz", 1, "")), "a hit with the ID"},
+		"NaN":         {result(1, hitOf("n:a", `"NaN"`, "")), "relevance"},
+		"no fields":   {result(1, `{"relevance":1}`), "without an ID"},
 	} {
 		server.found = func(object) string { return c.answer }
 		_, err := s.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"}))

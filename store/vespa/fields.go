@@ -137,7 +137,8 @@ func (a attribute) value(c sheaf.Columns) any {
 			list = append(list, folded(v.Text))
 		case a.form == formRelationships && v.Kind == sheaf.KindText:
 			if parts := strings.SplitN(v.Text, "__", 3); len(parts) == 3 {
-				list = append(list, map[string]string{"source": folded(parts[0]), "rel_type": folded(parts[1]), "target": folded(parts[2])})
+				list = append(list, map[string]string{"source": folded(parts[0]), "rel_type": folded(parts[1]),
+					"target": folded(parts[2])})
 			}
 		}
 	}

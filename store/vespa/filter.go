@@ -116,7 +116,8 @@ func (s *Store) filter(q *query, f sheaf.Filter) (string, error) {
 	case sheaf.Exists:
 		return "columns contains ({prefix:true}" + q.param(storekit.ColumnWord(f.Column)) + ")", nil
 	case sheaf.HasPrefix:
-		return "columns contains ({prefix:true}" + q.param(storekit.ColumnWord(f.Column)+storekit.PrefixWord(f.Prefix)) + ")", nil
+		return "columns contains ({prefix:true}" + q.param(storekit.ColumnWord(f.Column)+storekit.PrefixWord(f.Prefix)) + ")",
+			nil
 	}
 	return nothing, nil
 }
@@ -169,7 +170,8 @@ func (s *Store) between(q *query, f sheaf.Range) (string, error) {
 		return nothing, nil
 	}
 	if kind == sheaf.KindText {
-		return "", s.fault(sheaf.ErrUnsupported, "a range of texts in column %q: Vespa orders numbers alone: ask for values or a prefix, or use another store", f.Column)
+		return "", s.fault(sheaf.ErrUnsupported, "a range of texts in column %q: Vespa orders numbers alone: ask for "+
+			"values or a prefix, or use another store", f.Column)
 	}
 	parts := []string{"column contains " + q.param(storekit.ColumnWord(f.Column)+storekit.KindWord(kind))}
 	for _, bound := range []struct {

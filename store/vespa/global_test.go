@@ -37,18 +37,23 @@ func globally(t *testing.T, j *judge, dir string, now int64, inputs map[string]f
 	profile := "hybrid_search_semantic_base_3"
 	var hits []object
 	for _, d := range docs {
-		values := object{"attribute(boost)": d.Boost, "attribute(doc_updated_at)": d.Updated, "attribute(aggregated_chunk_boost_factor)": d.ChunkBoost, "now": now,
-			"query(decay_factor)": inputs["decay_factor"], "closeness(field,embeddings)": d.ContentVector, "closeness(field,title_embedding)": d.TitleVector}
-		features := object{"bm25(title)": d.TitleWords, "bm25(content)": d.ContentWords, "closeness(field,embeddings)": d.ContentVector, "closeness(field,title_embedding)": d.TitleVector}
+		values := object{"attribute(boost)": d.Boost, "attribute(doc_updated_at)": d.Updated,
+			"attribute(aggregated_chunk_boost_factor)": d.ChunkBoost, "now": now,
+			"query(decay_factor)": inputs["decay_factor"], "closeness(field,embeddings)": d.ContentVector,
+			"closeness(field,title_embedding)": d.TitleVector}
+		features := object{"bm25(title)": d.TitleWords, "bm25(content)": d.ContentWords,
+			"closeness(field,embeddings)": d.ContentVector, "closeness(field,title_embedding)": d.TitleVector}
 		for _, name := range []string{"document_boost", "recency_bias", "aggregated_chunk_boost", "title_vector_score"} {
 			var got struct{ Value float64 }
-			j.accept(t, object{"do": "function", "dir": dir, "schema": "notes", "profile": profile, "name": name, "values": values}, &got)
+			j.accept(t, object{"do": "function", "dir": dir, "schema": "notes", "profile": profile, "name": name,
+				"values": values}, &got)
 			features[name] = got.Value
 		}
 		hits = append(hits, object{"id": d.ID, "first": 0.0, "features": features})
 	}
 	var got ranked
-	j.accept(t, object{"do": "global", "dir": dir, "schema": "notes", "profile": profile, "inputs": inputs, "hits": hits}, &got)
+	j.accept(t, object{"do": "global", "dir": dir, "schema": "notes", "profile": profile, "inputs": inputs, "hits": hits},
+		&got)
 	return got
 }
 
@@ -72,7 +77,8 @@ func TestGlobalPhaseWorked(t *testing.T) {
 		Order []string
 	}
 	worked.Each(t, "onyx_vespa_global_phase.json", func(t *testing.T, in in, want want) {
-		got := globally(t, j, dir, in.Now, map[string]float64{"alpha": in.Alpha, "title_content_ratio": in.Ratio, "decay_factor": in.DecayFactor}, in.Docs)
+		got := globally(t, j, dir, in.Now, map[string]float64{"alpha": in.Alpha, "title_content_ratio": in.Ratio,
+			"decay_factor": in.DecayFactor}, in.Docs)
 		for _, w := range want.Docs {
 			if s, ok := got.Scores[w.ID]; !ok || math.Abs(s-w.Score) > 1e-9 {
 				t.Errorf("score of %s: %v, want %v", w.ID, s, w.Score)
@@ -124,12 +130,18 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 	}
 	always := func(signals) bool { return true }
 	content := leg(func(d signals) float64 { return d.ContentVector }, always)
-	title := rank.MaxLegs(rank.Leg{Hits: content}, rank.Leg{Hits: leg(func(d signals) float64 { return d.TitleVector }, always)}).Hits
+	title := rank.MaxLegs(rank.Leg{Hits: content},
+		rank.Leg{Hits: leg(func(d signals) float64 { return d.TitleVector }, always)}).Hits
 	out, err := rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
-		{Name: "content vector", Hits: content, Weight: alpha * (1 - ratio)}, {Name: "title vector", Hits: title, Weight: alpha * ratio},
+		{Name: "content vector", Hits: content, Weight: alpha * (1 - ratio)},
+		{Name: "title vector", Hits: title, Weight: alpha * ratio},
 		// A branch by words finds what holds one of them.
-		{Name: "content words", Hits: leg(func(d signals) float64 { return d.ContentWords }, func(d signals) bool { return d.ContentWords > 0 }), Weight: (1 - alpha) * (1 - ratio)},
-		{Name: "title words", Hits: leg(func(d signals) float64 { return d.TitleWords }, func(d signals) bool { return d.TitleWords > 0 }), Weight: (1 - alpha) * ratio},
+		{Name: "content words", Hits: leg(func(d signals) float64 { return d.ContentWords }, func(d signals) bool {
+			return d.ContentWords > 0
+		}), Weight: (1 - alpha) * (1 - ratio)},
+		{Name: "title words", Hits: leg(func(d signals) float64 { return d.TitleWords }, func(d signals) bool {
+			return d.TitleWords > 0
+		}), Weight: (1 - alpha) * ratio},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +152,8 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 	}
 	env := rank.Env{Facts: known, Now: time.Unix(now, 0)}
 	for _, stage := range []rank.Stage{rank.PropertyBoost{Name: "boost", Curve: rank.Feedback},
-		rank.Recency{Decay: decay, Floor: 0.75, Undated: rank.UndatedAge}, rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}} {
+		rank.Recency{Decay: decay, Floor: 0.75, Undated: rank.UndatedAge},
+		rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}} {
 		if out, err = stage.Apply(out, env); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +194,8 @@ func TestGlobalPhaseEqualsPlain(t *testing.T) {
 			}
 			docs = append(docs, d)
 		}
-		got := globally(t, j, dir, now, map[string]float64{"alpha": alpha, "title_content_ratio": ratio, "decay_factor": decay}, docs)
+		got := globally(t, j, dir, now, map[string]float64{"alpha": alpha, "title_content_ratio": ratio,
+			"decay_factor": decay}, docs)
 		want := plainly(t, now, alpha, ratio, decay, docs)
 		if len(got.Order) != len(want) {
 			t.Fatalf("seed %d: Vespa ranks %d of %d", seed, len(got.Order), len(want))
@@ -213,8 +227,10 @@ func TestFirstPhaseWorked(t *testing.T) {
 		}
 		for _, d := range in.Docs {
 			var got struct{ Value float64 }
-			j.accept(t, object{"do": "function", "dir": dir, "schema": "notes", "profile": profile, "name": "firstphase", "values": object{"query(title_content_ratio)": in.Ratio,
-				"bm25(title)": d.TitleWords, "bm25(content)": d.ContentWords, "closeness(field,embeddings)": d.ContentVector, "closeness(field,title_embedding)": d.TitleVector}}, &got)
+			j.accept(t, object{"do": "function", "dir": dir, "schema": "notes", "profile": profile, "name": "firstphase",
+				"values": object{"query(title_content_ratio)": in.Ratio,
+					"bm25(title)": d.TitleWords, "bm25(content)": d.ContentWords, "closeness(field,embeddings)": d.ContentVector,
+					"closeness(field,title_embedding)": d.TitleVector}}, &got)
 			if math.Abs(got.Value-want[d.ID]) > 1e-9 {
 				t.Errorf("first phase of %s: %v, want %v", d.ID, got.Value, want[d.ID])
 			}
@@ -238,7 +254,8 @@ func TestBestField(t *testing.T) {
 			sum, best = sum+weight*bm25, max(best, weight*bm25)
 		}
 		var got struct{ Value float64 }
-		j.accept(t, object{"do": "function", "dir": dir, "schema": "notes", "profile": s.o.wordsProfile(), "name": "firstphase", "values": values}, &got)
+		j.accept(t, object{"do": "function", "dir": dir, "schema": "notes", "profile": s.o.wordsProfile(),
+			"name": "firstphase", "values": values}, &got)
 		if want := best + tie*(sum-best); math.Abs(got.Value-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", values, got.Value, want)
 		}

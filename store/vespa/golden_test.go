@@ -79,7 +79,8 @@ func TestQueries(t *testing.T) {
 		}
 		all = append(all, one{r.Name, body})
 	}
-	hybrid := Hybrid{Words: sheaf.Match{Text: "green tea"}, Vector: []float32{0.6, 0.8, 0}, Alpha: 0.5, Ratio: 0.3, Decay: 0.5, TargetHits: 1000, Rerank: 1000, Limit: 10,
+	hybrid := Hybrid{Words: sheaf.Match{Text: "green tea"}, Vector: []float32{0.6, 0.8, 0}, Alpha: 0.5, Ratio: 0.3,
+		Decay: 0.5, TargetHits: 1000, Rerank: 1000, Limit: 10,
 		Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{text("public")}}}
 	for _, keyword := range []bool{false, true} {
 		if hybrid.Keyword = keyword; keyword {
@@ -118,8 +119,10 @@ func TestQueries(t *testing.T) {
 }
 
 // hostile are texts that would change a query if they were a part of it.
-var hostileTexts = []string{`"`, `'`, `\`, `") or true or (title contains "`, "x' or '1'='1", "@p0", "true)", "{targetHits:1}", "; drop", " | all(group(id))", "select * from sources *",
-	"a,b", "%20", "\x00\x01\x1f", "\xff\xfe", "\u2028", "\U0010ffff", "ﬀ", "İ", "日本", "userInput(@x)", "]})", "é\u0301", strings.Repeat("a", 5000), "", " ", "limit 0", "-5L"}
+var hostileTexts = []string{`"`, `'`, `\`, `") or true or (title contains "`, "x' or '1'='1", "@p0", "true)",
+	"{targetHits:1}", "; drop", " | all(group(id))", "select * from sources *",
+	"a,b", "%20", "\x00\x01\x1f", "\xff\xfe", "\u2028", "\U0010ffff", "ﬀ", "İ", "日本", "userInput(@x)", "]})", "é\u0301",
+	strings.Repeat("a", 5000), "", " ", "limit 0", "-5L"}
 
 // TestInjection: whatever texts stand in a request, Vespa's parser reads the same
 // operators as for plain texts.
@@ -130,7 +133,8 @@ func TestInjection(t *testing.T) {
 	request := func(v string) store.Request {
 		r := storetest.Words(sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "tea"}}})
 		values := []sheaf.Value{text(v)}
-		r.Filter = sheaf.And{sheaf.In{Column: v, Values: values}, sheaf.HasPrefix{Column: v, Prefix: v}, sheaf.Exists{Column: v},
+		r.Filter = sheaf.And{sheaf.In{Column: v, Values: values}, sheaf.HasPrefix{Column: v, Prefix: v},
+			sheaf.Exists{Column: v},
 			sheaf.Range{Column: v, Min: sheaf.NumberValue(1)}, sheaf.Not{Filter: sheaf.In{Column: "tag", Values: values}}}
 		r.Within = []sheaf.ID{sheaf.ID(v)}
 		return r
@@ -168,7 +172,8 @@ func TestInjection(t *testing.T) {
 			continue
 		}
 		terms := strings.Count(a.q.where, " contains ")
-		if got := read(r); strings.Count(got, "WordItem") != terms || strings.Contains(got, "Segment") || strings.Contains(got, "Phrase") {
+		if got := read(r); strings.Count(got, "WordItem") != terms || strings.Contains(got, "Segment") ||
+			strings.Contains(got, "Phrase") {
 			t.Errorf("words %.40q are read as %.300s, want %d words", v, got, terms)
 		}
 	}
@@ -178,7 +183,8 @@ func TestInjection(t *testing.T) {
 // a term, and leaves it as it is.
 func TestTermsStayWhole(t *testing.T) {
 	j := classes(t)
-	terms := []string{"a", "run", "2024", "v12", "x86", "c++", "naïve", "zzz", "zy", "東京", "get-item", "#tag", "\xff", strings.Repeat("long", 300), "i̇", "ß", "1.5e3", "zz61", "'s"}
+	terms := []string{"a", "run", "2024", "v12", "x86", "c++", "naïve", "zzz", "zy", "東京", "get-item", "#tag", "\xff",
+		strings.Repeat("long", 300), "i̇", "ß", "1.5e3", "zz61", "'s"}
 	r := rand.New(rand.NewPCG(7, 9))
 	for range 300 {
 		b := make([]byte, 1+r.IntN(12))
@@ -206,8 +212,10 @@ func TestTermsStayWhole(t *testing.T) {
 
 // chunk holds something in every field.
 func chunk() store.Chunk {
-	c := storetest.Chunk("notes:Tee/a b.md#käse", "title", "Green Tea", "body", "Steamed leaves, steamed C++ leaves.", "path", "Tee a b")
-	c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0, 0}, {0.6, 0.8, 0}}}, {Name: "title", Passages: [][]float32{{0, 0, 1}}}}
+	c := storetest.Chunk("notes:Tee/a b.md#käse", "title", "Green Tea", "body", "Steamed leaves, steamed C++ leaves.",
+		"path", "Tee a b")
+	c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0, 0}, {0.6, 0.8, 0}}},
+		{Name: "title", Passages: [][]float32{{0, 0, 1}}}}
 	list := func(name string, values ...sheaf.Value) {
 		c.Columns = append(c.Columns, store.Column{Name: name, Values: values})
 	}
@@ -260,10 +268,13 @@ func TestDocuments(t *testing.T) {
 				continue
 			}
 			c := storetest.Chunk("t:"+v+"#"+v, "title", v, "body", v)
-			for _, name := range []string{v, sheaf.ColumnAccess, sheaf.ColumnSet, sheaf.ColumnTag, sheaf.ColumnTenant, "onyx.relationships"} {
-				c.Columns = append(c.Columns, store.Column{Name: name, Values: []sheaf.Value{text(v), text(v + "__" + v + "__" + v)}})
+			for _, name := range []string{v, sheaf.ColumnAccess, sheaf.ColumnSet, sheaf.ColumnTag, sheaf.ColumnTenant,
+				"onyx.relationships"} {
+				c.Columns = append(c.Columns, store.Column{Name: name,
+					Values: []sheaf.Value{text(v), text(v + "__" + v + "__" + v)}})
 			}
-			j.accept(t, object{"do": "document", "dir": dir, "id": "id:sheaf:notes::" + hash(string(c.ID)), "body": s.document(&c, "TOKEN")}, nil)
+			j.accept(t, object{"do": "document", "dir": dir, "id": "id:sheaf:notes::" + hash(string(c.ID)),
+				"body": s.document(&c, "TOKEN")}, nil)
 		}
 	})
 }

@@ -60,8 +60,10 @@ func (s *Store) hybrid(h *Hybrid) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := &store.TextRequest{Query: h.Words, K1: s.o.K1, B: s.o.B, Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}
-	for _, req := range []store.Request{{Text: text, Filter: h.Filter, Within: h.Within, Limit: h.Limit}, {Vector: &store.VectorRequest{Vector: h.Vector}, Limit: h.Limit}} {
+	text := &store.TextRequest{Query: h.Words, K1: s.o.K1, B: s.o.B,
+		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}
+	for _, req := range []store.Request{{Text: text, Filter: h.Filter, Within: h.Within, Limit: h.Limit},
+		{Vector: &store.VectorRequest{Vector: h.Vector}, Limit: h.Limit}} {
 		if err := req.Validate(); err != nil {
 			return nil, err
 		}
@@ -89,7 +91,8 @@ func (s *Store) hybrid(h *Hybrid) (*query, error) {
 	if h.Keyword {
 		kind = "keyword"
 	}
-	maps.Copy(q.body, object{"hits": h.Limit, "presentation.summary": "hit", "ranking.profile": fmt.Sprintf("hybrid_search_%s_base_%d", kind, dims),
+	maps.Copy(q.body, object{"hits": h.Limit, "presentation.summary": "hit",
+		"ranking.profile":                 fmt.Sprintf("hybrid_search_%s_base_%d", kind, dims),
 		"ranking.globalPhase.rerankCount": h.Rerank, "input.query(query_embedding)": h.Vector, "input.query(alpha)": h.Alpha,
 		"input.query(title_content_ratio)": h.Ratio, "input.query(decay_factor)": h.Decay})
 	return q, nil
@@ -97,7 +100,8 @@ func (s *Store) hybrid(h *Hybrid) (*query, error) {
 
 // nearest is the operator that finds what is near the query's vector.
 func (s *Store) nearest(v store.VectorField, hits int) string {
-	return fmt.Sprintf("({targetHits:%d,approximate:%t}nearestNeighbor(%s, query_embedding))", hits, s.o.HNSW, vectorField(v.Name))
+	return fmt.Sprintf("({targetHits:%d,approximate:%t}nearestNeighbor(%s, query_embedding))", hits, s.o.HNSW,
+		vectorField(v.Name))
 }
 
 // Hybrid answers a query with one request and Vespa's own ranking in two phases. On

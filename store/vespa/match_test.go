@@ -151,8 +151,10 @@ func TestWordsMatch(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)
 	dir := written(t, s.o)
-	chunks := []store.Chunk{storetest.Chunk("t:0", "body", "green tea"), storetest.Chunk("t:1", "title", "Tea", "body", "coffee"),
-		storetest.Chunk("t:2", "body", "coffee"), storetest.Chunk("t:3", "path", "tea"), storetest.Chunk("t:4", "body", "C++ naïve")}
+	chunks := []store.Chunk{storetest.Chunk("t:0", "body", "green tea"),
+		storetest.Chunk("t:1", "title", "Tea", "body", "coffee"),
+		storetest.Chunk("t:2", "body", "coffee"), storetest.Chunk("t:3", "path", "tea"),
+		storetest.Chunk("t:4", "body", "C++ naïve")}
 	match := func(v string) sheaf.TextQuery { return sheaf.Match{Text: v} }
 	within := storetest.Words(match("tea"))
 	within.Within = []sheaf.ID{"t:1", "t:9"}
@@ -160,11 +162,13 @@ func TestWordsMatch(t *testing.T) {
 		req  store.Request
 		want string
 	}{
-		"any field":   {storetest.Words(match("teas")), "0 1"},
-		"one field":   {storetest.Words(sheaf.Match{Text: "tea", Field: "path"}), "3"},
-		"must":        {storetest.Words(sheaf.Bool{Must: []sheaf.TextQuery{match("tea"), match("coffee")}, Should: []sheaf.TextQuery{match("green")}}), "1"},
-		"should":      {storetest.Words(sheaf.Bool{Should: []sheaf.TextQuery{match("green"), match("coffee")}}), "0 1 2"},
-		"must not":    {storetest.Words(sheaf.Bool{Must: []sheaf.TextQuery{match("tea")}, MustNot: []sheaf.TextQuery{match("coffee")}}), "0"},
+		"any field": {storetest.Words(match("teas")), "0 1"},
+		"one field": {storetest.Words(sheaf.Match{Text: "tea", Field: "path"}), "3"},
+		"must": {storetest.Words(sheaf.Bool{Must: []sheaf.TextQuery{match("tea"), match("coffee")},
+			Should: []sheaf.TextQuery{match("green")}}), "1"},
+		"should": {storetest.Words(sheaf.Bool{Should: []sheaf.TextQuery{match("green"), match("coffee")}}), "0 1 2"},
+		"must not": {storetest.Words(sheaf.Bool{Must: []sheaf.TextQuery{match("tea")},
+			MustNot: []sheaf.TextQuery{match("coffee")}}), "0"},
 		"all but":     {storetest.Words(sheaf.Bool{MustNot: []sheaf.TextQuery{match("tea")}}), "2 3 4"},
 		"hexadecimal": {storetest.Words(match("c++ naive")), "4"},
 		"within":      {within, "1"},

@@ -49,7 +49,8 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	}
 	// What matches does not depend on how it is scored.
 	text := *req.Text
-	text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1, s.o.B
+	text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
+		s.o.B
 	w, err := s.words(q, &text, false)
 	if err != nil {
 		return 0, err
@@ -124,7 +125,8 @@ func (s *Store) supports(req *store.Request) error {
 	case req.CountsAmong():
 		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
 	case t.K1 != s.o.K1 || t.B != s.o.B:
-		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the application was made with %v and %v: ask for these, or deploy one made with those", t.K1, t.B, s.o.K1, s.o.B)
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the application was made with %v and %v: ask for these, or "+
+			"deploy one made with those", t.K1, t.B, s.o.K1, s.o.B)
 	}
 	return nil
 }
@@ -134,7 +136,8 @@ func (s *Store) vectorField(req *store.VectorRequest) (store.VectorField, bool, 
 	for _, v := range s.o.Vectors {
 		if v.Name == req.Field {
 			if v.Dims != len(req.Vector) {
-				return v, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, v.Dims)
+				return v, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field,
+					v.Dims)
 			}
 			return v, true, nil
 		}

@@ -73,7 +73,8 @@ func (s *Store) search(ctx context.Context, q *query) (*answer, error) {
 	case r.Coverage == nil:
 		return nil, s.nonsense("a result without its coverage")
 	case r.Coverage.Coverage < 100 || r.Coverage.Degraded != nil:
-		return nil, s.fault(sheaf.ErrUnavailable, "the search is incomplete: %d %% of the content answered: %.200s", r.Coverage.Coverage, r.Coverage.Degraded)
+		return nil, s.fault(sheaf.ErrUnavailable, "the search is incomplete: %d %% of the content answered: %.200s",
+			r.Coverage.Coverage, r.Coverage.Degraded)
 	}
 	return &out, nil
 }

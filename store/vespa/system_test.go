@@ -64,25 +64,28 @@ func TestSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: english(t), Vectors: []store.VectorField{
-		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()}, {Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
+		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
+		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = st.Close(), c.Close() })
-	_, err = ingest.Run(t.Context(), ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "doc", Root: documentation(t, now)}}, Embedder: embedder,
+	_, err = ingest.Run(t.Context(), ingest.Options{Catalog: c, Backend: st,
+		Trees: []catalog.Tree{{Name: "doc", Root: documentation(t, now)}}, Embedder: embedder,
 		Chunk: cut.Options{Chunker: "window", Window: cut.WindowOptions{Size: 192, TitlePrefix: true, MetadataSuffix: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	view := c.View()
 	t.Cleanup(view.Close)
-	searcher := &search.Searcher{Backend: st, Facts: view, Now: func() time.Time { return now }, Embed: func(ctx context.Context, text string) ([]float32, error) {
-		v, err := embedder.Embed(ctx, model.Query, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return v[0], nil
-	}}
+	searcher := &search.Searcher{Backend: st, Facts: view, Now: func() time.Time { return now },
+		Embed: func(ctx context.Context, text string) ([]float32, error) {
+			v, err := embedder.Embed(ctx, model.Query, []string{text})
+			if err != nil {
+				return nil, err
+			}
+			return v[0], nil
+		}}
 	p, err := profile.Load("onyx-vespa", profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +100,8 @@ func TestSystem(t *testing.T) {
 		t.Fatalf("%d branches", len(plan.Main.Branches))
 	}
 	for _, text := range []string{"reciprocal rank fusion", "how does a crash lose nothing?", "titles"} {
-		found, err := searcher.Search(t.Context(), parse.Parse(text, parse.Options{Limit: 1000, Now: now}), p, search.Options{Trace: true})
+		found, err := searcher.Search(t.Context(), parse.Parse(text, parse.Options{Limit: 1000, Now: now}), p,
+			search.Options{Trace: true})
 		if err != nil || found.Degraded || len(found.Hits) < 100 {
 			t.Fatalf("%s: %d hits, %v", text, len(found.Hits), err)
 		}

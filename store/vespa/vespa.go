@@ -142,7 +142,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // newStore has asked the server nothing yet; o is prepared.
 func newStore(o Options) *Store {
-	return &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(&o, o.URL), feeder: newFeeder(&o), calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
+	return &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(&o, o.URL), feeder: newFeeder(&o),
+		calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
 }
 
 // prepare fills in defaults and refuses what no server could take.
@@ -179,7 +180,8 @@ func (o *Options) validate() error {
 	case o.Analyzer == nil:
 		return sheaf.Invalidf("open vespa: no analyzer")
 	case !storekit.PlainName(o.Schema, "_", 100):
-		return sheaf.Invalidf("open vespa: schema %q: must be at most 100 lower-case letters, digits and underscores, a letter first", o.Schema)
+		return sheaf.Invalidf("open vespa: schema %q: must be at most 100 lower-case letters, digits and underscores, a "+
+			"letter first", o.Schema)
 	case !storekit.ValidBM25(o.K1, o.B):
 		return sheaf.Invalidf("open vespa: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
 	case o.Feeds < 1 || o.Feeds > 1000:
@@ -235,7 +237,8 @@ func (s *Store) verify(ctx context.Context) error {
 	case errors.As(err, &refused) && refused.status == http.StatusNotFound && refused.document:
 		return errEmpty
 	case errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusNotFound):
-		return s.fault(sheaf.ErrNotFound, "the application there has no schema %s: write one with sheaf export vespa-app DIR, and deploy it (vespa deploy DIR), or add the schemas to yours: %s", s.o.Schema, refused.reason)
+		return s.fault(sheaf.ErrNotFound, "the application there has no schema %s: write one with sheaf export vespa-app "+
+			"DIR, and deploy it (vespa deploy DIR), or add the schemas to yours: %s", s.o.Schema, refused.reason)
 	case err != nil:
 		return err
 	}
@@ -259,7 +262,8 @@ func (s *Store) compare(m meta) error {
 	for _, want := range s.o.Vectors {
 		i := slices.IndexFunc(m.Vectors, func(v store.VectorField) bool { return v.Name == want.Name })
 		if i < 0 {
-			return s.fault(sheaf.ErrInvalid, "the schema has no vector field %q: deploy another schema with it, and fill that", want.Name)
+			return s.fault(sheaf.ErrInvalid, "the schema has no vector field %q: deploy another schema with it, and fill that",
+				want.Name)
 		}
 		if err := m.Vectors[i].Same(want, "schema"); err != nil {
 			return fmt.Errorf("vespa %s: %w", s.o.Schema, err)
@@ -291,7 +295,8 @@ func (s *Store) verifySchema(ctx context.Context) error {
 		q.body["hits"], q.body["ranking.profile"] = 0, name
 		var refused *refusal
 		if _, err := s.search(ctx, q); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
-			return s.fault(sheaf.ErrInvalid, "the application there has no rank profile %s: it was made for other k1, b or dimensions; write it again with sheaf export vespa-app DIR and deploy it: %s", name, refused.reason)
+			return s.fault(sheaf.ErrInvalid, "the application there has no rank profile %s: it was made for other k1, b or "+
+				"dimensions; write it again with sheaf export vespa-app DIR and deploy it: %s", name, refused.reason)
 		} else if err != nil {
 			return err
 		}

@@ -88,7 +88,8 @@ func (s *recorded) document(w http.ResponseWriter, r *http.Request, body string)
 		fmt.Fprintf(w, `{"pathId":%q,"id":"id:sheaf:x::y","fields":%s`, r.URL.Path, strings.TrimPrefix(have, `{"fields":`))
 	case r.Method == "PUT" && !ok:
 		w.WriteHeader(http.StatusPreconditionFailed)
-		fmt.Fprintf(w, `{"pathId":%q,"message":"[UNKNOWN(251013) @ tcp/host:19112/default]: ReturnCode(TEST_AND_SET_CONDITION_FAILED, Document does not exist)"}`, r.URL.Path)
+		fmt.Fprintf(w, `{"pathId":%q,"message":"[UNKNOWN(251013) @ tcp/host:19112/default]: `+
+			`ReturnCode(TEST_AND_SET_CONDITION_FAILED, Document does not exist)"}`, r.URL.Path)
 	default:
 		if r.Method == "DELETE" {
 			delete(s.docs, r.URL.Path)
@@ -101,11 +102,14 @@ func (s *recorded) document(w http.ResponseWriter, r *http.Request, body string)
 
 // result is the answer of a search with hits, of which total match.
 func result(total int, hits ...string) string {
-	return fmt.Sprintf(`{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":%d},"coverage":{"coverage":100,"documents":9,"full":true,"nodes":1,"results":1,"resultsFull":1},"children":[%s]}}`, total, strings.Join(hits, ","))
+	return fmt.Sprintf(
+		`{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":%d},"coverage":{"coverage":100,"documents":9,"full":true,"nodes":1,"results":1,"resultsFull":1},"children":[%s]}}`, total, strings.Join(hits, ","))
 }
 
 func hitOf(id string, relevance any, features string) string {
-	return fmt.Sprintf(`{"id":"index:chunks/0/a","relevance":%v,"source":"chunks","fields":{"id":%q,"matchfeatures":{%s}}}`, relevance, id, features)
+	return fmt.Sprintf(
+		`{"id":"index:chunks/0/a","relevance":%v,"source":"chunks","fields":{"id":%q,"matchfeatures":{%s}}}`, relevance, id,
+		features)
 }
 
 // serving starts a server and opens a store of it.
@@ -137,7 +141,8 @@ func at(t testing.TB, handler http.Handler) Options {
 }
 
 // failing is a fault for one path, a number of times.
-func failing(path string, times, status int, header, message string) func(http.ResponseWriter, *http.Request, []byte) bool {
+func failing(path string, times, status int, header, message string) func(http.ResponseWriter, *http.Request,
+	[]byte) bool {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 		mu.Lock()
@@ -171,7 +176,8 @@ func TestOpen(t *testing.T) {
 	if err := again.Close(); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("close twice: %v", err)
 	}
-	if _, err := again.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"})); !errors.Is(err, sheaf.ErrUnavailable) {
+	if _, err := again.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"})); !errors.Is(err,
+		sheaf.ErrUnavailable) {
 		t.Errorf("search after close: %v", err)
 	}
 	german, err := analysis.New(analysis.Options{Language: "de"})
@@ -186,24 +192,30 @@ func TestOpen(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer":    {func(o *Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
-		"another k1":          {func(o *Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
-		"other dimensions":    {fields(store.VectorField{Name: "body", Model: "m", Dims: 4}), sheaf.ErrInvalid, "has 3 dimensions"},
-		"another model":       {fields(store.VectorField{Name: "body", Model: "n", Dims: 3}), sheaf.ErrInvalid, "made with the model m"},
-		"another field":       {fields(store.VectorField{Name: "face", Model: "m", Dims: 3}), sheaf.ErrInvalid, `no vector field "face"`},
-		"a field twice":       {fields(store.VectorField{Name: "body", Dims: 3}, store.VectorField{Name: "body", Dims: 3}), sheaf.ErrInvalid, "twice"},
-		"no dimensions":       {fields(store.VectorField{Name: "body"}), sheaf.ErrInvalid, "must be 1.."},
-		"nobody listens":      {func(o *Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
-		"no address":          {func(o *Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
-		"no configuration":    {func(o *Options) { o.Config = "ftp://x" }, sheaf.ErrInvalid, "http://"},
-		"no name":             {func(o *Options) { o.Schema = "notes where true" }, sheaf.ErrInvalid, "lower-case letters"},
-		"no analyzer":         {func(o *Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "no analyzer"},
-		"too many feeds":      {func(o *Options) { o.Feeds = 1001 }, sheaf.ErrInvalid, "1..1000"},
-		"nothing was put":     {func(o *Options) { o.Schema = "other"; o.ReadOnly = true }, sheaf.ErrNotFound, "nothing was written"},
-		"nothing to write to": {func(o *Options) { o.Schema = "other"; o.Existing = true }, sheaf.ErrNotFound, "nothing was written"},
-		"odd k1":              {func(o *Options) { o.K1 = math.NaN() }, sheaf.ErrInvalid, "k1 NaN"},
-		"an earlier record":   {func(o *Options) { o.Schema = "old" }, sheaf.ErrUnsupported, "version 99"},
-		"another's record":    {func(o *Options) { o.Schema = "foreign" }, sheaf.ErrInvalid, "not filled by this program"},
+		"another analyzer": {func(o *Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
+		"another k1":       {func(o *Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions": {fields(store.VectorField{Name: "body", Model: "m", Dims: 4}), sheaf.ErrInvalid,
+			"has 3 dimensions"},
+		"another model": {fields(store.VectorField{Name: "body", Model: "n", Dims: 3}), sheaf.ErrInvalid,
+			"made with the model m"},
+		"another field": {fields(store.VectorField{Name: "face", Model: "m", Dims: 3}), sheaf.ErrInvalid,
+			`no vector field "face"`},
+		"a field twice": {fields(store.VectorField{Name: "body", Dims: 3}, store.VectorField{Name: "body", Dims: 3}),
+			sheaf.ErrInvalid, "twice"},
+		"no dimensions":    {fields(store.VectorField{Name: "body"}), sheaf.ErrInvalid, "must be 1.."},
+		"nobody listens":   {func(o *Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":       {func(o *Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
+		"no configuration": {func(o *Options) { o.Config = "ftp://x" }, sheaf.ErrInvalid, "http://"},
+		"no name":          {func(o *Options) { o.Schema = "notes where true" }, sheaf.ErrInvalid, "lower-case letters"},
+		"no analyzer":      {func(o *Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "no analyzer"},
+		"too many feeds":   {func(o *Options) { o.Feeds = 1001 }, sheaf.ErrInvalid, "1..1000"},
+		"nothing was put": {func(o *Options) { o.Schema = "other"; o.ReadOnly = true }, sheaf.ErrNotFound,
+			"nothing was written"},
+		"nothing to write to": {func(o *Options) { o.Schema = "other"; o.Existing = true }, sheaf.ErrNotFound,
+			"nothing was written"},
+		"odd k1":            {func(o *Options) { o.K1 = math.NaN() }, sheaf.ErrInvalid, "k1 NaN"},
+		"an earlier record": {func(o *Options) { o.Schema = "old" }, sheaf.ErrUnsupported, "version 99"},
+		"another's record":  {func(o *Options) { o.Schema = "foreign" }, sheaf.ErrInvalid, "not filled by this program"},
 	} {
 		server.docs["/document/v1/sheaf/old_about/docid/about"] = `{"fields":{"about":"{\"sheaf\":99}"}}`
 		server.docs["/document/v1/sheaf/foreign_about/docid/about"] = `{"fields":{"about":"hello"}}`
@@ -219,7 +231,9 @@ func TestOpen(t *testing.T) {
 func (s *recorded) kept() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.docs)), func(p string) bool { return strings.Contains(p, "_about/") })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.docs)), func(p string) bool {
+		return strings.Contains(p, "_about/")
+	})
 }
 
 // atOnce is the most requests that were under way at a time.
@@ -262,7 +276,8 @@ func TestWrite(t *testing.T) {
 	if got := server.kept(); !slices.Equal(got, want) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
-	if len(server.searches) != 1 || !strings.Contains(fmt.Sprint(server.searches[0]["yql"]), "doc in (@p0) and !(write contains @p1)") || server.searches[0]["p0"] != hash("n:a.md") {
+	if len(server.searches) != 1 || !strings.Contains(fmt.Sprint(server.searches[0]["yql"]),
+		"doc in (@p0) and !(write contains @p1)") || server.searches[0]["p0"] != hash("n:a.md") {
 		t.Errorf("old chunks are looked for by %v", server.searches)
 	}
 	server.olds("n:a.md#x", "n:a.md#y")
@@ -274,14 +289,17 @@ func TestWrite(t *testing.T) {
 		t.Errorf("an empty batch: %v, %d requests", err, len(server.requests)-before)
 	}
 	for what, bad := range map[string]store.Chunk{
-		"no field":       storetest.Chunk("n:a#x", "blurb", "x"),
-		"no vectors":     {ID: "n:a#x", Doc: "n:a", Vectors: []store.Vectors{{Name: "face", Passages: [][]float32{{1, 0, 0}}}}},
-		"dimensions":     {ID: "n:a#x", Doc: "n:a", Vectors: []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}},
-		"without an ID":  {Doc: "n:a"},
-		"not of unit 1":  {ID: "n:a#x", Doc: "n:a", Vectors: []store.Vectors{{Name: "body", Passages: [][]float32{{1, 1, 1}}}}},
+		"no field": storetest.Chunk("n:a#x", "blurb", "x"),
+		"no vectors": {ID: "n:a#x", Doc: "n:a",
+			Vectors: []store.Vectors{{Name: "face", Passages: [][]float32{{1, 0, 0}}}}},
+		"dimensions":    {ID: "n:a#x", Doc: "n:a", Vectors: []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}},
+		"without an ID": {Doc: "n:a"},
+		"not of unit 1": {ID: "n:a#x", Doc: "n:a",
+			Vectors: []store.Vectors{{Name: "body", Passages: [][]float32{{1, 1, 1}}}}},
 		"field is twice": storetest.Chunk("n:a#x", "body", "x", "body", "y"),
 	} {
-		if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{bad}}); !errors.Is(err, sheaf.ErrInvalid) || len(server.requests) != before {
+		if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{bad}}); !errors.Is(err, sheaf.ErrInvalid) ||
+			len(server.requests) != before {
 			t.Errorf("%s: %v, %d requests", what, err, len(server.requests)-before)
 		}
 	}
@@ -298,9 +316,11 @@ func TestWritePartial(t *testing.T) {
 	server, s := serving(t)
 	server.fault = failing(s.path("n:bad#y"), 1, 400, "", "Could not parse field 'title'")
 	server.olds("n:bad#x")
-	err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("n:bad#x", "body", "a"), storetest.Chunk("n:bad#y", "body", "b"), storetest.Chunk("n:good#x", "body", "c")}})
+	err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("n:bad#x", "body", "a"),
+		storetest.Chunk("n:bad#y", "body", "b"), storetest.Chunk("n:good#x", "body", "c")}})
 	var partial *store.PartialError
-	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !strings.Contains(fmt.Sprint(partial.Rejected["n:bad"]), "Could not parse") {
+	if !errors.As(err, &partial) || len(partial.Rejected) != 1 ||
+		!strings.Contains(fmt.Sprint(partial.Rejected["n:bad"]), "Could not parse") {
 		t.Fatalf("%v", err)
 	}
 	if got := server.kept(); len(got) != 1 || got[0] != s.path("n:good#x") {
@@ -315,10 +335,12 @@ func TestWriteColumns(t *testing.T) {
 	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:a#x", Columns: columns}}); err != nil {
 		t.Fatal(err)
 	}
-	if len(server.requests) != 1 || !strings.HasPrefix(server.requests[0], "PUT "+s.path("n:a#x")+"?create=false&condition=notes.chunk") {
+	if len(server.requests) != 1 || !strings.HasPrefix(server.requests[0], "PUT "+s.path("n:a#x")+
+		"?create=false&condition=notes.chunk") {
 		t.Errorf("sent %q", server.requests)
 	}
-	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:none#x", Columns: columns}}); !errors.Is(err, sheaf.ErrNotFound) {
+	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:none#x", Columns: columns}}); !errors.Is(err,
+		sheaf.ErrNotFound) {
 		t.Errorf("columns of nothing: %v", err)
 	}
 	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{}}); !errors.Is(err, sheaf.ErrInvalid) {
@@ -329,7 +351,8 @@ func TestWriteColumns(t *testing.T) {
 func TestRetrieve(t *testing.T) {
 	server, s := serving(t)
 	server.found = func(object) string {
-		return result(3, hitOf("n:b.md", 4.4, `"bm25(title)":1.1,"bm25(content)":2.2`), hitOf("n:c%20d.md%23%C3%A4", 2.2, ``), hitOf("n:a.md", 4.4, ``))
+		return result(3, hitOf("n:b.md", 4.4, `"bm25(title)":1.1,"bm25(content)":2.2`), hitOf("n:c%20d.md%23%C3%A4", 2.2, ``),
+			hitOf("n:a.md", 4.4, ``))
 	}
 	req := storetest.Words(sheaf.Match{Text: "tea"})
 	got, err := s.Retrieve(t.Context(), req)
@@ -337,24 +360,29 @@ func TestRetrieve(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 4.4 / (k1 + 1); ties by ID.
-	if fmt.Sprint(got) != fmt.Sprint(sheaf.Ranking{{ID: "n:a.md", Score: 2}, {ID: "n:b.md", Score: 2}, {ID: "n:c d.md#ä", Score: 1}}) {
+	if fmt.Sprint(got) != fmt.Sprint(sheaf.Ranking{{ID: "n:a.md", Score: 2}, {ID: "n:b.md", Score: 2},
+		{ID: "n:c d.md#ä", Score: 1}}) {
 		t.Errorf("found %v", got)
 	}
 	parts, err := s.Explain(t.Context(), req, []sheaf.ID{"n:b.md", "n:none"})
-	if err != nil || parts[1] != nil || parts[0] == nil || math.Abs(parts[0].Value-2) > 1e-12 || math.Abs(parts[0].Recombine()-2) > 1e-12 || len(parts[0].Parts) != 2 {
+	if err != nil || parts[1] != nil || parts[0] == nil || math.Abs(parts[0].Value-2) > 1e-12 ||
+		math.Abs(parts[0].Recombine()-2) > 1e-12 || len(parts[0].Parts) != 2 {
 		t.Errorf("explained as %+v, %v", parts, err)
 	}
 	closeness := 1 / (1 + math.Acos(0.6))
 	near := store.Request{Limit: 2, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}}
 	server.found = func(object) string {
 		return result(2, hitOf("n:a", closeness, `"closest(embeddings)":{"type":"tensor<float>(t{})","cells":{"12":1.0}}`),
-			hitOf("n:b", closeness/2, `"closest(embeddings)":{"type":"tensor<float>(t{})","cells":[{"address":{"t":"3"},"value":1.0}]}`))
+			hitOf("n:b", closeness/2,
+				`"closest(embeddings)":{"type":"tensor<float>(t{})","cells":[{"address":{"t":"3"},"value":1.0}]}`))
 	}
 	got, err = s.Retrieve(t.Context(), near)
-	if err != nil || len(got) != 2 || math.Abs(got[0].Score-0.6) > 1e-9 || got[0].Passage != 12 || got[1].Passage != 3 || got[1].Score >= got[0].Score {
+	if err != nil || len(got) != 2 || math.Abs(got[0].Score-0.6) > 1e-9 || got[0].Passage != 12 || got[1].Passage != 3 ||
+		got[1].Score >= got[0].Score {
 		t.Errorf("near: %v, %v", got, err)
 	}
-	if parts, err := s.Explain(t.Context(), near, []sheaf.ID{"n:a"}); err != nil || parts[0] == nil || parts[0].Value != got[0].Score {
+	if parts, err := s.Explain(t.Context(), near, []sheaf.ID{"n:a"}); err != nil || parts[0] == nil ||
+		parts[0].Value != got[0].Score {
 		t.Errorf("near is explained as %+v, %v", parts, err)
 	}
 	server.found = func(body object) string {
@@ -380,16 +408,22 @@ func TestRetrieve(t *testing.T) {
 func TestHybrid(t *testing.T) {
 	server, s := serving(t)
 	server.found = func(object) string {
-		return result(2, hitOf("n:a", 0.9, `"document_boost":1.5,"recency_bias":0.8,"aggregated_chunk_boost":1.0,"closest(embeddings)":{"cells":{"2":1.0}}`), hitOf("n:b", 0.1, ""))
+		return result(2, hitOf("n:a", 0.9,
+			`"document_boost":1.5,"recency_bias":0.8,"aggregated_chunk_boost":1.0,"closest(embeddings)":{"cells":{"2":1.0}}`),
+			hitOf("n:b", 0.1, ""))
 	}
-	h := Hybrid{Words: sheaf.Match{Text: "tea"}, Vector: []float32{1, 0, 0}, Alpha: 0.5, Ratio: 0.3, Decay: 0.5, TargetHits: 100, Rerank: 50, Limit: 2}
+	h := Hybrid{Words: sheaf.Match{Text: "tea"}, Vector: []float32{1, 0, 0}, Alpha: 0.5, Ratio: 0.3, Decay: 0.5,
+		TargetHits: 100, Rerank: 50, Limit: 2}
 	got, err := s.Hybrid(t.Context(), h)
-	if err != nil || len(got) != 2 || got[0].ID != "n:a" || got[0].Score != 0.9 || got[0].Passage != 2 || math.Abs(got[0].Explanation.Recombine()-0.9) > 1e-12 || len(got[0].Explanation.Parts) != 4 {
+	if err != nil || len(got) != 2 || got[0].ID != "n:a" || got[0].Score != 0.9 || got[0].Passage != 2 ||
+		math.Abs(got[0].Explanation.Recombine()-0.9) > 1e-12 || len(got[0].Explanation.Parts) != 4 {
 		t.Errorf("found %+v, %v", got, err)
 	}
 	for what, change := range map[string]func(*Hybrid){
-		"alpha": func(h *Hybrid) { h.Alpha = math.NaN() }, "ratio": func(h *Hybrid) { h.Ratio = 1.1 }, "decay": func(h *Hybrid) { h.Decay = -1 },
-		"target": func(h *Hybrid) { h.TargetHits = 0 }, "target below rerank": func(h *Hybrid) { h.TargetHits = 49 }, "rerank": func(h *Hybrid) { h.Rerank = 1 << 20 }, "limit": func(h *Hybrid) { h.Limit = 51 },
+		"alpha": func(h *Hybrid) { h.Alpha = math.NaN() }, "ratio": func(h *Hybrid) { h.Ratio = 1.1 },
+		"decay":  func(h *Hybrid) { h.Decay = -1 },
+		"target": func(h *Hybrid) { h.TargetHits = 0 }, "target below rerank": func(h *Hybrid) { h.TargetHits = 49 },
+		"rerank": func(h *Hybrid) { h.Rerank = 1 << 20 }, "limit": func(h *Hybrid) { h.Limit = 51 },
 		"dimensions": func(h *Hybrid) { h.Vector = []float32{1} }, "no vector": func(h *Hybrid) { h.Vector = nil },
 	} {
 		bad := h
@@ -448,21 +482,25 @@ func TestUnsupported(t *testing.T) {
 		req  store.Request
 		says string
 	}{
-		"phrase":      {words(sheaf.Phrase{Text: "green tea"}, nil), "phrases"},
-		"prefix":      {words(sheaf.Prefix{Text: "te"}, nil), "prefixes"},
-		"fuzzy":       {words(sheaf.Fuzzy{Text: "tea", Distance: 1}, nil), "fuzzy"},
-		"character":   {words(sheaf.Match{Text: "猫"}, nil), "single characters"},
-		"nested":      {words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Bool{Must: []sheaf.TextQuery{tea, sheaf.Match{Text: "leaf"}}}}}, nil), "nest"},
-		"odd weights": {words(sheaf.Bool{Should: []sheaf.TextQuery{tea, sheaf.Boost{Query: sheaf.Match{Text: "leaf"}, Factor: 0.123456}}}, nil), "repeating"},
-		"bm25f":       {words(tea, func(r *store.Request) { r.Text.Combine = store.CombineBM25F }), "bm25f"},
-		"k1":          {words(tea, func(r *store.Request) { r.Text.K1 = 0.9 }), "made with 1.2"},
+		"phrase":    {words(sheaf.Phrase{Text: "green tea"}, nil), "phrases"},
+		"prefix":    {words(sheaf.Prefix{Text: "te"}, nil), "prefixes"},
+		"fuzzy":     {words(sheaf.Fuzzy{Text: "tea", Distance: 1}, nil), "fuzzy"},
+		"character": {words(sheaf.Match{Text: "猫"}, nil), "single characters"},
+		"nested": {words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Bool{Must: []sheaf.TextQuery{tea,
+			sheaf.Match{Text: "leaf"}}}}}, nil), "nest"},
+		"odd weights": {words(sheaf.Bool{Should: []sheaf.TextQuery{tea,
+			sheaf.Boost{Query: sheaf.Match{Text: "leaf"}, Factor: 0.123456}}}, nil), "repeating"},
+		"bm25f": {words(tea, func(r *store.Request) { r.Text.Combine = store.CombineBM25F }), "bm25f"},
+		"k1":    {words(tea, func(r *store.Request) { r.Text.K1 = 0.9 }), "made with 1.2"},
 		"candidates": {words(tea, func(r *store.Request) {
 			r.Text.Statistics, r.Filter = store.StatisticsCandidates, sheaf.Exists{Column: "tag"}
 		}), "candidates"},
-		"range of texts": {words(tea, func(r *store.Request) { r.Filter = sheaf.Range{Column: "tag", Min: text("a")} }), "range of texts"},
+		"range of texts": {words(tea, func(r *store.Request) { r.Filter = sheaf.Range{Column: "tag", Min: text("a")} }),
+			"range of texts"},
 	} {
 		_, err := s.Retrieve(t.Context(), c.req)
-		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "vespa notes") {
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), c.says) ||
+			!strings.Contains(err.Error(), "vespa notes") {
 			t.Errorf("%s: %v, want unsupported that says %q", what, err, c.says)
 		}
 	}
@@ -549,7 +587,8 @@ func TestDeploy(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	want := []string{"hosts.xml", "schemas/notes.sd", "schemas/notes_about.sd", "search/query-profiles/default.xml", "services.xml"}
+	want := []string{"hosts.xml", "schemas/notes.sd", "schemas/notes_about.sd", "search/query-profiles/default.xml",
+		"services.xml"}
 	if deployed != 1 || !slices.Equal(names, want) {
 		t.Errorf("deployed %d times, %q", deployed, names)
 	}
@@ -603,7 +642,9 @@ func TestDrop(t *testing.T) {
 	if err := Drop(t.Context(), Options{URL: front.URL, Schema: "notes"}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true", "DELETE /document/v1/sheaf/notes/docid/?selection=true&continuation=AA%2F%3D", "DELETE /document/v1/sheaf/notes_about/docid/?selection=true"}
+	want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true",
+		"DELETE /document/v1/sheaf/notes/docid/?selection=true&continuation=AA%2F%3D",
+		"DELETE /document/v1/sheaf/notes_about/docid/?selection=true"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("sent %q, want %q", paths, want)
 	}

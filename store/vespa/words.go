@@ -33,7 +33,8 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	out := words{weights: map[string]float64{}, scale: 1}
 	for _, f := range plan.Fields {
 		if !slices.Contains(sheaf.Fields[:], f.Name) {
-			return out, sheaf.Invalidf("request: there is no field %q: must be one of %s", f.Name, strings.Join(sheaf.Fields[:], ", "))
+			return out, sheaf.Invalidf("request: there is no field %q: must be one of %s", f.Name,
+				strings.Join(sheaf.Fields[:], ", "))
 		}
 		out.weights[wordField(f.Name)] = f.Weight
 	}
@@ -94,7 +95,8 @@ func (s *Store) scale(root storekit.Flat) (float64, error) {
 			return scale, nil
 		}
 	}
-	return 0, s.fault(sheaf.ErrUnsupported, "words that count %v: Vespa's BM25 knows no weights of words, and repeating them up to %d times makes no such ratio: use simpler ones, or another store", factors, maxRepeats)
+	return 0, s.fault(sheaf.ErrUnsupported, "words that count %v: Vespa's BM25 knows no weights of words, and "+
+		"repeating them up to %d times makes no such ratio: use simpler ones, or another store", factors, maxRepeats)
 }
 
 // writer writes terms as conditions.

@@ -94,7 +94,8 @@ func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token
 			err = s.feeder.Call(ctx, "POST", s.path(id), storekit.Bytes{Type: "application/json", Data: body}, nil)
 		}
 		var refused *refusal
-		if err == nil || errors.As(err, &refused) && refused.status != http.StatusBadRequest && refused.status != http.StatusRequestEntityTooLarge ||
+		if err == nil || errors.As(err, &refused) && refused.status != http.StatusBadRequest &&
+			refused.status != http.StatusRequestEntityTooLarge ||
 			refused == nil && !errors.Is(err, sheaf.ErrInvalid) {
 			return err
 		}
@@ -178,7 +179,8 @@ func (s *Store) WriteColumns(ctx context.Context, changes []store.ColumnChange) 
 			path := s.path(id) + "?create=false&condition=" + url.QueryEscape(s.o.Schema+".chunk=='"+hash(string(id))+"'")
 			err := s.feeder.Call(ctx, "PUT", path, update(&store.Chunk{ID: id, Columns: byID[id]}), nil)
 			var refused *refusal
-			if errors.As(err, &refused) && (refused.status == http.StatusNotFound || refused.status == http.StatusPreconditionFailed) {
+			if errors.As(err, &refused) && (refused.status == http.StatusNotFound ||
+				refused.status == http.StatusPreconditionFailed) {
 				return fmt.Errorf("vespa %s: write columns of %s: %w: there is no such chunk", s.o.Schema, id, sheaf.ErrNotFound)
 			}
 			return err

@@ -16,11 +16,12 @@ import (
 
 // newClient sends requests to the server of o.
 func newClient(o Options) *storekit.Client {
-	return &storekit.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
-		if o.Key != "" {
-			req.Header.Set("Authorization", "Bearer "+o.Key)
-		}
-	}}
+	return &storekit.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal,
+		Authorize: func(req *http.Request) {
+			if o.Key != "" {
+				req.Header.Set("Authorization", "Bearer "+o.Key)
+			}
+		}}
 }
 
 // refusal puts an answer that is no success into our categories. A server without any class
@@ -46,9 +47,11 @@ func (a *said[T]) forbidden() bool {
 // of is the data of an answer.
 func (a *said[T]) of(s *Store) (T, error) {
 	if a.forbidden() {
-		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
+		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or "+
+			"name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
 	}
-	if len(a.Errors) > 0 && strings.HasPrefix(a.Errors[0].Message, "Cannot query field \""+s.o.Class) && strings.Contains(a.Errors[0].Message, "Obj\".") {
+	if len(a.Errors) > 0 && strings.HasPrefix(a.Errors[0].Message, "Cannot query field \""+s.o.Class) &&
+		strings.Contains(a.Errors[0].Message, "Obj\".") {
 		return a.Data, s.fault(sheaf.ErrNotFound, "there is no such class: %.300s", a.Errors[0].Message)
 	}
 	if len(a.Errors) > 0 {

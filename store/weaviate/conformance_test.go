@@ -35,7 +35,8 @@ var classes atomic.Int64
 
 // options are those of a new, empty store, which the end of the test removes.
 func options(t testing.TB) weaviate.Options {
-	o := weaviate.Options{URL: server(t), Key: os.Getenv("SHEAF_TEST_WEAVIATE_KEY"), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: storetest.Analyzer(t, "en")}
+	o := weaviate.Options{URL: server(t), Key: os.Getenv("SHEAF_TEST_WEAVIATE_KEY"),
+		Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: storetest.Analyzer(t, "en")}
 	t.Cleanup(func() {
 		if err := weaviate.Drop(context.Background(), o); err != nil {
 			t.Error(err)
@@ -46,7 +47,8 @@ func options(t testing.TB) weaviate.Options {
 
 // stores opens stores for one test.
 func stores() *storetest.Stores[weaviate.Options] {
-	return &storetest.Stores[weaviate.Options]{New: options, With: func(ctx context.Context, o weaviate.Options) (store.Backend, error) { return weaviate.Open(ctx, o) }}
+	return &storetest.Stores[weaviate.Options]{New: options,
+		With: func(ctx context.Context, o weaviate.Options) (store.Backend, error) { return weaviate.Open(ctx, o) }}
 }
 
 // lacks tells what the server does not compute.
@@ -95,14 +97,18 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer":    {func(o *weaviate.Options) { o.Analyzer = storetest.Analyzer(t, "de") }, store.ErrMadeOtherwise, "made with the analyzer"},
-		"another k1":          {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
-		"other dimensions":    {func(o *weaviate.Options) { o.Vectors = []store.VectorField{{Name: "body", Dims: 5}} }, sheaf.ErrInvalid, "3 dimensions"},
-		"nobody listens":      {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
-		"no address":          {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
-		"no name":             {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
-		"nothing to read":     {func(o *weaviate.Options) { o.Class = "NeverMade"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such class"},
-		"nothing to write to": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Existing = true }, sheaf.ErrNotFound, "no such class"},
+		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = storetest.Analyzer(t, "de") },
+			store.ErrMadeOtherwise, "made with the analyzer"},
+		"another k1": {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions": {func(o *weaviate.Options) { o.Vectors = []store.VectorField{{Name: "body", Dims: 5}} },
+			sheaf.ErrInvalid, "3 dimensions"},
+		"nobody listens": {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":     {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
+		"no name":        {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
+		"nothing to read": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.ReadOnly = true }, sheaf.ErrNotFound,
+			"no such class"},
+		"nothing to write to": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Existing = true }, sheaf.ErrNotFound,
+			"no such class"},
 	} {
 		bad := o
 		c.change(&bad)
@@ -137,7 +143,8 @@ func TestBadAnswers(t *testing.T) {
 		"slow":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		front := httptest.NewServer(answer)
-		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X", Analyzer: storetest.Analyzer(t, "en"), Timeout: 2 * time.Second})
+		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X",
+			Analyzer: storetest.Analyzer(t, "en"), Timeout: 2 * time.Second})
 		if !errors.Is(err, sheaf.ErrUnavailable) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -156,7 +163,9 @@ func behind(t *testing.T, o weaviate.Options) func(address string) store.Backend
 // TestPatience: a server that is busy or hangs up is asked again.
 func TestPatience(t *testing.T) {
 	o := options(t)
-	storetest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/v1/schema") })
+	storetest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool {
+		return !strings.HasPrefix(r.URL.Path, "/v1/schema")
+	})
 }
 
 // TestPatienceEnds: a server that stays away, answers nonsense or not at all is
@@ -173,7 +182,9 @@ func TestPatienceEnds(t *testing.T) {
 // large by itself named.
 func TestTooLarge(t *testing.T) {
 	o := options(t)
-	storetest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool { return r.Method == "POST" && r.URL.Path == "/v1/batch/objects" })
+	storetest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool {
+		return r.Method == "POST" && r.URL.Path == "/v1/batch/objects"
+	})
 }
 
 // TestRightsInBatches: a server that forgets in a batch of queries whose key it was, as
@@ -181,7 +192,8 @@ func TestTooLarge(t *testing.T) {
 // says so.
 func TestRightsInBatches(t *testing.T) {
 	o := options(t)
-	const refused = `{"data":{"Get":{"X":null}},"errors":[{"message":"rbac: authorization, forbidden action: user 'anonymous' has insufficient permissions to read_data"}]}`
+	const refused = `{"data":{"Get":{"X":null}},"errors":[{"message":"rbac: authorization, forbidden action: user ` +
+		`'anonymous' has insufficient permissions to read_data"}]}`
 	var closed atomic.Bool
 	b := behind(t, o)(storetest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		switch {
@@ -207,7 +219,8 @@ func TestRightsInBatches(t *testing.T) {
 		t.Errorf("found %v, %v", found, err)
 	}
 	closed.Store(true)
-	if _, err := b.Retrieve(t.Context(), req); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "let the key read and write the class "+o.Class) {
+	if _, err := b.Retrieve(t.Context(), req); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(fmt.Sprint(err), "let the key read and write the class "+o.Class) {
 		t.Errorf("without the right: %v", err)
 	}
 }
@@ -230,7 +243,8 @@ func TestAnswersWithoutHits(t *testing.T) {
 		return true
 	})).(*weaviate.Store)
 	defer b.Close()
-	if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("t:a", "body", "steadfast", "title", "steadfast")}}); err != nil {
+	if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("t:a", "body", "steadfast", "title",
+		"steadfast")}}); err != nil {
 		t.Fatal(err)
 	}
 	req := storetest.Words(sheaf.Match{Text: "steadfast"})
@@ -238,7 +252,8 @@ func TestAnswersWithoutHits(t *testing.T) {
 	text := *req.Text
 	text.Fields = []store.FieldWeight{{Name: "body", Weight: 1}, {Name: "title", Weight: 2}}
 	two.Text = &text
-	for _, answer := range []string{"{}", `{"data":null}`, `{"data":{}}`, `{"data":{"Get":null}}`, `{"data":{"Get":{"Other":[]}}}`} {
+	for _, answer := range []string{"{}", `{"data":null}`, `{"data":{}}`, `{"data":{"Get":null}}`,
+		`{"data":{"Get":{"Other":[]}}}`} {
 		said.Store(answer)
 		calls := map[string]func() error{
 			"search":        func() error { _, err := b.Retrieve(t.Context(), req); return err },

@@ -57,7 +57,8 @@ func (s *Store) examineClock(ctx context.Context) store.Finding {
 	case err != nil:
 		out.Found, out.Err = "", err
 	case skew > store.MaxSkew:
-		out.Err = fmt.Errorf("weaviate: %w: the clocks differ by more than %v: set both from the network", sheaf.ErrInvalid, store.MaxSkew)
+		out.Err = fmt.Errorf("weaviate: %w: the clocks differ by more than %v: set both from the network", sheaf.ErrInvalid,
+			store.MaxSkew)
 	}
 	return out
 }

@@ -50,15 +50,17 @@ func empty(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	if n := len(schema.Classes); n > 0 {
-		t.Fatalf("the server at %s holds %d classes, such as %s: update with one that is empty (scripts/servers/weaviate.sh)", url, n, schema.Classes[0].Class)
+		t.Fatalf("the server at %s holds %d classes, such as %s: update with one that is empty (scripts/servers/weaviate.sh)",
+			url, n, schema.Classes[0].Class)
 	}
 }
 
 // TestHollowAnswers: what Weaviate's answers may lack. It needs no server.
 func TestHollowAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
-		s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "Golden", Client: client, Analyzer: storetest.Analyzer(t, "en"),
-			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "Golden", Client: client,
+			Analyzer: storetest.Analyzer(t, "en"),
+			Vectors:  []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
 		if err != nil {
 			t.Fatal(err)
 		}

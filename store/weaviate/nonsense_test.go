@@ -19,8 +19,11 @@ func TestNonsense(t *testing.T) {
 		`null`:           "is that weaviate?",
 		`{"classes":[]}`: "took the class and does not have it",
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
-		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: server.URL, Class: "Nonsense", Analyzer: storetest.Analyzer(t, "en")})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(answer))
+		}))
+		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: server.URL, Class: "Nonsense",
+			Analyzer: storetest.Analyzer(t, "en")})
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", answer, err, want)
 		}

@@ -97,7 +97,8 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 		case a.how != "":
 			score, err := strconv.ParseFloat(o.Additional.Score, 64)
 			if err != nil {
-				return out, s.fault(sheaf.ErrUnavailable, "a score of %q: the answer is not what such a server says", o.Additional.Score)
+				return out, s.fault(sheaf.ErrUnavailable, "a score of %q: the answer is not what such a server says",
+					o.Additional.Score)
 			}
 			h.Score = score
 		}

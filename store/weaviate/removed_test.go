@@ -30,7 +30,8 @@ func TestRemoved(t *testing.T) {
 	if err := weaviate.Drop(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
+	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err,
+		sheaf.ErrNotFound) {
 		t.Errorf("found %v, %v", got, err)
 	}
 }

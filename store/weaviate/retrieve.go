@@ -62,7 +62,8 @@ func (s *Store) counting(req store.Request) (asked, error) {
 	if req.Text != nil {
 		// What matches does not depend on how it is scored.
 		text := *req.Text
-		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1, s.o.B
+		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
+			s.o.B
 		req.Text = &text
 	}
 	return s.prepare(&req)
@@ -118,7 +119,8 @@ func (s *Store) Supports(req store.Request) error {
 	case req.CountsAmong():
 		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
 	case t.K1 != s.o.K1 || t.B != s.o.B:
-		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the class was made with %v and %v: ask for these, or fill a class made with those", t.K1, t.B, s.o.K1, s.o.B)
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the class was made with %v and %v: ask for these, or fill a "+
+			"class made with those", t.K1, t.B, s.o.K1, s.o.B)
 	}
 	return nil
 }
@@ -148,7 +150,8 @@ func (s *Store) prepare(req *store.Request) (asked, error) {
 	case !ok:
 		a.where = nothing
 	case v.Dims != len(req.Vector.Vector):
-		return a, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector.Vector), req.Vector.Field, v.Dims)
+		return a, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector.Vector),
+			req.Vector.Field, v.Dims)
 	}
 	a.class, a.meaning = s.passageClass(req.Vector.Field), true
 	a.how = "nearVector:{vector:" + numbers(req.Vector.Vector) + "}"
@@ -236,9 +239,11 @@ func (s *Store) plain(n storekit.Node, plan storekit.Plan) ([]storekit.Term, con
 		}
 		return terms, or(any...), nil
 	case storekit.Phrase:
-		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, as words of several parts are: leave out the quotation marks, or the mark or field before the word, or use another store")
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, as words of several parts are: leave out the "+
+			"quotation marks, or the mark or field before the word, or use another store")
 	case storekit.Expand:
-		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts without spaces: use another store")
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts "+
+			"without spaces: use another store")
 	}
 	return nil, nothing, s.fault(sheaf.ErrUnsupported, "words that nest more than one deep: use another store")
 }
@@ -289,7 +294,8 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 			}
 		}
 		w := plan.Fields[g.field]
-		l := list{field: g.field, weight: w.Weight * g.factor, words: strings.Join(text, " "), property: textProperty(w.Name), factor: g.factor}
+		l := list{field: g.field, weight: w.Weight * g.factor, words: strings.Join(text, " "), property: textProperty(w.Name),
+			factor: g.factor}
 		l.how = "bm25:{query:" + quote(l.words) + " properties:[" + quote(l.property) + "]}"
 		a.lists = append(a.lists, l)
 	}
@@ -446,7 +452,8 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 			}
 			a.where, a.want = and(where, not(anyOf("chunk", seen))), s.guess(a.class, limit-len(before))
 		default:
-			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the filter or the query narrower", MaxLimit*(left+1), limit)
+			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the "+
+				"filter or the query narrower", MaxLimit*(left+1), limit)
 		}
 	}
 }

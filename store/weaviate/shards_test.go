@@ -24,7 +24,8 @@ func TestShards(t *testing.T) {
 			text += " kite"
 		}
 		c := storetest.Chunk(fmt.Sprintf("t:%d.md", i), "body", text)
-		c.Vectors = []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{float32(math.Cos(float64(i))), float32(math.Sin(float64(i)))}}}}
+		c.Vectors = []store.Vectors{{Name: store.VectorBody,
+			Passages: [][]float32{{float32(math.Cos(float64(i))), float32(math.Sin(float64(i)))}}}}
 		chunks = append(chunks, c)
 	}
 	near := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: []float32{1, 0}}}
@@ -60,7 +61,8 @@ func TestShards(t *testing.T) {
 		if err := b.Delete(t.Context(), []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}); err != nil {
 			t.Fatal(err)
 		}
-		if count, err := b.(store.Counter).Count(t.Context(), storetest.Words(sheaf.Match{Text: "heron"})); err != nil || count != 56 {
+		if count, err := b.(store.Counter).Count(t.Context(), storetest.Words(sheaf.Match{Text: "heron"})); err != nil ||
+			count != 56 {
 			t.Errorf("%d shards: %d chunks after a deletion, %v", shards, count, err)
 		}
 	}

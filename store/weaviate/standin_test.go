@@ -52,8 +52,9 @@ var (
 	getQuery    = regexp.MustCompile(`^{Get{(\w+)\(limit:(\d+) (.*)\){([^{}]*(?:{\w+})?)}}}$`)
 	wordsQuery  = regexp.MustCompile(`^bm25:{query:"([^"]*)" properties:\["(\w+)"\]}`)
 	vectorQuery = regexp.MustCompile(`^nearVector:{vector:(\[[^\]]*\])}`)
-	chunkFilter = regexp.MustCompile(`^(?: where:({operator:Not operands:\[)?{path:\["chunk"\] operator:ContainsAny valueText:(\[[^\]]*\])}(?:\]})?)?$`)
-	countQuery  = regexp.MustCompile(`^{Aggregate{(\w+)(?:\(.*\))?{meta{count}}}}$`)
+	chunkFilter = regexp.MustCompile(`^(?: where:({operator:Not operands:\[)?{path:\["chunk"\] operator:ContainsAny ` +
+		`valueText:(\[[^\]]*\])}(?:\]})?)?$`)
+	countQuery = regexp.MustCompile(`^{Aggregate{(\w+)(?:\(.*\))?{meta{count}}}}$`)
 )
 
 // RoundTrip implements [http.RoundTripper].
@@ -108,12 +109,14 @@ func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
 		s.t.Errorf("the stand-in does not know %s", what)
 	}
 	out, err := json.Marshal(answer)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(out)), Request: req}, err
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(out)),
+		Request: req}, err
 }
 
 func (s *standIn) answer(query string) any {
 	if m := countQuery.FindStringSubmatch(query); m != nil {
-		return map[string]any{"data": map[string]any{"Aggregate": map[string]any{m[1]: []any{map[string]any{"meta": map[string]any{"count": 0}}}}}}
+		return map[string]any{"data": map[string]any{"Aggregate": map[string]any{m[1]: []any{map[string]any{
+			"meta": map[string]any{"count": 0}}}}}}
 	}
 	m := getQuery.FindStringSubmatch(query)
 	if m == nil {
@@ -197,7 +200,8 @@ func (s *standIn) answer(query string) any {
 func standing(t *testing.T) (*weaviate.Store, *standIn) {
 	t.Helper()
 	server := &standIn{t: t, objects: map[string][]kept{}}
-	s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "StandIn", Client: &http.Client{Transport: server}, Analyzer: storetest.Analyzer(t, "en"),
+	s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "StandIn",
+		Client: &http.Client{Transport: server}, Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +226,8 @@ func TestNearestOfManyPassages(t *testing.T) {
 			v := store.Vectors{Name: "body"}
 			for range n {
 				// Few directions, so that many are equally near.
-				v.Passages = append(v.Passages, [][]float32{{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {0.6, 0.8}, {0.8, 0.6}}[r.IntN(1+round%6)])
+				v.Passages = append(v.Passages, [][]float32{{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {0.6, 0.8},
+					{0.8, 0.6}}[r.IntN(1+round%6)])
 			}
 			c.Vectors = []store.Vectors{v}
 			batch.Chunks = append(batch.Chunks, c)
@@ -257,7 +262,8 @@ func TestNearestOfManyPassages(t *testing.T) {
 			}
 		}
 		before := server.asked
-		if _, err := s.Retrieve(t.Context(), store.Request{Limit: 100, Vector: &store.VectorRequest{Field: "body", Vector: near}}); err != nil {
+		if _, err := s.Retrieve(t.Context(), store.Request{Limit: 100,
+			Vector: &store.VectorRequest{Field: "body", Vector: near}}); err != nil {
 			t.Fatal(err)
 		}
 		if n := server.asked - before; n > 2 {
@@ -305,7 +311,8 @@ func TestLongestList(t *testing.T) {
 		}
 		const limit = 40
 		server.last = server.asked + 200
-		got, err := s.Retrieve(t.Context(), store.Request{Limit: limit, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
+		got, err := s.Retrieve(t.Context(), store.Request{Limit: limit,
+			Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
 		want.Sort()
 		want = want[:min(limit, len(want))]
 		switch {
@@ -396,14 +403,16 @@ func TestRefusals(t *testing.T) {
 		{words(func(r *store.Request) { r.Text.Combine = store.CombineBM25F }), "combine: bm25f"},
 		{words(func(r *store.Request) { r.Text.Combine = store.CombineBest }), ""},
 		{words(func(r *store.Request) { r.Text.Statistics = store.StatisticsCandidates }), ""},
-		{words(func(r *store.Request) { r.Text.Statistics, r.Filter = store.StatisticsCandidates, some }), "statistics: candidates"},
+		{words(func(r *store.Request) { r.Text.Statistics, r.Filter = store.StatisticsCandidates, some }),
+			"statistics: candidates"},
 		{words(func(r *store.Request) {
 			r.Text.Statistics, r.Within = store.StatisticsCandidates, []sheaf.ID{"t:a"}
 		}), "statistics: candidates"},
 		{words(func(r *store.Request) { r.Filter = some }), ""},
 		{words(func(r *store.Request) { r.Limit = most - 1 }), ""},
 		{words(func(r *store.Request) { r.Limit = most }), "a limit of 10000: fewer than 10000"},
-		{store.Request{Limit: most, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}, "a limit of 10000"},
+		{store.Request{Limit: most, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}},
+			"a limit of 10000"},
 		{store.Request{Limit: most - 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}, ""},
 	} {
 		err := s.Supports(c.req)
@@ -425,8 +434,10 @@ func TestRefusals(t *testing.T) {
 	if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{one}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Retrieve(t.Context(), store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
-	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `the vector has 3 dimensions, field "body" has 2`) {
+	_, err := s.Retrieve(t.Context(), store.Request{Limit: 1,
+		Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
+	if !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), `the vector has 3 dimensions, field "body" has 2`) {
 		t.Errorf("a vector of other dimensions: %v", err)
 	}
 	if server.asked > 0 {

@@ -58,7 +58,8 @@ func keep(c *store.Chunk) string {
 const streamed = 100
 
 // Stream implements [store.Streamer], in the order of the server's own IDs.
-func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []store.Chunk, cursor string) error) error {
+func (s *Store) Stream(ctx context.Context, cursor string,
+	yield func(chunks []store.Chunk, cursor string) error) error {
 	for {
 		chunks, next, err := s.chunks(ctx, cursor)
 		if err != nil || len(chunks) == 0 {
@@ -82,7 +83,8 @@ type stored struct {
 }
 
 func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, string, error) {
-	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor), keptProperty)
+	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor),
+		keptProperty)
 	answer, err := timed(ctx, s, func(ctx context.Context) (stored, error) { return ask[stored](ctx, s, query) })
 	if err != nil {
 		return nil, "", err
@@ -159,7 +161,8 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	for _, o := range list {
 		i, ok := at[o.Chunk]
 		if !ok {
-			return s.fault(sheaf.ErrUnavailable, "a vector of a chunk that was not asked for: the answer is not what such a server says")
+			return s.fault(sheaf.ErrUnavailable, "a vector of a chunk that was not asked for: the answer is not what such a "+
+				"server says")
 		}
 		c := &chunks[i]
 		if n := len(c.Vectors); n == 0 || c.Vectors[n-1].Name != field {

@@ -67,7 +67,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 
 // together gives those requests to all that fit into one, each as prepared and with
 // its place, and the others to one. Those that can find nothing are left out.
-func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func(*store.Request) (asked, error), fits func(asked) bool,
+func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func(*store.Request) (asked, error),
+	fits func(asked) bool,
 	all func(ctx context.Context, list []asked, of []int) error, one func(ctx context.Context, i int) error) error {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

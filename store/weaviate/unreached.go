@@ -49,7 +49,8 @@ func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 			for _, field := range fields {
 				for n, there := 0, true; there; n++ {
 					var err error
-					if there, err = s.removeObject(ctx, s.passageClass(field), objectID(string(id), field, strconv.Itoa(n))); err != nil {
+					if there, err = s.removeObject(ctx, s.passageClass(field),
+						objectID(string(id), field, strconv.Itoa(n))); err != nil {
 						return err
 					}
 				}
@@ -118,7 +119,8 @@ func (s *Store) unreached(ctx context.Context, field string, hashes []string, wi
 	probe := make([]float32, s.vectors[field].Dims)
 	s.mu.Unlock()
 	probe[0] = 1
-	query := fmt.Sprintf("{Get{%s(limit:%d nearVector:{vector:%s} where:%s){n}}}", class, MaxLimit, numbers(probe), where.where)
+	query := fmt.Sprintf("{Get{%s(limit:%d nearVector:{vector:%s} where:%s){n}}}", class, MaxLimit, numbers(probe),
+		where.where)
 	answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
 		return ask[struct{ Get map[string][]passage }](ctx, s, query)
 	})

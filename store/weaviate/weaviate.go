@@ -112,7 +112,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), calls: storekit.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]store.VectorField{}}
+	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o),
+		calls:   storekit.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly),
+		vectors: map[string]store.VectorField{}}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	err := s.verify(ctx)
@@ -121,7 +123,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 			return nil, err
 		}
 		if err = s.verify(ctx); errors.Is(err, sheaf.ErrNotFound) {
-			err = s.fault(sheaf.ErrUnavailable, "the server took the class and does not have it (is that weaviate, and its only node or one that agrees with the others?)")
+			err = s.fault(sheaf.ErrUnavailable, "the server took the class and does not have it (is that weaviate, and its "+
+				"only node or one that agrees with the others?)")
 		}
 	}
 	if err != nil {
@@ -149,7 +152,8 @@ func (o *Options) prepare() error {
 	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
 		return sheaf.Invalidf("open weaviate: the address %q: must begin with http:// or https://", o.URL)
 	case !className(o.Class):
-		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first", o.Class)
+		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first",
+			o.Class)
 	case !storekit.ValidBM25(o.K1, o.B):
 		return sheaf.Invalidf("open weaviate: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
 	}
@@ -210,13 +214,15 @@ func (s *Store) chunkClass() object {
 // that the server trims, folds or takes for a wildcard.
 func facts() []object {
 	return []object{
-		property("cid", "text", "field", false), property("chunk", "text", "field", true), property("doc", "text", "field", true),
+		property("cid", "text", "field", false), property("chunk", "text", "field", true),
+		property("doc", "text", "field", true),
 		property("write", "text", "field", true), property("c", "text[]", "field", true),
 	}
 }
 
 func property(name, kind, tokenization string, indexed bool) object {
-	return object{"name": name, "dataType": []string{kind}, "tokenization": tokenization, "indexFilterable": indexed, "indexSearchable": indexed && tokenization == "whitespace"}
+	return object{"name": name, "dataType": []string{kind}, "tokenization": tokenization, "indexFilterable": indexed,
+		"indexSearchable": indexed && tokenization == "whitespace"}
 }
 
 // textProperty is the property of a text field.
@@ -229,7 +235,9 @@ func textProperty(field string) string {
 
 // passageClass is the class of a vector field.
 func (s *Store) passageClass(field string) string {
-	if field != "" && len(field) < 40 && !strings.ContainsFunc(field, func(r rune) bool { return !(r >= 'a' && r <= 'z') }) {
+	if field != "" && len(field) < 40 && !strings.ContainsFunc(field, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z')
+	}) {
 		return s.o.Class + "_V_" + field
 	}
 	sum := sha256.Sum256([]byte(field))

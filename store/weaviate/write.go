@@ -139,7 +139,8 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := s.client.Call(ctx, "POST", "/v1/schema/"+s.o.Class+"/properties", property(textProperty(name), "text", "whitespace", true), nil); err != nil {
+		if err := s.client.Call(ctx, "POST", "/v1/schema/"+s.o.Class+"/properties",
+			property(textProperty(name), "text", "whitespace", true), nil); err != nil {
 			return err
 		}
 		s.mu.Lock()
@@ -161,7 +162,8 @@ func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 			}
 		}
 	}
-	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "c": words}
+	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)),
+		"c": words}
 	shared, err := json.Marshal(facts)
 	if err != nil {
 		return nil, err
@@ -265,7 +267,9 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 			Errors *struct{ Error []struct{ Message string } }
 		}
 	}
-	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects", storekit.Bytes{Type: "application/json", Data: slices.Concat([]byte(`{"objects":[`), bytes.Join(objects, []byte{','}), []byte("]}"))}, &said); err != nil {
+	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects",
+		storekit.Bytes{Type: "application/json",
+			Data: slices.Concat([]byte(`{"objects":[`), bytes.Join(objects, []byte{','}), []byte("]}"))}, &said); err != nil {
 		return err
 	}
 	if len(said) != len(objects) {
@@ -277,7 +281,8 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 		case e != nil && len(e.Error) > 0:
 			b.rejected[docs[i]] = fmt.Errorf("weaviate: %.300s", e.Error[0].Message)
 		case one.Result.Status != "SUCCESS":
-			return b.s.fault(sheaf.ErrUnavailable, "an object is neither taken nor refused (status %q): the answer is not what such a server says", one.Result.Status)
+			return b.s.fault(sheaf.ErrUnavailable, "an object is neither taken nor refused (status %q): the answer is not "+
+				"what such a server says", one.Result.Status)
 		}
 	}
 	return nil
@@ -341,7 +346,8 @@ func (s *Store) removeOthers(ctx context.Context, token string, before map[strin
 				continue
 			}
 			for some := range slices.Chunk(part.list, 1000) {
-				where := append([]object{{"path": []string{part.path}, "operator": "ContainsAny", "valueTextArray": some}}, part.when...)
+				where := append([]object{{"path": []string{part.path}, "operator": "ContainsAny", "valueTextArray": some}},
+					part.when...)
 				if err := s.deleteWhere(ctx, c, where); err != nil {
 					return err
 				}
@@ -365,7 +371,9 @@ func (s *Store) deleteSome(ctx context.Context, class string, where []object) (m
 	var said struct {
 		Results *struct{ Matches, Successful, Failed, Limit int }
 	}
-	err = s.client.Call(ctx, "DELETE", "/v1/batch/objects", object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}}, &said)
+	err = s.client.Call(ctx, "DELETE", "/v1/batch/objects",
+		object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}},
+		&said)
 	r := said.Results
 	switch {
 	case err != nil:

@@ -71,9 +71,11 @@ type Analyzer struct {
 // letters, wraps ErrUnknown.
 func New(o Options) (*Analyzer, error) {
 	if o.Language != "" && (len(o.Language) != 2 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
-		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown, o.Language, strings.Join(Languages(), " "))
+		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown,
+			o.Language, strings.Join(Languages(), " "))
 	}
-	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", folded: stemsFolded[o.Language],
+	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it",
+		folded:  stemsFolded[o.Language],
 		initial: keepsInitial[o.Language] || stemmers[o.Language] == nil, function: functionSet(o.Language)}, nil
 }
 
@@ -173,7 +175,8 @@ func (a *Analyzer) Tokens(text string) []Token {
 	a.Words(text, func(start, end int) bool {
 		terms = a.Terms(terms[:0], text[start:end])
 		for _, t := range terms {
-			tokens = append(tokens, Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Form: t.Form})
+			tokens = append(tokens, Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start +
+				t.End, Form: t.Form})
 		}
 		position += a.Positions(terms)
 		return true

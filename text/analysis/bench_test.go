@@ -9,10 +9,14 @@ import (
 
 // samples are texts of about 100 kB each.
 var samples = []struct{ name, language, text string }{
-	{"english", "en", "The configuration of the server is in a file that you edit with any editor, and it is read at start; so nothing else is needed. "},
-	{"markdown", "en", "## Get-Item\n\n- See [the `getUserName` call](../api/users.md#get-user-name), *v1.2.3* and later.\n```go\nif err := db.Open(ctx, \"x\"); err != nil {\n\treturn err\n}\n```\n"},
-	{"german", "de", "Die Häuser für größere Familien stehen über der Straße, während die Gärten nördlich davon schön blühen. "},
-	{"russian", "ru", "Настройки сервера находятся в файле, который можно изменить в любом редакторе, и он читается при запуске. "},
+	{"english", "en", "The configuration of the server is in a file that you edit with any editor, and it is read at " +
+		"start; so nothing else is needed. "},
+	{"markdown", "en", "## Get-Item\n\n- See [the `getUserName` call](../api/users.md#get-user-name), *v1.2.3* and " +
+		"later.\n```go\nif err := db.Open(ctx, \"x\"); err != nil {\n\treturn err\n}\n```\n"},
+	{"german", "de", "Die Häuser für größere Familien stehen über der Straße, während die Gärten nördlich davon " +
+		"schön blühen. "},
+	{"russian", "ru", "Настройки сервера находятся в файле, который можно изменить в любом редакторе, и он читается " +
+		"при запуске. "},
 	{"chinese", "", "服务器的配置在一个文件中，可以用任何编辑器修改，启动时读取。"},
 	{"thai", "", "การตั้งค่าเซิร์ฟเวอร์อยู่ในไฟล์เดียวที่แก้ไขได้ด้วยโปรแกรมใดก็ได้ "},
 }

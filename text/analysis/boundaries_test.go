@@ -12,13 +12,15 @@ import (
 
 // alphabets are letters with the marks that may follow them, one script each.
 var alphabets = []string{
-	"abcdefghijklmnopqrstuvwxyzABCXYZ", "àéîõüçñßøåœÀÉÑŁđıİſ", "e\u0301o\u0308n\u0303", "αβγδέώςΑΩ", "абвгдёйыЯЖ", "и\u0306е\u0308",
+	"abcdefghijklmnopqrstuvwxyzABCXYZ", "àéîõüçñßøåœÀÉÑŁđıİſ", "e\u0301o\u0308n\u0303", "αβγδέώςΑΩ", "абвгдёйыЯЖ",
+	"и\u0306е\u0308",
 	"אבגדהוש\u05B8\u05BC", "العربية\u064E\u0651ىةأ", "कखगघि\u094D\u093Eी\u200C", "தமிழ்", "აბგდ", "աբգև", "ሀለሐመ", "가",
 	"0123456789", "٠١٢٣", "१२३", "ab\u00ADcd", "نمی\u200Cخواهم",
 }
 
 // between are characters that separate words; joiners may stand within one.
-var between = []string{" ", "  ", "\n", "\t", "! ", "?", "(", ")", " — ", "–", "…", "“", "”", "/", "\\", "=", "*", "`", "~", "€", "😀", "👩\u200D💻", "→", "|", "<", "[", "\u00A0", "\u2028"}
+var between = []string{" ", "  ", "\n", "\t", "! ", "?", "(", ")", " — ", "–", "…", "“", "”", "/", "\\", "=", "*", "`",
+	"~", "€", "😀", "👩\u200D💻", "→", "|", "<", "[", "\u00A0", "\u2028"}
 
 // cutWord is what UAX #29 takes for the end of a word.
 var cutWord = regexp.MustCompile("\u00AD+\n")

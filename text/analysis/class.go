@@ -46,8 +46,10 @@ func classOf(r rune) runeClass {
 
 // dense are the scripts that put no spaces between words; Hangul does, but its
 // words carry particles that no stemmer here knows.
-var dense = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han, unicode.Hiragana,
-	unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi, unicode.Tai_Tham, unicode.New_Tai_Lue, unicode.Tai_Le, unicode.Tai_Viet}
+var dense = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
+	unicode.Hiragana,
+	unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi, unicode.Tai_Tham, unicode.New_Tai_Lue, unicode.Tai_Le,
+	unicode.Tai_Viet}
 
 func lookUpClass(r rune) runeClass {
 	switch {

@@ -10,24 +10,42 @@ import (
 // functionWords are the words by which a language is told, which
 // Options.StopWords leaves out of an index and MatchTokens out of questions.
 var functionWords = map[string]string{
-	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with " +
-		"what how which who whom whose when where why do does did can am were been has i me my we our us you your he she him her its from",
-	"de": "der die das und ist nicht ein eine einen dem den des zu von mit auf für im sich auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie über was wer wen wem wo wann warum welche welcher welches welchen ich du wir ihr mein kann",
-	"fr": "le la les de des et un une est que qui dans en du pour pas au sur ne se ce plus par avec il sont à être ou cette aux nous vous leur mais quel quelle quels quelles comment quand pourquoi où je tu elle qu l d",
-	"es": "el la los las de y que en un una es se no por con para su al lo como más del o pero sus le ha este sí porque esta son entre cuando muy qué cómo cuál cuáles cuándo dónde quién cuánto fue",
-	"it": "il lo la i gli le di e che è un una per in non con del della si da sono come più dei al nel alla ma anche questo delle ha essere cosa quale quali quando dove chi perché mi ci",
-	"pt": "o a os as de e que do da em um uma para é com não se na no por mais dos como mas ao das ou seu sua à são quando muito também foi qual quais onde quem quanto porque eu você",
-	"nl": "de het een en van is dat op te in zijn met voor niet aan er om ook als bij door maar naar hebben worden dit wordt of uit deze nog kan over wat wie waar wanneer waarom hoe welke ik jij je we hij zij",
-	"sv": "och det att i en som är på av för med till den har de inte om ett han men var jag sig från vi så kan när nu skulle efter eller under vad vem hur varför vilken vilka du hon",
-	"da": "og det at en den til er som på de med af for ikke der var et har om vi men eller han sig kan fra ved nu jeg efter skal blev være også hvad hvem hvor hvordan hvornår hvorfor hvilken du hun",
-	"no": "og det at en den til er som på de med av for ikke der var et har om vi men eller han seg kan fra ved nå jeg etter skal ble være også hva hvem hvor hvordan når hvorfor hvilken du hun",
-	"fi": "ja on ei se että oli hän mutta ovat kun niin joka myös tai sen ole kuin olla vain tämä jos mukaan sekä jossa tämän hänen siitä voi mikä mitä kuka missä milloin miksi miten minä sinä",
-	"hu": "a az és hogy nem is egy van ez meg de azt volt csak ha már mint el még ki lesz vagy kell lehet minden ezt volna azonban amely",
-	"ro": "și de la în a cu pe nu că este un o care mai din să pentru sunt se fi au lui prin fost cel dar după când sau această",
-	"tr": "ve bir bu da için ile de çok daha olarak gibi var ne kadar olan ise değil sonra ancak her ama en mi şey göre olduğu",
-	"ru": "и в не на что я с он как это по но они к у мы за вы так от же из бы для о или если при быть только его все также который какой какая какие кто где когда почему сколько чем",
+	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they " +
+		"this to was will with " +
+		"what how which who whom whose when where why do does did can am were been has i me my we our us you your he she " +
+		"him her its from",
+	"de": "der die das und ist nicht ein eine einen dem den des zu von mit auf für im sich auch es an werden aus er " +
+		"hat dass sie nach wird bei einer um am sind noch wie über was wer wen wem wo wann warum welche welcher welches " +
+		"welchen ich du wir ihr mein kann",
+	"fr": "le la les de des et un une est que qui dans en du pour pas au sur ne se ce plus par avec il sont à être ou " +
+		"cette aux nous vous leur mais quel quelle quels quelles comment quand pourquoi où je tu elle qu l d",
+	"es": "el la los las de y que en un una es se no por con para su al lo como más del o pero sus le ha este sí " +
+		"porque esta son entre cuando muy qué cómo cuál cuáles cuándo dónde quién cuánto fue",
+	"it": "il lo la i gli le di e che è un una per in non con del della si da sono come più dei al nel alla ma anche " +
+		"questo delle ha essere cosa quale quali quando dove chi perché mi ci",
+	"pt": "o a os as de e que do da em um uma para é com não se na no por mais dos como mas ao das ou seu sua à são " +
+		"quando muito também foi qual quais onde quem quanto porque eu você",
+	"nl": "de het een en van is dat op te in zijn met voor niet aan er om ook als bij door maar naar hebben worden dit " +
+		"wordt of uit deze nog kan over wat wie waar wanneer waarom hoe welke ik jij je we hij zij",
+	"sv": "och det att i en som är på av för med till den har de inte om ett han men var jag sig från vi så kan när nu " +
+		"skulle efter eller under vad vem hur varför vilken vilka du hon",
+	"da": "og det at en den til er som på de med af for ikke der var et har om vi men eller han sig kan fra ved nu jeg " +
+		"efter skal blev være også hvad hvem hvor hvordan hvornår hvorfor hvilken du hun",
+	"no": "og det at en den til er som på de med av for ikke der var et har om vi men eller han seg kan fra ved nå jeg " +
+		"etter skal ble være også hva hvem hvor hvordan når hvorfor hvilken du hun",
+	"fi": "ja on ei se että oli hän mutta ovat kun niin joka myös tai sen ole kuin olla vain tämä jos mukaan sekä " +
+		"jossa tämän hänen siitä voi mikä mitä kuka missä milloin miksi miten minä sinä",
+	"hu": "a az és hogy nem is egy van ez meg de azt volt csak ha már mint el még ki lesz vagy kell lehet minden ezt " +
+		"volna azonban amely",
+	"ro": "și de la în a cu pe nu că este un o care mai din să pentru sunt se fi au lui prin fost cel dar după când " +
+		"sau această",
+	"tr": "ve bir bu da için ile de çok daha olarak gibi var ne kadar olan ise değil sonra ancak her ama en mi şey " +
+		"göre olduğu",
+	"ru": "и в не на что я с он как это по но они к у мы за вы так от же из бы для о или если при быть только его все " +
+		"также который какой какая какие кто где когда почему сколько чем",
 	"ga": "an agus na a is i ar go le do sé tá ní sin bhí leis ag ach féin mar é nach aon seo iad chun atá raibh",
-	"ar": "في من على إلى عن ما هو هي هم التي الذي الذين هذا هذه ذلك تلك أن إن أنه أنها كان كانت يكون لا لم لن قد مع كل بعد قبل عند بين أو ثم حيث كما أي كم كيف متى أين لماذا ماذا هل حتى",
+	"ar": "في من على إلى عن ما هو هي هم التي الذي الذين هذا هذه ذلك تلك أن إن أنه أنها كان كانت يكون لا لم لن قد مع كل " +
+		"بعد قبل عند بين أو ثم حيث كما أي كم كيف متى أين لماذا ماذا هل حتى",
 	"pl": "i w nie na się z do to że jest jak o ale po co za od tym przez są tak dla czy które jego lub może być oraz",
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
@@ -152,7 +170,8 @@ var scripts = []struct {
 }{
 	{"zh", unicode.Han}, {"ja", unicode.Hiragana}, {"ja", unicode.Katakana}, {"ko", unicode.Hangul}, {"th", unicode.Thai},
 	{"lo", unicode.Lao}, {"km", unicode.Khmer}, {"my", unicode.Myanmar}, {"ar", unicode.Arabic}, {"he", unicode.Hebrew},
-	{"el", unicode.Greek}, {"hi", unicode.Devanagari}, {"ta", unicode.Tamil}, {"te", unicode.Telugu}, {"bn", unicode.Bengali},
+	{"el", unicode.Greek}, {"hi", unicode.Devanagari}, {"ta", unicode.Tamil}, {"te", unicode.Telugu},
+	{"bn", unicode.Bengali},
 	{"ka", unicode.Georgian}, {"hy", unicode.Armenian},
 }
 

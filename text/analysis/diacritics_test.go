@@ -16,7 +16,9 @@ func finds(a *analysis.Analyzer, text, query string) bool {
 		}
 	}
 	tokens := a.QueryTokens(query)
-	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t analysis.Token) bool { return !slices.Contains(terms, t.Term) })
+	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t analysis.Token) bool {
+		return !slices.Contains(terms, t.Term)
+	})
 }
 
 // TestDiacritics holds that a word is found by itself without diacritics, and the
@@ -54,10 +56,12 @@ func TestDiacritics(t *testing.T) {
 	} {
 		a := analyzer(t, c.language)
 		if !finds(a, c.written, c.bare) {
-			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.written, show(a.Tokens(c.written)), show(a.QueryTokens(c.bare)))
+			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.written, show(a.Tokens(c.written)),
+				show(a.QueryTokens(c.bare)))
 		}
 		if !finds(a, c.bare, c.written) {
-			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.bare, show(a.Tokens(c.bare)), show(a.QueryTokens(c.written)))
+			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.bare, show(a.Tokens(c.bare)),
+				show(a.QueryTokens(c.written)))
 		}
 	}
 }
@@ -79,7 +83,8 @@ func TestBareStems(t *testing.T) {
 	} {
 		a := analyzer(t, c.language)
 		if !finds(a, c.written, c.bare) {
-			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.written, show(a.Tokens(c.written)), show(a.QueryTokens(c.bare)))
+			t.Errorf("%s: %q has the terms %s and is not found by %s", c.language, c.written, show(a.Tokens(c.written)),
+				show(a.QueryTokens(c.bare)))
 		}
 		if !finds(a, c.written, c.written) || len(a.QueryTokens(c.written)) != 1 {
 			t.Errorf("%s: %q is looked for by %s", c.language, c.written, show(a.QueryTokens(c.written)))

@@ -57,7 +57,8 @@ func strip(s string) string {
 				b.WriteRune(r)
 				continue
 			}
-			if unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew) || base < utf8.RuneSelf {
+			if unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew) ||
+				base < utf8.RuneSelf {
 				continue
 			}
 			b.WriteRune(r)

@@ -4,7 +4,8 @@ import "unicode/utf8"
 
 // keepsInitial are the languages whose stemmer takes a plain ASCII word's endings
 // only, and never makes it longer.
-var keepsInitial = map[string]bool{"da": true, "de": true, "en": true, "es": true, "fi": true, "fr": true, "hu": true, "it": true,
+var keepsInitial = map[string]bool{"da": true, "de": true, "en": true, "es": true, "fi": true, "fr": true, "hu": true,
+	"it": true,
 	"nl": true, "no": true, "pt": true, "ro": true, "ru": true, "sv": true}
 
 // Initial tells quickly which terms a raw word cannot have: each of its terms, and

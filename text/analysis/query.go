@@ -40,7 +40,8 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool) []Toke
 		}
 		for _, t := range terms {
 			if !t.Form && !t.Bare && !(phrase && t.Part) {
-				tokens = append(tokens, Token{Term: ownText(t, raw), Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
+				tokens = append(tokens, Token{Term: ownText(t, raw), Position: position + t.Offset, Start: start + t.Start,
+					End:    start + t.End,
 					Prefix: characters == 1})
 			}
 		}

@@ -69,7 +69,8 @@ func (w *rememberedWord) read(raw string, buffer *TermBuffer) ([]Term, bool) {
 	for i := range n {
 		t := w.terms[i].Load()
 		buffer.terms[i] = Term{Offset: int(t >> 8 & 0xff), Start: int(t >> 16 & 0xff), End: int(t >> 24 & 0xff),
-			Form: t>>32&rememberedForm != 0, Bare: t>>32&rememberedBare != 0, Part: t>>32&rememberedPart != 0, Over: t>>32&rememberedOver != 0}
+			Form: t>>32&rememberedForm != 0, Bare: t>>32&rememberedBare != 0, Part: t>>32&rememberedPart != 0,
+			Over: t>>32&rememberedOver != 0}
 		length := int(t & 0xff)
 		if end+length > rememberedBytes { // somebody writes
 			return nil, false
@@ -96,7 +97,8 @@ func (w *rememberedWord) write(raw string, terms []Term) {
 	var packed [rememberedTerms]uint64
 	text := append(buffer.bytes()[:0], raw...)
 	for i, t := range terms {
-		if len(text)+len(t.Text) > rememberedBytes || max(t.Offset, t.Start, t.End) > 0xff || min(t.Offset, t.Start, t.End) < 0 {
+		if len(text)+len(t.Text) > rememberedBytes || max(t.Offset, t.Start, t.End) > 0xff ||
+			min(t.Offset, t.Start, t.End) < 0 {
 			return
 		}
 		text = append(text, t.Text...)

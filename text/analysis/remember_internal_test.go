@@ -15,7 +15,8 @@ func TestOnePlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := []string{"ab", "studies", "Get-ChildItem", "mangée", "数据", strings.Repeat("x", rememberedBytes), "readers", "running", "stories", "parties", "naïve"}
+	words := []string{"ab", "studies", "Get-ChildItem", "mangée", "数据", strings.Repeat("x", rememberedBytes), "readers",
+		"running", "stories", "parties", "naïve"}
 	var terms [][]Term
 	for _, w := range words {
 		terms = append(terms, a.Terms(nil, w))

@@ -20,7 +20,8 @@ func TestKnownEqualsTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,3}|[A-Z][a-z_]{2,9}[0-9]?|#?[a-z]{60,70}|数据`), 1, 200).Draw(t, "words")
+		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,3}|[A-Z][a-z_]{2,9}[0-9]?|#?[a-z]{60,70}|数据`), 1, 200).Draw(t,
+			"words")
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
@@ -49,7 +50,8 @@ func TestQueryTokensKeepTheirTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		rapid.Check(t, func(t *rapid.T) {
-			words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,6}(ing|s|ed)?|(the|of|le|d'|l’)[a-z]{0,3}|[A-Z][a-z_]{2,9}[0-9]?|[A-Z]é[a-z]{1,3}|c[+]{2}|[a-z]{1,3}-[A-Z0-9]{1,3}|#?[a-z]{60,70}|’s|_`), 1, 40).Draw(t, "words")
+			words := rapid.SliceOfN(rapid.StringMatching(
+				`[a-z]{1,6}(ing|s|ed)?|(the|of|le|d'|l’)[a-z]{0,3}|[A-Z][a-z_]{2,9}[0-9]?|[A-Z]é[a-z]{1,3}|c[+]{2}|[a-z]{1,3}-[A-Z0-9]{1,3}|#?[a-z]{60,70}|’s|_`), 1, 40).Draw(t, "words")
 			var wg sync.WaitGroup
 			for range 3 {
 				wg.Go(func() {
@@ -64,7 +66,8 @@ func TestQueryTokensKeepTheirTexts(t *testing.T) {
 						}
 					}
 					got = slices.Clone(got)
-					want = slices.DeleteFunc(want, func(w analysis.Token) bool { return !slices.Contains(got, w) && language == "fr" }) // bare ones, which Tokens do not mark
+					// bare ones, which Tokens do not mark
+					want = slices.DeleteFunc(want, func(w analysis.Token) bool { return !slices.Contains(got, w) && language == "fr" })
 					if !slices.Equal(got, want) {
 						t.Errorf("%q has %v, want %v", words, got, want)
 					}
@@ -93,7 +96,8 @@ func TestRemembering(t *testing.T) {
 		if remembering.Name() != a.Name() {
 			t.Fatalf("its name is %q, not %q", remembering.Name(), a.Name())
 		}
-		parts := []string{"Get", "get", "users", "die", "Häuser", "mangée", "x1", "'s", "’s", "l'homme", "_", "UTF", "8", "-", "\u0300", "\u00ad", "\u200d"}
+		parts := []string{"Get", "get", "users", "die", "Häuser", "mangée", "x1", "'s", "’s", "l'homme", "_", "UTF", "8", "-",
+			"\u0300", "\u00ad", "\u200d"}
 		for range 30_000 {
 			word := ""
 			for range 1 + rng.IntN(3) {

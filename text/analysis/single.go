@@ -98,7 +98,8 @@ func (s *Sieve) Others(raw string) bool {
 	if !isSmall(first) || !isSmall(raw[1]) {
 		return false
 	}
-	if s.starts[first-'a']>>(raw[1]-'a')&1 == 1 && (len(raw) == 2 || !isSmall(raw[2]) || s.thirds[first-'a']>>(raw[2]-'a')&1 == 1) {
+	if s.starts[first-'a']>>(raw[1]-'a')&1 == 1 &&
+		(len(raw) == 2 || !isSmall(raw[2]) || s.thirds[first-'a']>>(raw[2]-'a')&1 == 1) {
 		return false
 	}
 	for i := 2; i < len(raw); i++ {
@@ -186,7 +187,8 @@ func (s *Sieve) pass(text string, i int) int {
 func smallPrefix(s string) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]
-	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
+		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	low := x &^ tops
 	small := (low + ones*(0x80-'a')) &^ (low + ones*(0x80-'z'-1)) // the top bit of each that is one
 	return bits.TrailingZeros64((^small|x)&tops) / 8

@@ -53,7 +53,9 @@ func TestSieve(t *testing.T) {
 			}
 		}
 	}
-	for _, raw := range strings.Fields("a I skies dying lying tying idly gently ugly early only singly news inning outing canning herring earring proceed exceed succeed howe ies yes Yellow sses ing ed aing oed using aged ingly generate communism arsenal the The by cry dye") {
+	for _, raw := range strings.Fields("a I skies dying lying tying idly gently ugly early only singly news inning " +
+		"outing canning herring earring proceed exceed succeed howe ies yes Yellow sses ing ed aing oed using aged ingly " +
+		"generate communism arsenal the The by cry dye") {
 		check(t, raw)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -75,13 +77,17 @@ func TestSieveLacks(t *testing.T) {
 					t.Fatalf("%s: %q is held to lack %q", a.Name(), raw, text)
 				}
 			}
-			if a.Sieve(wanted).Lacks(raw) && slices.ContainsFunc(texts, func(text string) bool { return slices.Contains(wanted, text) }) {
+			if a.Sieve(wanted).Lacks(raw) && slices.ContainsFunc(texts, func(text string) bool {
+				return slices.Contains(wanted, text)
+			}) {
 				t.Fatalf("%s: %q has %q and is held to lack %q", a.Name(), raw, texts, wanted)
 			}
 		}
 	}
-	for _, raw := range strings.Fields("a I x-ray U.S.A u.s.a 1,000,000 12'000 O'Neill he's they’re C++ C++17 c# #tag #Tag_b __init__ _x a_B getUserName HTTPServer DNAs DNA p53 utf8 UTF-8 k8s v2 3D 3d 64bit " +
-		"TGF-beta1 CD8+ user@host Get-Item wi-fi file1.txt A1B2 aB aBC ABc ABCd café cafÉ-bar naïve-X x-é é-x ÉcoleB dying-skies cry-Baby K2 Ⅳ-x ½-a ＡＢ-c ﬁx-it e.g rock'n'roll 'tis ¹-a straßeB İx-I") {
+	for _, raw := range strings.Fields("a I x-ray U.S.A u.s.a 1,000,000 12'000 O'Neill he's they’re C++ C++17 c# #tag " +
+		"#Tag_b __init__ _x a_B getUserName HTTPServer DNAs DNA p53 utf8 UTF-8 k8s v2 3D 3d 64bit " +
+		"TGF-beta1 CD8+ user@host Get-Item wi-fi file1.txt A1B2 aB aBC ABc ABCd café cafÉ-bar naïve-X x-é é-x ÉcoleB " +
+		"dying-skies cry-Baby K2 Ⅳ-x ½-a ＡＢ-c ﬁx-it e.g rock'n'roll 'tis ¹-a straßeB İx-I") {
 		check(t, raw)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,8 +109,11 @@ func TestSieveWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-zA-Z]{1,3}|[a-z]{0,20}|[A-Z]?[a-z]{2,12}(ing|s)?|[0-9]{1,2}|[A-Z]{2,4}s?|é|数|_`)
 		mark := rapid.SampledFrom(strings.Split("- _ . @ , ' ’ # + ; : ( \x80 \n", " "))
-		long := rapid.Custom(func(t *rapid.T) string { return strings.Repeat("x", rapid.IntRange(100, 300).Draw(t, "length")) })
-		text := strings.Join(rapid.SliceOf(rapid.OneOf(word, word, word, mark, rapid.Just(" "), rapid.Just(" "), long)).Draw(t, "text"), "")
+		long := rapid.Custom(func(t *rapid.T) string {
+			return strings.Repeat("x", rapid.IntRange(100, 300).Draw(t, "length"))
+		})
+		text := strings.Join(rapid.SliceOf(rapid.OneOf(word, word, word, mark, rapid.Just(" "), rapid.Just(" "),
+			long)).Draw(t, "text"), "")
 		wanted := rapid.SliceOfN(rapid.StringMatching(`[a-z0-9]{1,4}`), 0, 3).Draw(t, "wanted")
 		for _, a := range analyzers {
 			s := a.Sieve(wanted)
@@ -141,7 +150,8 @@ func TestSieveSaysLacks(t *testing.T) {
 			t.Errorf("%q is not said to lack configur", raw)
 		}
 	}
-	for _, raw := range []string{"", "runs", "Cats", "p53", "P53", "DNA", "mRNA-DNA", "cat-like", "RunCat", "café", "rêve", "#x"} {
+	for _, raw := range []string{"", "runs", "Cats", "p53", "P53", "DNA", "mRNA-DNA", "cat-like", "RunCat", "café", "rêve",
+		"#x"} {
 		if s.Lacks(raw) {
 			t.Errorf("%q is said to lack run and cat", raw)
 		}
@@ -166,19 +176,22 @@ func TestSieveOfShortWords(t *testing.T) {
 		terms = a.Terms(terms[:0], raw)
 		term := terms[0].Text
 		if terms[0].Form || len(term) > 1 && (term[0] != raw[0] || term[1] != raw[1] && (term[1] != 'i' || raw[1] != 'y')) ||
-			len(term) > 2 && term[2] != 'e' && term[2] != 'y' && (len(raw) < 3 || term[2] != raw[2] && (term[2] != 'i' || raw[2] != 'y')) {
+			len(term) > 2 && term[2] != 'e' && term[2] != 'y' &&
+				(len(raw) < 3 || term[2] != raw[2] && (term[2] != 'i' || raw[2] != 'y')) {
 			t.Errorf("%q has the term %q", raw, term)
 		}
 		if len(term) > 3 && !strings.HasPrefix(raw, term[:len(term)-1]) {
 			t.Errorf("%q has the term %q, which differs before its last letter", raw, term)
 		}
 	}
-	thirdEndings := strings.Fields("s ed ing ies ied ly y e eed ingly edly ational ization ousli biliti ative ement ion er able")
+	thirdEndings := strings.Fields("s ed ing ies ied ly y e eed ingly edly ational ization ousli biliti ative ement " +
+		"ion er able")
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	for _, x := range letters {
 		for _, y := range letters {
 			pair := string(x) + string(y)
-			for _, ending := range strings.Fields("s ed ing ies ied ly y e eed ingly edly sses ational ization fulness ousli biliti ogi ative ement ion er able") {
+			for _, ending := range strings.Fields("s ed ing ies ied ly y e eed ingly edly sses ational ization fulness ousli " +
+				"biliti ogi ative ement ion er able") {
 				try(string(x) + ending)
 				try(pair + ending)
 			}

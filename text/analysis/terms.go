@@ -58,7 +58,8 @@ func hasHyphen(raw string) bool {
 	if strings.IndexByte(raw, '-') >= 0 {
 		return true
 	}
-	return !isASCII(raw) && (strings.ContainsFunc(raw, isHyphen) || strings.IndexByte(raw, '\n') >= 0 || strings.IndexByte(raw, '\r') >= 0)
+	return !isASCII(raw) && (strings.ContainsFunc(raw, isHyphen) || strings.IndexByte(raw, '\n') >= 0 ||
+		strings.IndexByte(raw, '\r') >= 0)
 }
 
 // shifted appends the terms of raw[from:to], placed within raw and offset
@@ -84,7 +85,8 @@ func symbolTerms(dst []Term, raw string) []Term {
 	low := strings.ToLower(raw)
 	dst = append(dst, Term{Text: low, End: len(raw)})
 	if name := strings.TrimRight(low, "0123456789"); name != low {
-		dst = append(dst, Term{Text: name, End: len(name)}, Term{Text: low[len(name):], Offset: 1, Start: len(name), End: len(raw)})
+		dst = append(dst, Term{Text: name, End: len(name)},
+			Term{Text: low[len(name):], Offset: 1, Start: len(name), End: len(raw)})
 	}
 	return dst
 }
@@ -534,5 +536,6 @@ func (c composed) end(i int) int {
 // mayChange reports whether NFKC may change text with r: not with ideographs,
 // syllables and kana that stand by themselves.
 func mayChange(r rune) bool {
-	return !(r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 || r >= 0x3041 && r < 0x3097 || r >= 0x30A1 && r < 0x30FB || r == 0x30FC)
+	return !(r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 || r >= 0x3041 && r < 0x3097 ||
+		r >= 0x30A1 && r < 0x30FB || r == 0x30FC)
 }

@@ -132,7 +132,8 @@ func wordEnd(text string, i, start, limit int) int {
 				if n := lineBreak(text, i, size); n > 0 && i+n < limit {
 					size = n
 				}
-			} else if at := i - 1; (r == picture || r == keycap) && at > start && isDigit(rune(text[at])) && keycapEnd(text[i:]) > 0 {
+			} else if at := i - 1; (r == picture || r == keycap) && at > start && isDigit(rune(text[at])) &&
+				keycapEnd(text[i:]) > 0 {
 				return at
 			}
 		case classOther:
@@ -165,7 +166,8 @@ func wordEnd(text string, i, start, limit int) int {
 func plainPrefix(s string) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]
-	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
+		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	low := x &^ tops
 	// above has the top bit of each byte that is at least first; no sum exceeds a byte.
 	above := func(bytes uint64, first byte) uint64 { return bytes + ones*uint64(0x80-first) }

@@ -53,7 +53,8 @@ func TestTokens(t *testing.T) {
 		{"en", "a #tag/sub, not#this", "0:a 1:#tag 1:tag 2:sub 3:not 4:this"},
 		{"en", "John's can't", "0:john (0:john's) 1:can't"},
 		{"fr", "l'homme", "0:l'homme 0:l 1:homm (1:homme)"},
-		{"en", "1,000,000 3.14 U.S.A. e.g.", "0:1,000,000 0:1000000 0:1 1:000 2:000 3:3.14 3:3 4:14 5:u.s.a 5:usa 5:u 6:s 7:a 8:e.g 8:eg 8:e 9:g"},
+		{"en", "1,000,000 3.14 U.S.A. e.g.", "0:1,000,000 0:1000000 0:1 1:000 2:000 3:3.14 3:3 4:14 5:u.s.a 5:usa 5:u 6:s " +
+			"7:a 8:e.g 8:eg 8:e 9:g"},
 		{"en", "naïve Ångström ﬁle", "0:naiv (0:naive) 1:angstrom 2:file"},
 		{"de", "Straße Häuser", "0:strass (0:strasse) 1:haus (1:hauser)"},
 		{"ru", "ёлки йод", "0:елк (0:елки) 1:йод"},
@@ -62,13 +63,15 @@ func TestTokens(t *testing.T) {
 		{"", "한국어 문서", "0:한 0:한국 1:국어 2:어 3:문 3:문서 4:서"},
 		{"", "x😀y \xff\xfe z\x00w", "0:x 1:😀 2:y 3:z 4:w"},
 		{"", "ＡＢＣ １２", "0:abc 1:12"},
-		{"en", "Get-ChildItem well-known utf-8", "0:get-childitem 0:get 1:childitem 1:child 2:item 2:well 3:known 4:utf-8 4:utf 5:8"},
+		{"en", "Get-ChildItem well-known utf-8", "0:get-childitem 0:get 1:childitem 1:child 2:item 2:well 3:known " +
+			"4:utf-8 4:utf 5:8"},
 		{"en", "2024-05-01 C++17 #a-b", "0:2024-05-01 0:2024 1:05 2:01 3:c++17 3:c++ 4:17 5:#a-b 5:a 6:b"},
 		{"", "soft\u00ADhyphen نمی\u200Cخواهم ٣٤", "0:softhyphen 1:نميخواهم 2:34"},
 		{"", "हिन्दी தமிழ் 1'000", "0:हिन्दी 1:தமிழ் 2:1'000 2:1000 2:1 3:000"},
 		{"en", "John’s can’t", "0:john (0:john's) 1:can't"},
 		{"", "2024年度", "0:2024 1:年 1:年度 2:度"},
-		{"", "https://example.com/a_b?q=x#top <b>bold</b> [text](url.md)", "0:https 1:example.com 1:example 2:com 3:a_b 3:a 4:b 5:q 6:x 7:top 8:b 9:bold 10:b 11:text 12:url.md 12:url 13:md"},
+		{"", "https://example.com/a_b?q=x#top <b>bold</b> [text](url.md)", "0:https 1:example.com 1:example 2:com 3:a_b " +
+			"3:a 4:b 5:q 6:x 7:top 8:b 9:bold 10:b 11:text 12:url.md 12:url 13:md"},
 		{"ar", "الكِتابُ", "0:كتاب (0:الكتاب)"},
 		{"", "___ ' . #", ""},
 		{"", "utf8 k8s 3d x86_64", "0:utf8 0:utf 1:8 1:k8s 2:3d 3:x86_64 3:x86 4:64"},
@@ -116,13 +119,15 @@ func TestQueryPositions(t *testing.T) {
 func TestIdentifiersInLowerCase(t *testing.T) {
 	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
 		a := analyzer(t, language)
-		for _, name := range []string{"PowerShell", "getUserNames", "TypeScript", "HTTPServers", "SQLite", "WebRTC", "OAuth2", "ÄnderungsListen", "МойКласс"} {
+		for _, name := range []string{"PowerShell", "getUserNames", "TypeScript", "HTTPServers", "SQLite", "WebRTC", "OAuth2",
+			"ÄnderungsListen", "МойКласс"} {
 			terms := map[string]bool{}
 			for _, token := range a.Tokens(name) {
 				terms[token.Term] = true
 			}
 			if typed := a.QueryTokens(strings.ToLower(name)); !terms[typed[0].Term] {
-				t.Errorf("%q: %s is looked for in lower case as %q, and indexed as %s", language, name, typed[0].Term, show(a.Tokens(name)))
+				t.Errorf("%q: %s is looked for in lower case as %q, and indexed as %s", language, name, typed[0].Term,
+					show(a.Tokens(name)))
 			}
 		}
 	}
@@ -133,8 +138,10 @@ func TestIdentifiersInLowerCase(t *testing.T) {
 func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
 	for _, language := range []string{"", "en", "de", "ru"} {
 		a := analyzer(t, language)
-		for _, text := range []string{"IPv6", "use 4K now", "E2E tests", "OAuth2 server", "B2B", "H264", "MP3Player", "x86_64", "K8s", "I18n", "HTTPServer2.start", "Get-ChildItem2",
-			"GitHub Pages", "URLs and PDFs", "eBay iPhone7", "Ту154М", "МойКласс2 есть", "Größe2X", "Wi-Fi 6E", "my_IPv6_Address", "COVID-19", "3D", "C++17", "10GB"} {
+		for _, text := range []string{"IPv6", "use 4K now", "E2E tests", "OAuth2 server", "B2B", "H264", "MP3Player",
+			"x86_64", "K8s", "I18n", "HTTPServer2.start", "Get-ChildItem2",
+			"GitHub Pages", "URLs and PDFs", "eBay iPhone7", "Ту154М", "МойКласс2 есть", "Größe2X", "Wi-Fi 6E",
+			"my_IPv6_Address", "COVID-19", "3D", "C++17", "10GB"} {
 			indexed := map[string]bool{}
 			for _, token := range a.Tokens(text) {
 				indexed[fmt.Sprint(token.Term, token.Position)] = true
@@ -206,7 +213,8 @@ func TestWordsCutAtLineEnds(t *testing.T) {
 // TestZeroWidthCharacters: characters that are not seen cut no word, in any script.
 func TestZeroWidthCharacters(t *testing.T) {
 	for _, c := range []string{"\u200B", "\u200C", "\u200D", "\u2060", "\uFEFF", "\u00AD", "\u200E", "\u034F"} {
-		for _, word := range []string{"Donaudampfschiff", "getUserName", "ИнформацияX", "東京都", "ภาษาไทย", "한국어", "COVID-19", "v1.2.3"} {
+		for _, word := range []string{"Donaudampfschiff", "getUserName", "ИнформацияX", "東京都", "ภาษาไทย", "한국어", "COVID-19",
+			"v1.2.3"} {
 			letters := []rune(word)
 			hidden := string(letters[:2]) + c + string(letters[2:]) + c
 			a := analyzer(t, "")
@@ -251,7 +259,8 @@ func TestEmoji(t *testing.T) {
 		{"5️⃣", "0:5⃣ 0:5"},
 		{"❤️ ❤ ❤️\u200D🔥", "0:❤ 1:❤ 2:❤🔥 2:❤ 2:🔥"},
 		{"©️ © ▶️ ▶ →", "0:© 1:▶ 2:▶"},
-		{"🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "0:🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F 0:🏴"},
+		{"🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F",
+			"0:🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F 0:🏴"},
 		{"👩\u200D❤️\u200D👩", "0:👩❤👩 0:👩 0:❤"},
 		{"note🐘.md", "0:note 1:🐘 2:md"},
 	} {
@@ -271,7 +280,8 @@ func TestEmoji(t *testing.T) {
 
 // TestValueEnd: no phrase goes from a value to the next one.
 func TestValueEnd(t *testing.T) {
-	if got, want := show(analyzer(t, "").Tokens("hello world"+analysis.ValueEnd+"foo-"+analysis.ValueEnd+"bar")), "0:hello 1:world 3:foo 5:bar"; got != want {
+	if got, want := show(analyzer(t, "").Tokens("hello world"+analysis.ValueEnd+"foo-"+analysis.ValueEnd+"bar")),
+		"0:hello 1:world 3:foo 5:bar"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -279,7 +289,8 @@ func TestValueEnd(t *testing.T) {
 // TestLongWords: a word without end is cut into words of bounded length, whatever it is made of.
 func TestLongWords(t *testing.T) {
 	a := analyzer(t, "en")
-	for _, part := range []string{"a", "aB", "a-\n", "1", "é", "\u200B", "a\u200B", "中", "👩\u200D", "🏽", "_", "v1.", "aB-"} {
+	for _, part := range []string{"a", "aB", "a-\n", "1", "é", "\u200B", "a\u200B", "中", "👩\u200D", "🏽", "_", "v1.",
+		"aB-"} {
 		text := "x" + strings.Repeat(part, 1<<18/len(part))
 		words, longest := 0, 0
 		a.Words(text, func(start, end int) bool {
@@ -300,8 +311,10 @@ func TestLongWords(t *testing.T) {
 func TestDetect(t *testing.T) {
 	for want, text := range map[string]string{
 		"en": "The configuration of the server is in a file that you edit with any editor, and it is read at start.",
-		"de": "Die Konfiguration des Servers ist in einer Datei, die man mit einem Editor bearbeitet und die beim Start gelesen wird.",
-		"fr": "La configuration du serveur est dans un fichier que vous pouvez modifier avec un éditeur et qui est lu au démarrage.",
+		"de": "Die Konfiguration des Servers ist in einer Datei, die man mit einem Editor bearbeitet und die beim Start " +
+			"gelesen wird.",
+		"fr": "La configuration du serveur est dans un fichier que vous pouvez modifier avec un éditeur et qui est lu au " +
+			"démarrage.",
 		"es": "La configuración del servidor está en un archivo que se puede editar con un editor y que se lee al inicio.",
 		"ru": "Настройки сервера находятся в файле, который можно изменить в любом редакторе, и он читается при запуске.",
 		"zh": "服务器的配置在一个文件中，可以用任何编辑器修改。",
@@ -318,7 +331,8 @@ func TestDetect(t *testing.T) {
 }
 
 func FuzzTokens(f *testing.F) {
-	for _, s := range []string{"getUserName v1.2.3 C++", "東京都 naïve", "a\xffb \u200d #x 1,0", strings.Repeat("é", 300), strings.Repeat("中", 3000)} {
+	for _, s := range []string{"getUserName v1.2.3 C++", "東京都 naïve", "a\xffb \u200d #x 1,0", strings.Repeat("é", 300),
+		strings.Repeat("中", 3000)} {
 		f.Add(s)
 	}
 	en := analyzer(f, "en")
@@ -402,8 +416,10 @@ func TestPieces(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	for _, c := range []struct{ text, prefix, fuzzy string }{
-		{"Caf", "caf", "caf"}, {"getUserN", "getusern", "getusern"}, {"Get-It", `"Get" it`, "get it"}, {"docs/set", `"docs" set`, "docs set"},
-		{"東京", "東京", `"東京"`}, {"東京都", `"東京都"`, `"東京都"`}, {"京", "京", `"京"`}, {"v1.2", "v1.2", "v1.2"}, {"#Ta", "#ta", "#ta"}, {"c++", "c++", "c++"}, {"?!", "", ""}, {"", "", ""},
+		{"Caf", "caf", "caf"}, {"getUserN", "getusern", "getusern"}, {"Get-It", `"Get" it`, "get it"},
+		{"docs/set", `"docs" set`, "docs set"},
+		{"東京", "東京", `"東京"`}, {"東京都", `"東京都"`, `"東京都"`}, {"京", "京", `"京"`}, {"v1.2", "v1.2", "v1.2"}, {"#Ta", "#ta", "#ta"},
+		{"c++", "c++", "c++"}, {"?!", "", ""}, {"", "", ""},
 	} {
 		a := analyzer(t, "en")
 		if got := write(a.PrefixPieces(c.text)); got != c.prefix {
@@ -428,7 +444,8 @@ func TestPlacesOfComposedRuns(t *testing.T) {
 			if strings.Contains(raw, many) { // where Unicode leaves off composing
 				continue
 			}
-			if !utf8.ValidString(part) || !strings.Contains(norm.NFKC.String(part), term.Text) || len(part) > 2*len(term.Text)+128 {
+			if !utf8.ValidString(part) || !strings.Contains(norm.NFKC.String(part), term.Text) || len(part) > 2*len(term.Text)+
+				128 {
 				t.Fatalf("the term %+q of %+q stands for %+q", term.Text, raw, part)
 			}
 		}

@@ -27,8 +27,11 @@ func corpus(tb testing.TB) (paths []string, files [][]byte, size int64) {
 		}
 		return paths, files, size
 	}
-	text := "---\ntitle: A note\ntags: [one, two]\n---\n\n# A note\n\n" + strings.Repeat("Words about `things` and [links](other.md#there) and [[Wiki links|text]]. #tag\n\n## A heading of some length\n\n"+
-		strings.Repeat("A paragraph of plain prose that goes on for a line or two without any marks.\n", 6)+"\n```go\nfunc main() {}\n```\n\n", 20)
+	text := "---\ntitle: A note\ntags: [one, two]\n---\n\n# A note\n\n" +
+		strings.Repeat("Words about `things` and [links](other.md#there) and [[Wiki links|text]]. #tag\n\n## A heading of "+
+			"some length\n\n"+
+			strings.Repeat("A paragraph of plain prose that goes on for a line or two without any marks.\n", 6)+
+			"\n```go\nfunc main() {}\n```\n\n", 20)
 	for range 200 {
 		paths, files, size = append(paths, "note.md"), append(files, []byte(text)), size+int64(len(text))
 	}
@@ -39,7 +42,8 @@ func BenchmarkChunk(b *testing.B) {
 	paths, files, size := corpus(b)
 	for name, o := range map[string]chunk.Options{
 		"tree": {}, "sections": {Chunker: "sections"}, "window": {Chunker: "window"},
-		"window of pieces": {Chunker: "window", Window: chunk.WindowOptions{Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
+		"window of pieces": {Chunker: "window",
+			Window: chunk.WindowOptions{Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			c, err := chunk.New(o)

@@ -20,7 +20,8 @@ func TestWithoutComments(t *testing.T) {
 		{"that do not end: a block of Obsidian", "a\n\n%%\nb\n\nc", "a"},
 		{"that do not end, within a line", "a <!-- b\n\nc %% d\n\ne", "a <!-- b\nc %% d\ne"},
 		{"that end in another paragraph", "a <!-- b\n\nc --> d", "a <!-- b\nc --> d"},
-		{"in code", "```\n<!-- a -->\n%%b%%\n```\n\n    <!-- c -->\n\n`%%d%%` `` <!-- `e --> ``", "```\n<!-- a -->\n%%b%%\n```\n<!-- c -->\n`%%d%%` `` <!-- `e --> ``"},
+		{"in code", "```\n<!-- a -->\n%%b%%\n```\n\n    <!-- c -->\n\n`%%d%%` `` <!-- `e --> ``",
+			"```\n<!-- a -->\n%%b%%\n```\n<!-- c -->\n`%%d%%` `` <!-- `e --> ``"},
 		{"in a diagram", "```mermaid\n%%\ngraph\nA --> B\n```\nc %%d%%", "```mermaid\n%%\ngraph\nA --> B\n```\nc"},
 		{"in formulas", "$$\na %% b %%\n$$\n%%c%%d", "$$\na %% b %%\n$$\nd"},
 		{"behind code in a list", "- ```\n  a\n# B <!-- c -->", "- ```\na\n# B"},
@@ -63,13 +64,15 @@ func words(text string) string {
 // TestCommentsChangeNoBlock: what stands behind a comment stays text, and what stands in
 // one is no heading, tag, link or task.
 func TestCommentsChangeNoBlock(t *testing.T) {
-	text := "%%secret%% A #tag\n\n- %%secret%% b [[c]]\n\n%%\n# Secret\n#hidden [[secret]] - [ ] secret due:: 2026-01-01\n%%\n"
+	text := "%%secret%% A #tag\n\n- %%secret%% b [[c]]\n\n%%\n# Secret\n#hidden [[secret]] - [ ] secret due:: " +
+		"2026-01-01\n%%\n"
 	cut, err := chunk.New(chunk.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := cut.Chunk("t", "n.md", chunk.WithoutComments("n.md", []byte(text)))
-	if len(doc.Chunks) != 1 || len(doc.Tags) != 1 || doc.Tags[0] != "tag" || len(doc.Chunks[0].Links) != 1 || len(doc.Fields) != 0 {
+	if len(doc.Chunks) != 1 || len(doc.Tags) != 1 || doc.Tags[0] != "tag" || len(doc.Chunks[0].Links) != 1 ||
+		len(doc.Fields) != 0 {
 		t.Errorf("chunks %d, tags %q, links %v, fields %v", len(doc.Chunks), doc.Tags, doc.Chunks[0].Links, doc.Fields)
 	}
 }

@@ -158,9 +158,13 @@ func TestHeadingsOfSpecification(t *testing.T) {
 // everything that makes blocks. "</pre>" by itself is not among it: by the
 // specification it begins an HTML block, for goldmark it does not.
 func TestRandomBlocks(t *testing.T) {
-	parts := []string{"# h\n", "## h two ##\n", "text\n", "more text\n", "\n", "\n", "- item\n", "- \n", "  in item\n", "    deep\n", "\ttab\n", "> quote\n", ">\n", "> # q\n", "1. one\n",
-		"2) two\n", "===\n", "---\n", "-----\n", "```\n", "~~~\n", "````x\n", "<div>\n", "</div>\n", "<!-- c\n", "-->\n", "<pre>\n", "x</pre>\n", "<b>x\n", "<b>\n", "* * *\n", "- - -\n", "+ # in\n", "-   ```\n",
-		"[a]: b\n", "[a]: b 'c'\n", "[a]:\n", "   # three\n", "    # four\n", "#no\n", "####### seven\n", "#\n", "> - x\n", ">   y\n", " > z\n", "-\n", "- a\n\n  b\n", "10. ten\n", "\\# no\n", "   indented\n", ">> two\n", "- > - a\n", "\t- t\n", "-\tt\n", ">\tt\n"}
+	parts := []string{"# h\n", "## h two ##\n", "text\n", "more text\n", "\n", "\n", "- item\n", "- \n", "  in item\n",
+		"    deep\n", "\ttab\n", "> quote\n", ">\n", "> # q\n", "1. one\n",
+		"2) two\n", "===\n", "---\n", "-----\n", "```\n", "~~~\n", "````x\n", "<div>\n", "</div>\n", "<!-- c\n", "-->\n",
+		"<pre>\n", "x</pre>\n", "<b>x\n", "<b>\n", "* * *\n", "- - -\n", "+ # in\n", "-   ```\n",
+		"[a]: b\n", "[a]: b 'c'\n", "[a]:\n", "   # three\n", "    # four\n", "#no\n", "####### seven\n", "#\n", "> - x\n",
+		">   y\n", " > z\n", "-\n", "- a\n\n  b\n", "10. ten\n", "\\# no\n", "   indented\n", ">> two\n", "- > - a\n",
+		"\t- t\n", "-\tt\n", ">\tt\n"}
 	compared := 0
 	for seed := range seeds(60_000) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -181,7 +185,8 @@ func TestRandomBlocks(t *testing.T) {
 
 // TestLineEndings: CR, CRLF and LF are the same to the scanner.
 func TestLineEndings(t *testing.T) {
-	parts := []string{"# h", "text", "", "", "- item", "  in", "> q", "---", "===", "```", "$$", "|a|", "|-|", "<div>", "[a]: b", "    code", "\t"}
+	parts := []string{"# h", "text", "", "", "- item", "  in", "> q", "---", "===", "```", "$$", "|a|", "|-|", "<div>",
+		"[a]: b", "    code", "\t"}
 	for seed := range seeds(50_000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var lf, cr, crlf strings.Builder

@@ -16,8 +16,10 @@ func chunkers(tb testing.TB) []chunk.Chunker {
 	var out []chunk.Chunker
 	for _, o := range []chunk.Options{
 		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections", Sections: chunk.SectionOptions{Cap: 100}},
-		{Chunker: "window", Window: chunk.WindowOptions{Size: 7, Overlap: 3, Large: true}}, {Chunker: "window", Window: chunk.WindowOptions{Size: 5, Overlap: 2, Boundary: "sentence"}},
-		{Chunker: "window", Window: chunk.WindowOptions{Size: 9, Overlap: 2, Boundary: "sentence", Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 7, Overlap: 3, Large: true}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 5, Overlap: 2, Boundary: "sentence"}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 9, Overlap: 2, Boundary: "sentence",
+			Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
 	} {
 		k, err := chunk.New(o)
 		if err != nil {
@@ -45,7 +47,8 @@ func FuzzChunk(f *testing.F) {
 	f.Add([]byte("\ud55c\uad6d\uc5b4. \u1112\u1161\u11ab e\u0301 co\u00adop \u4e2d\u6587\u3002\u300d\u6b21"))
 	f.Add([]byte("\ufeff---\r\na: [\"x\", 'y']\r\n---\r# h {#i}\rx\x00\xff"))
 	f.Add([]byte("import X from 'x'\r\rexport {\n\n# h\nx"))
-	parts, err := chunk.New(chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 3, Overlap: 2, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}})
+	parts, err := chunk.New(chunk.Options{Chunker: "window",
+		Window: chunk.WindowOptions{Size: 3, Overlap: 2, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -77,7 +80,9 @@ func FuzzChunk(f *testing.F) {
 
 // FuzzFrontmatter: no YAML, however broken, makes anything but a document.
 func FuzzFrontmatter(f *testing.F) {
-	for _, s := range []string{"title: x", "a: &x [*x, *x]", "- a\n- b", "a: {b: [c, {d: e}]}", "? x\n: y", "a: |\n  b\n   c\n", "\"a\": 'b''c'", "a: !!binary x", "<<: *a", "%YAML 1.2", "a: b: c", "tags: [a, , b]", "date: 2024-13-45", "n: 0x1F\nm: .inf\nk: 1_000"} {
+	for _, s := range []string{"title: x", "a: &x [*x, *x]", "- a\n- b", "a: {b: [c, {d: e}]}", "? x\n: y",
+		"a: |\n  b\n   c\n", "\"a\": 'b''c'", "a: !!binary x", "<<: *a", "%YAML 1.2", "a: b: c", "tags: [a, , b]",
+		"date: 2024-13-45", "n: 0x1F\nm: .inf\nk: 1_000"} {
 		f.Add(s)
 	}
 	k := chunkers(f)[0]

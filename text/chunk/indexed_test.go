@@ -41,23 +41,30 @@ func TestDataAsText(t *testing.T) {
 		{"a short picture", "a.md", "Grey. ![r](data:image/gif;base64,R0lGODlhAQABAAAAACw=) End.", "Grey. ![r]() End."},
 		{"with a title", "a.md", "![r](data:image/png;base64," + long + ` "Ports") End.`, `![r]( "Ports") End.`},
 		{"in brackets", "a.md", "![r](<data:image/png;base64," + long + ">) End.", "![r](<>) End."},
-		{"of HTML", "a.md", `<img src="data:image/jpeg;base64,` + long + `" alt="ports"> End.`, `<img src="" alt="ports"> End.`},
-		{"of HTML, in rows", "a.md", `<img src="data:image/jpeg;base64,` + rows(long, 76, "  ") + `"> End.`, `<img src=""> End.`},
+		{"of HTML", "a.md", `<img src="data:image/jpeg;base64,` + long + `" alt="ports"> End.`,
+			`<img src="" alt="ports"> End.`},
+		{"of HTML, in rows", "a.md", `<img src="data:image/jpeg;base64,` + rows(long, 76, "  ") + `"> End.`,
+			`<img src=""> End.`},
 		{"capital letters", "a.md", "![r](DATA:image/PNG;BASE64," + long + ")", "![r]()"},
 		{"parameters", "a.md", "![r](data:image/svg+xml;charset=utf-8;base64," + long + ")", "![r]()"},
 		{"percent signs", "a.md", "![r](data:image/svg+xml," + svg + ") End.", "![r]() End."},
-		{"a definition", "a.md", "See ![r][p].\n\n[p]: data:image/png;base64," + long + "\n\nEnd.", "See ![r][p].\n\n\n\nEnd."},
+		{"a definition", "a.md", "See ![r][p].\n\n[p]: data:image/png;base64," + long + "\n\nEnd.",
+			"See ![r][p].\n\n\n\nEnd."},
 		{"a definition in brackets", "a.md", "End.\n\n[p]: <data:image/png;base64," + long + ">\n", "End.\n\n\n"},
 		{"a font", "a.css", "@font-face { src: url(data:font/woff2;base64," + long + ") }", "@font-face { src: url() }"},
 		{"in quotes", "a.css", "a { background: url('data:image/png;base64," + long + "') }", "a { background: url('') }"},
 		{"plain text", "a.txt", "Grey data:image/png;base64," + long + "\nEnd.", "Grey \nEnd."},
 		{"a notebook", "a.ipynb", `{"image/png": "` + long + `", "x": 1}`, `{"image/png": "", "x": 1}`},
 		{"a mail", "a.txt", "Content:\n\n" + rows(long, 76, "") + "\n\nEnd.", "Content:\n\n\n\nEnd."},
-		{"two", "a.md", "![a](data:image/png;base64," + long + ") and ![b](data:image/png;base64," + long + ").", "![a]() and ![b]()."},
-		{"behind frontmatter", "a.md", "---\nstatus: open\n---\n![a](data:image/png;base64," + long + ") End.", "![a]() End."},
+		{"two", "a.md", "![a](data:image/png;base64," + long + ") and ![b](data:image/png;base64," + long + ").",
+			"![a]() and ![b]()."},
+		{"behind frontmatter", "a.md", "---\nstatus: open\n---\n![a](data:image/png;base64," + long + ") End.",
+			"![a]() End."},
 
-		{"words about data", "a.md", "The data: image/png, base64, and more. data:image is a scheme; metadata:a/b,c too.", ""},
-		{"a long path", "a.md", "In modules/BillingService2/" + strings.Repeat("generated/TaxCalculationFactoryForCustomers/", 6), ""},
+		{"words about data", "a.md", "The data: image/png, base64, and more. data:image is a scheme; metadata:a/b,c too.",
+			""},
+		{"a long path", "a.md", "In modules/BillingService2/" +
+			strings.Repeat("generated/TaxCalculationFactoryForCustomers/", 6), ""},
 		{"an address of sections", "a.md", "https://example.org/" + strings.Repeat("Section17/", 25), ""},
 		{"a long address", "a.md", "https://example.org/" + strings.Repeat("Some/Long/path2/", 30), ""},
 		{"a long name", "a.md", strings.Repeat("averylongname", 40), ""},
@@ -83,7 +90,8 @@ func TestDataAsText(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: indexed is %.200q, want %.200q", c.name, got, want)
 		}
-		if r := chunk.Readable(c.text); strings.Count(r, "\n") != strings.Count(c.text, "\n") || (c.want != "" && strings.Contains(r, long[:40])) {
+		if r := chunk.Readable(c.text); strings.Count(r, "\n") != strings.Count(c.text, "\n") ||
+			(c.want != "" && strings.Contains(r, long[:40])) {
 			t.Errorf("%s: readable is %.200q", c.name, r)
 		}
 	}
@@ -118,7 +126,8 @@ func TestPlacesWithoutData(t *testing.T) {
 func TestDataInPieces(t *testing.T) {
 	long := data(20_000)
 	text := "# A\n\nGrey. ![r](data:image/png;base64," + long + ") End.\n\n" + rows(long, 76, "") + "\n\nLast.\n"
-	for _, o := range []chunk.Options{{Chunker: "sections", Sections: chunk.SectionOptions{Cap: 500}}, {Chunker: "window", Window: chunk.WindowOptions{Size: 64}}} {
+	for _, o := range []chunk.Options{{Chunker: "sections", Sections: chunk.SectionOptions{Cap: 500}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 64}}} {
 		c, err := chunk.New(o)
 		if err != nil {
 			t.Fatal(err)

@@ -20,10 +20,14 @@ func tokensNamed(name string) chunk.Tokens {
 // TestParse: the name of a chunker gives back a chunker of that name.
 func TestParse(t *testing.T) {
 	for _, o := range []chunk.Options{
-		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections"}, {Chunker: "sections", Sections: chunk.SectionOptions{Cap: 123}},
+		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections"},
+		{Chunker: "sections", Sections: chunk.SectionOptions{Cap: 123}},
 		{Chunker: "window"},
-		{Chunker: "window", GitHubSlugs: true, Window: chunk.WindowOptions{Size: 384, Overlap: 64, Boundary: "line", Large: true, TitlePrefix: true, MetadataSuffix: true}},
-		{Chunker: "window", Window: chunk.WindowOptions{Size: 384, Overlap: 64, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
+		{Chunker: "window", GitHubSlugs: true,
+			Window: chunk.WindowOptions{Size: 384, Overlap: 64, Boundary: "line", Large: true, TitlePrefix: true,
+				MetadataSuffix: true}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 384, Overlap: 64, Tokens: tokensNamed("sheaf-en-1"),
+			TokensName: "sheaf-en-1"}},
 	} {
 		made, err := chunk.New(o)
 		if err != nil {
@@ -41,7 +45,8 @@ func TestParse(t *testing.T) {
 	if o, err := chunk.Parse("window", nil); err != nil || o.Chunker != "window" {
 		t.Errorf("a bare name: %v, %v", o, err)
 	}
-	for _, name := range []string{"", "pages", "tree cap=1", "sections cap=x", "sections cap=1", "window size=5 overlap=9", "window tokens=sheaf-en-0", "window bold"} {
+	for _, name := range []string{"", "pages", "tree cap=1", "sections cap=x", "sections cap=1", "window size=5 overlap=9",
+		"window tokens=sheaf-en-0", "window bold"} {
 		if _, err := chunk.Parse(name, tokensNamed); !errors.Is(err, sheaf.ErrUnsupported) {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -11,7 +11,8 @@ import (
 // TestLinksInFrontmatter: values that are wiki links and nothing else are links of the
 // document, where they stand; pieces have none of them.
 func TestLinksInFrontmatter(t *testing.T) {
-	const text = "---\nauthor: \"[[People/Ann|A]]\"\nseen: '[[Ann]]'\nwith:\n  - \"[[Ann]]\"\n  - Bob\n  - \"[[Notes#Top]]\"\nnote: see [[Carol]]\nmap: {a: \"[[Dan]]\"}\n---\nText with [[Eve]].\n"
+	const text = "---\nauthor: \"[[People/Ann|A]]\"\nseen: '[[Ann]]'\nwith:\n  - \"[[Ann]]\"\n  - Bob\n  - " +
+		"\"[[Notes#Top]]\"\nnote: see [[Carol]]\nmap: {a: \"[[Dan]]\"}\n---\nText with [[Eve]].\n"
 	want := []string{"[[People/Ann|A]]", "[[Ann]]", "[[Ann]]", "[[Notes#Top]]", "[[Dan]]", "[[Eve]]"}
 	for _, c := range []struct {
 		options chunk.Options

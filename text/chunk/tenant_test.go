@@ -62,12 +62,14 @@ func TestTenantThatCannotBeRead(t *testing.T) {
 // TestAccessOfEverybody: who writes that everybody may see a document as keys do is told that
 // nobody does.
 func TestAccessOfEverybody(t *testing.T) {
-	for front, want := range map[string]int{`access: ["*"]`: 1, `Access: '*'`: 1, "access: [user:ann, '*']": 1, "access: public": 0, "access: ['**']": 0, "tags: ['*']": 0} {
+	for front, want := range map[string]int{`access: ["*"]`: 1, `Access: '*'`: 1, "access: [user:ann, '*']": 1,
+		"access: public": 0, "access: ['**']": 0, "tags: ['*']": 0} {
 		c, err := chunk.For("a.md", chunk.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Chunk("notes", "a.md", []byte("---\n"+front+"\n---\n# A\n")).Warnings; len(got) != want || want == 1 && !strings.Contains(got[0].Message, "public is everybody") {
+		if got := c.Chunk("notes", "a.md", []byte("---\n"+front+"\n---\n# A\n")).Warnings; len(got) != want ||
+			want == 1 && !strings.Contains(got[0].Message, "public is everybody") {
 			t.Errorf("%s: warnings %v", front, got)
 		}
 	}

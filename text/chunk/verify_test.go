@@ -30,10 +30,15 @@ func TestVerifyFindsFaults(t *testing.T) {
 		{"a gap in positions", "tree", func(d *sheaf.Document) { d.Chunks[2].Position++ }, "position is 3, not 2"},
 		{"another document", "tree", func(d *sheaf.Document) { d.Chunks[1].Doc = "t:o.md" }, "belongs to"},
 		{"a span beyond the file", "tree", func(d *sheaf.Document) { d.Chunks[3].Span.End++ }, "does not lie in"},
-		{"a body outside its span", "tree", func(d *sheaf.Document) { d.Chunks[1].Body.End = d.Chunks[1].Span.End + 1 }, "does not lie in span"},
-		{"a body that ends before it begins", "tree", func(d *sheaf.Document) { d.Chunks[1].Body.End = d.Chunks[1].Body.Start - 1 }, "does not lie in span"},
-		{"a link beyond the file", "tree", func(d *sheaf.Document) { d.Chunks[2].Links[0].Span.End = len(content) + 1 }, "link"},
-		{"a sibling count", "tree", func(d *sheaf.Document) { d.Chunks[1].SiblingCount++ }, "sibling count is 3, its parent has 2"},
+		{"a body outside its span", "tree", func(d *sheaf.Document) { d.Chunks[1].Body.End = d.Chunks[1].Span.End + 1 },
+			"does not lie in span"},
+		{"a body that ends before it begins", "tree", func(d *sheaf.Document) {
+			d.Chunks[1].Body.End = d.Chunks[1].Body.Start - 1
+		}, "does not lie in span"},
+		{"a link beyond the file", "tree", func(d *sheaf.Document) { d.Chunks[2].Links[0].Span.End = len(content) + 1 },
+			"link"},
+		{"a sibling count", "tree", func(d *sheaf.Document) { d.Chunks[1].SiblingCount++ }, "sibling count is 3, its " +
+			"parent has 2"},
 		{"a wrong parent", "tree", func(d *sheaf.Document) {
 			d.Chunks[2].Parent, d.Chunks[2].SiblingCount = d.ID, 3
 			d.Chunks[1].SiblingCount, d.Chunks[3].SiblingCount = 3, 3
@@ -44,7 +49,9 @@ func TestVerifyFindsFaults(t *testing.T) {
 		{"a hole between bodies", "tree", func(d *sheaf.Document) { d.Chunks[1].Body.End-- }, "should begin at"},
 		{"an empty last body", "tree", func(d *sheaf.Document) { d.Chunks = d.Chunks[:3] }, "sibling count"},
 		{"no chunks", "tree", func(d *sheaf.Document) { d.Chunks = nil }, "no chunks"},
-		{"pieces out of order", "window", func(d *sheaf.Document) { d.Chunks[1].Span, d.Chunks[1].Body = d.Chunks[0].Span, d.Chunks[0].Body }, "does not follow"},
+		{"pieces out of order", "window", func(d *sheaf.Document) {
+			d.Chunks[1].Span, d.Chunks[1].Body = d.Chunks[0].Span, d.Chunks[0].Body
+		}, "does not follow"},
 	} {
 		doc := cut(c.chunker)
 		if err := chunk.Verify(&doc, content); err != nil {
@@ -111,7 +118,8 @@ func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	if got := ids(before + "More.\n\n## Search\n\nAgain.\n"); !slices.Equal(got[:len(want)], want) || len(got) != len(want)+2 {
+	if got := ids(before + "More.\n\n## Search\n\nAgain.\n"); !slices.Equal(got[:len(want)], want) ||
+		len(got) != len(want)+2 {
 		t.Errorf("with sections behind: %v", got)
 	}
 }

@@ -61,7 +61,8 @@ func describeBool(q sheaf.Bool) string {
 		return before + strings.Join(parts, between)
 	}
 	var parts []string
-	for _, s := range []string{list("", q.Must, " and "), list(map[bool]string{true: "better with "}[len(q.Must) > 0], q.Should, " or "), list("not ", q.MustNot, ", not ")} {
+	for _, s := range []string{list("", q.Must, " and "),
+		list(map[bool]string{true: "better with "}[len(q.Must) > 0], q.Should, " or "), list("not ", q.MustNot, ", not ")} {
 		if s != "" {
 			parts = append(parts, s)
 		}
@@ -100,7 +101,8 @@ func describeFilter(f sheaf.Filter) string {
 		case f.Max.IsZero():
 			return f.Column + map[bool]string{true: " is after ", false: " is at least "}[f.MinOpen] + f.Min.String()
 		}
-		return f.Column + " is from " + f.Min.String() + map[bool]string{true: " to before ", false: " to "}[f.MaxOpen] + f.Max.String()
+		return f.Column + " is from " + f.Min.String() + map[bool]string{true: " to before ", false: " to "}[f.MaxOpen] +
+			f.Max.String()
 	case sheaf.Exists:
 		return f.Column + " is given"
 	case sheaf.HasPrefix:

@@ -85,7 +85,8 @@ func (p *parser) group(depth int, at place) *group {
 
 // or reports whether the token at i stands between two alternatives.
 func (p *parser) or(i int) bool {
-	return i+1 < len(p.tokens) && p.tokens[i].kind == tokenOr && p.tokens[i+1].kind != tokenOr && p.tokens[i+1].kind != tokenClose
+	return i+1 < len(p.tokens) && p.tokens[i].kind == tokenOr && p.tokens[i+1].kind != tokenOr &&
+		p.tokens[i+1].kind != tokenClose
 }
 
 // bracket is where the bracket that was just read stands, in a group at outer.
@@ -128,12 +129,14 @@ func (p *parser) part(depth int, outer place) part {
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
-		out := part{sign: t.sign, query: inner.words(true), filter: inner.filter(), words: inner.loneFilter(), strict: len(inner.must) > 0, about: strings.Join(inner.about, " ")}
+		out := part{sign: t.sign, query: inner.words(true), filter: inner.filter(), words: inner.loneFilter(),
+			strict: len(inner.must) > 0, about: strings.Join(inner.about, " ")}
 		if t.sign == 0 {
 			out.open = inner
 		}
 		if t.sign == '-' && out.query != nil && out.filter != nil && !inner.apart {
-			p.note(`"-" before brackets with words and filters refuses what has the words and also what the filters let through, not only what is both`)
+			p.note(`"-" before brackets with words and filters refuses what has the words and also what the filters let ` +
+				`through, not only what is both`)
 		}
 		return out
 	case tokenOr:
@@ -196,7 +199,8 @@ func (p *parser) either(alternatives []part, refused bool) part {
 		return out
 	}
 	if len(filters) > 0 && !refused {
-		p.note(`OR cannot stand between words and filters other than tags and folders that stand alone and without "-"; both were applied`)
+		p.note(`OR cannot stand between words and filters other than tags and folders that stand alone and without "-"; ` +
+			`both were applied`)
 	}
 	out.query = words
 	return out
@@ -302,7 +306,9 @@ func wholeWords(text string) []sheaf.TextQuery {
 	var simple []string
 	var out []sheaf.TextQuery
 	for word := range strings.FieldsSeq(text) {
-		if strings.ContainsFunc(strings.TrimFunc(word, unicode.IsPunct), func(r rune) bool { return r >= 0xE00 || !unicode.IsLower(r) }) {
+		if strings.ContainsFunc(strings.TrimFunc(word, unicode.IsPunct), func(r rune) bool {
+			return r >= 0xE00 || !unicode.IsLower(r)
+		}) {
 			out = append(out, sheaf.Phrase{Text: word})
 		} else {
 			simple = append(simple, word)

@@ -110,7 +110,8 @@ func searchable(r rune) bool {
 // inWord is searchable, less what is a sign in every script: an emoji, and what joins and
 // colors several of them.
 func inWord(r rune) bool {
-	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) || !unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
+	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) ||
+		!unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
 }
 
 type parser struct {
@@ -184,7 +185,8 @@ func (p *parser) lex(text string) []token {
 			break
 		}
 		var t token
-		if c := text[0]; (c == '-' || c == '+') && len(text) > 1 && (startsOperand(text[1:]) || p.startsProperty(text[1:], depth)) {
+		if c := text[0]; (c == '-' || c == '+') && len(text) > 1 &&
+			(startsOperand(text[1:]) || p.startsProperty(text[1:], depth)) {
 			t.sign, text = c, text[1:]
 		}
 		switch {
@@ -356,7 +358,8 @@ func isExpression(text string) bool {
 // operand reads a word or a phrase, with the field before it.
 func (p *parser) operand(t token, text string, depth int) (token, string) {
 	if isExpression(text) {
-		p.note("regular expressions are not read, their words were searched: conf* finds words that begin so, colour~ those that are spelt alike")
+		p.note("regular expressions are not read, their words were searched: conf* finds words that begin so, colour~ " +
+			"those that are spelt alike")
 	}
 	quote := wordEnd(text, depth, isQuote)
 	if r, size := utf8.DecodeRuneInString(text[quote:]); !isQuote(r) {
@@ -390,7 +393,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		return t, text[end:]
 	}
 	if (word == "NOT" || word == "AND") && t.sign == 0 && p.mixed && strings.TrimSpace(text[end:]) != "" {
-		p.note(quoted(word) + ` was searched as a word: "+" requires the word or brackets that it stands before, "-" leaves out what has them`)
+		p.note(quoted(word) + ` was searched as a word: "+" requires the word or brackets that it stands before, "-" ` +
+			`leaves out what has them`)
 	}
 	if name, value, ok := strings.Cut(word, ":"); ok && name != "" && value != "" {
 		bracket, bare := "", name
@@ -401,7 +405,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 			t.field, t.text = field, value
 		} else if !strings.HasPrefix(value, "/") && isName(bare) {
 			if p.skipped[fold.Text(bare)] {
-				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) + " was searched as words; did you mean " + quoted(bracket+"prop."+bare+":") + "?")
+				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) +
+					" was searched as words; did you mean " + quoted(bracket+"prop."+bare+":") + "?")
 			} else if bracket == "" {
 				p.unknown(name, word)
 			}

@@ -17,7 +17,8 @@ import (
 var now = time.Date(2024, 5, 31, 15, 4, 5, 0, time.UTC)
 
 func parse(text string) sheaf.Query {
-	return query.Parse(text, query.Options{Properties: []string{"Status", "rating", "path", "next step", "cafe\u0301"}, Now: now, Limit: 5})
+	return query.Parse(text, query.Options{Properties: []string{"Status", "rating", "path", "next step", "cafe\u0301"},
+		Now: now, Limit: 5})
 }
 
 func TestParse(t *testing.T) {
@@ -28,7 +29,8 @@ func TestParse(t *testing.T) {
 		{`-draft`, `not the phrase "draft"`, "only says what to leave out"},
 		{`a OR b`, `any of "a" or any of "b"`, ""},
 		{`-title:docker-compose body:版本控制`, `the phrase "版本控制" in body, not the phrase "docker-compose" in title`, ""},
-		{`z -(docker-compose) +(what is 版本控制)`, `(any of "what is" or the phrase "版本控制"), better with any of "z", not the phrase "docker-compose"`, ""},
+		{`z -(docker-compose) +(what is 版本控制)`, `(any of "what is" or the phrase "版本控制"), better with any of "z", not the ` +
+			`phrase "docker-compose"`, ""},
 		{`docker-compose OR podman`, `the phrase "docker-compose" or any of "podman"`, ""},
 		{`"a b" OR "c d" e`, `(the phrase "a b" or the phrase "c d"), better with any of "e"`, ""},
 		{`side effects (nausea, (rash) or pain) of aspirin`, `any of "side effects nausea, rash or pain of aspirin"`, ""},
@@ -39,7 +41,8 @@ func TestParse(t *testing.T) {
 		{`zebra (missing "a b" -tag:c)`, `the phrase "a b", better with any of "zebra missing", where not tag is c`, ""},
 		{`zebra +(missing -x)`, `(any of "missing", not the phrase "x"), better with any of "zebra"`, ""},
 		{`zebra (missing -x) OR d`, `any of "zebra" or ((any of "missing", not the phrase "x") or any of "d")`, ""},
-		{`zebra (missing "a b") OR d`, `((the phrase "a b", better with any of "missing") or any of "d"), better with any of "zebra"`, ""},
+		{`zebra (missing "a b") OR d`, `((the phrase "a b", better with any of "missing") or any of "d"), better with ` +
+			`any of "zebra"`, ""},
 		{`zebra (stripes OR horse)`, `any of "zebra" or (any of "stripes" or any of "horse")`, ""},
 		{`title:setup guide`, `the phrase "setup" in title, better with any of "guide"`, ""},
 		{`„a b“ „c d” ”e f” «g h»`, `the phrase "a b" and the phrase "c d" and the phrase "e f" and the phrase "g h"`, ""},
@@ -66,8 +69,10 @@ func TestParse(t *testing.T) {
 		{`prop.done:true`, `everything, where (prop.done is true or prop.done is true)`, ""},
 		{`after:2024-05 before:7d`, `everything, where (date is at least 2024-05-01 and date is before 2024-05-24)`, ""},
 		{`on:yesterday x`, `any of "x", where date is from 2024-05-30 to before 2024-05-31`, ""},
-		{`authent* colour~ colr~2`, `words that begin with "authent" or words at most 2 letters from "colour" or words at most 2 letters from "colr"`, ""},
-		{`http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -`, `any of "http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -"`, `"a:" is no field`},
+		{`authent* colour~ colr~2`, `words that begin with "authent" or words at most 2 letters from "colour" or words at ` +
+			`most 2 letters from "colr"`, ""},
+		{`http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -`, `any of "http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -"`,
+			`"a:" is no field`},
 		{`after:soon`, `any of "soon"`, "is no date"},
 		{`[status:draft] x`, `any of "x", where prop.status is draft`, ""},
 		{`x -[Status:Draft]`, `any of "x", where not prop.status is draft`, ""},
@@ -75,11 +80,14 @@ func TestParse(t *testing.T) {
 		{`[status:draft]-[rating:3] x`, `any of "[status:draft]-[rating:3] x"`, ""},
 		{`[status:draft]s`, `any of "[status:draft]s"`, ""},
 		{`x ([status:draft][rating:>3])`, `any of "x", where (prop.status is draft and (prop.rating is after 3))`, ""},
-		{`[status:"In Review"] ["status":"dra*"]`, `everything, where (prop.status is in review and prop.status is dra*)`, ""},
+		{`[status:"In Review"] ["status":"dra*"]`, `everything, where (prop.status is in review and prop.status is dra*)`,
+			""},
 		{`[status: in review ] x`, `any of "x", where prop.status is in review`, ""},
 		{`[status:“In Review” OR "x”]`, `everything, where (prop.status is in review or prop.status is x)`, ""},
-		{`[next step:call Ann] ["next step":*]`, `everything, where (prop.next step is call ann and prop.next step is given)`, ""},
-		{`[status:Draft OR in review OR "x OR y"] z`, `any of "z", where (prop.status is draft or prop.status is in review or prop.status is x or y)`, ""},
+		{`[next step:call Ann] ["next step":*]`, `everything, where (prop.next step is call ann and prop.next step is given)`,
+			""},
+		{`[status:Draft OR in review OR "x OR y"] z`, `any of "z", where (prop.status is draft or prop.status is in ` +
+			`review or prop.status is x or y)`, ""},
 		{`z -[status:draft OR done]`, `any of "z", where not (prop.status is draft or prop.status is done)`, ""},
 		{`[status:draft OR ] z`, `any of "z" or (the phrase "[status:draft" or any of "]")`, ""},
 		{`[path:guides/x]`, `everything, where prop.path is guides/x`, ""},
@@ -88,9 +96,11 @@ func TestParse(t *testing.T) {
 		{`status:[[People/Ann.md#Top|A]]`, `everything, where prop.status is ann`, ""},
 		{`[status:[[Ann B]]] -status:"[[Bob]]"`, `everything, where (prop.status is ann b and not prop.status is bob)`, ""},
 		{`prop.due:>=[[2024-06-03]]`, `everything, where (prop.due is at least 2024-06-03)`, ""},
-		{"caf\u00e9:JA [cafe\u0301:e\u0301*]", "everything, where (prop.caf\u00e9 is ja and prop.caf\u00e9 begins with \u00e9)", ""},
+		{"caf\u00e9:JA [cafe\u0301:e\u0301*]", "everything, where (prop.caf\u00e9 is ja and prop.caf\u00e9 begins " +
+			"with \u00e9)", ""},
 		{"#cafe\u0301 tag:CAFE\u0301*", "everything, where (tag is caf\u00e9 and tag begins with caf\u00e9)", ""},
-		{"path:caf\u00e9.md", "everything, where (folder is caf\u00e9.md or cafe\u0301.md or (path begins with caf\u00e9.md or path begins with cafe\u0301.md) or file is caf\u00e9.md or cafe\u0301.md)", ""},
+		{"path:caf\u00e9.md", "everything, where (folder is caf\u00e9.md or cafe\u0301.md or (path begins with " +
+			"caf\u00e9.md or path begins with cafe\u0301.md) or file is caf\u00e9.md or cafe\u0301.md)", ""},
 		{"path:caf\u00e9*", "everything, where (path begins with caf\u00e9 or path begins with cafe\u0301)", ""},
 		{`[rating:>3] OR [status:draft]`, `everything, where ((prop.rating is after 3) or prop.status is draft)`, ""},
 		{`[status] [x] -[x] [nosuch:thing] [status:`, `any of "[status] [x] -[x] [nosuch:thing] [status:"`, ""},
@@ -128,24 +138,34 @@ func TestParse(t *testing.T) {
 		{`zebra OR (tag:a OR -tag:b)`, `any of "zebra", where ((tag is a or not tag is b))`, "cannot stand between"},
 		{`undo OR (tag:x)`, `any of "undo" or the phrase "x" in tags`, ""},
 		{`cow -(zebra OR tag:barn)`, `any of "cow", not (any of "zebra"), where not (tag is barn)`, ""},
-		{`cow -(zebra OR path:barn/ OR "a b" OR status:open)`, `any of "cow", not (any of "zebra" or the phrase "a b"), where not ((folder is barn or path begins with barn/) or prop.status is open)`, ""},
+		{`cow -(zebra OR path:barn/ OR "a b" OR status:open)`, `any of "cow", not (any of "zebra" or the phrase "a b"), ` +
+			`where not ((folder is barn or path begins with barn/) or prop.status is open)`, ""},
 		{`cow -(zebra OR -tag:barn)`, `any of "cow", not (any of "zebra"), where not (not tag is barn)`, ""},
-		{`cow -(zebra OR tag:barn calf)`, `any of "cow", not ((any of "zebra" or the phrase "barn" in tags), better with any of "calf")`, ""},
-		{`cow -((zebra tag:a) OR tag:barn)`, `any of "cow", not (any of "zebra" or the phrase "barn" in tags), where not (tag is a)`, "cannot stand between"},
+		{`cow -(zebra OR tag:barn calf)`, `any of "cow", not ((any of "zebra" or the phrase "barn" in tags), better with ` +
+			`any of "calf")`, ""},
+		{`cow -((zebra tag:a) OR tag:barn)`, `any of "cow", not (any of "zebra" or the phrase "barn" in tags), where ` +
+			`not (tag is a)`, "cannot stand between"},
 		{`cow -(-(zebra OR tag:barn))`, `any of "cow", not (not (any of "zebra" or the phrase "barn" in tags))`, ""},
-		{`cow OR -(zebra OR tag:barn)`, `any of "cow" or (any of "zebra" or the phrase "barn" in tags)`, `"-" beside OR was left out`},
-		{`cow -(zebra OR tag:a) OR calf`, `((any of "zebra" or the phrase "a" in tags) or any of "calf"), better with any of "cow"`, `"-" beside OR was left out`},
-		{`cow -(-(zebra OR tag:barn) OR calf)`, `any of "cow", not ((any of "zebra" or the phrase "barn" in tags) or any of "calf")`, `"-" beside OR was left out`},
-		{`cow OR (calf -(zebra OR tag:barn))`, `any of "cow" or (any of "calf", not (any of "zebra" or the phrase "barn" in tags))`, ""},
+		{`cow OR -(zebra OR tag:barn)`, `any of "cow" or (any of "zebra" or the phrase "barn" in tags)`,
+			`"-" beside OR was left out`},
+		{`cow -(zebra OR tag:a) OR calf`, `((any of "zebra" or the phrase "a" in tags) or any of "calf"), better with ` +
+			`any of "cow"`, `"-" beside OR was left out`},
+		{`cow -(-(zebra OR tag:barn) OR calf)`, `any of "cow", not ((any of "zebra" or the phrase "barn" in tags) or ` +
+			`any of "calf")`, `"-" beside OR was left out`},
+		{`cow OR (calf -(zebra OR tag:barn))`, `any of "cow" or (any of "calf", not (any of "zebra" or the phrase ` +
+			`"barn" in tags))`, ""},
 		{`cow (calf -(zebra OR tag:barn))`, `any of "cow calf", not (any of "zebra"), where not (tag is barn)`, ""},
 		{`cow -(zebra tag:barn)`, `any of "cow", not any of "zebra", where not tag is barn`, "not only what is both"},
 		{`"a b" OR tag:c*`, `the phrase "a b" or words that begin with "c" in tags`, ""},
 		{`a OR tag:b/c*`, `any of "a", where (tag begins with b/c)`, "cannot stand between"},
 		{`a OR path:guides/git/`, `any of "a" or the phrase "guides/git" in path`, ""},
-		{`a OR path:git.md`, `any of "a", where ((folder is git.md or path begins with git.md or file is git.md))`, "cannot stand between"},
-		{`a OR status:open OR tag:b`, `any of "a" or the phrase "b" in tags, where (prop.status is open)`, "cannot stand between"},
+		{`a OR path:git.md`, `any of "a", where ((folder is git.md or path begins with git.md or file is git.md))`,
+			"cannot stand between"},
+		{`a OR status:open OR tag:b`, `any of "a" or the phrase "b" in tags, where (prop.status is open)`,
+			"cannot stand between"},
 		{`(a tag:b) OR c`, `any of "a" or any of "c", where (tag is b)`, "cannot stand between"},
-		{`(zebra path:sub/) OR cow`, `any of "zebra" or any of "cow", where ((folder is sub or path begins with sub/))`, "cannot stand between"},
+		{`(zebra path:sub/) OR cow`, `any of "zebra" or any of "cow", where ((folder is sub or path begins with sub/))`,
+			"cannot stand between"},
 		{`(tag:a tag:b) OR c`, `any of "c", where ((tag is a and tag is b))`, "cannot stand between"},
 		{`(tag:a OR tag:b) OR c`, `(the phrase "a" in tags or the phrase "b" in tags) or any of "c"`, ""},
 		{`(tag:a -tag:b) OR c`, `any of "c", where ((tag is a and not tag is b))`, "cannot stand between"},
@@ -198,7 +218,8 @@ func TestParse(t *testing.T) {
 // TestBracketsAloneChangeNothing: brackets without a sign that are no alternative of OR
 // are read as if they were not there.
 func TestBracketsAloneChangeNothing(t *testing.T) {
-	operands := rapid.SampledFrom([]string{"a", "b", "-c", "+d", `"e f"`, "title:g", "tag:h", "-tag:i", "j*", "k OR l", "tag:m OR n", "-(o OR p)", "(q -r) OR s", "+(t -u)"})
+	operands := rapid.SampledFrom([]string{"a", "b", "-c", "+d", `"e f"`, "title:g", "tag:h", "-tag:i", "j*", "k OR l",
+		"tag:m OR n", "-(o OR p)", "(q -r) OR s", "+(t -u)"})
 	list := func(least int) *rapid.Generator[string] {
 		return rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(operands, least, 4).Draw(t, "operands"), " ")
@@ -207,21 +228,26 @@ func TestBracketsAloneChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, inside, behind := list(0).Draw(t, "before"), list(1).Draw(t, "inside"), list(0).Draw(t, "behind")
 		with, without := parse(before+" ("+inside+") "+behind), parse(before+" "+inside+" "+behind)
-		if !reflect.DeepEqual(with.Words, without.Words) || !reflect.DeepEqual(with.Filter, without.Filter) || with.Meaning != without.Meaning || !slices.Equal(with.Notes, without.Notes) {
-			t.Fatalf("%s (%s) %s:\n     %s; %q\nnot  %s; %q", before, inside, behind, query.Describe(with), with.Notes, query.Describe(without), without.Notes)
+		if !reflect.DeepEqual(with.Words, without.Words) || !reflect.DeepEqual(with.Filter, without.Filter) ||
+			with.Meaning != without.Meaning || !slices.Equal(with.Notes, without.Notes) {
+			t.Fatalf("%s (%s) %s:\n     %s; %q\nnot  %s; %q", before, inside, behind, query.Describe(with), with.Notes,
+				query.Describe(without), without.Notes)
 		}
 	})
 }
 
 // TestBracketsInBrackets: brackets that hold nothing but brackets are read as those.
 func TestBracketsInBrackets(t *testing.T) {
-	operands := rapid.SampledFrom([]string{"a", "b", "-c", `"e f"`, "tag:h", "-tag:i", "k OR l", "tag:m OR n", "ext:md OR o", "-(o OR p)", "(q OR tag:r)"})
+	operands := rapid.SampledFrom([]string{"a", "b", "-c", `"e f"`, "tag:h", "-tag:i", "k OR l", "tag:m OR n",
+		"ext:md OR o", "-(o OR p)", "(q OR tag:r)"})
 	rapid.Check(t, func(t *rapid.T) {
 		inside := strings.Join(rapid.SliceOfN(operands, 1, 3).Draw(t, "operands"), " ")
 		sign := rapid.SampledFrom([]string{"", "+", "-"}).Draw(t, "sign")
 		twice, once := parse("z "+sign+"(("+inside+"))"), parse("z "+sign+"("+inside+")")
-		if !reflect.DeepEqual(twice.Words, once.Words) || !reflect.DeepEqual(twice.Filter, once.Filter) || twice.Meaning != once.Meaning || !slices.Equal(twice.Notes, once.Notes) {
-			t.Fatalf("%s((%s)):\n     %s; %q\nnot  %s; %q", sign, inside, query.Describe(twice), twice.Notes, query.Describe(once), once.Notes)
+		if !reflect.DeepEqual(twice.Words, once.Words) || !reflect.DeepEqual(twice.Filter, once.Filter) ||
+			twice.Meaning != once.Meaning || !slices.Equal(twice.Notes, once.Notes) {
+			t.Fatalf("%s((%s)):\n     %s; %q\nnot  %s; %q", sign, inside, query.Describe(twice), twice.Notes,
+				query.Describe(once), once.Notes)
 		}
 	})
 }
@@ -229,9 +255,12 @@ func TestBracketsInBrackets(t *testing.T) {
 // TestNotesAreBounded: a long query of nothing but mistakes is answered at once
 // and with a handful of notes.
 func TestNotesAreBounded(t *testing.T) {
-	for _, text := range []string{strings.Repeat("( ", 1<<15), strings.Repeat("tag: ", 1<<13), manyFields(1 << 13), strings.Repeat("(a ", 1<<14),
-		strings.Repeat("[", 1<<16), strings.Repeat("[a ", 1<<14), strings.Repeat("[status:a ", 1<<12), "[status:a" + strings.Repeat(" OR [status:a", 1<<12),
-		strings.Repeat(`"`, 1<<16), strings.Repeat(`-"`, 1<<15), strings.Repeat("“", 1<<14), strings.Repeat(`title:"b"`, 1<<12), strings.Repeat("[“a ", 1<<13)} {
+	for _, text := range []string{strings.Repeat("( ", 1<<15), strings.Repeat("tag: ", 1<<13), manyFields(1 << 13),
+		strings.Repeat("(a ", 1<<14),
+		strings.Repeat("[", 1<<16), strings.Repeat("[a ", 1<<14), strings.Repeat("[status:a ", 1<<12), "[status:a" +
+			strings.Repeat(" OR [status:a", 1<<12),
+		strings.Repeat(`"`, 1<<16), strings.Repeat(`-"`, 1<<15), strings.Repeat("“", 1<<14),
+		strings.Repeat(`title:"b"`, 1<<12), strings.Repeat("[“a ", 1<<13)} {
 		start := time.Now()
 		q := parse(text)
 		if took := time.Since(start); took > 3*time.Second { // milliseconds on a machine that does nothing else
@@ -258,7 +287,8 @@ func manyFields(n int) string {
 // FuzzParse: whatever is typed gives a query, the same one each time, and words
 // that are typed are not lost without a note.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`a "b c" -d (e OR #f) title:g after:7d h* i~2`, `((((`, `"`, `x:"y`, "\xff\x00", strings.Repeat("(a ", 50) + strings.Repeat(")", 50), "status:>=3"} {
+	for _, s := range []string{`a "b c" -d (e OR #f) title:g after:7d h* i~2`, `((((`, `"`, `x:"y`, "\xff\x00",
+		strings.Repeat("(a ", 50) + strings.Repeat(")", 50), "status:>=3"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -275,10 +305,12 @@ func TestSpellings(t *testing.T) {
 		return map[string][]string{"my folder/": {"My Folder/", "MY folder/"}, "git.md": {"Git.md"}, "gui": {"Gui"}}[written]
 	}}
 	for text, want := range map[string]string{
-		`path:"my folder/"`: "everything, where (folder is my folder or My Folder or MY folder or (path begins with my folder/ or path begins with My Folder/ or path begins with MY folder/))",
-		`-path:git.md x`:    `any of "x", where not (folder is git.md or Git.md or (path begins with git.md or path begins with Git.md) or file is git.md or Git.md)`,
-		`path:gui*`:         "everything, where (path begins with gui or path begins with Gui)",
-		`path:other/`:       "everything, where (folder is other or path begins with other/)",
+		`path:"my folder/"`: "everything, where (folder is my folder or My Folder or MY folder or (path begins with my " +
+			"folder/ or path begins with My Folder/ or path begins with MY folder/))",
+		`-path:git.md x`: `any of "x", where not (folder is git.md or Git.md or (path begins with git.md or path begins ` +
+			`with Git.md) or file is git.md or Git.md)`,
+		`path:gui*`:   "everything, where (path begins with gui or path begins with Gui)",
+		`path:other/`: "everything, where (folder is other or path begins with other/)",
 	} {
 		if got := query.Describe(query.Parse(text, o)); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
@@ -290,7 +322,8 @@ func TestSpellings(t *testing.T) {
 	for i := range 50 {
 		fmt.Fprintf(&text, "path:a%d/ path:a0/ ", i)
 	}
-	if q := query.Parse(text.String(), o); asked != 16 || len(q.Notes) != 1 || !strings.Contains(q.Notes[0], "too many paths") {
+	if q := query.Parse(text.String(), o); asked != 16 || len(q.Notes) != 1 ||
+		!strings.Contains(q.Notes[0], "too many paths") {
 		t.Errorf("%d paths asked for, notes %q", asked, q.Notes)
 	}
 }
@@ -300,7 +333,8 @@ func TestSpellings(t *testing.T) {
 func TestNotLookedUp(t *testing.T) {
 	o := query.Options{Look: func(string) (is, known bool) { return false, false }}
 	for text, near := range map[string]string{"a:b": `"prop.a:"`, "-[a:b]": `"-[prop.a:"`, `["a":b]`: `"[prop.a:"`} {
-		if notes := strings.Join(query.Parse(text, o).Notes, "\n"); !strings.Contains(notes, "was not looked up") || !strings.Contains(notes, near) {
+		if notes := strings.Join(query.Parse(text, o).Notes, "\n"); !strings.Contains(notes, "was not looked up") ||
+			!strings.Contains(notes, near) {
 			t.Errorf("%s: %s", text, notes)
 		}
 	}
@@ -308,7 +342,8 @@ func TestNotLookedUp(t *testing.T) {
 
 // TestNames: all that a query may ask of properties, and nothing that a field is.
 func TestNames(t *testing.T) {
-	const text = `a:b A:b title:x [z:y] [c:d][next step:e] -f:"g h" "i:j" prop.k:l (M:n path:o [path:p]) tag:q [tags:r] http://x a:s`
+	const text = `a:b A:b title:x [z:y] [c:d][next step:e] -f:"g h" "i:j" prop.k:l (M:n path:o [path:p]) tag:q ` +
+		`[tags:r] http://x a:s`
 	want := []string{"a", "c", "next step", "f", "m", "path", "http"}
 	var got []string
 	query.Parse(text, query.Options{Look: func(name string) (is, known bool) {

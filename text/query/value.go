@@ -22,7 +22,8 @@ func (p *parser) value(t token) part {
 	case "title":
 		return part{query: words(t, sheaf.FieldTitle), strict: true}
 	case "heading":
-		return part{query: sheaf.Bool{Should: []sheaf.TextQuery{words(t, sheaf.FieldTitle), words(t, sheaf.FieldHierarchy)}}, strict: true}
+		return part{query: sheaf.Bool{Should: []sheaf.TextQuery{words(t, sheaf.FieldTitle), words(t, sheaf.FieldHierarchy)}},
+			strict: true}
 	case "body":
 		return part{query: words(t, sheaf.FieldBody), strict: true}
 	case "alias":
@@ -34,7 +35,8 @@ func (p *parser) value(t token) part {
 			none := sheaf.In{Column: ColumnExtension, Values: []sheaf.Value{sheaf.TextValue("")}}
 			return part{filter: sheaf.Not{Filter: none}, strict: true}
 		}
-		return part{filter: sheaf.In{Column: ColumnExtension, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.TrimLeft(t.text, ".*")))}}, strict: true}
+		return part{filter: sheaf.In{Column: ColumnExtension,
+			Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.TrimLeft(t.text, ".*")))}}, strict: true}
 	case "path":
 		return p.path(t)
 	case "before", "after", "on", "date":
@@ -51,9 +53,11 @@ func (p *parser) value(t token) part {
 		return p.tag(t)
 	}
 	out := word(t.text)
-	if stem := strings.TrimRight(strings.TrimRight(t.text, "0123456789"), "~"); out.query == nil && len(stem) < len(t.text) && strings.Contains(t.text[len(stem):], "~") && hasLetter(stem) {
+	if stem := strings.TrimRight(strings.TrimRight(t.text, "0123456789"), "~"); out.query == nil &&
+		len(stem) < len(t.text) && strings.Contains(t.text[len(stem):], "~") && hasLetter(stem) {
 		p.note(`behind "~" stands 1, 2 or nothing; ` + quoted(t.text) + ` was searched as a word`)
-	} else if i := strings.IndexByte(t.text, '*'); out.query == nil && i > 0 && hasLetter(t.text[:i]) && hasLetter(t.text[i:]) {
+	} else if i := strings.IndexByte(t.text, '*'); out.query == nil && i > 0 && hasLetter(t.text[:i]) &&
+		hasLetter(t.text[i:]) {
 		p.note(`a star counts only at the end of a word; ` + quoted(t.text) + ` was searched as words`)
 	}
 	return out
@@ -82,7 +86,8 @@ func word(s string) part {
 	if stem, ok := strings.CutSuffix(s, "*"); ok && hasLetter(stem) && !strings.Contains(stem, "*") {
 		return part{query: sheaf.Prefix{Text: stem}}
 	}
-	if stem, distance, ok := strings.Cut(s, "~"); ok && hasLetter(stem) && (distance == "" || distance == "1" || distance == "2") {
+	if stem, distance, ok := strings.Cut(s, "~"); ok && hasLetter(stem) &&
+		(distance == "" || distance == "1" || distance == "2") {
 		q := sheaf.Fuzzy{Text: stem, Distance: 1}
 		if distance == "2" || distance == "" && len([]rune(stem)) > 5 {
 			q.Distance = 2
@@ -116,13 +121,15 @@ func (p *parser) tag(t token) part {
 	switch {
 	case t.field == "tag" && t.text == "*" && t.kind != tokenPhrase:
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnTag}, strict: true}
-	case !strings.ContainsFunc(written, func(r rune) bool { return searchable(r) || r >= 0x80 && !unicode.IsSpace(r) }), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
+	case !strings.ContainsFunc(written, func(r rune) bool { return searchable(r) || r >= 0x80 && !unicode.IsSpace(r) }),
+		t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
 		p.note(quoted(t.text) + ` is no tag; it was searched as words`)
 		return part{plain: t.text}
 	case star:
 		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnTag, Prefix: stem}, words: tagWords(stem, true), strict: true}
 	}
-	return part{filter: sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(name)}}, words: tagWords(name, false), strict: true}
+	return part{filter: sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(name)}},
+		words: tagWords(name, false), strict: true}
 }
 
 // path reads a folder, a file, or the beginning of a path. A file's name with its
@@ -174,7 +181,8 @@ func (p *parser) spellings(written string) []string {
 	case p.o.Spellings == nil:
 		return all
 	case len(p.spelt) == maxSpelt:
-		p.note("the query asks for too many paths; the first " + strconv.Itoa(maxSpelt) + " were looked for in any case, the others as they are written")
+		p.note("the query asks for too many paths; the first " + strconv.Itoa(maxSpelt) + " were looked for in any case, " +
+			"the others as they are written")
 		return all
 	case p.spelt == nil:
 		p.spelt = map[string][]string{}
@@ -329,13 +337,15 @@ func (p *parser) date(t token) part {
 	case "", "=":
 	case ">", ">=", "<", "<=":
 		if ok {
-			return part{filter: compare(sheaf.ColumnDate, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))), strict: true}
+			return part{filter: compare(sheaf.ColumnDate, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))),
+				strict: true}
 		}
 	default:
 		ok = false
 	}
 	if !ok {
-		p.note(quoted(t.text) + ` is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was searched as words`)
+		p.note(quoted(t.text) + ` is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was ` +
+			`searched as words`)
 		return part{plain: t.text}
 	}
 	r := sheaf.Range{Column: sheaf.ColumnDate}

@@ -21,7 +21,8 @@ func MayBeUndated(start, end, now time.Time) bool {
 // The properties that say when a document was created and updated.
 var (
 	createdColumns = []string{sheaf.PropertyColumn("created")}
-	updatedColumns = []string{sheaf.PropertyColumn("updated"), sheaf.PropertyColumn("modified"), sheaf.PropertyColumn("lastmod")}
+	updatedColumns = []string{sheaf.PropertyColumn("updated"), sheaf.PropertyColumn("modified"),
+		sheaf.PropertyColumn("lastmod")}
 )
 
 // CreatedIn is the filter of documents that were created in a window, START..END: dates as after:
@@ -90,7 +91,8 @@ func windowOf(text string, now time.Time) (*window, error) {
 		}
 		from, to, ok := dates(side.text, now)
 		if !ok {
-			return nil, sheaf.Invalidf("window %q: %q is not a date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday)", text, side.text)
+			return nil, sheaf.Invalidf("window %q: %q is not a date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, "+
+				"today, yesterday)", text, side.text)
 		}
 		if *side.to = from; side.last {
 			*side.to = to

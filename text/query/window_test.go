@@ -51,7 +51,8 @@ func TestWindows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for day, want := range map[string]bool{"2026-01-31": c.before, "2026-02-01": c.first, "2026-03-31": c.last, "2026-04-01": c.after, "": undated} {
+			for day, want := range map[string]bool{"2026-01-31": c.before, "2026-02-01": c.first, "2026-03-31": c.last,
+				"2026-04-01": c.after, "": undated} {
 				if got := f.Match(dated(property, day)); got != want {
 					t.Errorf("%s in %q: %q passes: %v, want %v", property, c.window, day, got, want)
 				}

@@ -80,7 +80,8 @@ func (e *engine) Ask(ctx context.Context, text string, _ []float32) ([]string, e
 		q.SetField(name)
 		fields = append(fields, q)
 	}
-	found, err := e.index.SearchInContext(ctx, bleve.NewSearchRequestOptions(bleve.NewDisjunctionQuery(fields...), benchmark.Top, 0, false))
+	found, err := e.index.SearchInContext(ctx,
+		bleve.NewSearchRequestOptions(bleve.NewDisjunctionQuery(fields...), benchmark.Top, 0, false))
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,8 @@ func (e *engine) Ask(ctx context.Context, text string, _ []float32) ([]string, e
 	for _, w := range strings.Fields(text) {
 		quoted = append(quoted, `"`+strings.ReplaceAll(w, `"`, `""`)+`"`)
 	}
-	rows, err := e.db.QueryContext(ctx, "select id from docs join ids on n = docs.rowid where docs match ? order by bm25(docs) limit ?", strings.Join(quoted, " OR "), benchmark.Top)
+	rows, err := e.db.QueryContext(ctx, "select id from docs join ids on n = docs.rowid where docs match ? order by "+
+		"bm25(docs) limit ?", strings.Join(quoted, " OR "), benchmark.Top)
 	if err != nil {
 		return nil, err
 	}

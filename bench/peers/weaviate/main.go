@@ -48,7 +48,8 @@ func (e *engine) Open(dir string) (err error) {
 	if e.server, err = start(dir); err != nil {
 		return err
 	}
-	e.conn, err = grpc.NewClient(e.server.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
+	e.conn, err = grpc.NewClient(e.server.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
 	e.client = pb.NewWeaviateClient(e.conn)
 	return err
 }
@@ -83,9 +84,11 @@ func (e *engine) Build(ctx context.Context, dir string, docs []benchmark.Documen
 	for from := 0; from < len(docs); from += batchSize {
 		batch := &pb.BatchObjectsRequest{}
 		for i := from; i < min(from+batchSize, len(docs)); i++ {
-			o := &pb.BatchObject{Uuid: uuid(docs[i].ID), Collection: "Chunk", Properties: &pb.BatchObject_Properties{NonRefProperties: &structpb.Struct{}}}
+			o := &pb.BatchObject{Uuid: uuid(docs[i].ID), Collection: "Chunk",
+				Properties: &pb.BatchObject_Properties{NonRefProperties: &structpb.Struct{}}}
 			if e.task != benchmark.TaskVectors {
-				o.Properties.NonRefProperties.Fields = map[string]*structpb.Value{"title": structpb.NewStringValue(docs[i].Title), "text": structpb.NewStringValue(docs[i].Text)}
+				o.Properties.NonRefProperties.Fields = map[string]*structpb.Value{"title": structpb.NewStringValue(docs[i].Title),
+					"text": structpb.NewStringValue(docs[i].Text)}
 			}
 			if e.task != benchmark.TaskWords {
 				o.VectorBytes = wire(vectors[i]) // the class has one vector, without a name
@@ -104,7 +107,8 @@ func (e *engine) Build(ctx context.Context, dir string, docs []benchmark.Documen
 }
 
 func (e *engine) Ask(ctx context.Context, text string, vector []float32) ([]string, error) {
-	r := &pb.SearchRequest{Collection: "Chunk", Limit: benchmark.Top, Metadata: &pb.MetadataRequest{Uuid: true}, Properties: &pb.PropertiesRequest{}, Uses_127Api: true}
+	r := &pb.SearchRequest{Collection: "Chunk", Limit: benchmark.Top, Metadata: &pb.MetadataRequest{Uuid: true},
+		Properties: &pb.PropertiesRequest{}, Uses_127Api: true}
 	fields := []string{"title", "text"}
 	switch e.task {
 	case benchmark.TaskWords:
@@ -112,7 +116,8 @@ func (e *engine) Ask(ctx context.Context, text string, vector []float32) ([]stri
 	case benchmark.TaskVectors:
 		r.NearVector = &pb.NearVector{VectorBytes: wire(vector)}
 	default:
-		r.HybridSearch = &pb.Hybrid{Query: text, Properties: fields, VectorBytes: wire(vector), Alpha: 0.5, FusionType: pb.Hybrid_FUSION_TYPE_RANKED}
+		r.HybridSearch = &pb.Hybrid{Query: text, Properties: fields, VectorBytes: wire(vector), Alpha: 0.5,
+			FusionType: pb.Hybrid_FUSION_TYPE_RANKED}
 	}
 	reply, err := e.client.Search(ctx, r)
 	if err != nil {

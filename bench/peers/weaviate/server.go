@@ -28,9 +28,12 @@ func start(dir string) (*server, error) {
 	}
 	s := &server{rest: "http://127.0.0.1:" + ports[0], grpc: "127.0.0.1:" + ports[1]}
 	s.command = exec.Command(os.Getenv("WEAVIATE_SERVER"), "--host", "127.0.0.1", "--port", ports[0], "--scheme", "http")
-	s.command.Env = append(os.Environ(), "PERSISTENCE_DATA_PATH="+dir, "GRPC_PORT="+ports[1], "CLUSTER_GOSSIP_BIND_PORT="+ports[2], "CLUSTER_DATA_BIND_PORT="+ports[3],
-		"RAFT_PORT="+ports[4], "RAFT_INTERNAL_RPC_PORT="+ports[5], "CLUSTER_HOSTNAME=node1", "CLUSTER_ADVERTISE_ADDR=127.0.0.1", "CLUSTER_BIND_ADDR=127.0.0.1",
-		"AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true", "DEFAULT_VECTORIZER_MODULE=none", "API_BASED_MODULES_DISABLED=true", "DISABLE_TELEMETRY=true",
+	s.command.Env = append(os.Environ(), "PERSISTENCE_DATA_PATH="+dir, "GRPC_PORT="+ports[1], "CLUSTER_GOSSIP_BIND_PORT="+
+		ports[2], "CLUSTER_DATA_BIND_PORT="+ports[3],
+		"RAFT_PORT="+ports[4], "RAFT_INTERNAL_RPC_PORT="+ports[5], "CLUSTER_HOSTNAME=node1",
+		"CLUSTER_ADVERTISE_ADDR=127.0.0.1", "CLUSTER_BIND_ADDR=127.0.0.1",
+		"AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true", "DEFAULT_VECTORIZER_MODULE=none", "API_BASED_MODULES_DISABLED=true",
+		"DISABLE_TELEMETRY=true",
 		"GO_PROFILING_DISABLE=true", "LOG_LEVEL=error")
 	s.command.Stderr = os.Stderr
 	if err := s.command.Start(); err != nil {

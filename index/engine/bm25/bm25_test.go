@@ -71,7 +71,8 @@ func TestLengths(t *testing.T) {
 			for above = n; floor(above) != above; above++ {
 			}
 		}
-		if floor(got) != got || got < last || n-min(n, got) > n-floor(n) || got-min(n, got) > above-n || got != n && got != floor(n) && got != above {
+		if floor(got) != got || got < last || n-min(n, got) > n-floor(n) || got-min(n, got) > above-n ||
+			got != n && got != floor(n) && got != above {
 			t.Fatalf("%d terms count as %d, between %d and %d", n, got, floor(n), above)
 		}
 		if down, up := n-floor(n), above-n; down < up && got > n || up < down && got < n {

@@ -17,7 +17,8 @@ func TestPositionsRelease(t *testing.T) {
 		r := large()
 		r.Reset(c.lengths)
 		if cap(r.positions) != c.want || cap(r.numbers) != c.want {
-			t.Errorf("%s: room for %d positions and %d numbers is kept, want %d", c.name, cap(r.positions), cap(r.numbers), c.want)
+			t.Errorf("%s: room for %d positions and %d numbers is kept, want %d", c.name, cap(r.positions), cap(r.numbers),
+				c.want)
 		}
 	}
 }

@@ -78,7 +78,8 @@ func TestRoundTrip(t *testing.T) {
 			got := c.Seek(0)
 			for i, want := range list {
 				if got != want.ordinal || c.Frequency() != uint32(len(want.positions)) {
-					t.Fatalf("n %d gap %d: posting %d is %d x %d, want %d x %d", n, gap, i, got, c.Frequency(), want.ordinal, len(want.positions))
+					t.Fatalf("n %d gap %d: posting %d is %d x %d, want %d x %d", n, gap, i, got, c.Frequency(), want.ordinal,
+						len(want.positions))
 				}
 				if rng.IntN(3) > 0 {
 					if p := positions.Append(nil, &c); !slices.Equal(p, want.positions) {
@@ -242,7 +243,8 @@ func FuzzCursor(f *testing.F) {
 		var c postings.Cursor
 		var p postings.PositionReader
 		p.Reset(func(ordinal uint32) uint32 { return ordinal % 1000 })
-		c.Reset(postings.List{DF: df, Postings: list, Positions: positions, Single: postings.Single{Ordinal: 3, Frequency: 2}}, limit)
+		c.Reset(postings.List{DF: df, Postings: list, Positions: positions,
+			Single: postings.Single{Ordinal: 3, Frequency: 2}}, limit)
 		last := int64(-1)
 		for d := c.Seek(0); d != postings.End; d = c.Next() {
 			if int64(d) <= last && last >= 0 && c.DF() > 1 || d >= limit || c.Frequency() == 0 && c.Err() == nil {

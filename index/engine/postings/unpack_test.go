@@ -41,7 +41,8 @@ func TestUnpack(t *testing.T) {
 // a fault, packed or as an exception.
 func TestReadFrameBounds(t *testing.T) {
 	most := uint32(1<<32 - 1)
-	for _, values := range [][]uint32{slices.Repeat([]uint32{most}, 20), append(make([]uint32, 19), most), append(make([]uint32, 127), most)} {
+	for _, values := range [][]uint32{slices.Repeat([]uint32{most}, 20), append(make([]uint32, 19), most),
+		append(make([]uint32, 127), most)} {
 		frame := append(appendFrame(nil, values), make([]byte, slack)...)
 		got := make([]uint32, len(values))
 		if _, ok := readFrame(got, frame, 0); !ok || !slices.Equal(got, values) {

@@ -210,7 +210,8 @@ func (b *Builder) Vectors(name string, passages [][]float32) error {
 			b.vectors[name] = v
 		}
 		if v == nil || len(p) != v.Dims() {
-			return fmt.Errorf("vector field %q: a passage has %d dimensions, must be those of others, within 1..%d", name, len(p), vector.MaxDims)
+			return fmt.Errorf("vector field %q: a passage has %d dimensions, must be those of others, within 1..%d", name,
+				len(p), vector.MaxDims)
 		}
 		v.Add(uint32(len(b.ids.Items)-1), p)
 	}

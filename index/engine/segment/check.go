@@ -61,10 +61,12 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 				}
 			}
 			if err := c.Err(); err != nil {
-				return r.file.Corrupt(sectionPostings, terms.Term().list(f).at, "%q in %s: %v", terms.Key(), r.meta.fields[f].Name, err)
+				return r.file.Corrupt(sectionPostings, terms.Term().list(f).at, "%q in %s: %v", terms.Key(), r.meta.fields[f].Name,
+					err)
 			}
 			if n != list.DF {
-				return r.file.Corrupt(sectionPostings, terms.Term().list(f).at, "%q in %s has %d postings, not %d", terms.Key(), r.meta.fields[f].Name, n, list.DF)
+				return r.file.Corrupt(sectionPostings, terms.Term().list(f).at, "%q in %s has %d postings, not %d", terms.Key(),
+					r.meta.fields[f].Name, n, list.DF)
 			}
 		}
 	}
@@ -90,7 +92,8 @@ func (r *Reader) checkIdentifiers(ctx context.Context) error {
 			return err
 		}
 		if rank, err := r.Rank(ordinal); err != nil || int(rank) != c.at {
-			return r.file.Corrupt(sectionRanks, int(ordinal)/rankBlock*rankHeader, "chunk %d has rank %d, not %d", ordinal, rank, c.at)
+			return r.file.Corrupt(sectionRanks, int(ordinal)/rankBlock*rankHeader, "chunk %d has rank %d, not %d", ordinal, rank,
+				c.at)
 		}
 	}
 	if c.err != nil {

@@ -132,7 +132,9 @@ type columnWalk struct {
 
 func (w *columnWalk) visit(at int, key, payload []byte) bool {
 	w.runs = w.runs[:0]
-	if len(key) <= w.prefix || !eachRun(payload, w.r.meta.chunks, func(start, end int) { w.runs = append(w.runs, uint32(start), uint32(end)) }) {
+	if len(key) <= w.prefix || !eachRun(payload, w.r.meta.chunks, func(start, end int) {
+		w.runs = append(w.runs, uint32(start), uint32(end))
+	}) {
 		w.err = w.r.file.Corrupt(sectionColumns, 0, "the chunks of entry %d", at)
 		return false
 	}

@@ -179,7 +179,8 @@ func (f *flusher) lengths() [][]uint32 {
 }
 
 func (f *flusher) identifiers() {
-	f.file.identifiers(live(f, &f.ids, func(b *Builder) []string { return b.ids.Items }), live(f, &f.docs, func(b *Builder) []string { return b.docs.Items }))
+	f.file.identifiers(live(f, &f.ids, func(b *Builder) []string { return b.ids.Items }),
+		live(f, &f.docs, func(b *Builder) []string { return b.docs.Items }))
 }
 
 func (f *flusher) columns() {

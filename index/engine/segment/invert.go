@@ -48,7 +48,8 @@ const (
 func (p *flushPart) invert() {
 	p.sortTerms()
 	n := len(p.texts)
-	v := &inversion{part: p, begins: make([][]uint32, n), ends: make([][]uint32, n), made: make([]offheap.List[postings.Occurrence], n), counts: make([]offheap.List[uint32], n)}
+	v := &inversion{part: p, begins: make([][]uint32, n), ends: make([][]uint32, n),
+		made: make([]offheap.List[postings.Occurrence], n), counts: make([]offheap.List[uint32], n)}
 	p.inversion = v
 	terms := p.sorted.Items
 	v.places.Resize(len(terms))

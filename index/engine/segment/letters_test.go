@@ -39,7 +39,8 @@ func TestLettersAreChosen(t *testing.T) {
 		counts[i] = 1 << max(0, 20-i/8)
 	}
 	l := newLetters(&counts)
-	one, two, three := len(l.append(nil, "\x00\x01\x02\x03")), len(l.append(nil, "\x20\x21\x22\x23")), len(l.append(nil, "\xfc\xfd\xfe\xff"))
+	one, two, three := len(l.append(nil, "\x00\x01\x02\x03")), len(l.append(nil, "\x20\x21\x22\x23")),
+		len(l.append(nil, "\xfc\xfd\xfe\xff"))
 	if one != 2 || two != 4 || three != 6 {
 		t.Errorf("four bytes take %d, %d and %d", one, two, three)
 	}

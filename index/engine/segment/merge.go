@@ -23,7 +23,8 @@ type Source struct {
 // sources. Posting lists are encoded by so many goroutines side by side. It stops,
 // removes the file and returns the context's error when ctx is done; pause, which may
 // be nil, is called now and then with the bytes written so far and may take its time.
-func Merge(ctx context.Context, fs vfs.FS, path string, goroutines int, sources []Source, pause func(ctx context.Context, written int64) error) error {
+func Merge(ctx context.Context, fs vfs.FS, path string, goroutines int, sources []Source,
+	pause func(ctx context.Context, written int64) error) error {
 	w, err := createFile(fs, path, kind)
 	if err != nil {
 		return err
@@ -197,7 +198,8 @@ func (m *merger) identifiers() error {
 		}
 	}
 	if ids.count < m.total {
-		return m.inputs[0].Reader.file.Corrupt(sectionIDs, 0, "%d identifiers of %d chunks, with those of other segments", ids.count, m.total)
+		return m.inputs[0].Reader.file.Corrupt(sectionIDs, 0, "%d identifiers of %d chunks, with those of other segments",
+			ids.count, m.total)
 	}
 	m.file.meta.chunks = m.total
 	m.file.section(sectionIDs, ids.finish())

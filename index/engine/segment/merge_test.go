@@ -56,11 +56,12 @@ func mergeMemory(t *testing.T, own int) {
 		return int64(m.HeapAlloc) + offheap.Beside()
 	}
 	before, most, calls := heap(), int64(0), 0
-	err := Merge(context.Background(), vfs.Disk{}, filepath.Join(dir, "m"), 2, sources, func(context.Context, int64) error {
-		calls++
-		most = max(most, heap()-before)
-		return nil
-	})
+	err := Merge(context.Background(), vfs.Disk{}, filepath.Join(dir, "m"), 2, sources,
+		func(context.Context, int64) error {
+			calls++
+			most = max(most, heap()-before)
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,8 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 		{"single", single, 0, map[string][]uint32{"a": {2}, "b": {0}, "d": nil}},
 		{"mixed", mixed, 3, map[string][]uint32{"d": {0, 2}, "e": {3}, "d#1": nil}},
 		{"two", merged("two", single, other), 0, map[string][]uint32{"b": {0}, "a": {1}, "c": {2}, "gone": nil}},
-		{"all", merged("all", single, mixed, other), 5, map[string][]uint32{"a": {1}, "b": {0}, "c": {5}, "d": {2, 3}, "e": {4}, "gone": nil}},
+		{"all", merged("all", single, mixed, other), 5,
+			map[string][]uint32{"a": {1}, "b": {0}, "c": {5}, "d": {2, 3}, "e": {4}, "gone": nil}},
 	} {
 		if faults := c.reader.Check(t.Context()); len(faults) > 0 {
 			t.Errorf("%s: %v", c.name, faults)

@@ -86,7 +86,8 @@ func (r *Reader) open() error {
 		name string
 		kind tableKind
 		to   **table
-	}{{sectionTerms, tableOfTerms, &r.terms}, {sectionIDs, tableOfNumbers, &r.ids}, {sectionDocs, tableOfRuns, &r.docs}, {sectionColumns, tableOfBytes, &r.columns}} {
+	}{{sectionTerms, tableOfTerms, &r.terms}, {sectionIDs, tableOfNumbers, &r.ids}, {sectionDocs, tableOfRuns, &r.docs},
+		{sectionColumns, tableOfBytes, &r.columns}} {
 		section, err := r.section(t.name)
 		if err != nil {
 			return err

@@ -69,7 +69,8 @@ func TestMergeRuns(t *testing.T) {
 			want = got
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s, %d goroutines: %d bytes that are not the %d that were made of segments by one", c.name, c.goroutines, len(got), len(want))
+			t.Errorf("%s, %d goroutines: %d bytes that are not the %d that were made of segments by one", c.name, c.goroutines,
+				len(got), len(want))
 		}
 	}
 }

@@ -204,7 +204,8 @@ func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 				if !form {
 					positions = p.Append(nil, &c)
 				}
-				into[names[o]] = append(into[names[o]], fmt.Sprintf("%s %q x%d of %d at %d", field.Name, terms.Key(), c.Frequency(), lengths.Of(o), positions))
+				into[names[o]] = append(into[names[o]],
+					fmt.Sprintf("%s %q x%d of %d at %d", field.Name, terms.Key(), c.Frequency(), lengths.Of(o), positions))
 			}
 		}
 	}
@@ -275,7 +276,8 @@ func kindTables() map[tableKind][]byte {
 		ofNumbers.addNumber(key, i*i%41)
 		ofRuns.addRuns(key, appendRun(appendRun(nil, i*i%41, 1+i), 2, 1)[:2+i%2*2])
 	}
-	return map[tableKind][]byte{tableOfBytes: ofBytes.finish(), tableOfNumbers: ofNumbers.finish(), tableOfRuns: ofRuns.finish()}
+	return map[tableKind][]byte{tableOfBytes: ofBytes.finish(), tableOfNumbers: ofNumbers.finish(),
+		tableOfRuns: ofRuns.finish()}
 }
 
 // TestTableKinds: numbers and runs come back as they were written, from wherever the
@@ -407,7 +409,8 @@ func seekAll(t *testing.T, keys []string, target string, l *letters) {
 
 // FuzzMeta: no bytes make the description of a segment or a set of runs panic.
 func FuzzMeta(f *testing.F) {
-	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}}, vectors: []VectorField{{Name: "v", Dims: 2, Passages: 3, Owned: 2}}}
+	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}},
+		vectors: []VectorField{{Name: "v", Dims: 2, Passages: 3, Owned: 2}}}
 	f.Add(m.encode())
 	m.letters = makeLetters(2, []byte("etaoin shrdlu"))
 	f.Add(m.encode())

@@ -193,7 +193,8 @@ func openTable(section *sectionfile.Paged, kind tableKind) (*table, error) {
 	if blocks != (count+tableBlock-1)/tableBlock || blocks*4 > uint64(size-tableFooter) {
 		return nil, section.Corrupt(size-tableFooter, "%d keys in %d blocks", count, blocks)
 	}
-	return &table{kind: kind, bytes: section, count: int(count), blocks: int(blocks), ends: size - tableFooter - int(blocks)*4}, nil
+	return &table{kind: kind, bytes: section, count: int(count), blocks: int(blocks),
+		ends: size - tableFooter - int(blocks)*4}, nil
 }
 
 // block returns the bytes of a block.

@@ -54,7 +54,8 @@ func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart
 	w.section(sectionScales+name, one.Scales)
 	w.section(sectionOwners+name, one.Owners)
 	w.section(sectionFirsts+name, one.Firsts)
-	w.meta.vectors = append(w.meta.vectors, VectorField{Name: name, Dims: one.Encoder.Dims(), Passages: one.Count, Owned: one.Owned, Depth: depth})
+	w.meta.vectors = append(w.meta.vectors,
+		VectorField{Name: name, Dims: one.Encoder.Dims(), Passages: one.Count, Owned: one.Owned, Depth: depth})
 }
 
 // codeWriter arranges the codes of several sets in groups, as in one.
@@ -98,19 +99,23 @@ type VectorIndex struct {
 
 func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 	e := vector.NewEncoder(field.Dims)
-	v := &VectorIndex{field: field, set: vector.Set{Encoder: e, Count: field.Passages, Chunks: r.meta.chunks, Owned: field.Owned, Depth: field.Depth}}
+	v := &VectorIndex{field: field, set: vector.Set{Encoder: e, Count: field.Passages, Chunks: r.meta.chunks,
+		Owned: field.Owned, Depth: field.Depth}}
 	for _, s := range []struct {
 		name string
 		to   *[]byte
 		size int
 	}{
-		{sectionVectors, &v.set.Rows, field.Passages * e.RowBytes()}, {sectionCodes, &v.set.Codes, vector.CodeBytes(field.Dims, field.Passages)},
-		{sectionScales, &v.set.Scales, field.Passages * vector.ScaleBytes}, {sectionOwners, &v.set.Owners, field.Passages * vector.OwnerBytes},
+		{sectionVectors, &v.set.Rows, field.Passages * e.RowBytes()},
+		{sectionCodes, &v.set.Codes, vector.CodeBytes(field.Dims, field.Passages)},
+		{sectionScales, &v.set.Scales, field.Passages * vector.ScaleBytes},
+		{sectionOwners, &v.set.Owners, field.Passages * vector.OwnerBytes},
 		{sectionFirsts, &v.set.Firsts, -1},
 	} {
 		g := r.sections[s.name+field.Name]
 		if g == nil || s.size >= 0 && g.Len() != s.size {
-			return nil, r.file.Corrupt(s.name+field.Name, 0, "want %d bytes, for %d passages of %d dimensions", s.size, field.Passages, field.Dims)
+			return nil, r.file.Corrupt(s.name+field.Name, 0, "want %d bytes, for %d passages of %d dimensions", s.size,
+				field.Passages, field.Dims)
 		}
 		*s.to = g.Bytes()
 		if v.rows == nil {
@@ -146,7 +151,8 @@ func (v *VectorIndex) Set() (*vector.Set, error) {
 
 // Search appends to dst the k best chunks of allowed (nil allows all), as
 // [vector.Set.Search] does.
-func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query []float32, allowed Bitset, k int, o vector.Options) ([]vector.Neighbor, error) {
+func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query []float32, allowed Bitset, k int,
+	o vector.Options) ([]vector.Neighbor, error) {
 	set, err := v.Set()
 	if err != nil {
 		return dst, err

@@ -63,7 +63,8 @@ func (m *merger) vectorField(name string) error {
 			return err
 		}
 		if len(sources) > 0 && sources[0].set.Encoder != set.Encoder {
-			return fmt.Errorf("merge: vector field %q has %d dimensions in one segment and %d in another", name, sources[0].set.Encoder.Dims(), set.Encoder.Dims())
+			return fmt.Errorf("merge: vector field %q has %d dimensions in one segment and %d in another", name,
+				sources[0].set.Encoder.Dims(), set.Encoder.Dims())
 		}
 		part := vector.Part{Set: set}
 		if in.Deleted != nil {

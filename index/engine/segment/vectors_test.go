@@ -124,7 +124,8 @@ func TestMergeVectors(t *testing.T) {
 		query[i] = float32(rng.NormFloat64())
 	}
 	path := filepath.Join(t.TempDir(), "merged")
-	if err := Merge(t.Context(), vfs.Disk{}, path, 1, []Source{{Reader: a, Deleted: deleted}, {Reader: b}}, nil); err != nil {
+	if err := Merge(t.Context(), vfs.Disk{}, path, 1, []Source{{Reader: a, Deleted: deleted}, {Reader: b}},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	merged := openSegment(t, path)

@@ -205,7 +205,8 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	set.Depth = depth
-	b.Logf("%d vectors of %d dimensions, kernel %s; encoded in %v, measured in %v: depth %+v", set.Count, dims, vector.Kernel(), encoding, time.Since(start), depth)
+	b.Logf("%d vectors of %d dimensions, kernel %s; encoded in %v, measured in %v: depth %+v", set.Count, dims,
+		vector.Kernel(), encoding, time.Since(start), depth)
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, f := range []struct {
 		name string
@@ -240,7 +241,8 @@ func BenchmarkSearch(b *testing.B) {
 					}
 					b.ResetTimer()
 					measure(b, func(i int) {
-						if found, err = set.Search(context.Background(), found[:0], c.queries[i%len(c.queries)], allowed, k, o.Options); err != nil {
+						if found, err = set.Search(context.Background(), found[:0], c.queries[i%len(c.queries)], allowed, k,
+							o.Options); err != nil {
 							b.Fatal(err)
 						}
 					})
@@ -270,7 +272,8 @@ func BenchmarkPassages(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/top%d", chunks, k), func(b *testing.B) {
 				var found []vector.Neighbor
 				search := func(i int) {
-					if found, err = set.Search(context.Background(), found[:0], c.queries[i%len(c.queries)], nil, k, vector.Options{}); err != nil {
+					if found, err = set.Search(context.Background(), found[:0], c.queries[i%len(c.queries)], nil, k,
+						vector.Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}

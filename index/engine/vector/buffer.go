@@ -66,7 +66,8 @@ func (b *Buffer) add(owner uint32, scale float32) {
 // Set arranges the vectors to be searched; their owners are below chunks. The set shares
 // the memory of b, and is valid until the next Add or Free.
 func (b *Buffer) Set(chunks int) *Set {
-	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items, Scales: b.scales.Items}
+	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items,
+		Scales: b.scales.Items}
 	var owners OwnerList
 	for _, owner := range b.owners.Items {
 		owners.Add(owner)

@@ -146,8 +146,9 @@ type nearest struct {
 }
 
 func (t *nearest) reset(s *Set, dst []Neighbor, k int) {
-	*t = nearest{set: s, list: dst, start: len(dst), round: len(dst), k: k, limit: len(dst) + 2*k + 256, floor: t.floor, floored: t.floored,
-		least: t.floor, bounds: t.floored, scores: t.scores, merged: t.merged}
+	*t = nearest{set: s, list: dst, start: len(dst), round: len(dst), k: k, limit: len(dst) + 2*k + 256, floor: t.floor,
+		floored: t.floored,
+		least:   t.floor, bounds: t.floored, scores: t.scores, merged: t.merged}
 }
 
 func (t *nearest) found() []Neighbor { return t.list[t.start:] }

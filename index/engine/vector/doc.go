@@ -35,7 +35,8 @@ var ErrUnsupported = errors.New("unsupported machine")
 // the file.
 func Supported() error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		return fmt.Errorf("%w: %s is big-endian, the index is read in place and is little-endian: use it on a little-endian machine, such as amd64 or arm64",
+		return fmt.Errorf("%w: %s is big-endian, the index is read in place and is little-endian: use it on a "+
+			"little-endian machine, such as amd64 or arm64",
 			ErrUnsupported, runtime.GOARCH)
 	}
 	return nil

@@ -106,7 +106,8 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 		}
 		code[words+w] = negative
 	}
-	return row, code, float32((square[0] + square[1] + square[2] + square[3]) / (product[0] + product[1] + product[2] + product[3]))
+	return row, code, float32((square[0] + square[1] + square[2] + square[3]) / (product[0] + product[1] + product[2] +
+		product[3]))
 }
 
 // noSign masks the sign of a float32. Without signs, floats are ordered as their

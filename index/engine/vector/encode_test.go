@@ -130,7 +130,8 @@ func groupOf(code []uint64) []byte {
 func TestHostileVectors(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	e := NewEncoder(3)
-	for _, v := range [][]float32{{0, 0, 0}, {inf, 1, 0}, {nan, 0, 1}, {-inf, inf, nan}, {math.MaxFloat32, 1, -math.MaxFloat32}, {1e-45, 0, -1e-45}, {5, 1, 0}} {
+	for _, v := range [][]float32{{0, 0, 0}, {inf, 1, 0}, {nan, 0, 1}, {-inf, inf, nan},
+		{math.MaxFloat32, 1, -math.MaxFloat32}, {1e-45, 0, -1e-45}, {5, 1, 0}} {
 		row, code, scale := e.Encode(nil, nil, v)
 		back := make([]float32, 3)
 		e.Decode(back, row, code, scale)
@@ -248,7 +249,8 @@ func TestPrepareAgain(t *testing.T) {
 		NewEncoder(len(v)).prepare(&again, v)
 		var fresh query
 		NewEncoder(len(v)).prepare(&fresh, v)
-		if i != 1 && (!slices.Equal(again.numbers, fresh.numbers) || !slices.Equal(again.planes, fresh.planes) || !slices.Equal(again.tables, fresh.tables) || again.scale != fresh.scale || again.reach != fresh.reach) {
+		if i != 1 && (!slices.Equal(again.numbers, fresh.numbers) || !slices.Equal(again.planes, fresh.planes) ||
+			!slices.Equal(again.tables, fresh.tables) || again.scale != fresh.scale || again.reach != fresh.reach) {
 			t.Fatalf("vector %d is made ready in another way", i)
 		}
 	}

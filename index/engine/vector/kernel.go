@@ -42,7 +42,8 @@ func scanGo(out []int32, mask []byte, codes []byte, q *query, least int32) {
 			block := codes[(g*words+w)*8*GroupRows:][:8*GroupRows]
 			for i := range sums {
 				c := binary.LittleEndian.Uint64(block[8*i:])
-				sums[i] += int32(bits.OnesCount64(c&p[0]) + 2*bits.OnesCount64(c&p[1]) + 4*bits.OnesCount64(c&p[2]) - 8*bits.OnesCount64(c&p[3]))
+				sums[i] += int32(bits.OnesCount64(c&p[0]) + 2*bits.OnesCount64(c&p[1]) +
+					4*bits.OnesCount64(c&p[2]) - 8*bits.OnesCount64(c&p[3]))
 			}
 		}
 		mask[g] = 0

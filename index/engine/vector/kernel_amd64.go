@@ -15,7 +15,8 @@ func init() {
 }
 
 // scanTables is for a kernel that looks up tables.
-func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, groups int,
+	least int32)) func([]int32, []byte, []byte, *query, int32) {
 	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
 		if words := len(q.tables) / tableBytes; checkScan(out, mask, codes, words) {
 			scan(&out[0], &mask[0], &codes[0], &q.tables[0], words, len(mask), least)
@@ -28,7 +29,8 @@ const foursWords = 1 << 15 / (planeMost + 1) / wordBits
 
 // scanFours is for a kernel that looks up tables for four groups at once, in sums of 16
 // bits. What is left is at most three groups, or codes of more than 4,096 dimensions.
-func scanFours(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, fours int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+func scanFours(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, fours int,
+	least int32)) func([]int32, []byte, []byte, *query, int32) {
 	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
 		words, groups := len(q.tables)/tableBytes, len(mask)&^3
 		if words > foursWords || !checkScan(out, mask[:groups], codes, words) {
@@ -41,7 +43,8 @@ func scanFours(scan func(out *int32, mask *byte, codes *byte, tables *byte, word
 }
 
 // dotWith checks the bounds of what a kernel in assembly reads and writes.
-func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []byte, []int16) {
+func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words,
+	count int)) func([]int32, []byte, []uint32, []byte, []int16) {
 	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
 		words, count := len(numbers)/wordBits, len(index)
 		if count == 0 || words == 0 {

@@ -9,7 +9,8 @@ func init() {
 }
 
 // scanWith is for a kernel in assembly that counts by planes.
-func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)) func([]int32, []byte, []byte, *query, int32) {
+func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int,
+	least int32)) func([]int32, []byte, []byte, *query, int32) {
 	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
 		if words := len(q.planes) / planeCount; checkScan(out, mask, codes, words) {
 			scan(&out[0], &mask[0], &codes[0], &q.planes[0], words, len(mask), least)
@@ -31,7 +32,8 @@ const gathered = 2048
 
 // dotGathered is dotWith for a kernel that wants the codes of the rows one after
 // another.
-func dotGathered(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []byte, []int16) {
+func dotGathered(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words,
+	count int)) func([]int32, []byte, []uint32, []byte, []int16) {
 	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
 		words := len(numbers) / wordBits
 		if len(index) == 0 || words == 0 {

@@ -57,7 +57,8 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 	scanGo(want, wantMask, s.codes, &s.q, s.least)
 	k.scan(got, gotMask, s.codes, &s.q, s.least)
 	if !slices.Equal(got, want) || !slices.Equal(gotMask, wantMask) {
-		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want, wantMask)
+		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want,
+			wantMask)
 	}
 	words := make([]int32, (count+wordBits-1)/wordBits*wordBits)
 	copy(words, want)
@@ -151,8 +152,10 @@ func TestPlainKernel(t *testing.T) {
 		if looked != sum {
 			t.Errorf("row %d is estimated as %d by tables, want %d", row, looked, sum)
 		}
-		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) || mask[row/8] != marked[row/8] {
-			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum, mask[row/8])
+		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) ||
+			mask[row/8] != marked[row/8] {
+			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum,
+				mask[row/8])
 		}
 		got := make([]int32, 1)
 		if dotGo(got, s.rows, []uint32{uint32(row)}, s.codes, s.q.numbers); got[0] != product {

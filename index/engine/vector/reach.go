@@ -85,7 +85,8 @@ const (
 // estimates those that may be among the k nearest and are wanted. all says that no
 // other row may be. When the caller says how many shall survive, they are all
 // compared.
-func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool, err error) {
+func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool,
+	err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}
 	if err := s.scan(ctx, w, job); err != nil {
 		return false, err

@@ -121,7 +121,8 @@ type Neighbor struct {
 // number of dimensions, best first and equal scores by ordinal; and after them
 // every other that was compared and scores the same as the last, so that ties with
 // other sets can be decided by identifier. An error is that of Verify or of ctx.
-func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed []uint64, k int, o Options) ([]Neighbor, error) {
+func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed []uint64, k int, o Options) ([]Neighbor,
+	error) {
 	if s.Count == 0 || k < 1 {
 		return dst, ctx.Err()
 	}
@@ -138,7 +139,8 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	w.nearest.floor, w.nearest.floored = o.Threshold, o.Bounded && !math.IsInf(o.Threshold, -1)
 	// A chunk of many passages may take the places of others: then more must
 	// survive.
-	for expected, depth := s.survivors(k, o); depth > 0 && left > 2*expected+s.Count/sparseShare; expected, depth = 4*expected, 4*depth {
+	for expected, depth := s.survivors(k, o); depth > 0 && left > 2*expected+s.Count/sparseShare; expected,
+		depth = 4*expected, 4*depth {
 		w.nearest.reset(s, dst, k)
 		all, err := s.compareSurvivors(ctx, w, allowed, depth, k, o)
 		if err != nil {

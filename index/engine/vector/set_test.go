@@ -363,18 +363,21 @@ func TestVerify(t *testing.T) {
 	s.Depth = vector.Depth{Ten: 100, Hundred: 1000}
 	read := 0
 	s.Verify = func(rows []uint32) error { read += len(rows); return nil }
-	if _, err := s.Search(t.Context(), nil, s.vectors[0], nil, 10, vector.Options{Survivors: 100}); err != nil || read != 100 {
+	if _, err := s.Search(t.Context(), nil, s.vectors[0], nil, 10, vector.Options{Survivors: 100}); err != nil ||
+		read != 100 {
 		t.Errorf("%d rows were read, want 100: %v", read, err)
 	}
 	read = 0
 	if _, err := s.Search(t.Context(), nil, s.vectors[0], nil, 1, vector.Options{}); err != nil || read < 1 || read > 400 {
-		t.Errorf("%d rows of 40000 were read to find the query itself, want about as many as are compared first: %v", read, err)
+		t.Errorf("%d rows of 40000 were read to find the query itself, want about as many as are compared first: %v", read,
+			err)
 	}
 	broken := errors.New("broken")
 	s.Verify = func([]uint32) error { return broken }
 	dst := []vector.Neighbor{{Ordinal: 7}}
 	for _, o := range []vector.Options{{}, {Exact: true}} {
-		if got, err := s.Search(t.Context(), dst, s.vectors[0], nil, 10, o); !errors.Is(err, broken) || !slices.Equal(got, dst) {
+		if got, err := s.Search(t.Context(), dst, s.vectors[0], nil, 10, o); !errors.Is(err, broken) ||
+			!slices.Equal(got, dst) {
 			t.Errorf("%+v: %v, %v", o, got, err)
 		}
 	}
@@ -405,15 +408,19 @@ func TestMeasureParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := vector.Measure(t.Context().Err, []vector.Part{{Set: left.Set(10000)}, {Set: right.Set(20000), Live: live}}, 8)
+	got, err := vector.Measure(t.Context().Err, []vector.Part{{Set: left.Set(10000)}, {Set: right.Set(20000), Live: live}},
+		8)
 	if err != nil || got != want {
 		t.Errorf("parts need %v, the whole %v, %v", got, want, err)
 	}
-	if d, err := vector.Measure(t.Context().Err, []vector.Part{{Set: left.Kept(func(i uint32) (uint32, bool) { return i, i < 4000 }).Set(10000)}}, 8); d != (vector.Depth{}) || err != nil {
+	if d, err := vector.Measure(t.Context().Err,
+		[]vector.Part{{Set: left.Kept(func(i uint32) (uint32, bool) { return i, i < 4000 }).Set(10000)}},
+		8); d != (vector.Depth{}) || err != nil {
 		t.Errorf("a small set needs %v, %v", d, err)
 	}
 	clear(live)
-	if d, err := vector.Measure(t.Context().Err, []vector.Part{{Set: right.Set(20000), Live: live}}, 8); d != (vector.Depth{}) || err != nil {
+	if d, err := vector.Measure(t.Context().Err, []vector.Part{{Set: right.Set(20000), Live: live}},
+		8); d != (vector.Depth{}) || err != nil {
 		t.Errorf("a set of which all is gone needs %v, %v", d, err)
 	}
 }

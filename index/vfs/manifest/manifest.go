@@ -85,7 +85,8 @@ func decode(data []byte) (Manifest, error) {
 	}
 	body := data[:len(data)-4]
 	if got, want := crc32.Checksum(body, castagnoli), le.Uint32(data[len(body):]); got != want {
-		return Manifest{}, fmt.Errorf("%w: at byte %d: checksum is %08x, its bytes have %08x", ErrCorrupt, len(body), want, got)
+		return Manifest{}, fmt.Errorf("%w: at byte %d: checksum is %08x, its bytes have %08x", ErrCorrupt, len(body), want,
+			got)
 	}
 	if v := le.Uint32(data[8:]); v != Version {
 		return Manifest{}, fmt.Errorf("%w %d, this program reads %d", ErrVersion, v, Version)
@@ -93,7 +94,8 @@ func decode(data []byte) (Manifest, error) {
 	count, names, payload := le.Uint32(data[12:]), le.Uint64(data[24:]), le.Uint64(data[32:])
 	rest := body[headerBytes:]
 	if count > maxFiles || names > uint64(len(rest)) || payload != uint64(len(rest))-names {
-		return Manifest{}, fmt.Errorf("%w: at byte 12: %d files, %d bytes of names, %d of payload in %d bytes", ErrCorrupt, count, names, payload, len(data))
+		return Manifest{}, fmt.Errorf("%w: at byte 12: %d files, %d bytes of names, %d of payload in %d bytes", ErrCorrupt,
+			count, names, payload, len(data))
 	}
 	m := Manifest{Generation: le.Uint64(data[16:]), Payload: rest[names:]}
 	list := string(rest[:names])
@@ -194,7 +196,8 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 			return none, m, readErr
 		}
 		if newer.Generation == m.Generation {
-			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %v", Name, ErrCorrupt, m.Generation, err)
+			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %v", Name, ErrCorrupt, m.Generation,
+				err)
 		}
 		m = newer
 	}

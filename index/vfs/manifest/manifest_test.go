@@ -30,7 +30,8 @@ func TestWorkedExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := append([]byte("SHEAFMAN"), 1, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', 0, '{', '}')
+	want := append([]byte("SHEAFMAN"), 1, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
+		0, 0, 0, 0, 'a', 0, '{', '}')
 	if len(data) != 48 || !bytes.Equal(data[:44], want) {
 		t.Errorf("% x", data)
 	}
@@ -70,10 +71,12 @@ func TestEveryFlipAndCut(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, manifest.ErrCorrupt) && !errors.Is(err, manifest.ErrVersion) {
+			if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, manifest.ErrCorrupt) &&
+				!errors.Is(err, manifest.ErrVersion) {
 				t.Errorf("byte %d: %v", i, err)
 			}
-			if g, err := manifest.Generation(vfs.Disk{}, dir); err == nil && len(content) < 24 || err != nil && !errors.Is(err, manifest.ErrCorrupt) {
+			if g, err := manifest.Generation(vfs.Disk{}, dir); err == nil && len(content) < 24 ||
+				err != nil && !errors.Is(err, manifest.ErrCorrupt) {
 				t.Errorf("byte %d: generation %d, %v", i, g, err)
 			}
 		}
@@ -102,7 +105,8 @@ func TestOpenWhileNewerIsPublished(t *testing.T) {
 		t.Errorf("%q, %+v, %v", got, m, err)
 	}
 	publish(t, dir, manifest.Manifest{Generation: 3, Files: []string{"gone"}})
-	if _, _, err := manifest.Open(vfs.Disk{}, dir, open); !errors.Is(err, manifest.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "generation 3") {
+	if _, _, err := manifest.Open(vfs.Disk{}, dir, open); !errors.Is(err, manifest.ErrCorrupt) ||
+		errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "generation 3") {
 		t.Errorf("a missing file: %v", err)
 	}
 }

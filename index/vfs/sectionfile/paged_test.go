@@ -65,7 +65,8 @@ func random(n int) []byte {
 // TestPaged: slices of sections of all sizes are the bytes that were written, and
 // what does not lie in the section is a fault.
 func TestPaged(t *testing.T) {
-	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page, perPage * page, perPage*page + 1, 2*perPage*page + 3*page + 7} {
+	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page, perPage * page, perPage*page + 1,
+		2*perPage*page + 3*page + 7} {
 		data := random(size)
 		r, err := openBytes(t, pages(t, data))
 		if err != nil {
@@ -149,7 +150,8 @@ func TestPagedFlips(t *testing.T) {
 		if _, err := p.All(); !errors.Is(err, sectionfile.ErrCorrupt) {
 			t.Errorf("byte %d flipped, all of it: %v", flip.at, err)
 		}
-		if err := p.Records([]uint32{0, perPage, 2*perPage - 1}, page); (err != nil) != (flip.at < page || flip.at >= list && flip.at != above-1) {
+		if err := p.Records([]uint32{0, perPage, 2*perPage - 1}, page); (err != nil) != (flip.at < page ||
+			flip.at >= list && flip.at != above-1) {
 			t.Errorf("byte %d flipped, some records: %v", flip.at, err)
 		}
 	}

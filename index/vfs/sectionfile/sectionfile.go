@@ -122,17 +122,20 @@ func (r *Reader) open(kind string, versions []uint32) error {
 	}
 	container := le.Uint32(data[8:])
 	if container < oldest || container > Version {
-		return fmt.Errorf("%s: container %w %d, this program reads %d to %d", filepath.Base(r.path), ErrVersion, container, oldest, Version)
+		return fmt.Errorf("%s: container %w %d, this program reads %d to %d", filepath.Base(r.path), ErrVersion, container,
+			oldest, Version)
 	}
 	r.whole = container == oldest
 	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
 		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
 	}
 	if r.version = le.Uint32(data[12:]); !slices.Contains(versions, r.version) {
-		return fmt.Errorf("%s: %s %w %d, this program reads %s", filepath.Base(r.path), kind, ErrVersion, r.version, listed(versions))
+		return fmt.Errorf("%s: %s %w %d, this program reads %s", filepath.Base(r.path), kind, ErrVersion, r.version,
+			listed(versions))
 	}
 	footer := data[len(data)-footerBytes:]
-	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want || string(footer[20:28]) != magic {
+	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want ||
+		string(footer[20:28]) != magic {
 		return r.corrupt("footer", len(data)-footerBytes, "the file is cut short or damaged at its end")
 	}
 	start, count := le.Uint64(footer), le.Uint32(footer[8:])
@@ -162,8 +165,10 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 		}
 		e.name = string(table[pos : pos+name])
 		pos += name
-		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) || e.length > uint64(start)-e.offset || r.end(&e) > uint64(start) {
-			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "%d bytes at %d do not lie in the file", e.length, e.offset)
+		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) ||
+			e.length > uint64(start)-e.offset || r.end(&e) > uint64(start) {
+			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "%d bytes at %d do not lie in the file", e.length,
+				e.offset)
 		}
 		r.entries = append(r.entries, e)
 	}
@@ -243,7 +248,8 @@ func (r *Reader) Corrupt(section string, offset int, format string, args ...any)
 }
 
 func (r *Reader) corrupt(section string, offset int, format string, args ...any) error {
-	return fmt.Errorf("%s: %w: section %q at byte %d: %s", filepath.Base(r.path), ErrCorrupt, section, offset, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %w: section %q at byte %d: %s", filepath.Base(r.path), ErrCorrupt, section, offset,
+		fmt.Sprintf(format, args...))
 }
 
 // Names are the names of the sections, in the order in which they were written.

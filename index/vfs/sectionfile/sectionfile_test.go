@@ -36,10 +36,12 @@ func TestWorkedExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	le := binary.LittleEndian
-	if len(data) != 130 || string(data[:8]) != "SHEAFSEC" || le.Uint32(data[8:]) != 2 || le.Uint32(data[12:]) != 7 || string(data[16:24]) != "example\x00" {
+	if len(data) != 130 || string(data[:8]) != "SHEAFSEC" || le.Uint32(data[8:]) != 2 || le.Uint32(data[12:]) != 7 ||
+		string(data[16:24]) != "example\x00" {
 		t.Errorf("%d bytes, header % x", len(data), data[:64])
 	}
-	if string(data[64:69]) != "hello" || le.Uint64(data[69:]) != 64 || le.Uint64(data[77:]) != 5 || le.Uint32(data[85:]) != 0x9a71bb4c || string(data[93:98]) != "words" {
+	if string(data[64:69]) != "hello" || le.Uint64(data[69:]) != 64 || le.Uint64(data[77:]) != 5 ||
+		le.Uint32(data[85:]) != 0x9a71bb4c || string(data[93:98]) != "words" {
 		t.Errorf("section and table % x", data[64:98])
 	}
 	if le.Uint64(data[98:]) != 69 || le.Uint32(data[106:]) != 1 || string(data[118:126]) != "SHEAFSEC" {
@@ -56,7 +58,8 @@ func TestWorkedLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	le := binary.LittleEndian
-	if len(data) != 64+2049+8+29+32 || le.Uint32(data[2113:]) != 0xe8ee8c91 || le.Uint32(data[2117:]) != 0xa93c5f93 || le.Uint64(data[2129:]) != 2049 || le.Uint32(data[2137:]) != 0x19d29a6d {
+	if len(data) != 64+2049+8+29+32 || le.Uint32(data[2113:]) != 0xe8ee8c91 || le.Uint32(data[2117:]) != 0xa93c5f93 ||
+		le.Uint64(data[2129:]) != 2049 || le.Uint32(data[2137:]) != 0x19d29a6d {
 		t.Errorf("%d bytes, list % x, table % x", len(data), data[2113:2121], data[2121:2150])
 	}
 }
@@ -89,7 +92,8 @@ func TestRoundTrip(t *testing.T) {
 	if _, err := sectionfile.Open(vfs.Disk{}, path, "other", 7); !errors.Is(err, sectionfile.ErrCorrupt) {
 		t.Errorf("another kind: %v", err)
 	}
-	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 9, 8); !errors.Is(err, sectionfile.ErrVersion) || !strings.Contains(err.Error(), "version 7, this program reads 8 and 9") {
+	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 9, 8); !errors.Is(err, sectionfile.ErrVersion) ||
+		!strings.Contains(err.Error(), "version 7, this program reads 8 and 9") {
 		t.Errorf("another version: %v", err)
 	}
 }

@@ -65,7 +65,8 @@ func (w *Writer) Begin(name string) {
 	w.end()
 	w.open = true
 	if w.err == nil && (len(name) == 0 || len(name) > maxName || len(w.entries) >= maxSections) {
-		w.err = fmt.Errorf("write %s: section name %q: must have 1 to %d bytes, of at most %d sections", w.path, name, maxName, maxSections)
+		w.err = fmt.Errorf("write %s: section name %q: must have 1 to %d bytes, of at most %d sections", w.path, name,
+			maxName, maxSections)
 	}
 	for _, e := range w.entries {
 		if e.name == name && w.err == nil {

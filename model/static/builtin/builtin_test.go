@@ -46,10 +46,12 @@ func TestWhole(t *testing.T) {
 	if err := e.Verify(); err != nil {
 		t.Fatal(err)
 	}
-	if e.Dims() != 256 || e.Model() != builtin.Name || !builtin.Made(e.Model()) || !builtin.Made("sheaf-en-1") || builtin.Made("other") {
+	if e.Dims() != 256 || e.Model() != builtin.Name || !builtin.Made(e.Model()) || !builtin.Made("sheaf-en-1") ||
+		builtin.Made("other") {
 		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
 	}
-	if !slices.IsSorted(builtin.Languages) || !slices.Contains(builtin.LanguagesOf(e.Model()), "ja") || builtin.LanguagesOf("other") != nil {
+	if !slices.IsSorted(builtin.Languages) || !slices.Contains(builtin.LanguagesOf(e.Model()), "ja") ||
+		builtin.LanguagesOf("other") != nil {
 		t.Errorf("languages: %v", builtin.Languages)
 	}
 }
@@ -127,7 +129,8 @@ func TestEnglishIsAsBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
-		"How do I delete a file?", "delete", "undo a commit", "undo", "The café on the corner — everybody’s favorite — serves “good” coffee.", "kubectl get pods --all-namespaces", "x", "2023-04-05", "",
+		"How do I delete a file?", "delete", "undo a commit", "undo", "The café on the corner — everybody’s favorite — " +
+			"serves “good” coffee.", "kubectl get pods --all-namespaces", "x", "2023-04-05", "",
 		"func main() {\n\tfmt.Println(\"hello, world\")\n}\n", "# Release notes\n\nThe server now restarts after a crash.",
 		strings.Repeat("A long text about the configuration of a search engine. ", 50),
 	} {
@@ -248,7 +251,8 @@ func BenchmarkEmbed(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(words)*100, "us/100words")
 		})
 	}
-	const english = "the configuration of a search engine decides which documents stand first and why embedding tokenizers matter less than fields "
+	const english = "the configuration of a search engine decides which documents stand first and why embedding " +
+		"tokenizers matter less than fields "
 	run("en", strings.Repeat(english, 5), 95)
 	for _, language := range []string{"de", "fr", "ru", "el", "ar", "hi", "ko", "tr", "vi"} {
 		q := questions[language]

@@ -42,10 +42,12 @@ func TestMeaning(t *testing.T) {
 			t.Errorf("%q: %q is at %.2f, %q at %.2f", c.query, c.right, right, c.wrong, wrong)
 		}
 	}
-	if v, err := e.Embed(context.Background(), model.Passage, []string{"", "x"}); err != nil || v[0] != nil || v[1] == nil {
+	if v, err := e.Embed(context.Background(), model.Passage, []string{"", "x"}); err != nil || v[0] != nil ||
+		v[1] == nil {
 		t.Errorf("an empty text: %v, %v", v, err)
 	}
-	if v, err := e.Embed(context.Background(), model.Query, []string{"the quick brown fox", "быстрая коричневая лиса"}); err != nil || v[0] == nil || v[1] != nil {
+	if v, err := e.Embed(context.Background(), model.Query,
+		[]string{"the quick brown fox", "быстрая коричневая лиса"}); err != nil || v[0] == nil || v[1] != nil {
 		t.Errorf("queries in English and Russian: %v, %v", v, err)
 	}
 	n := 0

@@ -80,8 +80,10 @@ func (f *filters) UnmarshalJSON(text []byte) error {
 
 func (in *written) filtered() Filtered {
 	f := in.Filters
-	out := Filtered{Now: time.Unix(in.Now, 0), Filters: onyx.Filters{AnyTenant: f.Tenant == nil, AnyAccess: f.ACL == nil, Hidden: f.Hidden, Sources: f.Sources, Tags: f.Tags, Sets: f.Sets,
-		ForcedSets: f.ForcedSets, Nodes: f.Nodes, Created: f.Created.times(), Updated: f.Updated.times()}}
+	out := Filtered{Now: time.Unix(in.Now, 0),
+		Filters: onyx.Filters{AnyTenant: f.Tenant == nil, AnyAccess: f.ACL == nil, Hidden: f.Hidden, Sources: f.Sources,
+			Tags: f.Tags, Sets: f.Sets,
+			ForcedSets: f.ForcedSets, Nodes: f.Nodes, Created: f.Created.times(), Updated: f.Updated.times()}}
 	if f.Tenant != nil {
 		out.Filters.Tenant = *f.Tenant
 	}
@@ -98,8 +100,9 @@ func (in *written) filtered() Filtered {
 		out.Filters.Documents = append(out.Filters.Documents, "t:"+id)
 	}
 	for _, d := range in.Docs {
-		doc := onyx.Document{ID: "t:" + d.ID, Chunks: []onyx.Chunk{{Text: Word}}, Metadata: onyx.Metadata{Tenant: d.Tenant, Public: d.Public, Access: d.ACL, Hidden: d.Hidden,
-			Source: d.Source, Sets: d.Sets, Tags: d.Tags, Projects: d.Projects, Personas: d.Personas, Nodes: d.Nodes}}
+		doc := onyx.Document{ID: "t:" + d.ID, Chunks: []onyx.Chunk{{Text: Word}},
+			Metadata: onyx.Metadata{Tenant: d.Tenant, Public: d.Public, Access: d.ACL, Hidden: d.Hidden,
+				Source: d.Source, Sets: d.Sets, Tags: d.Tags, Projects: d.Projects, Personas: d.Personas, Nodes: d.Nodes}}
 		w := Window(d.Created, d.Updated)
 		doc.Created, doc.Updated = w.Start, w.End
 		out.Documents = append(out.Documents, doc)

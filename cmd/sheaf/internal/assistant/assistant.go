@@ -72,7 +72,8 @@ func PlacesOn(system, home, project string, getenv func(string) string) Places {
 	p.Claude = filepath.Join(own, "Claude")
 	if system == "windows" { // its installer makes a package, whose settings Windows keeps apart
 		local := cmp.Or(getenv("LOCALAPPDATA"), filepath.Join(home, "AppData", "Local"))
-		if apart, err := filepath.Glob(filepath.Join(local, "Packages", "Claude_*", "LocalCache", "Roaming", "Claude")); err == nil && len(apart) > 0 {
+		if apart, err := filepath.Glob(filepath.Join(local, "Packages", "Claude_*", "LocalCache", "Roaming",
+			"Claude")); err == nil && len(apart) > 0 {
 			p.Claude = apart[0]
 		}
 	}
@@ -84,16 +85,22 @@ func PlacesOn(system, home, project string, getenv func(string) string) Places {
 // All are the assistants that are known, by name.
 func All(p Places) []Assistant {
 	return []Assistant{
-		{Name: "antigravity", Title: "Antigravity", File: filepath.Join(p.Home, ".gemini", "config", "mcp_config.json"), list: "mcpServers"},
-		{Name: "claude-code", Title: "Claude Code, in this folder", File: filepath.Join(p.Project, ".mcp.json"), sign: p.ClaudeCode, list: "mcpServers"},
-		{Name: "claude-desktop", Title: "Claude Desktop", File: filepath.Join(p.Claude, "claude_desktop_config.json"), list: "mcpServers"},
+		{Name: "antigravity", Title: "Antigravity", File: filepath.Join(p.Home, ".gemini", "config", "mcp_config.json"),
+			list: "mcpServers"},
+		{Name: "claude-code", Title: "Claude Code, in this folder", File: filepath.Join(p.Project, ".mcp.json"),
+			sign: p.ClaudeCode, list: "mcpServers"},
+		{Name: "claude-desktop", Title: "Claude Desktop", File: filepath.Join(p.Claude, "claude_desktop_config.json"),
+			list: "mcpServers"},
 		{Name: "codex", Title: "Codex", File: filepath.Join(p.Codex, "config.toml"), list: "mcp_servers", toml: true},
 		{Name: "cursor", Title: "Cursor", File: filepath.Join(p.Home, ".cursor", "mcp.json"), list: "mcpServers"},
-		{Name: "devin", Title: "Devin Desktop", File: filepath.Join(p.Settings, "devin", "mcp_config.json"), list: "mcpServers"},
+		{Name: "devin", Title: "Devin Desktop", File: filepath.Join(p.Settings, "devin", "mcp_config.json"),
+			list: "mcpServers"},
 		{Name: "gemini", Title: "Gemini CLI", File: filepath.Join(p.Home, ".gemini", "settings.json"), list: "mcpServers"},
 		{Name: "lmstudio", Title: "LM Studio", File: filepath.Join(p.Home, ".lmstudio", "mcp.json"), list: "mcpServers"},
-		{Name: "vscode", Title: "Visual Studio Code, in this folder", File: filepath.Join(p.Project, ".vscode", "mcp.json"), list: "servers", typed: true},
-		{Name: "windsurf", Title: "Windsurf, which is Devin Desktop now", File: filepath.Join(p.Home, ".codeium", "windsurf", "mcp_config.json"), list: "mcpServers"},
+		{Name: "vscode", Title: "Visual Studio Code, in this folder", File: filepath.Join(p.Project, ".vscode", "mcp.json"),
+			list: "servers", typed: true},
+		{Name: "windsurf", Title: "Windsurf, which is Devin Desktop now",
+			File: filepath.Join(p.Home, ".codeium", "windsurf", "mcp_config.json"), list: "mcpServers"},
 		{Name: "zed", Title: "Zed", File: filepath.Join(p.Settings, "zed", "settings.json"), list: "context_servers"},
 	}
 }
@@ -153,7 +160,8 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 		err = c.changeJSON(a, content, s, add)
 	}
 	if err != nil {
-		return nil, sheaf.Invalidf("%s, the configuration of %s, cannot be read, so it stays as it is: %w", a.File, a.Title, err)
+		return nil, sheaf.Invalidf("%s, the configuration of %s, cannot be read, so it stays as it is: %w", a.File, a.Title,
+			err)
 	}
 	if marked {
 		c.content = append([]byte(byteOrderMark), c.content...)

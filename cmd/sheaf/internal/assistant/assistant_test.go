@@ -27,7 +27,9 @@ func find(t *testing.T, p assistant.Places, name string) assistant.Assistant {
 
 func places(t *testing.T) assistant.Places {
 	dir := t.TempDir()
-	return assistant.PlacesOn("linux", filepath.Join(dir, "home"), filepath.Join(dir, "project"), func(string) string { return "" })
+	return assistant.PlacesOn("linux", filepath.Join(dir, "home"), filepath.Join(dir, "project"), func(string) string {
+		return ""
+	})
 }
 
 // TestPlaces: the files are where each system has them: Claude Desktop in what the system
@@ -45,26 +47,31 @@ func TestPlaces(t *testing.T) {
 			return ""
 		}
 	}
-	packaged := filepath.Join(home, "AppData", "Local", "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude")
+	packaged := filepath.Join(home, "AppData", "Local", "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming",
+		"Claude")
 	for _, c := range []struct {
 		system     string
 		env        func(string) string
 		name, want string
 	}{
 		{"linux", env(), "claude-desktop", ".config/Claude/claude_desktop_config.json"},
-		{"linux", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "claude-desktop", "own/Claude/claude_desktop_config.json"},
+		{"linux", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "claude-desktop",
+			"own/Claude/claude_desktop_config.json"},
 		{"linux", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "zed", "own/zed/settings.json"},
-		{"darwin", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "claude-desktop", "Library/Application Support/Claude/claude_desktop_config.json"},
+		{"darwin", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "claude-desktop", "Library/Application " +
+			"Support/Claude/claude_desktop_config.json"},
 		{"darwin", env(), "zed", ".config/zed/settings.json"},
 		{"windows", env(), "claude-desktop", "AppData/Roaming/Claude/claude_desktop_config.json"},
-		{"windows", env("APPDATA", filepath.Join(home, "moved")), "claude-desktop", "moved/Claude/claude_desktop_config.json"},
+		{"windows", env("APPDATA", filepath.Join(home, "moved")), "claude-desktop",
+			"moved/Claude/claude_desktop_config.json"},
 		{"windows", env(), "zed", "AppData/Roaming/zed/settings.json"},
 		{"darwin", env(), "devin", ".config/devin/mcp_config.json"},
 		{"windows", env(), "devin", "AppData/Roaming/devin/mcp_config.json"},
 		{"linux", env(), "antigravity", ".gemini/config/mcp_config.json"},
 		{"linux", env("CODEX_HOME", filepath.Join(home, "cx")), "codex", "cx/config.toml"},
 		{"linux", env(), "codex", ".codex/config.toml"},
-		{"packaged", env(), "claude-desktop", "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json"},
+		{"packaged", env(), "claude-desktop",
+			"AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json"},
 	} {
 		if c.system == "packaged" {
 			c.system = "windows"
@@ -72,7 +79,8 @@ func TestPlaces(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if a := find(t, assistant.PlacesOn(c.system, home, "project", c.env), c.name); a.File != filepath.Join(home, filepath.FromSlash(c.want)) {
+		if a := find(t, assistant.PlacesOn(c.system, home, "project", c.env), c.name); a.File != filepath.Join(home,
+			filepath.FromSlash(c.want)) {
 			t.Errorf("%s on %s: %s, want %s", c.name, c.system, a.File, c.want)
 		}
 	}
@@ -89,9 +97,11 @@ func TestPlaces(t *testing.T) {
 // out again; comments and other members stay.
 func TestKeepsWhatIsThere(t *testing.T) {
 	for name, before := range map[string]string{
-		"cursor": "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}, // keep\n  },\n  \"theme\": 1.50\n}\n",
+		"cursor": "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}, // keep\n  },\n  " +
+			"\"theme\": 1.50\n}\n",
 		"zed":    "// settings\n{\"a\": [1, 2,],}\n",
-		"vscode": "", "claude-code": "{}", "codex": "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n\n[mcp_servers.other.env]\nA = \"1\"\n",
+		"vscode": "", "claude-code": "{}", "codex": "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = " +
+			"\"y\"\n\n[mcp_servers.other.env]\nA = \"1\"\n",
 	} {
 		a := find(t, places(t), name)
 		if before != "" {
@@ -125,12 +135,14 @@ func TestKeepsWhatIsThere(t *testing.T) {
 				t.Errorf("%s lacks %s:\n%s", name, want, text)
 			}
 		}
-		for _, word := range []string{"// mine", "// keep", `"other"`, "1.50", "// settings", "# mine", "[mcp_servers.other.env]"} {
+		for _, word := range []string{"// mine", "// keep", `"other"`, "1.50", "// settings", "# mine",
+			"[mcp_servers.other.env]"} {
 			if strings.Contains(before, word) && !strings.Contains(text, word) {
 				t.Errorf("%s lost %s:\n%s", name, word, text)
 			}
 		}
-		if info, err := os.Stat(a.File); err != nil || before != "" && runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		if info, err := os.Stat(a.File); err != nil ||
+			before != "" && runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 			t.Errorf("%s: mode %v, %v", name, info.Mode(), err)
 		}
 		if c, err := a.Add(server); err != nil || c.Changes() {
@@ -143,7 +155,8 @@ func TestKeepsWhatIsThere(t *testing.T) {
 			t.Errorf("%s: after a change:\n%s", name, text)
 		}
 		write(a.Remove("sheaf"))
-		if text := read(); strings.Contains(text, "sheaf") || strings.Contains(before, "other") && !strings.Contains(text, "other") {
+		if text := read(); strings.Contains(text, "sheaf") ||
+			strings.Contains(before, "other") && !strings.Contains(text, "other") {
 			t.Errorf("%s: after taking it out:\n%s", name, text)
 		}
 	}
@@ -166,14 +179,15 @@ func TestLayout(t *testing.T) {
 		"{\n  \"mcpServers\": {\n    \"sheaf\": {\n      \"command\": \"old\", // mine\n      \"args\": [\"x\"],\n      \"env\": {},\n    },\n  },\n}\n": "{\n  \"mcpServers\": {\n    \"sheaf\": {\n      \"command\": \"/usr/bin/sheaf\", // mine\n      \"args\": [\"mcp\"],\n      \"env\": {},\n    },\n  },\n}\n",
 		`{"mcpServers": {"sheaf":5}}`: `{"mcpServers": {"sheaf":{"command": "/usr/bin/sheaf", "args": ["mcp"]}}}`,
 		"{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"} // keep\n   }, // behind\n   \"n\": 1.50\n}\n": "{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"}, // keep\n      " + entry + "\n   }, // behind\n   \"n\": 1.50\n}\n",
-		"{\"mcpServers\": {/* mine */}}":          "{\"mcpServers\": {/* mine */\n    " + entry + "\n  }}",
-		"{\n  \"a\": 1 /* c */}":                  "{\n  \"a\": 1, /* c */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
-		"/* top */ {/* only */}":                  "/* top */ {/* only */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
-		"{\n  \"a\": 1 // c\n  /* d\n     e */ }": "{\n  \"a\": 1, // c\n  /* d\n     e */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
-		"{\"a\": 1 /* c */}":                      "{\"a\": 1, \"mcpServers\": {" + entry + "} /* c */}",
-		"{}\n// end":                              "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n// end",
-		"\ufeff{}\n":                              "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
-		"\ufeff":                                  "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
+		"{\"mcpServers\": {/* mine */}}": "{\"mcpServers\": {/* mine */\n    " + entry + "\n  }}",
+		"{\n  \"a\": 1 /* c */}":         "{\n  \"a\": 1, /* c */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
+		"/* top */ {/* only */}":         "/* top */ {/* only */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
+		"{\n  \"a\": 1 // c\n  /* d\n     e */ }": "{\n  \"a\": 1, // c\n  /* d\n     e */\n  \"mcpServers\": {\n    " +
+			entry + "\n  }\n}",
+		"{\"a\": 1 /* c */}": "{\"a\": 1, \"mcpServers\": {" + entry + "} /* c */}",
+		"{}\n// end":         "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n// end",
+		"\ufeff{}\n":         "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
+		"\ufeff":             "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 	} {
 		edited(t, "cursor", before, want, func(a assistant.Assistant) (*assistant.Change, error) {
 			return a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
@@ -228,15 +242,24 @@ func TestTOML(t *testing.T) {
 	const tricky = "note = \"\"\"\n[mcp_servers.sheaf]\n\"\"\"\nlist = [\n  [1],\n]\n"
 	for _, c := range []struct{ before, added, removed string }{
 		{"a = 1\n", "a = 1\n\n" + entry, "a = 1\n"},
-		{"a = 1\r\n\r\n[b]\r\nc = 1\r\n", "a = 1\r\n\r\n[b]\r\nc = 1\r\n\r\n" + strings.ReplaceAll(entry, "\n", "\r\n"), "a = 1\r\n\r\n[b]\r\nc = 1\r\n"},
+		{"a = 1\r\n\r\n[b]\r\nc = 1\r\n", "a = 1\r\n\r\n[b]\r\nc = 1\r\n\r\n" + strings.ReplaceAll(entry, "\n", "\r\n"),
+			"a = 1\r\n\r\n[b]\r\nc = 1\r\n"},
 		{tricky, tricky + "\n" + entry, tricky},
-		{tricky + "\n# of sheaf\n[mcp_servers.sheaf] # here\ncommand = \"x\"\nargs = [\n  [\"y\"],\n]\n\n[mcp_servers.sheaf.env]\nA = '1'\n# behind\n\n# of b\n[b]\nc = 1\n",
-			tricky + "\n# of sheaf\n" + strings.Replace(entry, "]", "] # here", 1) + "\n[mcp_servers.sheaf.env]\nA = '1'\n# behind\n\n# of b\n[b]\nc = 1\n", tricky + "\n# of sheaf\n# behind\n\n# of b\n[b]\nc = 1\n"},
-		{"[ mcp_servers . \"sheaf\" ]\ncommand = \"x\"\n\n[b]\n", strings.Replace(entry, "[mcp_servers.sheaf]", "[ mcp_servers . \"sheaf\" ]", 1) + "\n[b]\n", "[b]\n"},
-		{"[mcp_servers.sheaf]\ncommand = \"x\" # mine\nargs = [\n  \"a\", # [first]\n  \"b\" # last\n]\n\n[b]\n", strings.Replace(entry, "sheaf\"\n", "sheaf\" # mine\n", 1) + "\n[b]\n", "[b]\n"},
-		{"[mcp_servers.sheaf]\nargs = [\"a # b\"] # old\n# why\ncommand\t= 'x # y' # mine\nenv = {A = '1'} # own\n", "[mcp_servers.sheaf]\nargs = [\"mcp\"] # old\n# why\ncommand\t= \"/usr/bin/sheaf\" # mine\nenv = {A = '1'} # own\n", ""},
-		{"[mcp_servers.sheaf]\nnote = \"\"\"\ncommand = 'x'\n\"\"\"\ncommand = 'y'\n", entry + "note = \"command = 'x'\\n\"\n", ""},
-		{"[mcp_servers.sheaf]\ncommand = \"x\"\nstartup_timeout_sec = 20\nenabled_tools = [\"get\"]\n", entry + "startup_timeout_sec = 20\nenabled_tools = [\"get\"]\n", ""},
+		{tricky + "\n# of sheaf\n[mcp_servers.sheaf] # here\ncommand = \"x\"\nargs = [\n  " +
+			"[\"y\"],\n]\n\n[mcp_servers.sheaf.env]\nA = '1'\n# behind\n\n# of b\n[b]\nc = 1\n",
+			tricky + "\n# of sheaf\n" + strings.Replace(entry, "]", "] # here", 1) + "\n[mcp_servers.sheaf.env]\nA = '1'\n# " +
+				"behind\n\n# of b\n[b]\nc = 1\n", tricky + "\n# of sheaf\n# behind\n\n# of b\n[b]\nc = 1\n"},
+		{"[ mcp_servers . \"sheaf\" ]\ncommand = \"x\"\n\n[b]\n",
+			strings.Replace(entry, "[mcp_servers.sheaf]", "[ mcp_servers . \"sheaf\" ]", 1) + "\n[b]\n", "[b]\n"},
+		{"[mcp_servers.sheaf]\ncommand = \"x\" # mine\nargs = [\n  \"a\", # [first]\n  \"b\" # last\n]\n\n[b]\n",
+			strings.Replace(entry, "sheaf\"\n", "sheaf\" # mine\n", 1) + "\n[b]\n", "[b]\n"},
+		{"[mcp_servers.sheaf]\nargs = [\"a # b\"] # old\n# why\ncommand\t= 'x # y' # mine\nenv = {A = '1'} # own\n",
+			"[mcp_servers.sheaf]\nargs = [\"mcp\"] # old\n# why\ncommand\t= \"/usr/bin/sheaf\" # mine\nenv = {A = '1'} # own\n",
+			""},
+		{"[mcp_servers.sheaf]\nnote = \"\"\"\ncommand = 'x'\n\"\"\"\ncommand = 'y'\n", entry +
+			"note = \"command = 'x'\\n\"\n", ""},
+		{"[mcp_servers.sheaf]\ncommand = \"x\"\nstartup_timeout_sec = 20\nenabled_tools = [\"get\"]\n", entry +
+			"startup_timeout_sec = 20\nenabled_tools = [\"get\"]\n", ""},
 		{"[mcp_servers.sheaf]\nurl = \"http://x\"\n", entry, ""},
 		{"[mcp_servers]\n\n[mcp_servers.sheaf]\n", "[mcp_servers]\n\n" + entry, "[mcp_servers]\n"},
 		{"[a]\n\n[mcp_servers.sheaf]\ncommand = \"x\"", "[a]\n\n" + entry, "[a]\n"},
@@ -244,7 +267,9 @@ func TestTOML(t *testing.T) {
 		edited(t, "codex", c.before, c.added, func(a assistant.Assistant) (*assistant.Change, error) {
 			return a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
 		})
-		edited(t, "codex", c.before, c.removed, func(a assistant.Assistant) (*assistant.Change, error) { return a.Remove("sheaf") })
+		edited(t, "codex", c.before, c.removed, func(a assistant.Assistant) (*assistant.Change, error) {
+			return a.Remove("sheaf")
+		})
 	}
 	for text, want := range map[string]string{
 		"a = \n": "line 1",
@@ -262,7 +287,8 @@ func TestTOML(t *testing.T) {
 	}
 	// A part of the entry that stands elsewhere would be left, and is none that Codex can start.
 	for _, other := range []string{"", "[mcp_servers.z]\ncommand = \"z\"\n"} {
-		for _, text := range []string{"[mcp_servers.sheaf.env]\nA = \"1\"\n[mcp_servers.sheaf]\ncommand = \"x\"\n", "[mcp_servers.sheaf]\ncommand = \"x\"\n[b]\n[mcp_servers.sheaf.env]\nA = \"1\"\n"} {
+		for _, text := range []string{"[mcp_servers.sheaf.env]\nA = \"1\"\n[mcp_servers.sheaf]\ncommand = \"x\"\n",
+			"[mcp_servers.sheaf]\ncommand = \"x\"\n[b]\n[mcp_servers.sheaf.env]\nA = \"1\"\n"} {
 			a := find(t, places(t), "codex")
 			put(t, a.File, text+other)
 			if c, err := a.Remove("sheaf"); err == nil || !strings.Contains(err.Error(), "by hand") {
@@ -360,7 +386,8 @@ func TestChangedMeanwhile(t *testing.T) {
 func TestTwoOfOneName(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\"mcpServers\": {\n\"sheaf\": 1,\n\"x\": {},\n\"she\\u0061f\": 2}}": `two members called "sheaf", in lines 2 and 4`,
-		"\ufeff{\"mcpServers\": {},\n\n\"mcpServers\": {}}":                   `two members called "mcpServers", in lines 1 and 3`,
+		"\ufeff{\"mcpServers\": {},\n\n\"mcpServers\": {}}": `two members called "mcpServers", in ` +
+			`lines 1 and 3`,
 	} {
 		a := find(t, places(t), "cursor")
 		put(t, a.File, text)
@@ -378,10 +405,12 @@ func TestHidesSecrets(t *testing.T) {
 	for name, before := range map[string]string{
 		"cursor": `{"mcpServers": {"sheaf": {"command": "old", "env": {"KEY": "s3cret"}, "headers": {"A": ["s3cret"]}}}}`,
 		"zed":    `{"context_servers": {"sheaf": {"command": {"path": "old", "env": {"KEY": "s3cret"}}}}}`,
-		"codex":  "[mcp_servers.sheaf]\ncommand = \"old\"\nargs = []\nenv = { KEY = 's3cret' }\n\n[mcp_servers.sheaf.http_headers]\nA = \"\"\"\ns3cret\"\"\"\n",
+		"codex": "[mcp_servers.sheaf]\ncommand = \"old\"\nargs = []\nenv = { KEY = 's3cret' " +
+			"}\n\n[mcp_servers.sheaf.http_headers]\nA = \"\"\"\ns3cret\"\"\"\n",
 	} {
 		a := find(t, places(t), name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o755), os.WriteFile(a.File, []byte(before), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o755),
+			os.WriteFile(a.File, []byte(before), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		add, err := a.Add(server)

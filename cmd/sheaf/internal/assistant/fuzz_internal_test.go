@@ -14,8 +14,10 @@ import (
 func FuzzChange(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "{\n  // none\n}\n", `{"mcpServers": {}}`, `{"a": 1, "mcpServers": {"b": {"command": "x"},}, /* c */}`,
-		"{\r\n\t\"mcpServers\": {\r\n\t\t\"sheaf\": {\"command\": \"old\"} // mine\r\n\t}\r\n}", `{"mcpServers": {"sheaf": 1, "z": 2}}`, `{"mcpServers": {"a": 1 // x` + "\n}}", "{}//",
-		"[mcp_servers.other]\ncommand = \"x\"\n# end\n", "[mcp_servers.sheaf]\ncommand = 'x'\n[mcp_servers.sheaf.env]\nA = '''\n[b]\n'''\n[[c]]\n", "a = [\n[1],\n]\n", "mcp_servers = {}\n",
+		"{\r\n\t\"mcpServers\": {\r\n\t\t\"sheaf\": {\"command\": \"old\"} // mine\r\n\t}\r\n}",
+		`{"mcpServers": {"sheaf": 1, "z": 2}}`, `{"mcpServers": {"a": 1 // x` + "\n}}", "{}//",
+		"[mcp_servers.other]\ncommand = \"x\"\n# end\n", "[mcp_servers.sheaf]\ncommand = 'x'\n[mcp_servers.sheaf.env]\nA " +
+			"= '''\n[b]\n'''\n[[c]]\n", "a = [\n[1],\n]\n", "mcp_servers = {}\n",
 	} {
 		f.Add([]byte(seed), false)
 		f.Add([]byte(seed), true)

@@ -106,7 +106,9 @@ func add(o *hujson.Object, name string, value hujson.Value, l layout) {
 // takeOut takes the member called name out of an object. The comments before and
 // behind it stay, and the line that it leaves empty goes.
 func takeOut(o *hujson.Object, name string) {
-	i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
+	i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
+		return m.Name.Value.(hujson.Literal).String() == name
+	})
 	gone, last := o.Members[i], i == len(o.Members)-1
 	behind := &o.AfterExtra
 	if !last {
@@ -143,7 +145,8 @@ func joined(before, behind hujson.Extra) hujson.Extra {
 
 func member(name string, value hujson.Value, before string) hujson.ObjectMember {
 	value.BeforeExtra = hujson.Extra(" ")
-	return hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(before), Value: hujson.String(name)}, Value: value}
+	return hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(before), Value: hujson.String(name)},
+		Value: value}
 }
 
 // indent is what stands before the first member of an object in its line; nil

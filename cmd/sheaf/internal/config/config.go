@@ -119,7 +119,8 @@ func Load(opts Options) (*Config, error) {
 			return nil, err
 		}
 		if second != "" {
-			c.Notices = append(c.Notices, fmt.Sprintf("%s is ignored, because %s stands beside it: join the two", second, filepath.Base(file)))
+			c.Notices = append(c.Notices, fmt.Sprintf("%s is ignored, because %s stands beside it: join the two", second,
+				filepath.Base(file)))
 		}
 		if file != "" && file != c.UserFile {
 			if err := c.loadFile(file, SourceProject, opts.Trust); err != nil {
@@ -204,7 +205,8 @@ func (c *Config) loadFile(path string, source Source, trust *Trust) error {
 		origin := Origin{Source: source, File: path, Line: e.line, Column: e.column}
 		if !trusted {
 			if reason := key.needsTrust(e.value, filepath.Dir(path)); reason != "" {
-				c.Notices = append(c.Notices, fmt.Sprintf("%s:%d: %s is ignored, because %s: read the file, then approve it with: sheaf config trust %s",
+				c.Notices = append(c.Notices, fmt.Sprintf("%s:%d: %s is ignored, because %s: read the file, then approve it "+
+					"with: sheaf config trust %s",
 					path, e.line, key.Name, reason, wording.ShellQuoted(path)))
 				continue
 			}
@@ -259,7 +261,8 @@ func unknownKeyMessage(name string) string {
 	names := Names()
 	for _, secret := range []string{"api_key", "apikey", "key", "token", "secret", "password"} {
 		if head, ok := strings.CutSuffix(name, secret); ok && slices.Contains(names, head+"key_env") {
-			return fmt.Sprintf("unknown key %q: settings hold no secrets: %q names the environment variable that does, %q the file", name, head+"key_env", head+"key_file")
+			return fmt.Sprintf("unknown key %q: settings hold no secrets: %q names the environment variable that does, "+
+				"%q the file", name, head+"key_env", head+"key_file")
 		}
 	}
 	section, last, _ := strings.Cut(name, ".")

@@ -24,8 +24,10 @@ func write(t *testing.T, path, text string) string {
 
 func TestFirstSourceWins(t *testing.T) {
 	dir := t.TempDir()
-	user := write(t, filepath.Join(dir, "user.yaml"), "limit: 20\nlanguage: de\nworkers: 3\nmax_file_size: 2MB\nembedder:\n  model: small\n")
-	project := write(t, filepath.Join(dir, "notes", "sheaf.yaml"), "limit: 30\nlanguage: fr\nexclude: [\"*.tmp\", drafts]\n")
+	user := write(t, filepath.Join(dir, "user.yaml"), "limit: 20\nlanguage: de\nworkers: 3\nmax_file_size: "+
+		"2MB\nembedder:\n  model: small\n")
+	project := write(t, filepath.Join(dir, "notes", "sheaf.yaml"), "limit: 30\nlanguage: fr\nexclude: "+
+		"[\"*.tmp\", drafts]\n")
 	c, err := config.Load(config.Options{
 		Dir:      filepath.Join(dir, "notes", "deep", "down"),
 		UserFile: user,
@@ -69,12 +71,14 @@ func TestEmptySection(t *testing.T) {
 func TestFaultsNameThePlace(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"limit: 10\nlimti: 3\n", `:2:1: unknown key "limti": did you mean "limit"?`},
-		{"hybrid_search:\n  method: rrf\n", `:2:3: unknown key "hybrid_search.method": the keys of hybrid_search are fusion_method, rrf_k`},
+		{"hybrid_search:\n  method: rrf\n", `:2:3: unknown key "hybrid_search.method": the keys of hybrid_search are ` +
+			`fusion_method, rrf_k`},
 		{"hybrid_search:\n  rrf_k: 60.5\n", `:2:10: hybrid_search.rrf_k: is "60.5": rrf_k must be an integer`},
 		{"hybrid_search:\n  rrf_k: many\n", `is "many": rrf_k must be an integer`},
 		{"hybrid_search:\n  rrf_k: 0.5\n", `is "0.5": rrf_k must be at least 1`},
 		{"hybrid_search:\n  rrf_k: 1e999\n", `is "1e999": rrf_k must not exceed 1000`},
-		{"embedder:\n  api_key: x\n", `:2:3: unknown key "embedder.api_key": settings hold no secrets: "embedder.key_env" names`},
+		{"embedder:\n  api_key: x\n", `:2:3: unknown key "embedder.api_key": settings hold no secrets: ` +
+			`"embedder.key_env" names`},
 		{"store_password: x\n", `unknown key "store_password": settings hold no secrets: "store_key_env" names`},
 		{"embedder:\n  urll: x\n", `:2:3: unknown key "embedder.urll": did you mean "embedder.url"?`},
 		{"zzzzzzzzzzzz: 1\n", "the keys are chunker,"},
@@ -95,7 +99,8 @@ func TestFaultsNameThePlace(t *testing.T) {
 	} {
 		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), c.text)
 		_, err := config.Load(config.Options{UserFile: user})
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), user) {
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), user) {
 			t.Errorf("%q: error is %v, want invalid, %s and %s", c.text, err, user, c.want)
 		}
 	}
@@ -122,7 +127,8 @@ func TestEmptyFilesAreFine(t *testing.T) {
 }
 
 func TestShortNameOfTheEmbedder(t *testing.T) {
-	for environ, want := range map[string]string{"SHEAF_EMBEDDER=none": "none", "SHEAF_EMBEDDER=none SHEAF_EMBEDDER_USE=auto": "auto"} {
+	for environ, want := range map[string]string{"SHEAF_EMBEDDER=none": "none",
+		"SHEAF_EMBEDDER=none SHEAF_EMBEDDER_USE=auto": "auto"} {
 		c, err := config.Load(config.Options{Environ: strings.Fields(environ)})
 		if err != nil || c.Embedder.Use != want || len(c.Notices) > 0 {
 			t.Errorf("%s: %v, %q, notices %q", environ, err, c.Embedder.Use, c.Notices)
@@ -144,7 +150,8 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(t.TempDir(), "x")
 	text := "embedder:\n  url: http://evil.example/v1\n  key_env: AWS_SECRET_ACCESS_KEY\n  key_file: ../../.ssh/id\n" +
-		"chat:\n  model: dear\nreranker:\n  model: dear\nfollow_symlinks: true\ndata_dir: " + filepath.ToSlash(data) + "\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
+		"chat:\n  model: dear\nreranker:\n  model: dear\nfollow_symlinks: true\ndata_dir: " + filepath.ToSlash(data) +
+		"\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
 	project := write(t, filepath.Join(dir, "notes", ".sheaf.yaml"), text)
 	trust := &config.Trust{Dir: filepath.Join(dir, "trust")}
 	opts := config.Options{Dir: filepath.Dir(project), Trust: trust}
@@ -152,7 +159,8 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Embedder != (config.Embedder{Use: config.EmbedderAuto}) || c.Chat.Model+c.Reranker.Model != "" || c.FollowSymlinks || c.DataDir != "" || c.Profile != "sheaf" || c.LinkURL != "file://{path}" || c.Limit != 7 {
+	if c.Embedder != (config.Embedder{Use: config.EmbedderAuto}) || c.Chat.Model+c.Reranker.Model != "" ||
+		c.FollowSymlinks || c.DataDir != "" || c.Profile != "sheaf" || c.LinkURL != "file://{path}" || c.Limit != 7 {
 		t.Errorf("values before approval are %+v", c.Values)
 	}
 	if len(c.Notices) != 9 || !strings.Contains(c.Notices[0], project+":2: embedder.url is ignored") {
@@ -168,7 +176,8 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 	if c, err = config.Load(opts); err != nil || len(c.Notices) != 0 {
 		t.Fatalf("after approval: %v, %q", err, c.Notices)
 	}
-	if c.Embedder.URL == "" || c.Embedder.KeyFile != filepath.Join(dir, "..", ".ssh", "id") || !c.FollowSymlinks || c.DataDir != data {
+	if c.Embedder.URL == "" || c.Embedder.KeyFile != filepath.Join(dir, "..", ".ssh", "id") || !c.FollowSymlinks ||
+		c.DataDir != data {
 		t.Errorf("values after approval are %+v", c.Values)
 	}
 	write(t, project, text+"workers: 2\n")
@@ -179,7 +188,8 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 
 func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 	dir := t.TempDir()
-	project := write(t, filepath.Join(dir, "sheaf.yaml"), "data_dir: .index\nprofile: ranking/mine.yaml\nembedder:\n  url: \"\"\n")
+	project := write(t, filepath.Join(dir, "sheaf.yaml"), "data_dir: .index\nprofile: ranking/mine.yaml\nembedder:\n  "+
+		"url: \"\"\n")
 	if err := os.Symlink("/", filepath.Join(dir, "out")); err != nil {
 		t.Skipf("no symbolic links: %v", err)
 	}
@@ -188,7 +198,8 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 		t.Errorf("%v, notices %q, data_dir %s", err, c.Notices, c.DataDir)
 	}
 	elsewhere := t.TempDir()
-	for link, to := range map[string]string{"other": elsewhere, "nowhere": filepath.Join(elsewhere, "none"), "in": filepath.Join(dir, "ranking")} {
+	for link, to := range map[string]string{"other": elsewhere, "nowhere": filepath.Join(elsewhere, "none"),
+		"in": filepath.Join(dir, "ranking")} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +207,8 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "ranking"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for path, notices := range map[string]int{"out": 1, "other": 1, "other/none/deeper": 1, "nowhere": 1, "nowhere/x": 1, "in": 0, "in/none/deeper": 0, "none/deeper": 0} {
+	for path, notices := range map[string]int{"out": 1, "other": 1, "other/none/deeper": 1, "nowhere": 1, "nowhere/x": 1,
+		"in": 0, "in/none/deeper": 0, "none/deeper": 0} {
 		write(t, project, "data_dir: "+path+"\n")
 		if c, err = config.Load(config.Options{Dir: dir}); err != nil || len(c.Notices) != notices {
 			t.Errorf("%s: %v, notices %q, want %d", path, err, c.Notices, notices)
@@ -210,8 +222,10 @@ func TestSetKeepsTheRest(t *testing.T) {
 		{"replace", "# mine\nlimit: 10 # few\nworkers: 2\n", "limit", "20", "# mine\nlimit: 20 # few\nworkers: 2\n"},
 		{"append", "# mine\nworkers: 2", "limit", "20", "# mine\nworkers: 2\nlimit: 20\n"},
 		{"nested, new", "limit: 3\n", "embedder.model", "bge-m3", "limit: 3\nembedder:\n  model: bge-m3\n"},
-		{"nested, in group", "embedder:\n    url: http://a/v1\nlimit: 3\n", "embedder.model", "bge-m3", "embedder:\n    model: bge-m3\n    url: http://a/v1\nlimit: 3\n"},
-		{"nested, replace", "embedder:\n  url: http://a/v1 # here\nlimit: 3\n", "embedder.url", "https://b/v1", "embedder:\n  url: \"https://b/v1\" # here\nlimit: 3\n"},
+		{"nested, in group", "embedder:\n    url: http://a/v1\nlimit: 3\n", "embedder.model", "bge-m3",
+			"embedder:\n    model: bge-m3\n    url: http://a/v1\nlimit: 3\n"},
+		{"nested, replace", "embedder:\n  url: http://a/v1 # here\nlimit: 3\n", "embedder.url", "https://b/v1",
+			"embedder:\n  url: \"https://b/v1\" # here\nlimit: 3\n"},
 		{"dotted", "embedder.url: http://a/v1\n", "embedder.url", "http://b/v1", "embedder.url: \"http://b/v1\"\n"},
 		{"list", "exclude:\n  - a\n  - b\nlimit: 3\n", "exclude", "*.tmp|old", "exclude: [\"*.tmp\", old]\nlimit: 3\n"},
 		{"flow list", "exclude: [a,\n  b]\nlimit: 3\n", "exclude", "c", "exclude: [c]\nlimit: 3\n"},
@@ -245,7 +259,8 @@ func TestSetRefuses(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, seed := range []string{"limit: 10\n", "embedder:\n  url: x\n", "exclude: [a, b]", "a: &x [*x]", "? {}", "---\n...", "limit: !!int 3", "\xff\xfe", "{{{{{{"} {
+	for _, seed := range []string{"limit: 10\n", "embedder:\n  url: x\n", "exclude: [a, b]", "a: &x [*x]", "? {}",
+		"---\n...", "limit: !!int 3", "\xff\xfe", "{{{{{{"} {
 		f.Add([]byte(seed))
 	}
 	dir := f.TempDir()

@@ -63,7 +63,8 @@ func edit(path string, content []byte, key *Key, values []string) ([]byte, error
 	changed := []byte(strings.Join(lines, ""))
 	after, err := parseFile(path, changed)
 	if err != nil || !sameBut(before, after, key.Name) {
-		return nil, sheaf.Invalidf("%s is written in a way that cannot be edited safely: set %s in it by hand", path, key.Name)
+		return nil, sheaf.Invalidf("%s is written in a way that cannot be edited safely: set %s in it by hand", path,
+			key.Name)
 	}
 	return changed, nil
 }

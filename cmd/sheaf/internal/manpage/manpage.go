@@ -38,7 +38,8 @@ func WriteAll(dir string, root *cobra.Command, version string, date time.Time) e
 func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	var b bytes.Buffer
 	name := pageName(cmd)
-	fmt.Fprintf(&b, ".TH %s 1 %s %s\n", quote(strings.ToUpper(name)), date.UTC().Format(time.DateOnly), quote(cmd.Root().Name()+" "+version))
+	fmt.Fprintf(&b, ".TH %s 1 %s %s\n", quote(strings.ToUpper(name)), date.UTC().Format(time.DateOnly),
+		quote(cmd.Root().Name()+" "+version))
 	fmt.Fprintf(&b, ".nh\n.ad l\n.SH NAME\n%s \\- %s\n", escape(name), escape(cmd.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", escape(cmd.UseLine()))
 	b.WriteString(".SH DESCRIPTION\n")

@@ -18,7 +18,8 @@ const wide = "It is a line of a help text that is as long as such lines may be i
 
 func tree() *cobra.Command {
 	run := func(*cobra.Command, []string) {}
-	root := &cobra.Command{Use: "tool", Short: "Does things", Long: "tool does things:\n\n.profile is a file\n'quoted' \\n\n" + wide + "\n" + wide + "\n\nOne of\n  two\n  three", Run: run}
+	root := &cobra.Command{Use: "tool", Short: "Does things", Long: "tool does things:\n\n.profile is a " +
+		"file\n'quoted' \\n\n" + wide + "\n" + wide + "\n\nOne of\n  two\n  three", Run: run}
 	root.PersistentFlags().String("in", "", "work in this `FOLDER`")
 	sub := &cobra.Command{Use: "do THING", Short: "Does one thing", Example: "  tool do --all 'a b'", Run: run}
 	sub.Flags().BoolP("all", "a", false, "everything")
@@ -96,7 +97,8 @@ func TestWriteAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`, ".SH COMMANDS\n.TP\n.BR tool\\-do (1)\nDoes one thing"} {
+	for _, line := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`, ".SH COMMANDS\n.TP\n.BR tool\\-do " +
+		"(1)\nDoes one thing"} {
 		if !bytes.Contains(page, []byte("\n"+line+"\n")) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}

@@ -114,7 +114,8 @@ func admit(client net.Conn, to *url.URL, pair tls.Certificate) error {
 		return err
 	}
 	begin, ok := startup.(*pgproto3.StartupMessage)
-	if given, is := said.(*pgproto3.PasswordMessage); !ok || !is || given.Password != password || begin.Parameters["user"] != user {
+	if given, is := said.(*pgproto3.PasswordMessage); !ok || !is || given.Password != password ||
+		begin.Parameters["user"] != user {
 		session.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"})
 		return session.Flush()
 	}
@@ -180,7 +181,8 @@ func TestOwnAuthority(t *testing.T) {
 				}
 				_, err = target.Open(t.Context(), analyzer, nil, Make)
 				text := fmt.Sprint(err)
-				if !errors.Is(err, c.category) || !strings.Contains(text, store) || !strings.Contains(text, c.says) || strings.Contains(text, password) {
+				if !errors.Is(err, c.category) || !strings.Contains(text, store) || !strings.Contains(text, c.says) ||
+					strings.Contains(text, password) {
 					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, store, c.says)
 				}
 			}
@@ -227,7 +229,8 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 	if err := store.Write(t.Context(), storetest.Library()); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := store.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil || len(found) != 1 {
+	if found, err := store.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil ||
+		len(found) != 1 {
 		t.Errorf("%v, %v", found, err)
 	}
 }
@@ -243,7 +246,8 @@ func TestWhoAsksWithoutKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+		if _, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 		if _, err := target.Export(storetest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
@@ -274,7 +278,9 @@ func TestWhoAsks(t *testing.T) {
 		}
 		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
 		server.Close()
-		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), says) {
+		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is " +
+			"in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%s: %q, want %q; %v", address, got, want, err)
 		}
 	}
@@ -283,7 +289,9 @@ func TestWhoAsks(t *testing.T) {
 // TestSecretIsNamed: a server that knows who asks and lets them do nothing is told of
 // with where the secret comes from.
 func TestSecretIsNamed(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
 	defer server.Close()
 	for scheme, place := range map[string]string{"opensearch": "x", "elasticsearch": "x", "weaviate": "X", "vespa": "x"} {
 		target, err := Parse(scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, "x", Secrets{Key: "sesame"})
@@ -305,14 +313,16 @@ func TestNoAuthority(t *testing.T) {
 	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x", "weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
+	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x",
+		"weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
 		for file, says := range map[string]string{none: "none.pem", text: "holds no certificate in PEM"} {
 			target, err := Parse(address, "x", Secrets{CAFile: file})
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
-			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") || !strings.Contains(text, says) {
+			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") ||
+				!strings.Contains(text, says) {
 				t.Errorf("%s, %s: %v", address, file, err)
 			}
 		}

@@ -84,7 +84,8 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	address, hosts := cutHosts(address)
 	u, err := url.Parse(address)
 	if err != nil || !strings.Contains(address, "://") { // without which the driver of PostgreSQL reads something else
-		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address), Kinds[0])
+		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address),
+			Kinds[0])
 	}
 	bare := *u
 	bare.RawQuery = "" // which may hold a password
@@ -93,27 +94,32 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 		kind = "postgres"
 	}
 	if !slices.Contains(Kinds, kind) || secure && kind == "postgres" {
-		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", bare.Redacted(), strings.Join(Kinds, ", "))
+		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", bare.Redacted(),
+			strings.Join(Kinds, ", "))
 	}
 	if kind == "postgres" { // whose driver takes a plus for one, and not for a space
 		u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%2B")
 	}
 	options, err := url.ParseQuery(u.RawQuery)
 	if err != nil { // else a part would be left out
-		return nil, sheaf.Invalidf("store %q: the options after '?' cannot be read: write them as name=value with & between, and ; and %% in a value as %%3B and %%25", bare.Redacted())
+		return nil, sheaf.Invalidf("store %q: the options after '?' cannot be read: write them as name=value with & "+
+			"between, and ; and %% in a value as %%3B and %%25", bare.Redacted())
 	}
 	if _, ok := u.User.Password(); ok || options.Has("password") {
-		return nil, sheaf.Invalidf("store %q: a password in the address: name where it is found with store_key_env or store_key_file", bare.Redacted())
+		return nil, sheaf.Invalidf("store %q: a password in the address: name where it is found with store_key_env or "+
+			"store_key_file", bare.Redacted())
 	}
 	if options.Has("sslpassword") {
-		return nil, sheaf.Invalidf("store %q: the password of a certificate's key in the address: give it in PGSSLPASSWORD", bare.Redacted())
+		return nil, sheaf.Invalidf("store %q: the password of a certificate's key in the address: give it in PGSSLPASSWORD",
+			bare.Redacted())
 	}
 	if u.Host == "" && kind != "postgres" || slices.Contains(hosts, "") {
 		return nil, sheaf.Invalidf("store %q: no host", bare.Redacted())
 	}
 	for _, host := range hosts {
 		if one, err := url.Parse("http://" + host); err != nil || one.Host != host {
-			return nil, sheaf.Invalidf("store %q: host %q: must be a name or address, with a port or without", bare.Redacted(), host)
+			return nil, sheaf.Invalidf("store %q: host %q: must be a name or address, with a port or without", bare.Redacted(),
+				host)
 		}
 	}
 	t := &Target{Kind: kind, url: u, hosts: hosts, secure: secure, options: options, secrets: secrets}
@@ -238,7 +244,8 @@ func (t *Target) Server() string {
 // As is the address of the same store under another name, its alias.
 func (t *Target) As(alias string) (*Target, error) {
 	if t.Kind == "postgres" || t.Kind == "weaviate" {
-		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address", sheaf.ErrUnsupported, t)
+		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address",
+			sheaf.ErrUnsupported, t)
 	}
 	other := *t
 	u := *t.url
@@ -262,7 +269,8 @@ const (
 )
 
 // Open opens the store.
-func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField, access Access) (store.Backend, error) {
+func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
+	access Access) (store.Backend, error) {
 	st, err := t.open(ctx, a, vectors, access)
 	if err != nil {
 		return nil, advise(err)
@@ -287,7 +295,8 @@ func advise(err error) error {
 	return err
 }
 
-func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField, access Access) (store.Backend, error) {
+func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
+	access Access) (store.Backend, error) {
 	switch t.Kind {
 	case "postgres":
 		o, err := t.postgresOptions(a, vectors, access == ReadOnly)
@@ -359,7 +368,8 @@ func (t *Target) examine(ctx context.Context, a *analysis.Analyzer, vectors []st
 	}
 }
 
-func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (postgres.Options, error) {
+func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (postgres.Options,
+	error) {
 	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	if t.secrets.CAFile != "" { // which the driver reads again, and calls an address that it cannot read
 		if _, err := trusted(t.secrets.CAFile); err != nil {
@@ -383,7 +393,8 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorFie
 
 // Vespa are the options of a store in Vespa.
 func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (vespa.Options, error) {
-	o := vespa.Options{URL: t.base(), Schema: t.Place, Token: t.secrets.Key, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+	o := vespa.Options{URL: t.base(), Schema: t.Place, Token: t.secrets.Key, Analyzer: a, Vectors: vectors,
+		ReadOnly: readOnly}
 	if config := t.options.Get("config"); config != "" {
 		scheme, _, _ := strings.Cut(o.URL, "://")
 		o.Config = scheme + "://" + config
@@ -427,7 +438,8 @@ func (t *Target) Export(a *analysis.Analyzer, vectors []store.VectorField) (stri
 			return "", err
 		}
 	case "vespa":
-		return "", fmt.Errorf("store %s: %w: an application package is a folder: sheaf export vespa-app DIR", t, sheaf.ErrUnsupported)
+		return "", fmt.Errorf("store %s: %w: an application package is a folder: sheaf export vespa-app DIR", t,
+			sheaf.ErrUnsupported)
 	default:
 		keyed := *t
 		keyed.secrets.Key = cmp.Or(t.secrets.Key, "unused") // no server is asked
@@ -497,18 +509,21 @@ func (t *Target) postgres() string {
 	return u.String()
 }
 
-func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (opensearch.Options, error) {
+func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (opensearch.Options,
+	error) {
 	o := opensearch.Options{URL: t.base(), Index: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	if t.Kind == "elasticsearch" {
 		o.Dialect = opensearch.Elasticsearch
 	}
 	switch user, auth := t.url.User.Username(), t.options.Get("auth"); {
 	case auth == "bearer" && user == "" && t.secrets.Key == "":
-		return o, sheaf.Invalidf("store %s: auth=bearer, and no token: name where it is found with store_key_env or store_key_file", t)
+		return o, sheaf.Invalidf("store %s: auth=bearer, and no token: name where it is found with store_key_env or "+
+			"store_key_file", t)
 	case auth == "bearer" && user == "":
 		o.Bearer = t.secrets.Key
 	case t.options.Has("auth"):
-		return o, sheaf.Invalidf("store %s: auth=%q: must be bearer, with no user in the address (else the key is a user's password, or without one an API key)", t, auth)
+		return o, sheaf.Invalidf("store %s: auth=%q: must be bearer, with no user in the address (else the key is a "+
+			"user's password, or without one an API key)", t, auth)
 	case user != "":
 		o.User, o.Password = user, t.secrets.Key
 	default:
@@ -538,8 +553,10 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorFiel
 	return o, err
 }
 
-func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (weaviate.Options, error) {
-	o := weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (weaviate.Options,
+	error) {
+	o := weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key, Analyzer: a, Vectors: vectors,
+		ReadOnly: readOnly}
 	var err error
 	if o.Client, err = t.client(); err != nil {
 		return o, err

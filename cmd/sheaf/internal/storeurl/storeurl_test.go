@@ -26,7 +26,8 @@ import (
 
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ address, kind, place, shown string }{
-		{"postgres://me@host:5432/db?sslmode=disable&schema=notes&hnsw=16", "postgres", "notes", "postgres://host:5432/db?schema=notes"},
+		{"postgres://me@host:5432/db?sslmode=disable&schema=notes&hnsw=16", "postgres", "notes",
+			"postgres://host:5432/db?schema=notes"},
 		{"postgresql:///db", "postgres", "sheaf_my_notes_12ab", "postgresql:///db?schema=sheaf_my_notes_12ab"},
 		{"opensearch://host:9200", "opensearch", "sheaf_my_notes_12ab", "opensearch://host:9200/sheaf_my_notes_12ab"},
 		{"opensearch+https://me@host/index?k1=0.9&b=0.4", "opensearch", "index", "opensearch+https://host/index"},
@@ -39,10 +40,13 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s in %s, shown as %s", c.address, got, err, c.kind, c.place, c.shown)
 		}
 	}
-	for _, address := range []string{"", "notes", "mysql://host/x", "postgres+https://host/x", "opensearch:///x", "opensearch://host/x?nope=1", "opensearch://me:secret@host/x", "://", "postgres://me:secret@%zz/x",
+	for _, address := range []string{"", "notes", "mysql://host/x", "postgres+https://host/x", "opensearch:///x",
+		"opensearch://host/x?nope=1", "opensearch://me:secret@host/x", "://", "postgres://me:secret@%zz/x",
 		"postgres://host/x?schema=a;b&password=secret", "postgres://host/x?schema=%zz", "postgres://host/x?password=secret",
-		"postgress://host/x?password=secret", "postgres+https://host/x?password=secret", "host/x?password=secret", "postgres://%zz/x?password=secret", "opensearch://host/x?passwd=secret",
-		"postgres://host/x?sslpassword=secret", "host=h user=me password=secret", "password=secret host=h", "postgres://me:secret?%zz@host/x", "postgres:?schema=notes", "postgres:/db"} {
+		"postgress://host/x?password=secret", "postgres+https://host/x?password=secret", "host/x?password=secret",
+		"postgres://%zz/x?password=secret", "opensearch://host/x?passwd=secret",
+		"postgres://host/x?sslpassword=secret", "host=h user=me password=secret", "password=secret host=h",
+		"postgres://me:secret?%zz@host/x", "postgres:?schema=notes", "postgres:/db"} {
 		_, err := Parse(address, "x", Secrets{})
 		if !errors.Is(err, sheaf.ErrInvalid) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)
@@ -53,7 +57,8 @@ func TestParse(t *testing.T) {
 // TestDriverAddress: what is ours stays out of what the driver gets, and secrets
 // come in only there.
 func TestBM25(t *testing.T) {
-	for options, want := range map[string][2]float64{"": {}, "?k1=0.9": {0.9, 0.75}, "?b=0.4": {1.2, 0.4}, "?k1=0.9&b=0": {0.9, 0}} {
+	for options, want := range map[string][2]float64{"": {}, "?k1=0.9": {0.9, 0.75}, "?b=0.4": {1.2, 0.4},
+		"?k1=0.9&b=0": {0.9, 0}} {
 		target, err := Parse("opensearch://h/x"+options, "x", Secrets{})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +70,8 @@ func TestBM25(t *testing.T) {
 }
 
 func TestDriverAddress(t *testing.T) {
-	got, err := Parse("postgres://me@host/db?schema=notes&hnsw=16&timeout=5s&connect_timeout=3", "x", Secrets{Key: "p@ss", CAFile: "/ca.pem"})
+	got, err := Parse("postgres://me@host/db?schema=notes&hnsw=16&timeout=5s&connect_timeout=3", "x",
+		Secrets{Key: "p@ss", CAFile: "/ca.pem"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +90,8 @@ func TestDriverAddress(t *testing.T) {
 	if err != nil || len(long.Place) > 48 || !strings.HasSuffix(long.Place, "a1b2c3d4") {
 		t.Errorf("%+v, %v", long, err)
 	}
-	for _, address := range []string{"postgres://h/d?hnsw=many", "opensearch://h/x?k1=-1", "opensearch://h/x?hnsw=perhaps", "opensearch://h/x?timeout=soon", "weaviate://h/X?b=x", "vespa://h/x?feeds=-1", "vespa://h/x?hnsw=7"} {
+	for _, address := range []string{"postgres://h/d?hnsw=many", "opensearch://h/x?k1=-1", "opensearch://h/x?hnsw=perhaps",
+		"opensearch://h/x?timeout=soon", "weaviate://h/X?b=x", "vespa://h/x?feeds=-1", "vespa://h/x?hnsw=7"} {
 		if _, err := Parse(address, "x", Secrets{}); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -97,13 +104,15 @@ func TestHosts(t *testing.T) {
 	if err != nil || pg.postgres() != "postgres://me:k@one:5432,two/db" {
 		t.Errorf("%v, %v", pg, err)
 	}
-	for _, address := range []string{"opensearch://one:9200,/x", "opensearch://,one:9200/x", "opensearch://one:9200,two:many/x", "opensearch://one,t wo/x"} {
+	for _, address := range []string{"opensearch://one:9200,/x", "opensearch://,one:9200/x",
+		"opensearch://one:9200,two:many/x", "opensearch://one,t wo/x"} {
 		if _, err := Parse(address, "x", Secrets{}); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	os, err := Parse("opensearch+https://me@one:9200,two:9200/notes?shards=3", "x", Secrets{})
-	if err != nil || os.base() != "https://one:9200" || os.Place != "notes" || len(os.hosts) != 2 || os.String() != "opensearch+https://one:9200/notes" {
+	if err != nil || os.base() != "https://one:9200" || os.Place != "notes" || len(os.hosts) != 2 ||
+		os.String() != "opensearch+https://one:9200/notes" {
 		t.Errorf("%+v, %v", os, err)
 	}
 }
@@ -116,8 +125,11 @@ func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +140,8 @@ func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {
 	}
 	dir := t.TempDir()
 	cert, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
+		keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +160,8 @@ func TestCertificates(t *testing.T) {
 	trusted := x509.NewCertPool()
 	trusted.AddCert(pair.Leaf)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: trusted}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert,
+		ClientCAs: trusted}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
@@ -169,12 +183,14 @@ func TestCertificates(t *testing.T) {
 	if err := get(Secrets{CAFile: cert, CertFile: cert, CertKeyFile: keyFile}); err != nil {
 		t.Errorf("with all files: %v", err)
 	}
-	for what, s := range map[string]Secrets{"no authority": {CertFile: cert, CertKeyFile: keyFile}, "no certificate": {CAFile: cert}, "no key": {CAFile: cert, CertFile: cert}, "nothing": {}} {
+	for what, s := range map[string]Secrets{"no authority": {CertFile: cert, CertKeyFile: keyFile},
+		"no certificate": {CAFile: cert}, "no key": {CAFile: cert, CertFile: cert}, "nothing": {}} {
 		if err := get(s); err == nil {
 			t.Errorf("%s: the server answers", what)
 		}
 	}
-	if err := get(Secrets{CAFile: cert, CertFile: keyFile, CertKeyFile: keyFile}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "store_cert_file") {
+	if err := get(Secrets{CAFile: cert, CertFile: keyFile, CertKeyFile: keyFile}); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "store_cert_file") {
 		t.Errorf("a file that holds no certificate: %v", err)
 	}
 }
@@ -192,7 +208,8 @@ func TestCertificateOfDriver(t *testing.T) {
 		t.Errorf("%s, want %s", target.postgres(), want)
 	}
 	target.secrets.CertFile = keyFile
-	if _, err := target.Open(t.Context(), nil, nil, Make); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "store_cert_file") {
+	if _, err := target.Open(t.Context(), nil, nil, Make); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "store_cert_file") {
 		t.Errorf("a file that holds no certificate: %v", err)
 	}
 }

@@ -233,11 +233,13 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// timesAgain is how often a round is made again that found leaks while others wrote, and
-// writing how long the parts of one write may follow each other.
+// timesAgain is how often a round is made again that found leaks while others wrote. writing is
+// how long the parts of one write may follow each other when another process writes, ownWriting
+// when this one does.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond
+	ownWriting = 10 * time.Second
 )
 
 // round makes a grant and asks through every door, with at most so many checks. What it asks
@@ -270,14 +272,16 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Aud
 // written in full; true with an error when that is not known. It waits for that, but for so
 // many leaks only as it takes to be believed.
 func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
+	began := time.Now()
 	for waited := false; ; waited = true {
+		half := len(of.c.given.turn) > 0 && time.Since(began) < ownWriting // a write of this process is under way
 		view, err := of.c.latest()
 		if err != nil {
 			return true, err
 		}
 		at, _ := stampOf(view, of.c.o.Backend)
 		view.Close()
-		if at != since || waited || of.latest.sure.Load() >= maxLeaks {
+		if at != since || waited && !half || !half && of.latest.sure.Load() >= maxLeaks {
 			return at != since, nil
 		}
 		select {

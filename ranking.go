@@ -94,21 +94,16 @@ func (r Ranking) Sorted() bool {
 
 // Sort brings r into the order of a ranking, in place.
 func (r Ranking) Sort() {
-	if !r.Sorted() {
-		copy(r, r.inOrder())
+	if r.Sorted() {
+		return
 	}
-}
-
-// inOrder is a sorted copy of r.
-func (r Ranking) inOrder() Ranking {
-	// What is moved while they are sorted is scores and places.
-	type key struct {
+	type key struct { // hits are large: scores and places are sorted in their stead
 		score float64
-		at    int32
+		at    int
 	}
 	keys := make([]key, len(r))
 	for i := range r {
-		keys[i] = key{r[i].Score, int32(i)}
+		keys[i] = key{r[i].Score, i}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
@@ -116,11 +111,15 @@ func (r Ranking) inOrder() Ranking {
 		}
 		return cmp.Or(CompareTied(&r[a.at], &r[b.at]), cmp.Compare(a.at, b.at))
 	})
-	out := make(Ranking, len(r))
-	for i, k := range keys {
-		out[i] = r[k.at]
+	for i := range r { // move each cycle of places
+		first, to := r[i], i
+		for keys[to].at != i {
+			from := keys[to].at
+			r[to], keys[to].at = r[from], to
+			to = from
+		}
+		r[to], keys[to].at = first, to
 	}
-	return out
 }
 
 // Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or

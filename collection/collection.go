@@ -467,6 +467,7 @@ type profileCache struct {
 // text is.
 type loadedProfile struct {
 	profile *profile.Profile
+	plan    *profile.Plan // of one request; nil in the cache
 	edition uint64
 	at      time.Time
 	// from are the texts that it was made of, nil when they are not known.
@@ -580,7 +581,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 		cache.loaded = map[string]loadedProfile{}
 	}
 	cache.editions++
-	loaded := loadedProfile{p, cache.editions, time.Now(), from}
+	loaded := loadedProfile{profile: p, edition: cache.editions, at: time.Now(), from: from}
 	cache.loaded[name] = loaded
 	return loaded, nil
 }

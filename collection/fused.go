@@ -60,7 +60,11 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	}
 	q := query.Parse(text, query.Options{Now: r.c.now(), Limit: limit})
 	request := SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}
-	a, steps, err := r.answer(ctx, &request, q, loadedProfile{profile: p})
+	plan, err := p.Plan(limit, request.Parameters)
+	if err != nil {
+		return nil, inParameters(err)
+	}
+	a, steps, err := r.answer(ctx, &request, q, loadedProfile{profile: p, plan: plan})
 	if err != nil {
 		return nil, err
 	}

@@ -229,7 +229,7 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	if err := q.boundWindow(p.profile); err != nil {
 		return sheaf.Query{}, p, inParameters(err)
 	}
-	if _, err := p.profile.Plan(q.Window, q.Parameters); err != nil {
+	if p.plan, err = p.profile.Plan(q.Window, q.Parameters); err != nil {
 		return sheaf.Query{}, p, inParameters(err)
 	}
 	parsed, err := r.parse(ctx, q)

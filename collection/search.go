@@ -51,10 +51,6 @@ func (r *Reader) answer(
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := p.profile.Plan(q.Window, q.Parameters)
-	if err != nil {
-		return nil, nil, inParameters(err)
-	}
 	now, start, confidence := r.c.now(), time.Now(), r.confidence(p.profile)
 	compute := func(key answerKey) (*answer, error) {
 		if err := TakeTurn(ctx); err != nil {
@@ -64,7 +60,7 @@ func (r *Reader) answer(
 		s := r.searcher(ctx)
 		s.Now, s.Confidence = func() time.Time { return now }, confidence
 		options := search.Options{
-			Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Count: q.Count, Order: by,
+			Parameters: q.Parameters, Plan: p.plan, Explain: q.Explain, Facets: columnsOf(q.Facets), Count: q.Count, Order: by,
 		}
 		result, err := s.Search(ctx, parsed, p.profile, options)
 		if err != nil {
@@ -87,7 +83,7 @@ func (r *Reader) answer(
 		fingerprint: r.grant.Fingerprint(), filter: r.guard.filter, viewer: r.guard.viewer,
 	}
 	what.request.Limit = 0 // pages of any length are cut from one answer
-	if plan.Dated() {
+	if p.plan.Dated() {
 		what.minute = now.Unix()
 	}
 	if confidence != nil {

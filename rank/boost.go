@@ -150,9 +150,9 @@ func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (s
 	if err := in.Valid(stage); err != nil {
 		return nil, err
 	}
-	out := in
+	out, s := in, sum{}
 	for i := range in {
-		s := sum{explain: in[i].Explanation != nil}
+		s = sum{explain: in[i].Explanation != nil}
 		if each(&in[i], &s); s.value == 0 {
 			continue
 		}

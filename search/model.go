@@ -56,12 +56,11 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 			return plain()
 		}
 		known, queries := make([]string, 0, len(words)), make([]sheaf.TextQuery, 0, len(words))
-		var tokens []analysis.Token
 		for _, word := range words {
 			if slices.Contains(known, word) {
 				continue
 			}
-			if tokens = a.AppendQueryTokens(tokens[:0], word); len(tokens) > 0 {
+			if len(a.QueryTokens(word)) > 0 {
 				known, queries = append(known, word), append(queries, sheaf.Match{Text: word})
 			}
 		}

@@ -27,13 +27,16 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 		}
 	}
 	sieve := a.Sieve(slices.Collect(maps.Keys(worth)))
-	var tokens []analysis.Token
+	var (
+		tokens []analysis.Token
+		buffer analysis.TermBuffer
+	)
 	seen := map[string]bool{}
 	return func(name string) rank.NameMatch {
 		if lacksAll(a, sieve, name) { // as most names do
 			return rank.NameMatch{}
 		}
-		tokens = a.AppendQueryTokens(tokens[:0], name)
+		tokens = a.AppendQueryTokens(tokens[:0], name, &buffer)
 		clear(seen)
 		return matchName(a, name, tokens, seen, worth, w.sum)
 	}, nil

@@ -77,8 +77,10 @@ type Searcher struct {
 
 // Options are what one search may ask for.
 type Options struct {
-	// Parameters set parameters of the profile.
+	// Parameters set parameters of the profile. Plan, unless nil, is the profile's plan for them
+	// and the query's limit.
 	Parameters map[string]string
+	Plan       *profile.Plan
 	// Terms are further words of the person's own, which score like those of
 	// the query.
 	Terms []string
@@ -246,9 +248,12 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if (s.Backend == nil || s.Facts == nil) && !p.Scans() {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
-	plan, err := p.Plan(q.Limit, opt.Parameters)
-	if err != nil {
-		return nil, err
+	plan := opt.Plan
+	if plan == nil {
+		var err error
+		if plan, err = p.Plan(q.Limit, opt.Parameters); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
 		return nil, err
@@ -263,7 +268,8 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := r.follow(ctx, retrieval); err != nil {
 		return nil, err
 	}
-	if r, err = r.byProperty(ctx, retrieval, q); err != nil {
+	r, err := r.byProperty(ctx, retrieval, q)
+	if err != nil {
 		return nil, err
 	}
 	if r, err = r.broken(ctx, retrieval, q); err != nil {

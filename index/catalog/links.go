@@ -279,13 +279,10 @@ func (v *View) linksFrom(doc sheaf.ID) (found linksFrom) {
 	if ok {
 		return found
 	}
-	r, ok := v.records.get(doc)
-	if !ok { // a query asks for the links of hundreds, which would displace other records
-		var err error
-		if r, err = v.decode(doc); r == nil {
-			v.noteFault(err)
-			return found
-		}
+	r, err := v.recordOf(doc)
+	if r == nil {
+		v.noteFault(err)
+		return found
 	}
 	found.to = v.resolved(nil, r, func(link sheaf.Link, to sheaf.ID) {
 		if !found.ambiguous {

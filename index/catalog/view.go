@@ -242,21 +242,16 @@ func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.get(doc); ok {
 		return r, nil
 	}
-	r, err := v.decode(doc)
-	if r != nil {
-		v.records.put(r.Document.ID, r, recordSize(r))
-	}
-	return r, err
-}
-
-// decode returns the record of a document, nil when there is no such document.
-func (v *View) decode(doc sheaf.ID) (*Record, error) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
 		return nil, err
 	}
 	r, err := s.record(doc, st)
-	return r, translate(err)
+	if err != nil {
+		return nil, translate(err)
+	}
+	v.records.put(r.Document.ID, r, recordSize(r))
+	return r, nil
 }
 
 // recordSize is about what a record takes in memory.

@@ -21,6 +21,7 @@ type planMemory struct {
 	weights pieces[float64]
 	keys    pieces[byte]
 	tokens  []analysis.Token
+	buffer  analysis.TermBuffer
 	lists   pieces[*planTerm]
 	matches pieces[planMatch]
 	phrases pieces[planPhrase]
@@ -77,9 +78,9 @@ func (p *plan) tokens(text string, phrase bool) []analysis.Token {
 	m := p.memory
 	tokens := m.tokens[:0]
 	if phrase {
-		tokens = p.analyzer.AppendPhraseTokens(tokens, text)
+		tokens = p.analyzer.AppendPhraseTokens(tokens, text, &m.buffer)
 	} else {
-		tokens = p.analyzer.AppendQueryTokens(tokens, text)
+		tokens = p.analyzer.AppendQueryTokens(tokens, text, &m.buffer)
 	}
 	if m.tokens = tokens[:0]; cap(tokens) > mostTokens {
 		m.tokens = nil

@@ -7,27 +7,29 @@ import (
 
 // PhraseTokens are the tokens of text as a phrase looks for them: those of
 // [Analyzer.QueryTokens] that the text has in any case, parts left out ([Term.Part]).
-func (a *Analyzer) PhraseTokens(text string) []Token { return a.AppendPhraseTokens(nil, text) }
+func (a *Analyzer) PhraseTokens(text string) []Token {
+	return a.AppendPhraseTokens(nil, text, new(TermBuffer))
+}
 
 // AppendPhraseTokens appends the PhraseTokens of a text to tokens.
-func (a *Analyzer) AppendPhraseTokens(tokens []Token, text string) []Token {
-	return a.appendTokens(tokens, text, true)
+func (a *Analyzer) AppendPhraseTokens(tokens []Token, text string, buffer *TermBuffer) []Token {
+	return a.appendTokens(tokens, text, true, buffer)
 }
 
 // QueryTokens are the tokens of text as a query looks for them: those of
 // [Analyzer.Tokens] without forms and bare stems, and without the single characters of a run in
 // a script without spaces, unless one is all there is; then Prefix is set. They are in the
 // order of the words.
-func (a *Analyzer) QueryTokens(text string) []Token { return a.AppendQueryTokens(nil, text) }
-
-// AppendQueryTokens appends the QueryTokens of a text to tokens, which has the memory for
-// them when it is enough.
-func (a *Analyzer) AppendQueryTokens(tokens []Token, text string) []Token {
-	return a.appendTokens(tokens, text, false)
+func (a *Analyzer) QueryTokens(text string) []Token {
+	return a.AppendQueryTokens(nil, text, new(TermBuffer))
 }
 
-func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool) []Token {
-	var buffer TermBuffer
+// AppendQueryTokens appends the QueryTokens of a text to tokens. It overwrites buffer.
+func (a *Analyzer) AppendQueryTokens(tokens []Token, text string, buffer *TermBuffer) []Token {
+	return a.appendTokens(tokens, text, false, buffer)
+}
+
+func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool, buffer *TermBuffer) []Token {
 	position := 0
 	a.Words(text, func(start, end int) bool {
 		raw := text[start:end]
@@ -36,7 +38,7 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool) []Toke
 		if isDense(raw) {
 			terms, characters = runTerms(buffer.terms[:0], raw, true)
 		} else {
-			terms = a.Known(raw, &buffer) // a query's words are asked for by all who work on it
+			terms = a.Known(raw, buffer) // a query's words are asked for by all who work on it
 		}
 		for _, t := range terms {
 			if !t.Form && !t.Bare && !(phrase && t.Part) {

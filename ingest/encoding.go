@@ -1,0 +1,384 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+)
+
+// Text returns the text of a file's content as [Run] reads it, in UTF-8; ok is false when
+// the content is no text.
+func Text(content []byte) (text []byte, ok bool) {
+	text, _, ok = decode(content)
+	return text, ok
+}
+
+// decode is the text of a file's content in UTF-8, and a note about its encoding: "" for
+// UTF-8. ok is false for what is no text. Text that is UTF-8 is content itself.
+func decode(content []byte) (text []byte, note string, ok bool) {
+	if text, name, ok := decodeMarked(content); ok {
+		return text, keptAs(name), true
+	}
+	if isBinary(content) {
+		return nil, "", false
+	}
+	if utf8.Valid(content) {
+		return content, "", true
+	}
+	invalid, runs := invalidBytes(content)
+	apart := invalid <= 2*runs // letters between plain ones, as in Western languages
+	whole := multibyte(content) <= invalid
+	if whole {
+		if text, name := decodeLegacy(content, apart); name != "" {
+			return text, keptAs(name), true
+		}
+	}
+	at := firstInvalid(content)
+	switch {
+	case !apart || hasOddControls(content):
+		return content, fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are no part of words", at), true
+	case whole:
+		return decodeBytes(content, charmap.Windows1252), keptAs("Windows-1252"), true
+	}
+	note = fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are read as Windows-1252, and the text is kept in "+
+		"the index as UTF-8", at)
+	return decodeBytes(content, charmap.Windows1252), note, true
+}
+
+func keptAs(name string) string { return name + ": its text is kept in the index as UTF-8" }
+
+// decodeMarked reads text whose bytes say what they are: UTF-32 and UTF-16, with and without a
+// byte order mark, and ISO-2022-JP with its escapes.
+func decodeMarked(data []byte) (text []byte, name string, ok bool) {
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe, 0, 0}) && len(data)%4 == 0:
+		return decodeUTF32(data[4:], binary.LittleEndian), "UTF-32", true
+	case bytes.HasPrefix(data, []byte{0, 0, 0xfe, 0xff}) && len(data)%4 == 0:
+		return decodeUTF32(data[4:], binary.BigEndian), "UTF-32", true
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		return decodeUTF16(data[2:], binary.LittleEndian), "UTF-16", true
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		return decodeUTF16(data[2:], binary.BigEndian), "UTF-16", true
+	}
+	head := data[:min(len(data), headBytes)]
+	if bytes.Contains(head, []byte("\x1b$B")) || bytes.Contains(head, []byte("\x1b$@")) {
+		text, err := japanese.ISO2022JP.NewDecoder().Bytes(data)
+		if err == nil && !bytes.ContainsRune(text, utf8.RuneError) {
+			return text, "ISO-2022-JP", true
+		}
+	}
+	if bytes.IndexByte(head, 0) < 0 { // spaces and line ends have a zero byte in every script
+		return nil, "", false
+	}
+	for _, order := range [...]binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		switch {
+		case len(data)%4 == 0 && isText(decodeUTF32(head, order), order.Uint32(data[len(data)-4:]) == '\n'):
+			return decodeUTF32(data, order), "UTF-32 without a byte order mark", true
+		case len(data)%2 == 0 && isText(decodeUTF16(withoutHalfPair(head, order), order),
+			order.Uint16(data[len(data)-2:]) == '\n'):
+			return decodeUTF16(data, order), "UTF-16 without a byte order mark", true
+		}
+	}
+	return nil, "", false
+}
+
+// isText reports whether what was decoded reads as text: characters that are written, with
+// spaces or line ends between them, or one line with its end.
+func isText(decoded []byte, line bool) bool {
+	spaces, letters, all := 0, 0, 0
+	for _, r := range string(decoded) {
+		all++
+		switch {
+		case r == ' ' || r == '\n' || r == '\r' || r == '\t':
+			spaces++
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			letters++
+		case r == utf8.RuneError || !unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r):
+			return false
+		}
+	}
+	return all > 0 && (spaces > 0 || line) && letters*2 >= all
+}
+
+// withoutHalfPair is data in UTF-16 without a first half of a pair at its end.
+func withoutHalfPair(data []byte, order binary.ByteOrder) []byte {
+	if n := len(data); n >= 2 && utf16.IsSurrogate(rune(order.Uint16(data[n-2:]))) {
+		return data[:n-2]
+	}
+	return data
+}
+
+// decodeUTF16 turns UTF-16 without its byte order mark into UTF-8.
+func decodeUTF16(data []byte, order binary.ByteOrder) []byte {
+	text := make([]byte, 0, len(data))
+	for len(data) >= 2 {
+		r := rune(order.Uint16(data))
+		data = data[2:]
+		if utf16.IsSurrogate(r) {
+			low := rune(0)
+			if len(data) >= 2 {
+				low = rune(order.Uint16(data))
+			}
+			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+				data = data[2:]
+			}
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return text
+}
+
+// decodeUTF32 turns UTF-32 without its byte order mark into UTF-8.
+func decodeUTF32(data []byte, order binary.ByteOrder) []byte {
+	text := make([]byte, 0, len(data)/2)
+	for ; len(data) >= 4; data = data[4:] {
+		text = utf8.AppendRune(text, rune(order.Uint32(data)))
+	}
+	return text
+}
+
+// legacy is an encoding that was in use before UTF-8.
+type legacy struct {
+	name string
+	encoding.Encoding
+}
+
+// languages have the letters that are frequent in them beyond ASCII, and the encodings that
+// were used for them. Text that is decoded in the right encoding has many of the letters of one
+// language; in a wrong one it has few.
+var languages = [...]struct {
+	letters string
+	// least is how many of a hundred characters beyond ASCII are such letters.
+	least     int
+	encodings []legacy
+}{
+	{"éèáíóöüäñçåøôêïîœàâ" + marks, leastLatin, western}, // English, with names of others
+	{"äöüß" + marks, leastLatin, western},                // German
+	{"éèàêçùôîâûœëï" + marks, leastLatin, western},       // French
+	{"áéíóúñü" + marks, leastLatin, western},             // Spanish
+	{"ãõçáéíóúâêôà" + marks, leastLatin, western},        // Portuguese
+	{"àèéìòù" + marks, leastLatin, western},              // Italian
+	// Scandinavian languages, Finnish
+	{"åäöæøé" + marks, leastLatin, western},
+	{"áæðéíóöþúý" + marks, leastLatin, western},           // Icelandic
+	{"ąćęłńóśźż" + marks, leastLatin, central},            // Polish
+	{"áčďéěíňóřšťúůýžäôľĺŕ" + marks, leastLatin, central}, // Czech, Slovak
+	{"áéíóöőúüű" + marks, leastLatin, central},            // Hungarian
+	{"ăâîşţ" + marks, leastLatin, central},                // Romanian
+	{"čćđšž" + marks, leastLatin, central},                // Croatian, Slovene
+	{"çğıöşüâî" + marks, leastLatin, turkish},             // Turkish
+	{"āčēģīķļņšūžąęėįųõäöü" + marks, leastLatin, baltic},  // Baltic languages
+	{"оеаинтсрвлкмдпуязьі", leastLetters, cyrillic},
+	{"αοιετσνηυρκλπςάίόέήμ", leastLetters, []legacy{{"Windows-1253", charmap.Windows1253}}},
+	{"יוהלארתשמבנ", leastLetters, []legacy{{"Windows-1255", charmap.Windows1255}}},
+	{"اليمنرتوبةعدسهكفحقأج", leastLetters, []legacy{{"Windows-1256", charmap.Windows1256}}},
+	{"านรอกเงมยลวดทตสปคพะหบ่้ี็ิัุไ", leastLetters, []legacy{{"Windows-874", charmap.Windows874}}},
+	{kana, leastKana, []legacy{{"Shift_JIS", japanese.ShiftJIS}, {"EUC-JP", japanese.EUCJP}}},
+	{simplified, leastHan, []legacy{{"GB18030", simplifiedchinese.GB18030}}},
+	{traditional, leastHan, []legacy{{"Big5", traditionalchinese.Big5}, {"GB18030", simplifiedchinese.GB18030}}},
+	{hangul, leastHan, []legacy{{"EUC-KR", korean.EUCKR}}},
+}
+
+// Encodings of languages in Latin and Cyrillic letters.
+var (
+	western = []legacy{
+		{"Windows-1252", charmap.Windows1252},
+		{"code page 850", charmap.CodePage850},
+		{"Mac Roman", charmap.Macintosh},
+	}
+	central = []legacy{
+		{"Windows-1250", charmap.Windows1250},
+		{"ISO-8859-2", charmap.ISO8859_2},
+		{"code page 852", charmap.CodePage852},
+	}
+	turkish  = []legacy{{"Windows-1254", charmap.Windows1254}}
+	baltic   = []legacy{{"Windows-1257", charmap.Windows1257}}
+	cyrillic = []legacy{
+		{"Windows-1251", charmap.Windows1251},
+		{"KOI8-R", charmap.KOI8R},
+		{"code page 866", charmap.CodePage866},
+		{"ISO-8859-5", charmap.ISO8859_5},
+		{"Mac Cyrillic", charmap.MacintoshCyrillic},
+	}
+)
+
+// Least shares of frequent letters, in percent.
+const (
+	leastLatin   = 80
+	leastLetters = 60
+	leastHan     = 50
+	leastKana    = 25
+)
+
+const (
+	// marks stand in texts of every Latin language.
+	marks = "„“”‚‘’–—…«»€§°±×²³¼½µ£©®™•·"
+	// kana are the letters that Japanese is written in beside signs.
+	kana = "のにをはがとでたしてるなれかもいらこりさっうくよあまどけそきめすえみせわおつだんち、。ーンスルトラアイリクシドレジタフロカマ"
+	// simplified, traditional and hangul are the most frequent signs of Chinese and Korean.
+	simplified = "，。、的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心" +
+		"她本前开但因只从想实日军者意无力它与长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给" +
+		"世位次度门任常先海通教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社" +
+		"便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运存储库"
+	traditional = "，。、的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作里用道行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其" +
+		"些主樣理心她本前開但因只從想實日軍者意無力它與長把機十民第公此已工使情明性知全三又關點正業外將兩高間由問很最重並物手應戰向頭文體政美相見被利什二等產或新己制身果加西斯月話合回特代" +
+		"內信表化老給世位次度門任常先海通教兒原東聲提立及比員解水名真論處走義各入幾口認條平系氣題活爾更別打女變四神總何電數安少報才結反受目太量再感建務做接必場件計管期市直德資命山金指克" +
+		"許統區保至隊形社便空決治展馬科司五基眼書非則聽白卻界達光放強即像難且權思王象完設式色路記南品住告類求據程北邊死張該交規萬取拉格望覺術領共確傳師觀清今切院讓識候帶導爭運存儲庫請找"
+	hangul = "이다는을의에가고하지로한도은기인사그리서자어나를시대아수해들만일있라과으니게정여보부전장원스구거동주상공제것면비우선무오유성경때소학안마문적생요내미조년국신치않모없말되등했었와습간데방세관용입계실단" +
+		"려연위점분화재현물당집식행방회할된체금업개교통중발음"
+)
+
+// sampleBytes is how much of a text tells its encoding, and leastSigns how many characters
+// beyond ASCII do where a text is not written in Latin letters.
+const (
+	sampleBytes = 64 << 10
+	leastSigns  = 6
+)
+
+// decodeLegacy reads text in an encoding of languages; name is "" when none fits. apart says
+// that the bytes beyond ASCII have plain letters between them, as in Latin languages only. Of
+// two that fit alike, the first of languages is taken, but Windows-1252 before all.
+func decodeLegacy(data []byte, apart bool) (text []byte, name string) {
+	var fit legacy
+	best := 0
+	line := bytes.LastIndexByte(data[:firstInvalid(data)], '\n') + 1
+	sample := data[line:min(len(data), line+sampleBytes)]
+	for _, language := range languages {
+		latin := language.least == leastLatin
+		for _, e := range language.encodings {
+			if _, alphabet := e.Encoding.(*charmap.Charmap); alphabet && apart != latin {
+				continue
+			}
+			share, signs := frequentShare(sample, e, language.letters)
+			if latin {
+				signs += leastSigns
+			}
+			over := share - language.least + 1
+			if signs >= leastSigns && (over > best || over == best && e == western[0]) {
+				best, fit = over, e
+			}
+		}
+	}
+	if best <= 0 {
+		return nil, ""
+	}
+	if alphabet, ok := fit.Encoding.(*charmap.Charmap); ok && apart {
+		return decodeBytes(data, alphabet), fit.name
+	}
+	text, err := fit.NewDecoder().Bytes(data)
+	if err != nil {
+		return nil, ""
+	}
+	return text, fit.name
+}
+
+// frequentShare decodes a sample and returns how many of a hundred characters beyond ASCII are
+// among letters, small or capital, and how many there are. A capital behind a small letter does
+// not count, nor does a mark between two letters, but for the apostrophe: wrong encodings have
+// many. The share is 0 when the sample is not in the encoding.
+func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
+	out, err := e.NewDecoder().Bytes(sample)
+	if err != nil {
+		return 0, 0
+	}
+	frequent, broken := 0, 0
+	before := ' '
+	for i, r := range string(out) {
+		small := unicode.ToLower(r)
+		after, _ := utf8.DecodeRune(out[i+utf8.RuneLen(r):])
+		switch {
+		case r < 0x80:
+			before = r
+			continue
+		case r == utf8.RuneError:
+			broken++
+		case !strings.ContainsRune(letters, small):
+		case r != small && unicode.IsLower(before):
+		case !unicode.IsLetter(r) && r != '’' && unicode.IsLower(before) && unicode.IsLower(after):
+		default:
+			frequent++
+		}
+		signs++
+		before = r
+	}
+	if broken > 1 || signs == 0 { // the sample may end within a character
+		return 0, 0
+	}
+	return frequent * 100 / signs, signs
+}
+
+// decodeBytes reads what is UTF-8 as that, and each other byte as a character of an alphabet: so
+// a file may change its encoding in the middle.
+func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
+	text := make([]byte, 0, len(data)+len(data)/8)
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		if r == utf8.RuneError && size == 1 {
+			r = alphabet.DecodeByte(data[0])
+		}
+		text = utf8.AppendRune(text, r)
+		data = data[size:]
+	}
+	return text
+}
+
+// hasOddControls reports whether a text has bytes that Windows-1252 gives no meaning, or
+// control characters.
+func hasOddControls(data []byte) bool {
+	return bytes.ContainsAny(data[:min(len(data), sampleBytes)], "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f")
+}
+
+// invalidBytes counts the bytes that are no UTF-8, and the runs of bytes beyond ASCII that
+// they stand in.
+func invalidBytes(data []byte) (n, runs int) {
+	within, counted := false, false
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		within = within && r >= 0x80
+		counted = counted && within
+		if r == utf8.RuneError && size == 1 {
+			if n++; !counted {
+				runs++
+				counted = true
+			}
+		}
+		within = r >= 0x80
+		data = data[size:]
+	}
+	return n, runs
+}
+
+// multibyte counts the characters beyond ASCII that are UTF-8.
+func multibyte(data []byte) (n int) {
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		if r >= 0x80 && size > 1 {
+			n++
+		}
+		data = data[size:]
+	}
+	return n
+}
+
+// firstInvalid returns the place of the first byte that is no UTF-8.
+func firstInvalid(data []byte) (at int) {
+	for at < len(data) {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
+}

@@ -284,8 +284,8 @@ func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries [
 	return embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
 
-// A bare list of links whose items all share a word, such as "Staging environments" and
-// "Production environments", says that word more often than the documents that it links to.
+// A bare list of links that share a word, such as "Staging environments" and "Production
+// environments", says that word more often than the documents that it links to.
 // So it would outrank them, by words and by meaning, although no title above it has the word.
 // Such a list gets no part in the vectors of its section, and each of its words is indexed once.
 
@@ -304,13 +304,13 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without the lists whose items share a word, and the
+// withoutLists returns the body of a chunk without the lists whose links share a word, and the
 // words of these.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0
 	for _, list := range chunk.LinkLists(body) {
-		if !o.share(list.Items, c.Hierarchy) {
+		if !o.share(list.Links, c.Hierarchy) {
 			continue
 		}
 		kept.WriteString(body[from:list.Start])
@@ -325,9 +325,9 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 	return kept.String(), listed.String()
 }
 
-// share reports whether all items have a word in common that tells something
-// and stands in none of the titles.
-func (o *Options) share(items, titles []string) bool {
+// share reports whether more than half of the links, and three at least, have a word in common
+// that tells something and stands in none of the titles.
+func (o *Options) share(links, titles []string) bool {
 	in, titled := map[string]int{}, map[string]bool{}
 	for _, title := range titles {
 		o.terms(title, func(_ string, terms []string) {
@@ -336,10 +336,10 @@ func (o *Options) share(items, titles []string) bool {
 			}
 		})
 	}
-	for _, item := range items {
-		text := item
-		if end := strings.LastIndex(item, "]("); end >= 0 {
-			text = item[:end] // without the address
+	for _, link := range links {
+		text := link
+		if end := strings.LastIndex(link, "]("); end >= 0 {
+			text = link[:end] // without the address
 		}
 		own := map[string]bool{}
 		o.terms(text, func(_ string, terms []string) {
@@ -351,7 +351,7 @@ func (o *Options) share(items, titles []string) bool {
 			if !tells || titled[t] {
 				continue
 			}
-			if in[t]++; in[t] == len(items) {
+			if in[t]++; in[t] >= 3 && in[t]*2 > len(links) {
 				return true
 			}
 		}

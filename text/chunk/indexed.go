@@ -101,17 +101,16 @@ func rowsEnd(text string, start int) int {
 	}
 }
 
-// mixed reports whether text holds capital and small letters and as many digits as data does.
+// mixed reports whether text holds letters and as many digits as data in base64, base32 or
+// hexadecimal does.
 func mixed(text string) bool {
 	const enough = 4096
-	var upper, lower, digit, marks int
+	var letters, digit, marks int
 	text = text[:min(len(text), enough)]
 	for i := range len(text) {
 		switch c := text[i]; {
-		case c >= 'A' && c <= 'Z':
-			upper++
-		case c >= 'a' && c <= 'z':
-			lower++
+		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z':
+			letters++
 		case isDigit(c):
 			digit++
 		case c == '/' || c == '-' || c == '_' || c == '%':
@@ -119,7 +118,7 @@ func mixed(text string) bool {
 		}
 	}
 	path := marks*12 >= len(text) || digit*20 <= len(text) // base64 has one mark in 32, three digits in 20
-	return upper > 0 && lower > 0 && !path
+	return letters > 0 && !path
 }
 
 // dataAddress is the first address of data in text at or after byte from; zero without one.
@@ -136,7 +135,11 @@ func dataAddress(text string, from int) sheaf.Span {
 		if start < least || !strings.EqualFold(text[start:from], scheme) || start > 0 && isWordByte(text[start-1]) {
 			continue
 		}
-		end := dataEnd(text, from)
+		opening := byte(' ')
+		if start > 0 {
+			opening = text[start-1]
+		}
+		end := dataEnd(text, from, opening)
 		if end == 0 {
 			continue
 		}
@@ -155,8 +158,8 @@ func dataAddress(text string, from int) sheaf.Span {
 }
 
 // dataEnd is the end of the address of data whose media type begins at byte i; 0 when
-// none begins there.
-func dataEnd(text string, i int) int {
+// none begins there. The address may stand behind a quotation mark or a parenthesis: opening.
+func dataEnd(text string, i int, opening byte) int {
 	const longest = 200 // of media type and parameters
 	head := text[i:min(len(text), i+longest)]
 	comma := strings.IndexByte(head, ',')
@@ -172,10 +175,30 @@ func dataEnd(text string, i int) int {
 	if based {
 		return rowsEnd(text, i)
 	}
+	if end := closedBy(text, i, opening); end > 0 {
+		return end
+	}
 	for i < len(text) && text[i] > ' ' && strings.IndexByte("\"')>`", text[i]) < 0 {
 		i++
 	}
 	return i
+}
+
+// closedBy is where data that begins at byte i ends: at the quotation mark or the parenthesis that
+// closes opening, the character before the address, in the same line. 0 when there is none.
+func closedBy(text string, i int, opening byte) int {
+	depth := 0
+	for ; i < len(text) && text[i] != '\n'; i++ {
+		switch c := text[i]; {
+		case opening == '(' && c == '(':
+			depth++
+		case opening == '(' && c == ')' && depth > 0:
+			depth--
+		case opening == '(' && c == ')', (opening == '"' || opening == '\'') && c == opening:
+			return i
+		}
+	}
+	return 0
 }
 
 // Readable is text without the data that stands in it, for readers who pay by the word: "…"

@@ -1,7 +1,9 @@
 package chunk_test
 
 import (
+	"encoding/base32"
 	"encoding/base64"
+	"encoding/hex"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -48,6 +50,14 @@ func TestDataAsText(t *testing.T) {
 		{"capital letters", "a.md", "![r](DATA:image/PNG;BASE64," + long + ")", "![r]()"},
 		{"parameters", "a.md", "![r](data:image/svg+xml;charset=utf-8;base64," + long + ")", "![r]()"},
 		{"percent signs", "a.md", "![r](data:image/svg+xml," + svg + ") End.", "![r]() End."},
+		{"a drawing in quotes", "a.md", `Grey <img src="data:image/svg+xml;utf8,<svg a='1' b><path d=M1/></svg>"> End.`,
+			`Grey <img src=""> End.`},
+		{"a drawing in parentheses", "a.css", "a { background: url(data:image/svg+xml,%3Csvg t=scale(2) b%3E) } b",
+			"a { background: url() } b"},
+		{"a quote that nothing closes", "a.md", "Grey 'data:image/svg+xml,%3Csvg%3E End.\n\nMore.", "Grey ' End.\n\nMore."},
+		{"base32", "a.md", "Grey " + strings.ReplaceAll(base32.StdEncoding.EncodeToString([]byte(long)), "=", "") + " End.",
+			"Grey  End."},
+		{"hexadecimal", "a.md", "Grey " + hex.EncodeToString([]byte(long)) + " End.", "Grey  End."},
 		{"a definition", "a.md", "See ![r][p].\n\n[p]: data:image/png;base64," + long + "\n\nEnd.",
 			"See ![r][p].\n\n\n\nEnd."},
 		{"a definition in brackets", "a.md", "End.\n\n[p]: <data:image/png;base64," + long + ">\n", "End.\n\n\n"},

@@ -20,9 +20,15 @@ func TestLinkLists(t *testing.T) {
 		{"two", "- [[a]]\n- [[b]]\n- [[c]]\ntext\n- [[d]]\n- [[e]]\n- [[f]]",
 			[]string{"- [[a]]\n- [[b]]\n- [[c]]", "- [[d]]\n- [[e]]\n- [[f]]"}},
 		{"too short", "- [[a]]\n- [[b]]\n", nil},
-		{"with text", "- [[a]] is\n- see [[b]]\n- [[c]]\n- [[d]]\n", nil},
+		{"with text", "- [[a]] is\n- [[b]] was\n- [[c]]\n- [[d]]\n", nil},
 		{"of other items", "- a\n- b\n- [ ] c\n- [x]\n", nil},
-		{"two links in an item", "- [[a]] [[b]]\n- [[c]] [[d]]\n- [[e]] [[f]]\n", nil},
+		{"two links in an item", "- [[a]] [[b]]\n- [[c]] [[d]]\n", []string{"- [[a]] [[b]]\n- [[c]] [[d]]"}},
+		{"in a table", "| page |\n|---|\n| [[a]] |\n| [b](b.md) |\n| [[c]] |\n",
+			[]string{"| [[a]] |\n| [b](b.md) |\n| [[c]]"}},
+		{"in a line", "See also: [[a]], [b](b.md), [c][d].", []string{"[[a]], [b](b.md), [c][d]"}},
+		{"in bare lines", "[[a]]\n[[b]]\n\n[[c]]\n", []string{"[[a]]\n[[b]]\n\n[[c]]"}},
+		{"of tasks", "- [ ] [[a]]\n- [x] [[b]]\n- [X] [[c]]\n", []string{"- [ ] [[a]]\n- [x] [[b]]\n- [X] [[c]]"}},
+		{"in prose", "Both [[a]] and [[b]], or [[c]] with [[d]].", nil},
 	} {
 		var got []string
 		for _, l := range chunk.LinkLists(c.text) {

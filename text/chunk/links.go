@@ -338,62 +338,82 @@ func (s *source) above(end, start int) bool {
 	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
 }
 
-// leastLinks is how many items a bare list of links has at least.
+// leastLinks is how many links a bare list of links has at least.
 const leastLinks = 3
 
-// LinkList is a bare list of links: items that hold a link each and nothing else.
+// LinkList is a bare list of links: links with nothing but marks between them, such as items of a
+// list, cells of a table, or commas.
 type LinkList struct {
 	sheaf.Span
-	// Items are the lines of the items.
-	Items []string
+	Links []string
 }
 
 // LinkLists are the bare lists of links in a text of Markdown, in order.
 func LinkLists(text string) (lists []LinkList) {
-	if !strings.Contains(text, "[") {
-		return nil
-	}
 	var list LinkList
 	end := func() {
-		if len(list.Items) >= leastLinks {
+		if len(list.Links) >= leastLinks {
 			lists = append(lists, list)
 		}
 		list = LinkList{}
 	}
-	all := linesFrom(text, 0)
-	for l, ok := all.next(); ok; l, ok = all.next() {
-		switch row := text[l.start:l.end]; {
-		case bareLink(row):
-			if len(list.Items) == 0 {
-				list.Start = l.start
-			}
-			list.End, list.Items = l.end, append(list.Items, row)
-		case !blank(row):
+	behind := 0 // the last link
+	for i := 0; ; {
+		next := strings.IndexByte(text[i:], '[')
+		if next < 0 {
+			end()
+			return lists
+		}
+		start := i + next
+		size := linkSize(text[start:])
+		if size == 0 {
+			i = start + 1
+			continue
+		}
+		if !onlyMarks(text[behind:start]) {
 			end()
 		}
+		if len(list.Links) == 0 {
+			list.Start = start
+			line := behind + strings.LastIndexByte(text[behind:start], '\n') + 1
+			if onlyMarks(text[line:start]) {
+				list.Start = line
+			}
+		}
+		i = start + size
+		behind, list.End, list.Links = i, i, append(list.Links, text[start:i])
 	}
-	end()
-	return lists
 }
 
-// bareLink reports whether a line is an item of a list that holds one link and nothing else.
-func bareLink(row string) bool {
-	begin := itemBegin(row)
-	if begin < 0 {
-		return false
+// linkSize is the length of the link that text begins with; 0 without one.
+func linkSize(text string) int {
+	if rest, wiki := strings.CutPrefix(text, "[["); wiki {
+		if _, size, ok := wikilink.Parse(rest); ok {
+			return len("[[") + size
+		}
 	}
-	item := strings.TrimSpace(row[begin:])
-	if rest, wiki := strings.CutPrefix(item, "[["); wiki {
-		_, size, ok := wikilink.Parse(rest)
-		return ok && size == len(rest)
+	label := closingBracket(text)
+	if label <= 0 || label+1 == len(text) {
+		return 0
 	}
-	text := closingBracket(item)
-	if text <= 0 || item[0] != '[' || !strings.HasPrefix(item[text+1:], "(") {
-		return false
+	switch text[label+1] {
+	case '(':
+		if _, end, ok := inlineTarget(text, label+2); ok {
+			return end
+		}
+	case '[':
+		if name := closingBracket(text[label+1:]); name > 0 {
+			return label + 1 + name + 1
+		}
 	}
-	_, end, ok := inlineTarget(item, text+2)
-	return ok && end == len(item)
+	return 0
 }
+
+// doneTask is the mark of a task that is done.
+var doneTask = strings.NewReplacer("[x]", "", "[X]", "")
+
+// onlyMarks reports whether no letter stands in text, but for marks of tasks.
+func onlyMarks(text string) bool { return strings.IndexFunc(doneTask.Replace(text), unicode.IsLetter) < 0 }
 
 // fence follows the fences of code, "```" or "~~~", from line to line: it is the fence that is
 // open, "" between fences.

@@ -325,7 +325,7 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 	return kept.String(), listed.String()
 }
 
-// share reports whether more than half of the links, and three at least, have a word in common
+// share reports whether three quarters of the links, and three at least, have a word in common
 // that tells something and stands in none of the titles.
 func (o *Options) share(links, titles []string) bool {
 	in, titled := map[string]int{}, map[string]bool{}
@@ -351,7 +351,7 @@ func (o *Options) share(links, titles []string) bool {
 			if !tells || titled[t] {
 				continue
 			}
-			if in[t]++; in[t] >= 3 && in[t]*2 > len(links) {
+			if in[t]++; in[t] >= 3 && in[t]*4 >= len(links)*3 {
 				return true
 			}
 		}

@@ -16,7 +16,7 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      128868,
+	"lines of Go without tests":                                      128870,
 	"lines of tests in Go":                                           81830,
 	"lines over 120 columns":                                         162,
 	"lines of tests over 120 columns":                                149,

@@ -413,7 +413,9 @@ func linkSize(text string) int {
 var doneTask = strings.NewReplacer("[x]", "", "[X]", "")
 
 // onlyMarks reports whether no letter stands in text, but for marks of tasks.
-func onlyMarks(text string) bool { return strings.IndexFunc(doneTask.Replace(text), unicode.IsLetter) < 0 }
+func onlyMarks(text string) bool {
+	return strings.IndexFunc(doneTask.Replace(text), unicode.IsLetter) < 0
+}
 
 // fence follows the fences of code, "```" or "~~~", from line to line: it is the fence that is
 // open, "" between fences.

@@ -122,7 +122,6 @@ func (s *answers) get(
 		return a, computed, err
 	}
 	s.mu.Unlock()
-	EndTurn(ctx) // the request that computes the answer may need it
 	select {
 	case <-f.done:
 	case <-ctx.Done():

@@ -265,52 +265,6 @@ func TestDegradedAnswersAreNotKept(t *testing.T) {
 	}
 }
 
-// turns counts how often a turn was taken and given back.
-type turns struct {
-	taken, rested, ended int
-	full                 error
-}
-
-// Take implements collection.Turn.
-func (t *turns) Take(context.Context, time.Duration) error {
-	if t.full == nil {
-		t.taken++
-	}
-	return t.full
-}
-
-// Rest implements collection.Turn.
-func (t *turns) Rest() { t.rested++ }
-
-// End implements collection.Turn.
-func (t *turns) End() { t.ended++ }
-
-func (*turns) Full() bool { return false }
-
-// What is remembered needs no turn, what is searched for does, but for the time in
-// which it waits for a model.
-func TestTurns(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"}, nil)
-	turn, busy := &turns{}, errors.New("busy")
-	r := reader(t, f, access.Unrestricted())
-	search := func(text string) error {
-		_, err := r.Search(collection.WithTurn(context.Background(), turn), collection.SearchRequest{Text: text})
-		return err
-	}
-	for i := range 2 {
-		if err := search("harbor"); err != nil || turn.taken != 2 || turn.rested != 1 {
-			t.Errorf("search %d: %+v, want 2 turns and a rest between; %v", i, *turn, err)
-		}
-	}
-	turn.full = busy
-	if err := search("harbor"); err != nil {
-		t.Errorf("what is remembered, when all are busy: %v", err)
-	}
-	if err := search("lighthouse"); !errors.Is(err, busy) {
-		t.Errorf("a new search, when all are busy: %v", err)
-	}
-}
-
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 1 << 20
 	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(3, 3))), func(o *collection.Options) {

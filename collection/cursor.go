@@ -68,8 +68,5 @@ func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*An
 			return nil, conflictError("cursor", "it belongs to another %s, %q", of.what, of.is)
 		}
 	}
-	if err := TakeTurn(ctx); err != nil {
-		return nil, err
-	}
 	return r.page(ctx, a, from, limit, nil)
 }

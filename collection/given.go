@@ -244,6 +244,11 @@ func (c *Collection) Dims() int {
 	return view.Settings().Dims
 }
 
+// Remote reports whether a search asks a store or a model on another machine.
+func (c *Collection) Remote() bool {
+	return c.o.Distant || c.o.Model == nil && c.o.Embed != nil || c.o.Rerank != nil
+}
+
 // inChange says in which change a fault lies.
 func inChange(i int, err error) error {
 	var at *FieldError
@@ -253,11 +258,9 @@ func inChange(i int, err error) error {
 	return err
 }
 
-// take waits until it is the caller's turn to write, on what was written last; give ends that. A long run over
-// the folders ends first; the caller waits as long as they will, and nothing is
-// changed when they do not. Others have the turn of ctx meanwhile.
+// take waits until the caller may write, and loads what was written last; give ends that. It waits
+// for a long run over the folders, until ctx ends.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
-	EndTurn(ctx)
 	select {
 	case c.given.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -276,9 +279,6 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	if err == nil {
 		undo = append(undo, c.disown)
 		err = c.o.Catalog.Follow()
-	}
-	if err == nil {
-		err = TakeTurn(ctx)
 	}
 	if err != nil {
 		give()
@@ -455,9 +455,6 @@ func (c *Collection) syncDocuments() error { return vfs.Disk{}.SyncDir(c.o.Docum
 // caller's turn to write.
 func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
 	o := *c.o.Ingest
-	if c.o.Distant || o.Embedder != nil && c.o.Model == nil {
-		EndTurn(ctx) // another machine works, or most of the time does
-	}
 	o.Progress, o.Writing, o.CommitBytes = nil, nil, 1
 	for i := range puts {
 		o.CommitBytes += int64(len(puts[i].Text)) // one commit

@@ -29,7 +29,6 @@ type guard struct {
 	store     store.Backend
 	at        stamp // of both
 	counts    *counts
-	distant   bool         // the store is on another machine
 	shared    bool         // statistics may be those of all documents where the store counts no others
 	filter    sheaf.Filter // nil lets everything through
 	visibleTo answerKey    // names what the caller sees; zero for everything
@@ -53,7 +52,7 @@ var (
 )
 
 func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, store: st, at: at, counts: &c.counts, distant: c.o.Distant, shared: c.o.SharedStatistics,
+	g := &guard{view: view, store: st, at: at, counts: &c.counts, shared: c.o.SharedStatistics,
 		viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
@@ -136,17 +135,10 @@ func (g *guard) forViewer(ctx context.Context) context.Context {
 	return context.WithValue(store.WithViewer(ctx, g.viewer), guardKey{}, g)
 }
 
-// fromStore runs ask, which asks the store of g; others work meanwhile if that is on
-// another machine. See store.Gone of its error.
+// fromStore runs ask, which asks the store of g, and marks its errors as those of a store.
 func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(guardKey{}) != g {
 		ctx = store.WithViewer(ctx, g.viewer)
-	}
-	if g.distant {
-		return elsewhere(ctx, func() (T, error) {
-			out, err := ask(ctx)
-			return out, fromBehind(store.Gone(err))
-		})
 	}
 	out, err := ask(ctx)
 	return out, fromBehind(store.Gone(err))

@@ -5,45 +5,28 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 )
 
-// late is a reranking model that answers as the time of the request ends, and the turn
-// of that request, which comes back to it until the model was asked.
+// late is a reranking model that answers as the time of the request ends.
 type late struct {
-	asked atomic.Bool
-	end   func() // ends the time of the request
+	end func() // ends the time of the request
 }
 
 func (*late) Model() string { return "late" }
 
-func (l *late) Rerank(ctx context.Context, _ string, texts []string) ([]float64, error) {
-	l.asked.Store(true)
+func (l *late) Rerank(ctx context.Context, _ string, _ []string) ([]float64, error) {
 	l.end()
 	<-ctx.Done()
-	return make([]float64, len(texts)), nil
+	return nil, ctx.Err()
 }
 
-func (l *late) Take(ctx context.Context, _ time.Duration) error {
-	if l.asked.Load() {
-		<-ctx.Done()
-	}
-	return ctx.Err()
-}
-
-func (*late) Rest() {}
-func (*late) End()  {}
-
-func (*late) Full() bool { return false }
-
-// TestRerankedAsTimeEnds: the opinion of a model that comes when no time is left takes
-// nothing away: the ranking before it is the answer, with a warning.
+// TestRerankedAsTimeEnds: when the model answers too late, the answer is the ranking before it,
+// with a warning.
 func TestRerankedAsTimeEnds(t *testing.T) {
 	open := func(change func(*collection.Options)) *collection.Reader {
 		return reader(t, collectiontest.Open(t, map[string]string{
@@ -68,7 +51,7 @@ func TestRerankedAsTimeEnds(t *testing.T) {
 	})
 	ctx := newEnding(t.Context())
 	model.end = ctx.end
-	got, err := r.Search(collection.WithTurn(ctx, model), collection.SearchRequest{Text: "harbor", Profile: "rrf"})
+	got, err := r.Search(ctx, collection.SearchRequest{Text: "harbor", Profile: "rrf"})
 	if err != nil {
 		t.Fatal(err)
 	}

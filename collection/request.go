@@ -141,27 +141,20 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 // hasProperty reports whether a document that the caller sees has a property. A look into the store that fails is an
 // error: the name would become a word, and what it was to leave out would be shown.
 func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
-	var seen int
-	err := inTurn(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, nameTime)
-		defer cancel()
-		has := sheaf.Exists{Column: sheaf.PropertyColumn(name)}
-		req := store.Request{Limit: 1, Filter: has, Text: everyField(sheaf.Bool{})}
-		var err error
-		if seen, err = r.guard.Count(ctx, req); !errors.Is(err, sheaf.ErrUnsupported) {
-			return unsure(name, err)
-		}
-		hits, err := r.guard.Retrieve(ctx, req)
+	ctx, cancel := context.WithTimeout(ctx, nameTime)
+	defer cancel()
+	has := sheaf.Exists{Column: sheaf.PropertyColumn(name)}
+	req := store.Request{Limit: 1, Filter: has, Text: everyField(sheaf.Bool{})}
+	seen, err := r.guard.Count(ctx, req)
+	if errors.Is(err, sheaf.ErrUnsupported) {
+		var hits sheaf.Ranking
+		hits, err = r.guard.Retrieve(ctx, req)
 		seen = len(hits)
-		return unsure(name, err)
-	})
+	}
 	if errors.Is(err, sheaf.ErrInvalid) { // the store can have no such name
-		seen, err = 0, nil
+		return false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	return seen > 0, nil
+	return seen > 0, unsure(name, err)
 }
 
 // unsure says that nobody knows whether there is a property of a name.

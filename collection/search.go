@@ -53,9 +53,6 @@ func (r *Reader) answer(
 	}
 	now, start, confidence := r.c.now(), time.Now(), r.confidence(p.profile)
 	compute := func(key answerKey) (*answer, error) {
-		if err := TakeTurn(ctx); err != nil {
-			return nil, err
-		}
 		ctx := r.guard.forViewer(ctx)
 		s := r.searcher(ctx)
 		s.Now, s.Confidence = func() time.Time { return now }, confidence
@@ -205,16 +202,12 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 	}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-			return elsewhere(ctx, func() ([]float32, error) {
-				vector, err := embed(ctx, text)
-				return vector, fromBehind(err)
-			})
+			vector, err := embed(ctx, text)
+			return vector, fromBehind(err)
 		}
 	}
 	if reranker := r.c.o.Rerank; reranker != nil {
-		s.Rerank = func(ctx context.Context, query string, texts []string) ([]float64, error) {
-			return elsewhere(ctx, func() ([]float64, error) { return reranker.Rerank(ctx, query, texts) })
-		}
+		s.Rerank = reranker.Rerank
 	}
 	if r.c.o.Scanner != nil {
 		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}

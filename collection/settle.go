@@ -27,11 +27,9 @@ func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	}
 }
 
-// settle waits until nothing that was accepted before concerns the documents of changes:
-// tasks, and what the index does not have yet when a process begins, of which nobody
-// knows what is there. Others have the turn of ctx meanwhile.
+// settle waits for earlier tasks that change the same documents. After a start it also waits until
+// the index has all documents that were accepted before.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
-	EndTurn(ctx)
 	for began := time.Now(); c.given.recovering.Load(); {
 		if time.Since(began) > recoverPatience {
 			return fmt.Errorf("%w: documents that were accepted before are being indexed: repeat this when the server is ready",

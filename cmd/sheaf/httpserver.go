@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	httpdoor "sheaf/door/http"
 )
 
 // Timeouts of the server. They end slow connections.
@@ -43,7 +41,7 @@ func startServer(listener net.Listener, handler http.Handler) *httpServer {
 	s.now.Store(&handling{Handler: handler})
 	s.server = &http.Server{
 		Handler: s, ReadHeaderTimeout: headTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ConnContext: httpdoor.ConnContext,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	go func() { s.ended <- s.server.Serve(listener) }()

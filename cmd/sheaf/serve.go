@@ -73,7 +73,8 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 	f.BoolVar(&o.noWatch, "no-watch", false, "do not look for changed files")
 	f.BoolVar(&o.readOnly, "read-only", false, "write nothing: serve the index as it is, take no documents, and keep "+
 		"no answers to repeated requests")
-	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for as many as processors")
+	f.IntVar(&o.running, "concurrency", 0,
+		"requests that work at once; 0 for 2 per processor, or 8 with a remote store or model")
 	f.StringP("profile", "p", "", "ranking profile when a request names none (see: sheaf profile list)")
 	addIndexFlags(f)
 	return cmd
@@ -85,7 +86,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return err
 	}
 	if o.running < 0 {
-		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for as many as processors", o.running)
+		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for the default", o.running)
 	}
 	limits := httpdoor.Limits{Running: o.running}
 	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error {
@@ -229,15 +230,18 @@ func writable(dir string) bool {
 
 // mountDoors adds the page at / and the tools of assistants at /mcp.
 func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Logger) error {
-	page, err := web.Handler(web.Options{Collection: handler.Collection, Grant: httpdoor.GrantOf})
+	page, err := web.Handler(web.Options{Collection: handler.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
 	if err != nil {
 		return err
 	}
 	handler.Mount("/", "", page)
 	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
-	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{door}, Version: readVersion().Version,
-		Time: httpdoor.DefaultTime, Log: log}, func(r *http.Request) (access.Grant, error) {
+	o := mcp.Options{
+		Collections: []*collection.Collection{door}, Version: readVersion().Version,
+		Time: httpdoor.DefaultTime, Admit: httpdoor.Admit, Log: log,
+	}
+	tools, err := mcp.Handler(o, func(r *http.Request) (access.Grant, error) {
 		grant, ok := httpdoor.GrantOf(r.Context())
 		if !ok {
 			return grant, errors.New("a key is needed")

@@ -236,7 +236,7 @@ func TestServersLookAtFlagsFirst(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	end() // what is not told at once never is
 	for _, c := range []struct{ args, want string }{
-		{"serve --concurrency=-1", "--concurrency is -1: must be 1 or more, or 0 for as many as processors"},
+		{"serve --concurrency=-1", "--concurrency is -1: must be 1 or more, or 0 for the default"},
 		{"serve --addr nowhere", `--addr is "nowhere": must be HOST:PORT`},
 		{"mcp --http nowhere", `--http is "nowhere": must be HOST:PORT`},
 		{"mcp --http 0.0.0.0:0", `--http is "0.0.0.0:0": must be an address of the loopback`},

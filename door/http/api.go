@@ -74,15 +74,12 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time is how long a request may take: DefaultTime.
 	Time time.Duration
-	// Running is how many requests work at once: the processors. Eight times as
-	// many have begun and wait for a model or a store on another machine, or to go
-	// on after that. Waiting is how many wait to begin: 1024, each for at most
-	// Patience: 5 s. OfOne is how many of one caller run and wait: 256.
+	// Running is how many requests that read work at once, and as many that write: twice the
+	// processors, or eight times when a store or a model is on another machine. Waiting is
+	// how many wait for that: 1024, each for at most Patience: 5 s. OfOne is how many of
+	// one caller work and wait: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
-	// Processors is how many there are to work on, runtime.GOMAXPROCS when New is
-	// called: a program that tells Go of more than the machine has says so here.
-	Processors int
 }
 
 // validate returns an error that wraps sheaf.ErrInvalid and names a limit below 0, within
@@ -91,9 +88,11 @@ func (l *Limits) validate() error {
 	for _, limit := range []struct {
 		name string
 		n    int64
-	}{{"Body", l.Body}, {"IngestBody", l.IngestBody}, {"Bodies", l.Bodies}, {"Time", int64(l.Time)},
-		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)},
-		{"OfOne", int64(l.OfOne)}, {"Patience", int64(l.Patience)}, {"Processors", int64(l.Processors)}} {
+	}{
+		{"Body", l.Body}, {"IngestBody", l.IngestBody}, {"Bodies", l.Bodies}, {"Time", int64(l.Time)},
+		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"OfOne", int64(l.OfOne)},
+		{"Patience", int64(l.Patience)},
+	} {
 		if limit.n < 0 {
 			return sheaf.Invalidf("Limits.%s is %d: must be 1 or more, or 0 for the default", limit.name, limit.n)
 		}
@@ -101,13 +100,16 @@ func (l *Limits) validate() error {
 	return nil
 }
 
-func (l *Limits) defaults() {
+func (l *Limits) defaults(remote bool) {
+	perProcessor := 2
+	if remote {
+		perProcessor = 8
+	}
 	l.Body = cmp.Or(l.Body, 1<<20)
 	l.IngestBody = cmp.Or(l.IngestBody, 16<<20)
 	l.Bodies = cmp.Or(l.Bodies, 256<<20)
 	l.Time = cmp.Or(l.Time, DefaultTime)
-	l.Processors = cmp.Or(l.Processors, runtime.GOMAXPROCS(0))
-	l.Running = cmp.Or(l.Running, l.Processors)
+	l.Running = cmp.Or(l.Running, perProcessor*runtime.GOMAXPROCS(0))
 	l.Waiting = cmp.Or(l.Waiting, 1024)
 	l.OfOne = cmp.Or(l.OfOne, 256)
 	l.Patience = cmp.Or(l.Patience, 5*time.Second)
@@ -120,9 +122,10 @@ type API struct {
 	routes  []*route
 	mounts  []mount
 	metrics *metrics
-	gate    *gate
-	bodies  *semaphore.Weighted // bytes of bodies that are read
-	values  *semaphore.Weighted // memory of what is parsed of them
+	// Writes have slots of their own: they wait for each other, and must not stop searches.
+	reads, writes *admission
+	bodies        *semaphore.Weighted // bytes of bodies that are read
+	values        *semaphore.Weighted // memory of what is parsed of them
 	// remembered is what requests with an Idempotency-Key were answered.
 	remembered *remembered
 	// document is the OpenAPI document, page the one for people. They are
@@ -154,13 +157,16 @@ func New(o Options) (*API, error) {
 	if err := errors.Join(o.RRF.validate(), o.checkNames(), o.Limits.validate()); err != nil {
 		return nil, err
 	}
-	o.Limits.defaults()
+	o.Limits.defaults(slices.ContainsFunc(o.Collections, (*collection.Collection).Remote))
 	remembered, err := openRemembered(o.Answers, o.own, o.Log, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits),
-		bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies)}
+	a := &API{
+		o: o, remembered: remembered, metrics: newMetrics(),
+		reads: newAdmission(o.Limits), writes: newAdmission(o.Limits),
+		bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies),
+	}
 	a.addRoutes()
 	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil
@@ -189,27 +195,42 @@ func (o *Options) own() (disown func(), err error) {
 // Close gives back the file of answers; what the API serves stays open.
 // Requests that still run are answered. A second call does nothing.
 func (a *API) Close() error {
-	a.gate.close()
 	return a.remembered.close()
 }
 
 // Mount gives the address path, which is no route of the API, to h. One that
 // ends in a slash stands for all below it too, but for the root, which stands
 // for itself. Callers need scope, "" for none; h finds their grant with
-// [GrantOf]. The checks of Host, Origin and keys have been made. A request that
-// needs a scope has a turn, which h takes before it works with [collection.TakeTurn];
-// limits of body and time are h's own.
+// [GrantOf], and calls [Admit] before it works. The checks of Host, Origin and keys
+// have been made. Limits of body and time are h's own.
 func (a *API) Mount(path string, scope access.Scope, h http.Handler) {
 	a.mounts = append(a.mounts, mount{path, scope, h})
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })
 }
 
-type grantKey struct{}
+// admitted is what a mounted handler finds in the context of a request.
+type admitted struct {
+	grant access.Grant
+	slot  func(context.Context) (leave func(), err error)
+}
 
-// GrantOf is the grant of the caller of a mounted handler's request.
+type admittedKey struct{}
+
+// GrantOf returns the grant of the caller of a mounted handler's request.
 func GrantOf(ctx context.Context) (access.Grant, bool) {
-	g, ok := ctx.Value(grantKey{}).(access.Grant)
-	return g, ok
+	a, ok := ctx.Value(admittedKey{}).(admitted)
+	return a.grant, ok
+}
+
+// Admit waits until a mounted handler's request may work, and returns what ends that. It returns
+// an error when too many wait. A request that needs no scope, and one that no API passed on, may
+// work at once.
+func Admit(ctx context.Context) (leave func(), err error) {
+	a, _ := ctx.Value(admittedKey{}).(admitted)
+	if a.slot == nil {
+		return func() {}, nil
+	}
+	return a.slot(ctx)
 }
 
 // Collection is the served collection of a name, the first one for "".

@@ -377,7 +377,7 @@ func TestLimitsThatCannotBe(t *testing.T) {
 	for name, limits := range map[string]httpdoor.Limits{
 		"Body": {Body: -1}, "IngestBody": {IngestBody: -1}, "Bodies": {Bodies: -1}, "Time": {Time: -1},
 		"Running": {Running: -1},
-		"Waiting": {Waiting: -1}, "OfOne": {OfOne: -1}, "Patience": {Patience: -1}, "Processors": {Processors: -1},
+		"Waiting": {Waiting: -1}, "OfOne": {OfOne: -1}, "Patience": {Patience: -1},
 	} {
 		_, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Limits: limits})
 		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "Limits."+name+" is -1") {

@@ -14,7 +14,7 @@ import (
 // Bodies take together what came of them, and no more than they may have; small ones nothing.
 func TestReadAtOnce(t *testing.T) {
 	l := Limits{Bodies: 64 << 10}
-	l.defaults()
+	l.defaults(false)
 	a := &API{o: Options{Limits: l}, bodies: semaphore.NewWeighted(l.Bodies)}
 	r := searchRoutes()[1]
 	read := func(body io.Reader) (func(), error) {

@@ -64,7 +64,7 @@ func TestMaxValues(t *testing.T) {
 // A body that is parsed to many times its length is refused, or waits for others.
 func TestParsedAtOnce(t *testing.T) {
 	l := Limits{Bodies: 1 << 20, Patience: 200 * time.Millisecond}
-	l.defaults()
+	l.defaults(false)
 	a := &API{o: Options{Limits: l}, values: semaphore.NewWeighted(l.Bodies)}
 	r := searchRoutes()[1]
 	parse := func(n int) error {

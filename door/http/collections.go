@@ -184,9 +184,12 @@ func serverRoutes() []*route {
 	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia,
 		func(_ context.Context, c *call) ([]byte, error) {
 			var b bytes.Buffer
-			running, resting, waiting := c.api.gate.load()
-			gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_resting": float64(resting),
-				"sheaf_requests_waiting": float64(waiting)}
+			reading, readsWait := c.api.reads.load()
+			writing, writesWait := c.api.writes.load()
+			gauges := map[string]float64{
+				"sheaf_requests_running": float64(reading + writing),
+				"sheaf_requests_waiting": float64(readsWait + writesWait),
+			}
 			c.api.writeAnswers(&b, gauges)
 			c.api.metrics.write(&b, gauges)
 			return b.Bytes(), nil

@@ -52,7 +52,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			problem("internal", "the server failed; its log says why").write(w, id)
 		}
 		a.metrics.request(name, status, time.Since(began), c.timings)
-		connectionOf(req).wrote()
 	}()
 	fail := func(err error, r *route) {
 		p := problemOf(collection.Told(err, &c.grant), r)
@@ -131,7 +130,7 @@ func noRoute(methods []string) *Problem {
 	return p
 }
 
-// answer runs an operation: key, body, input, turn, work.
+// answer runs an operation: key, body, input, slot, work.
 func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	var err error
 	if c.grant, c.caller, err = a.admit(c.request, r.scope); err != nil {
@@ -160,43 +159,39 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if r.free {
 		return r.run(ctx, c, input)
 	}
-	at, err := a.gate.enter(c.caller, connectionOf(c.request).came(time.Now()))
+	slots := a.reads
+	if r.writes() {
+		slots = a.writes
+	}
+	if err := slots.enter(c.caller); err != nil {
+		return nil, err
+	}
+	defer slots.leave(c.caller)
+	leave, err := slots.slot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer at.leave()
-	ctx = collection.WithTurn(ctx, at)
-	switch {
-	case !r.searches:
-		err = collection.TakeTurn(ctx)
-	case a.gate.crowded():
-		err = collection.TakeTurnWithin(ctx, held)
-	}
-	if err != nil {
-		return nil, err
-	}
+	defer leave()
 	return r.run(ctx, c, input)
 }
 
-// pass gives a request to another door, with its caller's grant and a turn. What
-// anybody may have takes none.
+// pass gives a request to another door, with its caller's grant.
 func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	grant, caller, err := a.admit(req, m.scope)
 	if err != nil {
 		return err
 	}
-	ctx := context.WithValue(req.Context(), grantKey{}, grant)
+	passed := admitted{grant: grant}
 	if m.scope != "" {
-		at, err := a.gate.enter(caller, connectionOf(req).came(time.Now()))
-		if err != nil {
+		if err := a.reads.enter(caller); err != nil {
 			return err
 		}
-		defer at.leave()
-		ctx = collection.WithTurn(ctx, at)
+		defer a.reads.leave(caller)
+		passed.slot = a.reads.slot
 	}
 	body := &sharedBody{from: req.Body, shares: a.bodies}
 	defer body.free()
-	req = req.WithContext(ctx)
+	req = req.WithContext(context.WithValue(req.Context(), admittedKey{}, passed))
 	req.Body = body
 	m.h.ServeHTTP(w, req)
 	return nil

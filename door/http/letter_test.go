@@ -282,7 +282,7 @@ func TestUnavailableIsAWarning(t *testing.T) {
 // page's files.
 func TestCodingsToTheLetter(t *testing.T) {
 	s := start(t, notes, nil)
-	page, err := web.Handler(web.Options{Collection: s.api.Collection, Grant: httpdoor.GrantOf})
+	page, err := web.Handler(web.Options{Collection: s.api.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
 	if err != nil {
 		t.Fatal(err)
 	}

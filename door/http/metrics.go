@@ -96,9 +96,8 @@ var gaugeHelp = map[string]string{
 	"sheaf_goroutines":       "Goroutines of the process.",
 	"sheaf_heap_bytes":       "Heap with garbage.",
 	"sheaf_heap_live_bytes":  "Heap after the last collection.",
-	"sheaf_requests_resting": "Requests that wait for a model or a store on another machine.",
 	"sheaf_requests_running": "Requests that work.",
-	"sheaf_requests_waiting": "Requests that wait for their turn.",
+	"sheaf_requests_waiting": "Requests that wait for a slot.",
 	"sheaf_uptime_seconds":   "Time since the server began.",
 }
 

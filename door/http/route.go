@@ -76,11 +76,8 @@ type route struct {
 	fails []int
 	// also lists other statuses of success.
 	also []int
-	// free routes take no turn: they answer also when all are busy.
+	// free routes need no slot: they answer also when the server is busy.
 	free bool
-	// searches says that the operation takes its turn when it searches: what is
-	// remembered is answered also when all are busy.
-	searches bool
 	// large says that the body may be as large as ingestion needs.
 	large bool
 	// plainErrors says that errors have the body of spec/reciprocal-rank-fusion.
@@ -133,6 +130,9 @@ func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, erro
 	}
 	return &r
 }
+
+// writes reports whether the route changes something.
+func (r *route) writes() bool { return r.scope != access.ScopeSearch && r.method != http.MethodGet }
 
 // match reports whether an escaped path is that of the route, and what stands at
 // its parameters; nil without any.

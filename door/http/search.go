@@ -209,12 +209,12 @@ func searchRoutes() []*route {
 		"exactly; it is gte when a larger window may show others, or the answer is degraded. Pages belong to one ranking " +
 		"of one generation of the index: nothing is shown twice or lost while the index changes."
 	return []*route{
-		operation(route{method: "GET", path: "/v1/search", id: "search", searches: true, summary: "Search", about: about,
+		operation(route{method: "GET", path: "/v1/search", id: "search", summary: "Search", about: about,
 			scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *searchGet) (*collection.Answer, error) {
 				return c.search(ctx, in.Where, in.Cursor, in.request(nil))
 			}),
-		operation(route{method: "POST", path: "/v1/search", id: "searchPost", searches: true,
+		operation(route{method: "POST", path: "/v1/search", id: "searchPost",
 			example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`,
 			summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *searchPost) (*collection.Answer, error) {

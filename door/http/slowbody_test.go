@@ -40,7 +40,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// Bodies that come slowly hold no turn, and bodies without an end are cut.
+// Bodies that come slowly hold no slot, and bodies without an end are cut.
 func TestSlowAndEndlessBodies(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, Patience: time.Minute} })
 	slow, done := io.Pipe()

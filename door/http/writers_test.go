@@ -83,7 +83,7 @@ func TestPutBesideARun(t *testing.T) {
 }
 
 // Documents that wait for a model on another machine, or for others that are written, keep
-// nobody from reading: two of them had the turns of two processors.
+// nobody from reading.
 func TestWritersThatWait(t *testing.T) {
 	f, model := slowModel(t)
 	defer model.let()

@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,9 +19,7 @@ import (
 // TestManyValues: a message that is read into many times its length, and checked against a
 // schema value by value, is refused as what it is; a long text is none.
 func TestManyValues(t *testing.T) {
-	u := &turns{free: make(chan struct{})}
-	close(u.free)
-	web := overHTTP(t, u, 0, nil)
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
 	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
 	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"multi_get","arguments":{"ids":[` +
@@ -47,39 +44,6 @@ func TestManyValues(t *testing.T) {
 		strings.Repeat("undo, a [commit], {here}: ", 30_000)+`"}}`); l.Error != nil ||
 		strings.Contains(string(l.Result), `"isError":true`) {
 		t.Errorf("a long text: %+v %.300s", l.Error, l.Result)
-	}
-}
-
-// TestLargeMessagesTakeTurns: one that takes a while to be read waits for its turn before that.
-func TestLargeMessagesTakeTurns(t *testing.T) {
-	u := &turns{free: make(chan struct{}), waits: make(chan struct{}), gone: make(chan struct{})}
-	web := overHTTP(t, u, 0, nil)
-	ping := func(pad int) string {
-		return `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"pad":"` + strings.Repeat("x", pad) + `"}}}`
-	}
-	if res, text, err := post(t.Context(), web, ping(100)); err != nil || res.StatusCode != 200 {
-		t.Fatalf("a small one: %v %s", err, text)
-	}
-	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error)
-	go func() {
-		_, text, err := post(ctx, web, ping(500_000))
-		left <- fmt.Errorf("%w %.200s", err, text)
-	}()
-	select {
-	case <-u.waits:
-	case err := <-left:
-		t.Fatal("it takes no turn:", err)
-	}
-	leave()
-	<-u.gone
-	<-left
-	close(u.free)
-	if res, text, err := post(t.Context(), web, ping(500_000)); err != nil || res.StatusCode != 200 {
-		t.Errorf("%v %.200s", err, text)
-	}
-	if n := u.working.Load(); n != 0 {
-		t.Errorf("%d turns are not given back", n)
 	}
 }
 

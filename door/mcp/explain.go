@@ -63,16 +63,13 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := search(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*explainOut, error) {
+	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*explainOut, error) {
 		set, err := in.Set.texts()
 		if err != nil {
 			return nil, err
 		}
 		q := collection.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: set, Limit: in.Limit, Explain: true}
 		if in.ID != "" {
-			if err := collection.TakeTurn(ctx); err != nil {
-				return nil, err
-			}
 			t, err := find(r, in.ID)
 			if err != nil {
 				return nil, err

@@ -47,6 +47,8 @@ type Options struct {
 	Log *slog.Logger
 	// Time is what a call over HTTP may take; 0 is without a limit.
 	Time time.Duration
+	// Admit waits until a request may work, and returns what ends that; nil for at once.
+	Admit func(ctx context.Context) (leave func(), err error)
 }
 
 func (o *Options) validate() error {
@@ -162,9 +164,8 @@ const maxRequestBytes = 1 << 20
 
 // Handler serves the protocol over HTTP (streamable, without sessions). grant
 // says what the sender of a request may see; a request that it refuses is
-// answered with its error as 401. A call takes the turn of its request's context
-// ([collection.WithTurn]) and ends when the client goes away. Lists of messages are
-// refused: one request would be thousands of calls.
+// answered with its error as 401. A call ends when the client goes away. Lists of messages
+// are refused: one request would be thousands of calls.
 func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.Handler, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -186,7 +187,6 @@ func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.H
 			streamable.ServeHTTP(w, r)
 			return
 		}
-		defer collection.EndTurn(r.Context())
 		text, ok := readMessage(w, r)
 		if !ok {
 			return
@@ -255,7 +255,6 @@ func (s *server) ready(ctx context.Context, c *collection.Collection) *collectio
 	}
 	for began := time.Now(); time.Since(began) < wait &&
 		(c.Coming(ctx) || c.Looking() && time.Since(began) < firstLook); c = cmp.Or(s.named(c.Name()), c) {
-		collection.EndTurn(ctx)
 		select {
 		case <-ctx.Done():
 			return c
@@ -265,35 +264,25 @@ func (s *server) ready(ctx context.Context, c *collection.Collection) *collectio
 	return c
 }
 
-// with runs f on a reader of a collection, in the turn of the request, and closes
-// it. Every tool takes names that may be of hidden documents, so the time of every
-// answer is settled.
+// with runs f on a reader of a collection when the server has admitted the call. Every tool
+// takes names that may be those of hidden documents, so every answer is settled.
 func with[T any](ctx context.Context, s *server, coll string,
-	f func(context.Context, *collection.Reader) (T, error)) (T, error) {
-	return search(ctx, s, coll, func(ctx context.Context, r *collection.Reader) (T, error) {
-		if err := collection.TakeTurn(ctx); err != nil {
-			var none T
-			return none, err
-		}
-		return f(ctx, r)
-	})
-}
-
-// search is with for what takes its turn when it searches: who waits for the same
-// search of another request has none.
-func search[T any](ctx context.Context, s *server, coll string,
 	f func(context.Context, *collection.Reader) (T, error)) (T, error) {
 	var none T
 	began := time.Now()
-	defer func() {
-		collection.EndTurn(ctx)
-		collection.Settle(ctx, s.grant, began)
-	}()
+	defer func() { collection.Settle(ctx, s.grant, began) }()
 	r, err := s.reader(ctx, coll)
 	if err != nil {
 		return none, s.told(err)
 	}
 	defer r.Close()
+	if s.o.Admit != nil {
+		leave, err := s.o.Admit(ctx)
+		if err != nil {
+			return none, s.told(err)
+		}
+		defer leave()
+	}
 	out, err := f(ctx, r)
 	if errors.Is(err, context.DeadlineExceeded) && s.o.Time > 0 {
 		return none, fmt.Errorf("%w: it took more than %v: ask for less, or name another profile", sheaf.ErrUnavailable,

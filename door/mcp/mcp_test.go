@@ -517,53 +517,21 @@ func TestHTTP(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// overHTTP serves the notes to everybody, in the turn that turn gives.
-func overHTTP(t *testing.T, turn collection.Turn, limit time.Duration,
-	change func(*collection.Options)) *httptest.Server {
-	t.Helper()
-	return overHTTPFor(t, access.Unrestricted(), turn, limit, change)
-}
-
-// overHTTPFor is overHTTP for callers with a grant.
-func overHTTPFor(t *testing.T, grant access.Grant, turn collection.Turn, limit time.Duration,
-	change func(*collection.Options)) *httptest.Server {
+// overHTTP serves the notes to callers with a grant; change may be nil.
+func overHTTP(
+	t *testing.T, o mcp.Options, grant access.Grant, change func(*collection.Options),
+) *httptest.Server {
 	t.Helper()
 	f := collectiontest.Open(t, notes, change)
-	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test", Time: limit},
-		func(*http.Request) (access.Grant, error) { return grant, nil })
+	o.Collections, o.Version = []*collection.Collection{f.Collection}, "test"
+	h, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(collection.WithTurn(r.Context(), turn)))
-	}))
+	web := httptest.NewServer(h)
 	t.Cleanup(web.Close)
 	return web
 }
-
-// turns are of a server on which everything is taken while free is open.
-type turns struct {
-	free, waits, gone chan struct{}
-	working           atomic.Int32
-}
-
-func (u *turns) Take(ctx context.Context, _ time.Duration) error {
-	select {
-	case <-u.free:
-		u.working.Add(1)
-		return nil
-	default:
-	}
-	u.waits <- struct{}{}
-	<-ctx.Done()
-	u.gone <- struct{}{}
-	return ctx.Err()
-}
-
-func (u *turns) Rest() { u.working.Add(-1) }
-func (u *turns) End()  { u.working.Store(0) }
-
-func (*turns) Full() bool { return true }
 
 var everyTool = map[string]string{
 	"search": `{"query":"undo commit"}`, "get": `{"id":"git.md"}`, "multi_get": `{"ids":["git.md"]}`,
@@ -590,86 +558,34 @@ func post(ctx context.Context, web *httptest.Server, body string, header ...stri
 	return res, string(content), err
 }
 
-// Every tool waits for its turn, gives it back, and ends when its client goes away.
-func TestCallsTakeTurns(t *testing.T) {
+// Every tool is admitted once, leaves, and says when the server is busy.
+func TestCallsAreAdmitted(t *testing.T) {
 	for tool, arguments := range everyTool {
-		t.Run(tool, func(t *testing.T) {
-			u := &turns{free: make(chan struct{}), waits: make(chan struct{}), gone: make(chan struct{})}
-			web := overHTTP(t, u, 0, nil)
-			call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool,
-				arguments)
-			ctx, leave := context.WithCancel(t.Context())
-			left := make(chan error)
-			go func() {
-				_, body, err := post(ctx, web, call)
-				if err == nil {
-					err = fmt.Errorf("it was answered: %s", body)
-				}
-				left <- err
-			}()
-			select {
-			case <-u.waits:
-			case err := <-left:
-				t.Fatal("it takes no turn:", err)
+		var refuse atomic.Bool
+		var inside atomic.Int32
+		web := overHTTP(t, mcp.Options{Admit: func(context.Context) (func(), error) {
+			if refuse.Load() {
+				return nil, fmt.Errorf("%w: the server is busy", sheaf.ErrUnavailable)
 			}
-			leave()
-			if err := <-left; !errors.Is(err, context.Canceled) {
-				t.Error(err)
+			if inside.Add(1) > 1 {
+				t.Errorf("%s: admitted twice", tool)
 			}
-			<-u.gone
-			close(u.free)
-			_, body, err := post(t.Context(), web, call)
-			if err != nil || strings.Contains(body, `"isError":true`) ||
-				!strings.Contains(body, "git") && !strings.Contains(body, "notes") {
-				t.Errorf("%v %s", err, body)
-			}
-			if n := u.working.Load(); n != 0 {
-				t.Errorf("%d turns are not given back", n)
-			}
-		})
-	}
-}
-
-// inTurn counts what is asked of a store while nobody has a turn.
-type inTurn struct {
-	store.Backend
-	u           *turns
-	asked, idle atomic.Int32
-}
-
-func (b *inTurn) note() {
-	b.asked.Add(1)
-	if b.u.working.Load() == 0 {
-		b.idle.Add(1)
-	}
-}
-
-func (b *inTurn) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
-	b.note()
-	return b.Backend.Retrieve(ctx, r)
-}
-
-func (b *inTurn) Count(ctx context.Context, r store.Request) (int, error) {
-	b.note()
-	return b.Backend.(store.Counter).Count(ctx, r)
-}
-
-// No tool asks the store outside of its turn.
-func TestStoreIsAskedInTurn(t *testing.T) {
-	for tool, arguments := range map[string]string{"search": everyTool["search"], "similar": everyTool["similar"],
-		"context": everyTool["context"],
-		"explain": `{"query":"undo commit","id":"git.md"}`} {
-		u := &turns{free: make(chan struct{})}
-		close(u.free)
-		store := &inTurn{u: u}
-		web := overHTTP(t, u, 0, func(o *collection.Options) { store.Backend, o.Backend = o.Backend, store })
-		_, body, err := post(t.Context(), web,
-			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments))
-		if err != nil || strings.Contains(body, `"isError":true`) {
+			return func() { inside.Add(-1) }, nil
+		}}, access.Unrestricted(), nil)
+		call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+			tool, arguments)
+		_, body, err := post(t.Context(), web, call)
+		if err != nil || strings.Contains(body, `"isError":true`) ||
+			!strings.Contains(body, "git") && !strings.Contains(body, "notes") {
 			t.Errorf("%s: %v %s", tool, err, body)
 		}
-		if asked, idle := store.asked.Load(), store.idle.Load(); asked == 0 || idle > 0 {
-			t.Errorf("%s: %d of %d requests to the store were made without a turn", tool, idle, asked)
+		if n := inside.Load(); n != 0 {
+			t.Errorf("%s: %d calls never left", tool, n)
+		}
+		refuse.Store(true)
+		_, body, err = post(t.Context(), web, call)
+		if err != nil || !strings.Contains(body, "the server is busy") {
+			t.Errorf("%s beside too many: %v %s", tool, err, body)
 		}
 	}
 }
@@ -696,12 +612,11 @@ func (b *hung) Retrieve(ctx context.Context, _ store.Request) (sheaf.Ranking, er
 // A search ends when its client goes away, whatever version of the protocol they speak,
 // and when its time is over.
 func TestSearchesEnd(t *testing.T) {
-	u := &turns{free: make(chan struct{})}
-	close(u.free)
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`
 	start := func(limit time.Duration) (*httptest.Server, *hung) {
 		b := &hung{asked: make(chan struct{}, 1), gone: make(chan struct{}, 1)}
-		return overHTTP(t, u, limit, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b }), b
+		change := func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b }
+		return overHTTP(t, mcp.Options{Time: limit}, access.Unrestricted(), change), b
 	}
 	web, b := start(0)
 	ctx, leave := context.WithCancel(t.Context())
@@ -741,9 +656,7 @@ func TestNobodyListens(t *testing.T) {
 			return near
 		},
 		"HTTP": func() sdk.Transport {
-			u := &turns{free: make(chan struct{})}
-			close(u.free)
-			return &sdk.StreamableClientTransport{Endpoint: overHTTP(t, u, 0, nil).URL}
+			return &sdk.StreamableClientTransport{Endpoint: overHTTP(t, mcp.Options{}, access.Unrestricted(), nil).URL}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -767,9 +680,7 @@ func TestNobodyListens(t *testing.T) {
 			}
 		})
 	}
-	u := &turns{free: make(chan struct{})}
-	close(u.free)
-	web := overHTTP(t, u, 0, nil) // without a limit: it must end by itself
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil) // without a limit: it must end by itself
 	const version = "2026-07-28"
 	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourcesListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"` + version + `","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	res, text, err := post(t.Context(), web, body, "Mcp-Protocol-Version", version, "Mcp-Method", "subscriptions/listen")
@@ -782,9 +693,7 @@ func TestNobodyListens(t *testing.T) {
 // The time of an answer tells callers from whom something is kept nothing, also where
 // calls have a limit: it is no less than the step that answers wait for.
 func TestAnswersAreSettled(t *testing.T) {
-	u := &turns{free: make(chan struct{})}
-	close(u.free)
-	web := overHTTPFor(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, u, time.Minute, nil)
+	web := overHTTP(t, mcp.Options{Time: time.Minute}, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, nil)
 	for range 20 {
 		for _, id := range []string{"secret/key.md", "nosuch.md"} {
 			began := time.Now()
@@ -797,11 +706,9 @@ func TestAnswersAreSettled(t *testing.T) {
 	}
 }
 
-// A list of messages would be thousands of calls in one turn.
+// A list of messages is refused: it would be thousands of calls in one request.
 func TestListsOverHTTP(t *testing.T) {
-	u := &turns{free: make(chan struct{})}
-	close(u.free)
-	web := overHTTP(t, u, 0, nil)
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	for _, body := range []string{"[]", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, " \r\n\t[" +
 		strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 5000)} {
 		res, text, err := post(t.Context(), web, body)

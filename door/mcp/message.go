@@ -106,19 +106,10 @@ func refusal(text []byte, why error) []byte {
 	return append(answer, '\n')
 }
 
-// largeMessage is from which length on reading a message takes the turn of its request.
-const largeMessage = 64 << 10
-
 // readMessage reads what a request over HTTP sends, and leaves it to be read again. What
 // is no message is answered, and reported as none.
 func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
-	if err == nil && len(text) > largeMessage {
-		if err := collection.TakeTurn(r.Context()); err != nil {
-			busy(w, err)
-			return nil, false
-		}
-	}
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
 		err = check(text)
 	}

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"sheaf/collection/access"
+	"sheaf/door/mcp"
 )
 
 // refused are texts that are no messages, with the code and the identifier of their answer.
@@ -42,9 +45,7 @@ type refusal struct {
 // TestRefused: what is no message is answered with the identifier that it was sent with,
 // and never as something else.
 func TestRefused(t *testing.T) {
-	u := &turns{free: make(chan struct{})}
-	close(u.free)
-	web := overHTTP(t, u, 0, nil)
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
 	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
 	for _, c := range refused {
@@ -73,9 +74,7 @@ func TestRefused(t *testing.T) {
 // lacks its parameters, is answered also over HTTP, where clients take a plain text for a
 // fault of the connection.
 func TestCodes(t *testing.T) {
-	u := &turns{free: make(chan struct{})}
-	close(u.free)
-	web := overHTTP(t, u, 0, nil)
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
 	if l := r.ask("tools/list", "{}"); l.Error == nil || l.Error.Code != -32600 {
 		t.Errorf("before the session has begun: %+v", l.Error)

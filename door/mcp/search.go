@@ -103,9 +103,6 @@ func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult
 	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget,
 		Links: in.Links}, false, func(ctx context.Context, r *collection.Reader,
 		q collection.SearchRequest) (*collection.Answer, error) {
-		if err := collection.TakeTurn(ctx); err != nil { // what it is like is worked out first
-			return nil, err
-		}
 		t, err := find(r, in.ID)
 		if err != nil {
 			return nil, err
@@ -132,9 +129,6 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget,
 		Links: in.Links}, false, func(ctx context.Context, r *collection.Reader,
 		q collection.SearchRequest) (*collection.Answer, error) {
-		if err := collection.TakeTurn(ctx); err != nil { // the text is cut first
-			return nil, err
-		}
 		if in.Text != "" {
 			return r.Context(ctx, in.Name, []byte(in.Text), q)
 		}
@@ -159,7 +153,7 @@ func (s *server) answer(ctx context.Context, in searchIn, words bool,
 	if in.Bodies && in.Budget == 0 {
 		in.Budget = defaultBudget
 	}
-	out, err := search(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*searchOut, error) {
+	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*searchOut, error) {
 		set, err := in.Set.texts()
 		if err != nil {
 			return nil, err
@@ -167,9 +161,6 @@ func (s *server) answer(ctx context.Context, in searchIn, words bool,
 		a, err := find(ctx, r, collection.SearchRequest{Filter: in.Filter, Created: in.Created, Updated: in.Updated,
 			Sets: in.Sets, Profile: in.Profile, Parameters: set, Limit: in.Limit})
 		if err != nil {
-			return nil, err
-		}
-		if err := collection.TakeTurn(ctx); err != nil {
 			return nil, err
 		}
 		return s.pack(ctx, r, in, a)

@@ -32,7 +32,7 @@ func site(t *testing.T, o httpdoor.Options) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.Handler(web.Options{Collection: h.Collection, Grant: httpdoor.GrantOf})
+	pages, err := web.Handler(web.Options{Collection: h.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,8 @@ type Options struct {
 	// Grant is what the caller of a request may see; false when the caller
 	// is unknown.
 	Grant func(ctx context.Context) (access.Grant, bool)
+	// Admit waits until a request may work, and returns what ends that; nil for at once.
+	Admit func(ctx context.Context) (leave func(), err error)
 }
 
 // asset is a file of the page.
@@ -228,10 +230,13 @@ func (o *Options) page(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := collection.TakeTurn(r.Context()); err != nil {
-		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	if o.Admit != nil {
+		leave, err := o.Admit(r.Context())
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+		}
+		defer leave()
 	}
-	defer collection.EndTurn(r.Context()) // others work while the answer is read
 	reader, err := c.For(grant)
 	if err != nil {
 		return nil, err

@@ -615,7 +615,7 @@ func (u *unread) Write(b []byte) (int, error) {
 	return u.ResponseRecorder.Write(b)
 }
 
-// TestSlowReadersHoldNobodyUp: who does not read a document leaves its turn to others.
+// TestSlowReadersHoldNobodyUp: a client that does not read its answer holds no slot.
 func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),

@@ -1,0 +1,86 @@
+package http
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// admission bounds how many requests work at once, how many wait, and how many one caller has.
+// Requests get slots in the order in which they came.
+type admission struct {
+	limits Limits
+	slots  chan struct{} // holds a value for each request that works
+
+	mu      sync.Mutex
+	waiting int
+	of      map[string]int // requests that entered, by caller
+}
+
+func newAdmission(l Limits) *admission {
+	return &admission{limits: l, slots: make(chan struct{}, l.Running), of: map[string]int{}}
+}
+
+// slot waits for a slot, at most for the patience of the limits. leave gives the slot back.
+// The error is a problem or the error of ctx.
+func (a *admission) slot(ctx context.Context) (leave func(), err error) {
+	leave = func() { <-a.slots }
+	select {
+	case a.slots <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	if !a.queue(1) {
+		return nil, problem("unavailable", "%d requests are waiting already", a.limits.Waiting)
+	}
+	defer a.queue(-1)
+	patience := time.NewTimer(a.limits.Patience)
+	defer patience.Stop()
+	select {
+	case a.slots <- struct{}{}:
+		return leave, nil
+	case <-patience.C:
+		return nil, problem("unavailable", "the server is busy")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// queue adds n to the number of waiting requests. It returns false, and adds nothing, above the limit.
+func (a *admission) queue(n int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waiting+n > a.limits.Waiting {
+		return false
+	}
+	a.waiting += n
+	return true
+}
+
+// enter counts a request of a caller, until leave. It returns a problem when the caller has too many.
+func (a *admission) enter(caller string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of[caller] >= a.limits.OfOne {
+		return problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once",
+			a.limits.OfOne)
+	}
+	a.of[caller]++
+	return nil
+}
+
+// leave ends what enter began.
+func (a *admission) leave(caller string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of[caller]--; a.of[caller] == 0 {
+		delete(a.of, caller)
+	}
+}
+
+// load returns how many requests work, and how many wait.
+func (a *admission) load() (working, waiting int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.slots), a.waiting
+}

@@ -53,6 +53,20 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	}
 }
 
-// foldName brings names that people take for the same to one form: small letters, and single
-// spaces between words.
+// foldName writes a name in small letters, with single spaces between its words.
 func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+
+// folds reports whether folded is the folded form of name. Most names differ in their first word.
+func folds(folded, name string) bool {
+	rest := folded
+	for word := range strings.FieldsSeq(name) {
+		var ok bool
+		if rest, ok = strings.CutPrefix(rest, strings.ToLower(word)); !ok {
+			return false
+		}
+		if rest, ok = strings.CutPrefix(rest, " "); !ok && rest != "" {
+			return false
+		}
+	}
+	return rest == "" && folded != ""
+}

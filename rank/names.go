@@ -91,7 +91,8 @@ func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	best, label := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {
 		value := [...]float64{n.Title, n.Alias, n.Alias, n.Equal}[kind]
-		if value > best && slices.Contains(asked, foldName(name)) {
+		equals := func(query string) bool { return folds(query, name) }
+		if value > best && slices.ContainsFunc(asked, equals) {
 			best, label = value, kind.String()+" equals the query"
 		}
 	})

@@ -75,7 +75,19 @@ func (a *Analyzer) Stops(raw string) bool {
 
 // FunctionWord reports whether a word, as it stands in a text, is a function word of the
 // analyzer's language, such as "the".
-func (a *Analyzer) FunctionWord(word string) bool { return a.function[lower(word)] }
+func (a *Analyzer) FunctionWord(word string) bool {
+	var small [16]byte // names of hits have many words with a capital
+	if len(word) > len(small) || !isASCII(word) {
+		return a.function[lower(word)]
+	}
+	for i := range len(word) {
+		small[i] = word[i]
+		if isCapital(word[i]) {
+			small[i] |= 0x20
+		}
+	}
+	return a.function[string(small[:len(word)])]
+}
 
 // questionWords is from how many words on a text is taken for a sentence.
 const questionWords = 8

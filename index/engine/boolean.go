@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"sheaf"
 	"sheaf/index/engine/postings"
 )
 
@@ -10,10 +11,10 @@ import (
 // MustNot matches.
 type planBool struct{ must, should, not []part }
 
-func (p *plan) resolveBool(q Bool, factor float64) (part, error) {
+func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {
 	b := &planBool{}
 	for _, list := range []struct {
-		from []Query
+		from []sheaf.TextQuery
 		to   *[]part
 	}{{q.Must, &b.must}, {q.Should, &b.should}, {q.MustNot, &b.not}} {
 		for _, query := range list.from {

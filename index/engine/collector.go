@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"sheaf"
 )
 
 // collector keeps the best hits of a request over all segments: by score, equal
@@ -187,7 +189,7 @@ func (c *collector) add(f found) {
 }
 
 // hits is what was kept, best first.
-func (c *collector) hits() ([]Hit, error) {
+func (c *collector) hits() (sheaf.Ranking, error) {
 	slices.SortFunc(c.heap, func(x, y found) int {
 		switch {
 		case x.score > y.score || x.score == y.score && c.worse(&y, &x):
@@ -197,9 +199,9 @@ func (c *collector) hits() ([]Hit, error) {
 		}
 		return 0
 	})
-	out := make([]Hit, len(c.heap))
+	out := make(sheaf.Ranking, len(c.heap))
 	for i, f := range c.heap {
-		out[i] = Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage}
+		out[i] = sheaf.Hit{ID: sheaf.ID(c.id(f.view, f.ordinal)), Score: f.score, Passage: f.passage}
 	}
 	return out, c.fault
 }

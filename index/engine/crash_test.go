@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/index/vfs"
 	"sheaf/text/analysis"
 )
@@ -85,7 +86,7 @@ func (h *history) holds(s *Snapshot, want map[string]string) (bool, error) {
 	}
 	for doc, version := range want {
 		n, err := s.Count(context.Background(),
-			Request{Words: &Words{Query: Match{Text: marker(doc, version)}, Fields: []FieldWeight{{"body", 1}}}})
+			Request{Words: &Words{Query: sheaf.Match{Text: marker(doc, version)}, Fields: []FieldWeight{{"body", 1}}}})
 		if err != nil || n != 2 {
 			return false, err
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 	"sheaf/text/analysis"
 )
@@ -36,7 +37,7 @@ type acceptor interface {
 	start() []byte
 }
 
-func (p *plan) resolvePrefix(q Prefix, factor float64) (part, error) {
+func (p *plan) resolvePrefix(q sheaf.Prefix, factor float64) (part, error) {
 	return p.resolvePieces(p.analyzer.PrefixPieces(q.Text), q.Field, factor, func(folded string) acceptor {
 		return prefixAcceptor(folded)
 	})
@@ -51,7 +52,7 @@ func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float
 		var one part
 		var err error
 		if piece.Exact {
-			one, err = p.resolvePhrase(Phrase{Text: piece.Text, Field: field}, factor)
+			one, err = p.resolvePhrase(sheaf.Phrase{Text: piece.Text, Field: field}, factor)
 		} else {
 			one, err = p.expand(accept(piece.Text), p.inFields(field), factor, true)
 		}

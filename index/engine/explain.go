@@ -4,34 +4,18 @@ import (
 	"context"
 	"fmt"
 
+	"sheaf"
 	"sheaf/index/engine/bm25"
 	"sheaf/index/engine/vector"
 )
 
-// Explanation is a number with the reasons for it: Parts combine to Value as
-// Combine says, in the words of the root package.
-type Explanation struct {
-	Label   string
-	Value   float64
-	Combine string
-	Parts   []Explanation
-}
-
-const (
-	sum        = "sum"
-	product    = "product"
-	quotient   = "quotient"
-	largest    = "max"
-	difference = "difference"
-)
-
 // reasons are the parts of the scores of one chunk by field.
-type reasons struct{ byField [][]Explanation }
+type reasons struct{ byField [][]sheaf.Explanation }
 
 // Explain says, for each chunk, how the score came about that Search gives it;
 // nil for chunks that the request does not find.
-func (s *Snapshot) Explain(ctx context.Context, req Request, ids []string) ([]*Explanation, error) {
-	out := make([]*Explanation, len(ids))
+func (s *Snapshot) Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	out := make([]*sheaf.Explanation, len(ids))
 	allowed, err := s.allow(req)
 	if err == nil && req.Vector != nil {
 		allowed, err = s.matching(ctx, &req, allowed)
@@ -50,7 +34,7 @@ func (s *Snapshot) Explain(ctx context.Context, req Request, ids []string) ([]*E
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			ordinal, ok, err := v.reader.Find(id)
+			ordinal, ok, err := v.reader.Find(string(id))
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +54,9 @@ func (s *Snapshot) Explain(ctx context.Context, req Request, ids []string) ([]*E
 	return out, nil
 }
 
-func (s *Snapshot) explainVector(ctx context.Context, req *Vector, view int, ordinal uint32) (*Explanation, error) {
+func (s *Snapshot) explainVector(ctx context.Context, req *Vector, view int, ordinal uint32) (
+	*sheaf.Explanation, error,
+) {
 	r := s.views[view].reader
 	index := r.VectorField(req.Field)
 	if index == nil || index.Field().Dims != len(req.Vector) {
@@ -82,12 +68,12 @@ func (s *Snapshot) explainVector(ctx context.Context, req *Vector, view int, ord
 	if err != nil || len(near) == 0 {
 		return nil, err
 	}
-	return &Explanation{Label: fmt.Sprintf("similarity of passage %d of %s", near[0].Passage, req.Field),
+	return &sheaf.Explanation{Label: fmt.Sprintf("similarity of passage %d of %s", near[0].Passage, req.Field),
 		Value: near[0].Score}, nil
 }
 
 // explain explains the score of one chunk of a view; nil when it does not match.
-func (p *plan) explain(view int, ordinal uint32) (*Explanation, error) {
+func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	root, err := p.root.node(p, view)
 	if err != nil {
 		return nil, err
@@ -98,34 +84,35 @@ func (p *plan) explain(view int, ordinal uint32) (*Explanation, error) {
 	}
 	s := scores{byField: make([]float64, len(p.fields))}
 	root.score(&s)
-	why := reasons{byField: make([][]Explanation, len(p.fields))}
+	why := reasons{byField: make([][]sheaf.Explanation, len(p.fields))}
 	root.explain(&why)
-	var parts []Explanation
+	var parts []sheaf.Explanation
 	for f, m := range p.fields {
 		if len(why.byField[f]) > 0 {
 			label := "field " + m.name
 			if p.words.Combine == CombineBM25F {
 				label = "all fields as one"
 			}
-			parts = append(parts, Explanation{Label: label, Value: s.byField[f], Combine: sum, Parts: why.byField[f]})
+			parts = append(parts, combined(label, s.byField[f], sheaf.CombineSum, why.byField[f]...))
 		}
 	}
 	total := s.total(p.words)
 	if p.words.Combine != CombineBest || len(parts) < 2 {
-		return &Explanation{Label: "words", Value: total, Combine: sum, Parts: parts}, root.err()
+		e := combined("words", total, sheaf.CombineSum, parts...)
+		return &e, root.err()
 	}
 	all, best := 0.0, 0.0
 	for _, part := range parts {
 		all += part.Value
 		best = max(best, part.Value)
 	}
-	top := Explanation{Label: "best field", Value: best, Combine: largest, Parts: parts}
-	others := Explanation{Label: "other fields", Value: all - best, Combine: difference, Parts: []Explanation{
-		{Label: "all fields", Value: all, Combine: sum, Parts: parts}, top}}
 	tie := p.words.TieBreaker
-	return &Explanation{Label: "words", Value: total, Combine: sum, Parts: []Explanation{top,
-		{Label: "tie breaker", Value: tie * (all - best), Combine: product,
-			Parts: []Explanation{{Label: "tie breaker", Value: tie}, others}}}}, root.err()
+	top := combined("best field", best, sheaf.CombineMax, parts...)
+	others := combined("other fields", all-best, sheaf.CombineDifference,
+		combined("all fields", all, sheaf.CombineSum, parts...), top)
+	e := combined("words", total, sheaf.CombineSum, top,
+		combined("tie breaker", tie*(all-best), sheaf.CombineProduct, number("tie breaker", tie), others))
+	return &e, root.err()
 }
 
 // explainClauses explains what addScores adds.
@@ -149,8 +136,8 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 				kept = fmt.Sprintf(", kept as %d", n)
 			}
 			label := fmt.Sprintf("%q in %s", t.key, c.model.name)
-			why.byField[c.field] = append(why.byField[c.field], explainTerm(label, []Explanation{
-				{Label: "boost", Value: t.repeats() * t.factor}, {Label: "weight of " + c.model.name, Value: c.model.weight}}, idf,
+			why.byField[c.field] = append(why.byField[c.field], explainTerm(label, []sheaf.Explanation{
+				number("boost", t.repeats()*t.factor), number("weight of "+c.model.name, c.model.weight)}, idf,
 				float64(c.cursor.Frequency()), p.norm(c.model, length),
 				fmt.Sprintf("norm of %d terms%s, %.4g on average", length, kept, c.model.average)))
 		}
@@ -166,25 +153,32 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 		if frequency > 0 {
 			t := terms[clauses[first].term]
 			why.byField[0] = append(why.byField[0], explainTerm(fmt.Sprintf("%q", t.key),
-				[]Explanation{{Label: "boost", Value: t.repeats() * t.factor}}, t.idf[0],
+				[]sheaf.Explanation{number("boost", t.repeats()*t.factor)}, t.idf[0],
 				frequency, u.norm(ordinal), "norm of the weighted length"))
 		}
 	}
 }
 
-func explainTerm(label string, factors []Explanation, idf, frequency, norm float64, normLabel string) Explanation {
-	saturation := Explanation{Label: "saturation", Value: bm25.Saturation(frequency, norm), Combine: quotient,
-		Parts: []Explanation{
-			{Label: "frequency", Value: frequency},
-			{Label: "frequency and norm", Value: frequency + norm, Combine: sum, Parts: []Explanation{
-				{Label: "frequency", Value: frequency}, {Label: normLabel, Value: norm}}}}}
-	bare := Explanation{Label: "BM25", Value: idf * saturation.Value, Combine: product,
-		Parts: []Explanation{{Label: "idf", Value: idf}, saturation}}
+func explainTerm(
+	label string, factors []sheaf.Explanation, idf, frequency, norm float64, normLabel string,
+) sheaf.Explanation {
+	saturation := combined("saturation", bm25.Saturation(frequency, norm), sheaf.CombineQuotient,
+		number("frequency", frequency), combined("frequency and norm", frequency+norm, sheaf.CombineSum,
+			number("frequency", frequency), number(normLabel, norm)))
+	bare := combined("BM25", idf*saturation.Value, sheaf.CombineProduct, number("idf", idf), saturation)
 	value := 1.0
 	for _, f := range factors {
 		value *= f.Value
 	}
-	return Explanation{Label: label, Value: value * bare.Value, Combine: product, Parts: append(factors, bare)}
+	return combined(label, value*bare.Value, sheaf.CombineProduct, append(factors, bare)...)
+}
+
+func number(label string, value float64) sheaf.Explanation {
+	return sheaf.Explanation{Label: label, Value: value}
+}
+
+func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Explanation) sheaf.Explanation {
+	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }
 
 func (n *matchNode) explain(why *reasons) {
@@ -231,7 +225,7 @@ func (n *boolNode) explain(why *reasons) {
 func (n *expandNode) explain(why *reasons) {
 	for f, best := range n.best {
 		if best != nil && best[n.at] > 0 {
-			why.byField[f] = append(why.byField[f], Explanation{Label: "best of the terms that are alike", Value: best[n.at]})
+			why.byField[f] = append(why.byField[f], number("best of the terms that are alike", best[n.at]))
 		}
 	}
 }

@@ -1,61 +1,152 @@
 package engine
 
 import (
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"sheaf"
+	"sheaf/index/engine/bm25"
 	"sheaf/index/engine/segment"
 )
 
-// Filter says which chunks may be found. The set is closed: And, Or, Not, In,
-// Range, Exists, HasPrefix. Values of different kinds are never equal.
-type Filter interface {
-	// add adds to set the chunks of a segment that match. live are all
-	// chunks.
-	add(set segment.Bitset, r *segment.Reader, pool *bitsets) error
-	// appendKey adds what tells it from other filters.
-	appendKey(b []byte) []byte
+// filtered is what a filter lets through, and the statistics of fields over that.
+type filtered struct {
+	sets []segment.Bitset // by view, without what is deleted; not to be changed
+
+	mu    sync.Mutex
+	stats map[fieldOf]bm25.Field
 }
 
-// And matches when every part does.
-type And []Filter
-
-// Or matches when at least one part does.
-type Or []Filter
-
-// Not matches when its part does not.
-type Not struct{ Filter Filter }
-
-// In matches when a value of the column equals one of Values.
-type In struct {
-	Column string
-	Values []segment.Value
+// fieldOf is a field of a view, with lengths that count so.
+type fieldOf struct {
+	view, field int
+	lengths     bm25.Lengths
 }
 
-// Range matches when a value of the column has this kind and lies within the
-// bounds; at least one is given.
-type Range struct {
-	Column    string
-	Kind      byte
-	Low, High *segment.Bound
+func (f *filtered) get(of fieldOf) (bm25.Field, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	stats, ok := f.stats[of]
+	return stats, ok
 }
 
-// Exists matches when the column has a value.
-type Exists struct{ Column string }
-
-// HasPrefix matches when a value of the column begins with the text of Prefix,
-// and has its kind.
-type HasPrefix struct {
-	Column string
-	Prefix segment.Value
+func (f *filtered) put(of fieldOf, stats bm25.Field) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stats[of] = stats
 }
 
-func (f And) add(set segment.Bitset, r *segment.Reader, pool *bitsets) error {
-	all := pool.get(r.Chunks())
-	defer pool.put(all)
+// filters remembers what filters let through: of a caller who sees a part of the index
+// every request has the same, and a search makes ten and more.
+type filters struct {
+	mu sync.Mutex
+	// now are those that were used lately, before those that were used before them, which
+	// go when there are mostFilters of the former.
+	now, before map[string]*filtered
+}
+
+// mostFilters is how many filters a snapshot remembers, and as many before. Each takes a bit
+// a chunk.
+const mostFilters = 16
+
+// get is what is remembered of a filter, nil for nothing.
+func (f *filters) get(key []byte) *filtered {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.now[string(key)]; known != nil {
+		return known
+	}
+	known := f.before[string(key)]
+	if known != nil {
+		f.keep(string(key), known)
+	}
+	return known
+}
+
+func (f *filters) put(key []byte, of *filtered) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keep(string(key), of)
+}
+
+// keep remembers it among those that were used lately. The caller holds mu.
+func (f *filters) keep(key string, of *filtered) {
+	if f.now == nil || len(f.now) >= mostFilters {
+		f.now, f.before = map[string]*filtered{}, f.now
+	}
+	f.now[key] = of
+}
+
+// filtered returns what a filter, which is not nil, lets through.
+func (s *Snapshot) filtered(filter sheaf.Filter) (*filtered, error) {
+	key := appendKey(make([]byte, 0, 256), filter)
+	if known := s.filters.get(key); known != nil {
+		return known, nil
+	}
+	f := &filtered{sets: make([]segment.Bitset, len(s.views)), stats: map[fieldOf]bm25.Field{}}
+	var pool bitsets
+	for i, v := range s.views {
+		f.sets[i] = segment.NewBitset(v.reader.Chunks())
+		if err := pool.add(f.sets[i], v.reader, filter); err != nil {
+			return nil, err
+		}
+		if v.deleted != nil {
+			f.sets[i].AndNot(v.deleted)
+		}
+	}
+	s.filters.put(key, f)
+	return f, nil
+}
+
+// add adds to set the chunks of a segment that match a filter.
+func (p *bitsets) add(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) error {
+	switch f := filter.(type) {
+	case sheaf.And:
+		return p.addAll(set, r, f)
+	case sheaf.Or:
+		for _, part := range f {
+			if err := p.add(set, r, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	case sheaf.Not:
+		return p.addOthers(set, r, f.Filter)
+	case sheaf.In:
+		for _, v := range f.Values {
+			if v.IsZero() {
+				continue
+			}
+			if err := r.ColumnEquals(set, f.Column, ValueOf(v)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case sheaf.Range:
+		kind, ok := f.Kind()
+		if !ok {
+			return nil
+		}
+		return r.ColumnRange(set, f.Column, byte(kind), boundOf(f.Min, f.MinOpen), boundOf(f.Max, f.MaxOpen))
+	case sheaf.Exists:
+		return r.ColumnExists(set, f.Column)
+	case sheaf.HasPrefix:
+		return r.ColumnPrefix(set, f.Column, ValueOf(sheaf.TextValue(f.Prefix)))
+	}
+	return sheaf.Invalidf("a filter of unknown kind %T", filter)
+}
+
+// addAll adds the chunks that match every filter.
+func (p *bitsets) addAll(set segment.Bitset, r *segment.Reader, filters []sheaf.Filter) error {
+	all := p.get(r.Chunks())
+	defer p.put(all)
 	all.Fill(r.Chunks())
-	for _, part := range f {
-		one := pool.get(r.Chunks())
-		err := part.add(one, r, pool)
+	for _, part := range filters {
+		one := p.get(r.Chunks())
+		err := p.add(one, r, part)
 		all.And(one)
-		pool.put(one)
+		p.put(one)
 		if err != nil {
 			return err
 		}
@@ -64,48 +155,32 @@ func (f And) add(set segment.Bitset, r *segment.Reader, pool *bitsets) error {
 	return nil
 }
 
-func (f Or) add(set segment.Bitset, r *segment.Reader, pool *bitsets) error {
-	for _, part := range f {
-		if err := part.add(set, r, pool); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f Not) add(set segment.Bitset, r *segment.Reader, pool *bitsets) error {
-	one := pool.get(r.Chunks())
-	defer pool.put(one)
-	if err := f.Filter.add(one, r, pool); err != nil {
+// addOthers adds the chunks that do not match a filter.
+func (p *bitsets) addOthers(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) error {
+	one := p.get(r.Chunks())
+	defer p.put(one)
+	if err := p.add(one, r, filter); err != nil {
 		return err
 	}
-	all := pool.get(r.Chunks())
-	defer pool.put(all)
+	all := p.get(r.Chunks())
+	defer p.put(all)
 	all.Fill(r.Chunks())
 	all.AndNot(one)
 	set.Or(all)
 	return nil
 }
 
-func (f In) add(set segment.Bitset, r *segment.Reader, _ *bitsets) error {
-	for _, v := range f.Values {
-		if err := r.ColumnEquals(set, f.Column, v); err != nil {
-			return err
-		}
+// ValueOf returns a value as segments store it.
+func ValueOf(v sheaf.Value) segment.Value {
+	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
+}
+
+// boundOf returns a bound of a range; nil when v is no value.
+func boundOf(v sheaf.Value, open bool) *segment.Bound {
+	if v.IsZero() {
+		return nil
 	}
-	return nil
-}
-
-func (f Range) add(set segment.Bitset, r *segment.Reader, _ *bitsets) error {
-	return r.ColumnRange(set, f.Column, f.Kind, f.Low, f.High)
-}
-
-func (f Exists) add(set segment.Bitset, r *segment.Reader, _ *bitsets) error {
-	return r.ColumnExists(set, f.Column)
-}
-
-func (f HasPrefix) add(set segment.Bitset, r *segment.Reader, _ *bitsets) error {
-	return r.ColumnPrefix(set, f.Column, f.Prefix)
+	return &segment.Bound{Value: ValueOf(v), Open: open}
 }
 
 // bitsets hands out cleared sets of ordinals and takes them back. Not safe for
@@ -131,4 +206,54 @@ func (p *bitsets) put(s segment.Bitset) {
 	if s != nil {
 		p.free = append(p.free, s)
 	}
+}
+
+// appendKey appends the key of a filter. Different filters have different keys: lists begin with
+// their number, texts with their length.
+func appendKey(b []byte, filter sheaf.Filter) []byte {
+	switch f := filter.(type) {
+	case sheaf.And:
+		return appendKeys(append(b, '&'), f)
+	case sheaf.Or:
+		return appendKeys(append(b, '|'), f)
+	case sheaf.Not:
+		return appendKey(append(b, '!'), f.Filter)
+	case sheaf.In:
+		b = binary.AppendUvarint(appendText(append(b, '='), f.Column), uint64(len(f.Values)))
+		for _, v := range f.Values {
+			b = appendValue(b, v)
+		}
+		return b
+	case sheaf.Range:
+		b = appendBound(appendText(append(b, '<'), f.Column), f.Min, f.MinOpen)
+		return appendBound(b, f.Max, f.MaxOpen)
+	case sheaf.Exists:
+		return appendText(append(b, '?'), f.Column)
+	case sheaf.HasPrefix:
+		return appendText(appendText(append(b, '^'), f.Column), f.Prefix)
+	}
+	return b
+}
+
+func appendKeys(b []byte, parts []sheaf.Filter) []byte {
+	b = binary.AppendUvarint(b, uint64(len(parts)))
+	for _, part := range parts {
+		b = appendKey(b, part)
+	}
+	return b
+}
+
+func appendBound(b []byte, v sheaf.Value, open bool) []byte {
+	if open {
+		b = append(b, '(')
+	}
+	return appendValue(b, v)
+}
+
+func appendValue(b []byte, v sheaf.Value) []byte {
+	b = append(b, byte(v.Kind))
+	if v.Kind == sheaf.KindText {
+		return appendText(b, v.Text)
+	}
+	return binary.BigEndian.AppendUint64(b, math.Float64bits(v.Number))
 }

@@ -3,9 +3,11 @@ package engine
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"sheaf"
 )
 
-func (p *plan) resolveFuzzy(q Fuzzy, factor float64) (part, error) {
+func (p *plan) resolveFuzzy(q sheaf.Fuzzy, factor float64) (part, error) {
 	return p.resolvePieces(p.analyzer.FuzzyPieces(q.Text), q.Field, factor, func(folded string) acceptor {
 		return newLevenshtein(folded, q.Distance, q.Same)
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sheaf"
 )
 
 // TestHostileLists: a posting list of which a byte was changed before its checksum was
@@ -29,7 +31,7 @@ func TestHostileLists(t *testing.T) {
 		step = 7
 	}
 	for _, query := range []string{"apple", "apple pear", "pear apple"} {
-		words := &Words{Query: Match{Text: query}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}
+		words := &Words{Query: sheaf.Match{Text: query}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}
 		allowed, err := s.allow(Request{Words: words})
 		if err != nil {
 			t.Fatal(err)

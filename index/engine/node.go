@@ -122,7 +122,8 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 	return out, nil
 }
 
-// clause returns the clause of a term, given by its number, in one of its fields in one view. It has no cursor; the head of its list is asked for.
+// clause returns the clause of a term, given by its number, in one of its fields in one view. It has no cursor; the
+// processor fetches the head of its list meanwhile.
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)

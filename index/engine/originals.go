@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"sheaf"
 )
 
 // Originals calls yield, perhaps from several goroutines, with the vectors of every
@@ -13,9 +15,9 @@ type Originals func(ctx context.Context, yield func(field, chunk string, passage
 // original compares what one query found with the originals.
 type original struct {
 	query        []float32
-	ten, hundred []Hit
-	scores       map[string]float32 // of those hits, by the originals
-	best         []float32          // the largest of all chunks, falling, recallMost at most
+	ten, hundred sheaf.Ranking
+	scores       map[sheaf.ID]float32 // of those hits, by the originals
+	best         []float32            // the largest of all chunks, falling, recallMost at most
 }
 
 // recallMost is the most neighbors for which recall is measured.
@@ -24,8 +26,8 @@ const recallMost = 100
 // unseen is less than any similarity.
 const unseen = -2
 
-func newOriginal(query []float32, ten, hundred []Hit) *original {
-	o := &original{query: query, ten: ten, hundred: hundred, scores: map[string]float32{}}
+func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
+	o := &original{query: query, ten: ten, hundred: hundred, scores: map[sheaf.ID]float32{}}
 	for _, h := range hundred {
 		o.scores[h.ID] = unseen
 	}
@@ -37,8 +39,8 @@ func newOriginal(query []float32, ten, hundred []Hit) *original {
 
 // offer takes the similarity of a chunk.
 func (o *original) offer(chunk string, score float32) {
-	if _, found := o.scores[chunk]; found {
-		o.scores[chunk] = score
+	if _, found := o.scores[sheaf.ID(chunk)]; found {
+		o.scores[sheaf.ID(chunk)] = score
 	}
 	if len(o.best) == recallMost && score <= o.best[recallMost-1] {
 		return
@@ -55,7 +57,7 @@ func (o *original) offer(chunk string, score float32) {
 
 // recalled is how many of hits are among the nearest k by the originals, and how many
 // of those there are. Hits without originals take no part.
-func (o *original) recalled(hits []Hit, k int) (found, of int) {
+func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {
 		if o.scores[h.ID] == unseen {

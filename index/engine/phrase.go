@@ -4,6 +4,7 @@ import (
 	"sort"
 	"sync"
 
+	"sheaf"
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
 )
@@ -20,7 +21,7 @@ type planPhrase struct {
 // slot is a place of a phrase and the term that stands there.
 type slot struct{ term, place int }
 
-func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
+func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
 	tokens := p.tokens(q.Text, true)
 	if len(tokens) == 1 {
 		return p.resolveTokens(tokens, q.Field, factor)

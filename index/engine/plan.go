@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"sheaf"
 	"sheaf/index/engine/bm25"
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
@@ -68,7 +69,7 @@ func newPlan(s *Snapshot, req *Request, analyzer *analysis.Analyzer, allowed []s
 	among := words.Among
 	if words.Candidates {
 		p.over, among = allowed, nil
-		if !req.Bounded && req.Within == nil {
+		if req.Within == nil {
 			among = req.Filter
 		}
 	}
@@ -89,21 +90,21 @@ func newPlan(s *Snapshot, req *Request, analyzer *analysis.Analyzer, allowed []s
 
 // addFields adds the fields that parts of the query name and the request does
 // not list.
-func (p *plan) addFields(q Query) {
+func (p *plan) addFields(q sheaf.TextQuery) {
 	name := ""
 	switch q := q.(type) {
-	case Match:
+	case sheaf.Match:
 		name = q.Field
-	case Phrase:
+	case sheaf.Phrase:
 		name = q.Field
-	case Prefix:
+	case sheaf.Prefix:
 		name = q.Field
-	case Fuzzy:
+	case sheaf.Fuzzy:
 		name = q.Field
-	case Boost:
+	case sheaf.Boost:
 		p.addFields(q.Query)
-	case Bool:
-		for _, list := range [][]Query{q.Must, q.Should, q.MustNot} {
+	case sheaf.Bool:
+		for _, list := range [][]sheaf.TextQuery{q.Must, q.Should, q.MustNot} {
 			for _, part := range list {
 				p.addFields(part)
 			}
@@ -196,25 +197,27 @@ func (p *plan) inFields(name string) []int {
 	return p.all
 }
 
-func (p *plan) resolve(q Query, factor float64) (part, error) {
+func (p *plan) resolve(q sheaf.TextQuery, factor float64) (part, error) {
 	switch q := q.(type) {
-	case Match:
+	case sheaf.Match:
 		return p.resolveMatch(q, factor)
-	case Phrase:
+	case sheaf.Phrase:
 		return p.resolvePhrase(q, factor)
-	case Prefix:
+	case sheaf.Prefix:
 		return p.resolvePrefix(q, factor)
-	case Fuzzy:
+	case sheaf.Fuzzy:
 		return p.resolveFuzzy(q, factor)
-	case Boost:
+	case sheaf.Boost:
 		return p.resolve(q.Query, factor*q.Factor)
-	case Bool:
+	case sheaf.Bool:
 		return p.resolveBool(q, factor)
+	case nil:
+		return planNothing{}, nil
 	}
-	return planNothing{}, nil
+	return nil, sheaf.Invalidf("a query of unknown kind %T", q)
 }
 
-func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
+func (p *plan) resolveMatch(q sheaf.Match, factor float64) (part, error) {
 	return p.resolveTokens(p.analyzer.Telling(q.Text, p.tokens(q.Text, false)), q.Field, factor)
 }
 

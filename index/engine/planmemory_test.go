@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 )
 
@@ -38,29 +39,29 @@ func TestPlansInUsedMemory(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	var ids []string
+	var ids []sheaf.ID
 	for i := 0; i < len(chunks); i += 7 {
-		ids = append(ids, chunks[i].ID)
+		ids = append(ids, sheaf.ID(chunks[i].ID))
 	}
 	var reqs []Request
 	for i := range 40 {
 		req := randomRequest(rng, vocabulary)
 		switch i % 4 {
 		case 0:
-			req.Words.Query = Phrase{Text: text(rng, 2+rng.IntN(3), vocabulary), Slop: rng.IntN(3)}
+			req.Words.Query = sheaf.Phrase{Text: text(rng, 2+rng.IntN(3), vocabulary), Slop: rng.IntN(3)}
 		case 1:
-			req.Words.Query = Match{Text: text(rng, 1+rng.IntN(30), vocabulary)}
+			req.Words.Query = sheaf.Match{Text: text(rng, 1+rng.IntN(30), vocabulary)}
 		case 2:
-			req.Words.Query = Bool{Must: []Query{Match{Text: word(rng, vocabulary)},
-				Phrase{Text: text(rng, 2, vocabulary), Field: "body"}}}
+			req.Words.Query = sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: word(rng, vocabulary)},
+				sheaf.Phrase{Text: text(rng, 2, vocabulary), Field: "body"}}}
 		}
 		reqs = append(reqs, req)
 	}
 	type answer struct {
-		hits   []Hit
+		hits   sheaf.Ranking
 		count  int
 		scores [][]float64
-		why    []*Explanation
+		why    []*sheaf.Explanation
 	}
 	ask := func(i int) (a answer, err error) {
 		req := reqs[i]
@@ -131,7 +132,7 @@ func TestLargeNodesRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []Query{Phrase{Text: words.String()}, Match{Text: words.String()}} {
+	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: words.String()}, sheaf.Match{Text: words.String()}} {
 		req := Request{Words: &Words{Query: q, Fields: []FieldWeight{{"body", 1}, {"title", 1}}}}
 		p, err := newPlan(s, &req, s.analyzer(), make([]segment.Bitset, len(s.views)))
 		if err != nil {

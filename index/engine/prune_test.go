@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sheaf"
 	"sheaf/index/engine/bm25"
 	"sheaf/index/engine/segment"
 	"sheaf/text/analysis"
@@ -90,7 +91,7 @@ func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
 }
 
 // exhaustive answers a request by scoring every match.
-func exhaustive(t testing.TB, s *Snapshot, req Request) []Hit {
+func exhaustive(t testing.TB, s *Snapshot, req Request) sheaf.Ranking {
 	t.Helper()
 	allowed, err := s.allow(req)
 	if err != nil {
@@ -100,7 +101,7 @@ func exhaustive(t testing.TB, s *Snapshot, req Request) []Hit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var hits []Hit
+	var hits sheaf.Ranking
 	for i, v := range s.views {
 		root, err := p.root.node(p, i)
 		if err != nil {
@@ -111,19 +112,11 @@ func exhaustive(t testing.TB, s *Snapshot, req Request) []Hit {
 			if err != nil {
 				t.Fatal(err)
 			}
-			hits = append(hits, Hit{ID: string(id), Score: score})
+			hits = append(hits, sheaf.Hit{ID: sheaf.ID(id), Score: score})
 		})
 		root.close()
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		if a.Score != b.Score {
-			if a.Score > b.Score {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	hits.Sort()
 	return hits[:min(len(hits), req.Limit)]
 }
 
@@ -136,30 +129,35 @@ func randomRequest(rng *rand.Rand, vocabulary int) Request {
 			w.Fields = append(w.Fields, FieldWeight{f, []float64{0.1, 1, 2.5}[rng.IntN(3)]})
 		}
 	}
-	var parts []Query
+	var parts []sheaf.TextQuery
 	for range 1 + rng.IntN(3) {
-		var q Query = Match{Text: text(rng, 1+rng.IntN(4), vocabulary)}
+		var q sheaf.TextQuery = sheaf.Match{Text: text(rng, 1+rng.IntN(4), vocabulary)}
 		if rng.IntN(3) == 0 {
-			q = Match{Text: text(rng, 1, vocabulary), Field: testFields[rng.IntN(3)]}
+			q = sheaf.Match{Text: text(rng, 1, vocabulary), Field: testFields[rng.IntN(3)]}
 		}
 		switch rng.IntN(8) {
 		case 0:
-			q = Prefix{Text: strings.TrimRight(word(rng, vocabulary), "x")}
+			q = sheaf.Prefix{Text: strings.TrimRight(word(rng, vocabulary), "x")}
 		case 1:
-			q = Fuzzy{Text: word(rng, vocabulary), Distance: 1, Field: testFields[rng.IntN(3)]}
+			q = sheaf.Fuzzy{Text: word(rng, vocabulary), Distance: 1, Field: testFields[rng.IntN(3)]}
 		}
 		if rng.IntN(3) == 0 {
-			q = Boost{Query: q, Factor: 0.5 + 2*rng.Float64()}
+			q = sheaf.Boost{Query: q, Factor: 0.5 + 2*rng.Float64()}
 		}
 		parts = append(parts, q)
 	}
-	w.Query = Bool{Should: parts}
+	w.Query = sheaf.Bool{Should: parts}
 	req := Request{Words: w, Limit: []int{1, 3, 10, 100}[rng.IntN(4)]}
 	if rng.IntN(3) == 0 {
-		req.Filter = Range{Column: "n", Kind: 2,
-			Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: float64(rng.IntN(50))}}}
+		req.Filter = sheaf.Range{Column: "n", Min: sheaf.NumberValue(float64(rng.IntN(50)))}
 	}
 	return req
+}
+
+func sameHits(a, b sheaf.Ranking) bool {
+	return slices.EqualFunc(a, b, func(x, y sheaf.Hit) bool {
+		return x.ID == y.ID && x.Score == y.Score && x.Passage == y.Passage
+	})
 }
 
 // TestPruningIsExact compares block-max retrieval with exhaustive scoring, to the
@@ -200,7 +198,7 @@ func TestPruningIsExact(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := exhaustive(t, s, req)
-			if !slices.Equal(got, want) {
+			if !sameHits(got, want) {
 				t.Fatalf("seed %d query %d, %+v of %+v:\n got %v\nwant %v", seed, q, req, *req.Words, got, want)
 			}
 		}
@@ -229,7 +227,7 @@ func TestStretchesAreExact(t *testing.T) {
 	brought := 0
 	for range 60 {
 		req := randomRequest(rng, vocabulary)
-		req.Words.Query = Match{Text: text(rng, 1+rng.IntN(5), vocabulary)}
+		req.Words.Query = sheaf.Match{Text: text(rng, 1+rng.IntN(5), vocabulary)}
 		allowed, err := s.allow(req)
 		if err != nil {
 			t.Fatal(err)
@@ -269,7 +267,7 @@ func TestStretchesAreExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := top.hits()
-		if want := exhaustive(t, s, req); err != nil || !slices.Equal(got, want) {
+		if want := exhaustive(t, s, req); err != nil || !sameHits(got, want) {
 			t.Fatalf("%+v of %+v: %v\n got %v\nwant %v", req, *req.Words, err, got, want)
 		}
 		top.release()
@@ -325,7 +323,7 @@ func TestStretchesGiveBack(t *testing.T) {
 	for range 20 {
 		var made atomic.Int64
 		scratches = sync.Pool{New: func() any { made.Add(1); return construct() }}
-		req := Request{Limit: 10, Words: &Words{K1: 1.2, B: 0.75, Query: Match{Text: "w0x w1x w2x w3x"},
+		req := Request{Limit: 10, Words: &Words{K1: 1.2, B: 0.75, Query: sheaf.Match{Text: "w0x w1x w2x w3x"},
 			Fields: []FieldWeight{{"body", 1}}}}
 		if hits, err := s.Search(t.Context(), req); err != nil || len(hits) != req.Limit {
 			t.Fatal(hits, err)

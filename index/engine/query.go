@@ -1,54 +1,9 @@
 package engine
 
-import "sheaf/index/engine/bm25"
-
-// Query is a tree of words. The set is closed: Match, Phrase, Prefix, Fuzzy,
-// Bool, Boost. Texts are analyzed by the index's analyzer. Field, where there is
-// one, is "" for every field of the request.
-type Query interface{ query() }
-
-// Match finds chunks that hold at least one term of Text; every term found adds
-// its score.
-type Match struct{ Text, Field string }
-
-// Phrase finds chunks that hold the terms of Text one after another in one
-// field, with at most Slop positions of displacement in all. It scores as the
-// sum of its terms, in the fields that hold it.
-type Phrase struct {
-	Text, Field string
-	Slop        int
-}
-
-// Prefix finds chunks that hold a term, or a form of one, that begins with the
-// folded Text. In each field it scores as the best of them.
-type Prefix struct{ Text, Field string }
-
-// Fuzzy finds chunks that hold a term, or a form of one, at most Distance edits
-// away from the folded Text, that begins with the first Same characters of it. In each
-// field it scores as the best of them, one at distance d weighing 1/(1+d).
-type Fuzzy struct {
-	Text, Field string
-	Distance    int
-	Same        int
-}
-
-// Bool finds chunks that match every Must, no MustNot and, when there is no
-// Must, at least one Should; one with MustNot alone finds every other chunk,
-// with score 0. The scores of the Must and Should parts that match are added.
-type Bool struct{ Must, Should, MustNot []Query }
-
-// Boost multiplies the score of a part.
-type Boost struct {
-	Query  Query
-	Factor float64
-}
-
-func (Match) query()  {}
-func (Phrase) query() {}
-func (Prefix) query() {}
-func (Fuzzy) query()  {}
-func (Bool) query()   {}
-func (Boost) query()  {}
+import (
+	"sheaf"
+	"sheaf/index/engine/bm25"
+)
 
 // FieldWeight is a field that is searched, and the factor of its score.
 type FieldWeight struct {
@@ -69,7 +24,7 @@ const (
 
 // Words is a request by words.
 type Words struct {
-	Query      Query
+	Query      sheaf.TextQuery // its texts are analyzed by the index's analyzer
 	Fields     []FieldWeight
 	Combine    Combine
 	TieBreaker float64
@@ -83,7 +38,7 @@ type Words struct {
 	Candidates bool
 	// Among, unless it is nil, lets the chunks through over which they are counted else;
 	// all that the request's filter lets through are among them.
-	Among Filter
+	Among sheaf.Filter
 }
 
 // Vector is a request by a vector.
@@ -100,15 +55,13 @@ type Vector struct {
 }
 
 // Request asks for chunks: by Words, or by Vector, and then Words say what must match as
-// well. Filter and Within bound what can be found; nil is no bound.
+// well. Filter and Within bound what can be found; nil is no bound, an empty Within finds nothing.
 type Request struct {
 	Words  *Words
 	Vector *Vector
-	Filter Filter
-	Within []string
-	// Bounded says that Within bounds even when it is empty.
-	Bounded bool
-	Limit   int
+	Filter sheaf.Filter
+	Within []sheaf.ID
+	Limit  int
 	// Work, when not nil, is added to: how much the request took. Only
 	// requests that bounds can prune count.
 	Work *Work
@@ -122,11 +75,4 @@ type Work struct {
 	// Scored counts the postings whose score was computed, those of the
 	// chunks that were scored a second time twice.
 	Scored int64
-}
-
-// Hit is a chunk that was found.
-type Hit struct {
-	ID      string
-	Score   float64
-	Passage int // index of the best passage; 0 for words
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 	"sheaf/index/engine/vector"
 )
@@ -120,7 +121,7 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 			continue
 		}
 		r.Queries++
-		search := func(limit int, exact bool) (hits []Hit, took time.Duration, err error) {
+		search := func(limit int, exact bool) (hits sheaf.Ranking, took time.Duration, err error) {
 			start := time.Now()
 			hits, err = s.Search(ctx, Request{Vector: &Vector{Field: r.Field, Vector: v, Exact: exact}, Limit: limit})
 			return hits, time.Since(start), err
@@ -157,7 +158,7 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 
 // recalled is how many of the hits that were found are as near as the last one that
 // brute force found: of equally near ones any will do.
-func recalled(found, exact []Hit) int {
+func recalled(found, exact sheaf.Ranking) int {
 	n := 0
 	for _, h := range found[:min(len(found), len(exact))] {
 		if h.Score >= exact[len(exact)-1].Score {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"sheaf"
 	"sheaf/text/analysis"
 )
 
@@ -122,7 +123,7 @@ func TestRecall(t *testing.T) {
 	}
 	req := Request{Vector: &Vector{Field: "body", Vector: large[7].Vectors[0].Passages[0]}, Limit: 2}
 	hits, err := s.Search(t.Context(), req)
-	if err != nil || len(hits) != 2 || hits[0].ID != large[7].ID || hits[1].ID != small[0].ID ||
+	if err != nil || len(hits) != 2 || string(hits[0].ID) != large[7].ID || string(hits[1].ID) != small[0].ID ||
 		hits[0].Score != hits[1].Score || math.Abs(hits[0].Score-1) > 1e-4 {
 		t.Errorf("%v, %v", hits, err)
 	}
@@ -136,7 +137,7 @@ func TestRecall(t *testing.T) {
 	if hits, err := s.Search(t.Context(), req); err != nil || fmt.Sprint(hits) != fmt.Sprint(exact) {
 		t.Errorf("with every passage a candidate %v, compared %v; %v", hits, exact, err)
 	}
-	found, err := s.Explain(t.Context(), req, []string{exact[150].ID, large[3].ID})
+	found, err := s.Explain(t.Context(), req, []sheaf.ID{exact[150].ID, sheaf.ID(large[3].ID)})
 	if err != nil || found[0] == nil || found[0].Value != exact[150].Score || found[1] != nil {
 		t.Errorf("explained %v, scored %v; %v", found, exact[150], err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 )
 
@@ -13,12 +14,12 @@ import (
 // is in none. A request's own bounds and limit mean nothing here. Identifiers are
 // looked up once for all requests, and hits, which would be as many as the chunks,
 // are neither made nor put in order. So many goroutines help, at most. out is zeros as it comes.
-func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []string, helpers int) error {
+func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
 	room := askedPool.Get().(*askedRoom)
 	defer room.release()
 	asked := room.views(len(s.views))
 	for k, id := range ids {
-		if err := s.locate(id, func(view int, ordinal uint32) {
+		if err := s.locate(string(id), func(view int, ordinal uint32) {
 			asked[view] = append(asked[view], askedChunk{ordinal, int32(k)})
 		}); err != nil {
 			return err

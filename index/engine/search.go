@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"sheaf"
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
 	"sheaf/index/engine/vector"
@@ -14,7 +15,7 @@ import (
 
 // Search answers a request: at most Limit hits, best first, equal scores by
 // identifier.
-func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
+func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, error) {
 	within := newWithin()
 	defer within.release()
 	allowed, err := s.allowIn(&req, within)
@@ -35,81 +36,6 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 		return nil, err
 	}
 	return top.hits()
-}
-
-// allow computes, for each view, the chunks that a request lets through; nil
-// stands for all of them.
-func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
-	return s.allowIn(&req, &withinSets{})
-}
-
-// allowIn is allow in the memory of within, as far as it is enough.
-func (s *Snapshot) allowIn(req *Request, within *withinSets) ([]segment.Bitset, error) {
-	if !req.Bounded && req.Within == nil {
-		return s.among(req.Filter, nil, within)
-	}
-	if err := within.add(s, req); err != nil {
-		return nil, err
-	}
-	return s.among(req.Filter, within.sets, within)
-}
-
-// among are the chunks of each view that a filter lets through and that are not
-// deleted, among those of within, nil for all of them, which becomes part of the answer
-// when there is no filter; nil stands for all. They lie in room, until that is released, and
-// are not to be changed.
-func (s *Snapshot) among(filter Filter, within []segment.Bitset, room *withinSets) ([]segment.Bitset, error) {
-	var let *filtered
-	if filter != nil {
-		var err error
-		if let, err = s.filtered(filter); err != nil {
-			return nil, err
-		}
-		if within == nil {
-			return let.sets, nil
-		}
-	}
-	allowed := slices.Grow(room.allowed[:0], len(s.views))
-	for i, v := range s.views {
-		var set segment.Bitset
-		switch {
-		case let != nil:
-			set = slices.Clone(within[i])
-			set.And(let.sets[i])
-		case within != nil:
-			if set = within[i]; v.deleted != nil {
-				set.AndNot(v.deleted)
-			}
-		default:
-			set = v.left()
-		}
-		allowed = append(allowed, set)
-	}
-	room.allowed = allowed
-	return allowed, nil
-}
-
-// locate gives found every place of an identifier: where it stands, and where it
-// stood when segments still have what was deleted.
-func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
-	if p := s.places.of(id); p != nil {
-		found(int(p.view), p.ordinal)
-		return nil
-	}
-	for i, v := range s.views {
-		ordinal, ok, err := v.reader.Find(id)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		found(i, ordinal)
-		if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
-			s.places.found(id, i, ordinal)
-		}
-	}
-	return nil
 }
 
 func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyzer }
@@ -268,7 +194,7 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		return 0, err
 	}
 	defer p.release()
-	if req.Filter == nil && !req.Bounded && req.Within == nil {
+	if req.Filter == nil && req.Within == nil {
 		if n, ok := p.counted(); ok {
 			return n, nil
 		}

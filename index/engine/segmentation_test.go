@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sheaf"
 )
 
 // spread commits chunks in parts, in an order of its own. Each comes with older versions of
@@ -44,23 +46,23 @@ func spread(t testing.TB, rng *rand.Rand, ix *Index, chunks []Chunk, parts, voca
 // anyRequest is a request with all kinds of parts.
 func anyRequest(rng *rand.Rand, vocabulary int) Request {
 	req := randomRequest(rng, vocabulary)
-	var query func(depth int) Query
-	query = func(depth int) Query {
+	var query func(depth int) sheaf.TextQuery
+	query = func(depth int) sheaf.TextQuery {
 		field := []string{"", "", "", "title", "body", "tags", "none"}[rng.IntN(7)]
 		switch n := rng.IntN(9); {
 		case n < 2 || depth == 0:
-			return Match{Text: text(rng, 1+rng.IntN(4), vocabulary), Field: field}
+			return sheaf.Match{Text: text(rng, 1+rng.IntN(4), vocabulary), Field: field}
 		case n == 2:
-			return Phrase{Text: text(rng, 1+rng.IntN(3), min(vocabulary, 30)), Field: field, Slop: rng.IntN(4)}
+			return sheaf.Phrase{Text: text(rng, 1+rng.IntN(3), min(vocabulary, 30)), Field: field, Slop: rng.IntN(4)}
 		case n == 3:
-			return Prefix{Text: word(rng, vocabulary)[:2], Field: field}
+			return sheaf.Prefix{Text: word(rng, vocabulary)[:2], Field: field}
 		case n == 4:
-			return Fuzzy{Text: word(rng, vocabulary), Distance: 1 + rng.IntN(2), Field: field}
+			return sheaf.Fuzzy{Text: word(rng, vocabulary), Distance: 1 + rng.IntN(2), Field: field}
 		case n == 5:
-			return Boost{Query: query(depth - 1), Factor: []float64{0.5, 1.7}[rng.IntN(2)]}
+			return sheaf.Boost{Query: query(depth - 1), Factor: []float64{0.5, 1.7}[rng.IntN(2)]}
 		}
-		var b Bool
-		for _, list := range []*[]Query{&b.Must, &b.Should, &b.Should, &b.MustNot} {
+		var b sheaf.Bool
+		for _, list := range []*[]sheaf.TextQuery{&b.Must, &b.Should, &b.Should, &b.MustNot} {
 			if rng.IntN(2) == 0 {
 				*list = append(*list, query(depth-1))
 			}
@@ -124,7 +126,7 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 			if q%6 == 5 {
 				req.Words, req.Vector = nil, &Vector{Field: "body", Vector: vectors[rng.IntN(len(vectors))], Exact: true}
 			}
-			var want []Hit
+			var want sheaf.Ranking
 			for i, s := range snapshots {
 				got, err := s.Search(t.Context(), req)
 				if err != nil {
@@ -132,7 +134,7 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 				}
 				if i == 0 {
 					want = got
-				} else if !slices.Equal(got, want) {
+				} else if !sameHits(got, want) {
 					t.Fatalf("seed %d query %d, %+v of %+v %+v, in %d segments:\n got %v\nwant %v", seed, q, req, req.Words,
 						req.Vector, len(s.views), got, want)
 				}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 )
 
@@ -27,7 +28,7 @@ type keyed struct {
 
 // Sorted returns at most req.Limit of the chunks that a request by words matches,
 // in the order that by says, with the scores that Search gives them.
-func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) ([]Hit, error) {
+func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	p, err := s.plan(req)
 	if err != nil {
 		return nil, err
@@ -61,9 +62,9 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) ([]Hit, er
 	if err := p.scoreOf(all); err != nil {
 		return nil, err
 	}
-	hits := make([]Hit, len(all))
+	hits := make(sheaf.Ranking, len(all))
 	for i, k := range all {
-		hits[i] = Hit{ID: k.id, Score: k.score}
+		hits[i] = sheaf.Hit{ID: sheaf.ID(k.id), Score: k.score}
 	}
 	return hits, nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
@@ -82,15 +83,15 @@ func answers(dir string) (string, error) {
 	both := []FieldWeight{{"title", 2}, {"body", 1}}
 	var out []string
 	for _, req := range []Request{
-		{Words: &Words{Query: Match{Text: "apples trees getUserName"}, Fields: both, K1: 1.2, B: 0.75}},
-		{Words: &Words{Query: Phrase{Text: "apple trees"}, Fields: both, K1: 1.2, B: 0.75}},
-		{Words: &Words{Query: Prefix{Text: "runn"}, Fields: both, K1: 1.2, B: 0.75}},
-		{Words: &Words{Query: Fuzzy{Text: "elders", Distance: 2}, Fields: both, K1: 1.2, B: 0.75}},
-		{Words: &Words{Query: Bool{}, Fields: both},
-			Filter: Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: 2}}}},
-		{Words: &Words{Query: Bool{}, Fields: both},
-			Filter: HasPrefix{Column: "tag", Prefix: segment.Value{Kind: 1, IsText: true, Text: "E"}}},
-		{Words: &Words{Query: Bool{}, Fields: both}, Within: []string{"a#1", "b"}},
+		{Words: &Words{Query: sheaf.Match{Text: "apples trees getUserName"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: sheaf.Phrase{Text: "apple trees"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: sheaf.Prefix{Text: "runn"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: sheaf.Fuzzy{Text: "elders", Distance: 2}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: sheaf.Bool{}, Fields: both},
+			Filter: sheaf.Range{Column: "n", Min: sheaf.NumberValue(2)}},
+		{Words: &Words{Query: sheaf.Bool{}, Fields: both},
+			Filter: sheaf.HasPrefix{Column: "tag", Prefix: "E"}},
+		{Words: &Words{Query: sheaf.Bool{}, Fields: both}, Within: []sheaf.ID{"a#1", "b"}},
 		{Vector: &Vector{Field: "body", Vector: []float32{1, 0.5}}},
 	} {
 		req.Limit = 10
@@ -478,13 +479,14 @@ func checkKilled(t *testing.T, dir string, last int) {
 		t.Fatal(faults)
 	}
 	n, err := s.Count(context.Background(),
-		Request{Words: &Words{Query: Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
+		Request{Words: &Words{Query: sheaf.Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
 	if err != nil || n < last+1 || n != s.Chunks() || n%killedTogether != 0 {
 		t.Fatalf("%d of %d chunks are found, %d were committed, %d at a time: %v", n, s.Chunks(), last+1, killedTogether, err)
 	}
 	if last >= 0 {
 		hits, err := s.Search(context.Background(),
-			Request{Limit: 1, Words: &Words{Query: Match{Text: fmt.Sprintf("c%06d", last)}, Fields: []FieldWeight{{"body", 1}}}})
+			Request{Limit: 1, Words: &Words{Query: sheaf.Match{Text: fmt.Sprintf("c%06d", last)},
+				Fields: []FieldWeight{{"body", 1}}}})
 		if err != nil || len(hits) != 1 {
 			t.Fatalf("the chunk that was committed last: %v, %v", hits, err)
 		}

@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"index/vfs/manifest":    {"index/vfs"},
 	"index/engine/segment": {"index/vfs", "index/vfs/sectionfile", "index/engine/postings", "index/engine/vector",
 		"index/engine/bm25", "internal/offheap"},
-	"index/engine": {"index/vfs", "index/vfs/manifest", "text/analysis", "index/engine/...",
+	"index/engine": {"root", "index/vfs", "index/vfs/manifest", "text/analysis", "index/engine/...",
 		"internal/offheap"},
 	"text/query":      {"root", "internal/fold", "internal/suggest", "internal/wikilink"},
 	"text/chunk":      {"root", "internal/attributes", "internal/wikilink", "internal/yamlfile"},

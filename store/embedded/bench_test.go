@@ -172,7 +172,7 @@ func BenchmarkQuery(b *testing.B) {
 	}{{"usual", q.Usual}, {"frequent", q.Frequent}} {
 		request := func(i int, work *engine.Work) engine.Request {
 			return engine.Request{Limit: 10, Work: work,
-				Words: &engine.Words{Query: engine.Match{Text: kind.list[i%len(kind.list)]}, K1: 1.2, B: 0.75,
+				Words: &engine.Words{Query: sheaf.Match{Text: kind.list[i%len(kind.list)]}, K1: 1.2, B: 0.75,
 					Fields: []engine.FieldWeight{{Name: sheaf.FieldTitle, Weight: 3}, {Name: sheaf.FieldBody, Weight: 1}}}}
 		}
 		measure := func(b *testing.B, run func(i int) error) {

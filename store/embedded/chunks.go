@@ -73,7 +73,7 @@ func (t *translation) values(from []sheaf.Value) []segment.Value {
 		values = make([]segment.Value, 0, len(from))
 		for _, v := range from {
 			if !v.IsZero() {
-				values = append(values, valueOf(v))
+				values = append(values, engine.ValueOf(v))
 			}
 		}
 		t.shared[list] = values

@@ -48,11 +48,8 @@ func (s *Store) Sorted(ctx context.Context, req store.Request, by store.Order) (
 		return nil, err
 	}
 	var ranking sheaf.Ranking
-	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
-		hits, err := snapshot.Sorted(ctx, r, engine.Order{Column: by.Column, Descending: by.Descending})
-		for _, h := range hits {
-			ranking = append(ranking, sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score})
-		}
+	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
+		ranking, err = snapshot.Sorted(ctx, r, engine.Order{Column: by.Column, Descending: by.Descending})
 		return err
 	})
 	if err != nil {

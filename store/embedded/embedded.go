@@ -189,17 +189,13 @@ func (b bulk) Close() error { return category(b.load.Close()) }
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	var hits []engine.Hit
+	var ranking sheaf.Ranking
 	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
-		hits, err = snapshot.Search(ctx, r)
+		ranking, err = snapshot.Search(ctx, r)
 		return err
 	})
 	if err != nil {
 		return nil, err
-	}
-	ranking := make(sheaf.Ranking, len(hits))
-	for i, h := range hits {
-		ranking[i] = sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score, Passage: h.Passage}
 	}
 	return ranking, nil
 }
@@ -241,7 +237,7 @@ func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 		out[i] = make([]float64, len(ids))
 	}
 	err := s.read(func(snapshot *engine.Snapshot) error {
-		return snapshot.Scores(ctx, out, translated, texts(ids), len(reqs)-1)
+		return snapshot.Scores(ctx, out, translated, ids, len(reqs)-1)
 	})
 	if err != nil {
 		return nil, err
@@ -263,11 +259,34 @@ func (s *Store) translate(req store.Request) (engine.Request, error) {
 	if err := req.Validate(); err != nil {
 		return engine.Request{}, err
 	}
-	r, err := request(&req)
-	if err == nil && r.Words != nil {
-		r.Words.Lengths, r.Words.AllChunks = s.lengths, s.allChunks
+	out := engine.Request{Limit: req.Limit, Filter: req.Filter, Within: req.Within}
+	t := req.Text
+	if v := req.Vector; v != nil {
+		out.Vector, t = &engine.Vector{Field: v.Field, Vector: v.Vector, Candidates: v.Candidates}, v.Matching
 	}
-	return r, err
+	if t == nil {
+		return out, nil
+	}
+	out.Words = &engine.Words{Query: t.Query, Combine: engine.Combine(t.Combine), TieBreaker: t.TieBreaker, K1: t.K1,
+		B: t.B, Lengths: s.lengths, AllChunks: s.allChunks, Candidates: t.Statistics == store.StatisticsCandidates,
+		Among: t.Among, Fields: make([]engine.FieldWeight, len(t.Fields))}
+	for i, f := range t.Fields {
+		out.Words.Fields[i] = engine.FieldWeight(f)
+	}
+	return out, nil
+}
+
+// Explain implements [store.Explainer].
+func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	var out []*sheaf.Explanation
+	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
+		out, err = snapshot.Explain(ctx, r, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // read runs something on the newest snapshot, or the pinned one.

@@ -1,7 +1,6 @@
 package search_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,25 +12,28 @@ import (
 	words "sheaf/text/query"
 )
 
-// TestPhraseAsWritten: that a phrase is looked for in any case asks for no more words: what
-// holds it as it is written holds all that was asked for, and is not worth less than what
-// holds it otherwise.
+// inEnglish is a searcher of a shelf whose words are English.
+func inEnglish(t *testing.T, notes *shelf) *search.Searcher {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, st := searcher(notes), memory.New(a)
+	if err := st.Write(t.Context(), store.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	s.Backend, s.Analyzer = st, a
+	return s
+}
+
+// TestPhraseAsWritten: a chunk with the phrase in other case holds as many words of the query.
 func TestPhraseAsWritten(t *testing.T) {
 	docs := map[string][]string{"small.md": {"A: the github pages of us"}, "capitals.md": {"A: the GitHub Pages of us"}}
 	for i := range 20 {
 		docs[fmt.Sprintf("%02d.md", i)] = []string{"A: git hub and pages"}
 	}
-	notes := newShelf(docs)
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := memory.New(a)
-	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
-		t.Fatal(err)
-	}
-	s := searcher(notes)
-	s.Backend, s.Analyzer = st, a
+	s := inEnglish(t, newShelf(docs))
 	for _, tt := range []struct{ text, first, second string }{
 		{`"github pages"`, "t:small.md#A", "t:capitals.md#A"},
 		{`"GitHub Pages"`, "t:small.md#A", "t:capitals.md#A"},
@@ -61,18 +63,8 @@ func TestPhraseAsWritten(t *testing.T) {
 func TestPhraseOfNames(t *testing.T) {
 	const names = "GitHub YouTube LinkedIn PayPal MacBook"
 	small := strings.ToLower(names)
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes := newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"},
-		"small.md": {"A: on " + small + " too"}})
-	st := memory.New(a)
-	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
-		t.Fatal(err)
-	}
-	s := searcher(notes)
-	s.Backend, s.Analyzer = st, a
+	s := inEnglish(t, newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"},
+		"small.md": {"A: on " + small + " too"}}))
 	for _, text := range []string{names, small, strings.ToUpper(names)} {
 		r := mustSearch(t, s, words.Parse(`"`+text+`"`, words.Options{Limit: 5}), load(t, "rrf"), search.Options{})
 		if len(r.Hits) != 2 {

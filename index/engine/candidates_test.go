@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"sheaf"
 )
 
 // TestLeftMemory: a search of an index of which chunks are deleted takes no memory for each
@@ -25,7 +27,7 @@ func TestLeftMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Release()
-	req := Request{Words: &Words{Query: Match{Text: "w5x"}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75},
+	req := Request{Words: &Words{Query: sheaf.Match{Text: "w5x"}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75},
 		Limit: 20}
 	search := func() {
 		hits, err := s.Search(t.Context(), req)
@@ -34,7 +36,7 @@ func TestLeftMemory(t *testing.T) {
 		}
 	}
 	bounded := req
-	bounded.Within = []string{"10", "10005", "5"}
+	bounded.Within = []sheaf.ID{"10", "10005", "5"}
 	if hits, err := s.Search(t.Context(), bounded); err != nil || len(hits) != 1 {
 		t.Fatalf("%d found among three: %v", len(hits), err)
 	}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"sheaf"
+	"sheaf/index/engine/postings"
+	"sheaf/index/engine/segment"
+)
+
+// allow computes, for each view, the chunks that a request lets through; nil
+// stands for all of them.
+func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
+	return s.allowIn(&req, &withinSets{})
+}
+
+// allowIn is allow in the memory of within, as far as it is enough.
+func (s *Snapshot) allowIn(req *Request, within *withinSets) ([]segment.Bitset, error) {
+	if req.Within == nil {
+		return s.among(req.Filter, nil, within)
+	}
+	if err := within.add(s, req); err != nil {
+		return nil, err
+	}
+	return s.among(req.Filter, within.sets, within)
+}
+
+// among are the chunks of each view that a filter lets through and that are not
+// deleted, among those of within, nil for all of them, which becomes part of the answer
+// when there is no filter; nil stands for all. They lie in room, until that is released, and
+// are not to be changed.
+func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, room *withinSets) ([]segment.Bitset, error) {
+	var let *filtered
+	if filter != nil {
+		var err error
+		if let, err = s.filtered(filter); err != nil {
+			return nil, err
+		}
+		if within == nil {
+			return let.sets, nil
+		}
+	}
+	allowed := slices.Grow(room.allowed[:0], len(s.views))
+	for i, v := range s.views {
+		var set segment.Bitset
+		switch {
+		case let != nil:
+			set = slices.Clone(within[i])
+			set.And(let.sets[i])
+		case within != nil:
+			if set = within[i]; v.deleted != nil {
+				set.AndNot(v.deleted)
+			}
+		default:
+			set = v.left()
+		}
+		allowed = append(allowed, set)
+	}
+	room.allowed = allowed
+	return allowed, nil
+}
+
+// locate gives found every place of an identifier: where it stands, and where it
+// stood when segments still have what was deleted.
+func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
+	if p := s.places.of(id); p != nil {
+		found(int(p.view), p.ordinal)
+		return nil
+	}
+	for i, v := range s.views {
+		ordinal, ok, err := v.reader.Find(id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		found(i, ordinal)
+		if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
+			s.places.found(id, i, ordinal)
+		}
+	}
+	return nil
+}
+
+// withinSets are the chunks that a request is bounded to, for each view, in memory that
+// serves again. Who has one may use its sets until release; others may take chunks out
+// of them, and add none.
+type withinSets struct {
+	sets []segment.Bitset
+	room []segment.Bitset // as many bits as there are, all of them 0 but those of added
+	// added are the words of sets in which a bit was set.
+	added []setWord
+	// allowed are the sets of a request.
+	allowed []segment.Bitset
+}
+
+// setWord is a word of the set of a view.
+type setWord struct {
+	view int32
+	at   uint32
+}
+
+// mostSetWords is how much is remembered of what to clear; for more all is cleared.
+const mostSetWords = 1 << 14
+
+var withinPool = sync.Pool{New: func() any { return &withinSets{} }}
+
+func newWithin() *withinSets { return withinPool.Get().(*withinSets) }
+
+// release gives the sets back.
+func (w *withinSets) release() {
+	if len(w.added) > mostSetWords {
+		for _, set := range w.sets {
+			clear(set)
+		}
+		w.added = nil
+	}
+	for _, word := range w.added {
+		w.room[word.view][:cap(w.room[word.view])][word.at] = 0
+	}
+	clear(w.allowed) // sets that others have too
+	w.sets, w.added, w.allowed = w.sets[:0], w.added[:0], w.allowed[:0]
+	withinPool.Put(w)
+}
+
+// begin makes empty sets for the views of a snapshot.
+func (w *withinSets) begin(s *Snapshot) {
+	for i, v := range s.views {
+		words := (v.reader.Chunks() + 63) / 64
+		if i == len(w.room) {
+			w.room = append(w.room, nil)
+		}
+		if cap(w.room[i]) < words {
+			w.room[i] = segment.NewBitset(v.reader.Chunks())
+		}
+		w.sets = append(w.sets, w.room[i][:words])
+	}
+}
+
+// set adds a chunk.
+func (w *withinSets) set(view int, ordinal uint32) {
+	w.sets[view].Set(ordinal)
+	if len(w.added) <= mostSetWords {
+		w.added = append(w.added, setWord{int32(view), ordinal / 64})
+	}
+}
+
+// add begins with the chunks that a request is bounded to.
+func (w *withinSets) add(s *Snapshot, req *Request) error {
+	w.begin(s)
+	w.added = slices.Grow(w.added, min(len(req.Within), mostSetWords))
+	for _, id := range req.Within {
+		if err := s.locate(string(id), w.set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan resolves a request by words.
+func (s *Snapshot) plan(req Request) (*plan, error) {
+	allowed, err := s.allow(req)
+	if err != nil {
+		return nil, err
+	}
+	return newPlan(s, &req, s.analyzer(), allowed)
+}
+
+// matching are, for each view, those of allowed that match the words of a request by
+// vector, all of them where it has no words.
+func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset) ([]segment.Bitset, error) {
+	if req.Words == nil {
+		return allowed, nil
+	}
+	p, err := newPlan(s, req, s.analyzer(), allowed)
+	if err != nil {
+		return nil, err
+	}
+	defer p.release()
+	return p.matched(ctx)
+}
+
+// matched finds, for each view, every chunk that the plan's request matches,
+// without scoring any.
+func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
+	views := p.snapshot.views
+	sets := make([]segment.Bitset, len(views))
+	for i, v := range views {
+		var err error
+		sets[i] = segment.NewBitset(v.reader.Chunks())
+		if terms, flat := p.root.flat(); flat {
+			err = p.matchFlat(sets[i], terms, i)
+		} else {
+			err = p.matchNodes(ctx, sets[i], i)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sets, nil
+}
+
+// matchFlat adds the chunks that hold one of the terms, list after list.
+func (p *plan) matchFlat(set segment.Bitset, terms []*planTerm, view int) error {
+	clauses, err := p.clauses(terms, view, false)
+	if err != nil {
+		return err
+	}
+	defer closeClauses(clauses)
+	for i := range clauses {
+		c := clauses[i].cursor
+		for docs := c.Block(); len(docs) > 0; docs = c.Block() {
+			for _, o := range docs {
+				set.Set(o)
+			}
+			c.NextBlock()
+		}
+	}
+	if allowed := p.allowed[view]; allowed != nil {
+		set.And(allowed)
+	}
+	return faultOf(p.snapshot.views[view], clauses)
+}
+
+// matchNodes adds the chunks that the query's node finds.
+func (p *plan) matchNodes(ctx context.Context, set segment.Bitset, view int) error {
+	root, err := p.root.node(p, view)
+	if err != nil {
+		return err
+	}
+	defer root.close()
+	allowed := p.allowed[view]
+	for at, n := uint32(0), 1; ; at, n = at+1, n+1 {
+		if allowed != nil {
+			next := allowed.Next(int(at))
+			if next < 0 {
+				break
+			}
+			at = uint32(next)
+		}
+		if at = root.seek(at); at == postings.End || n%65536 == 0 && ctx.Err() != nil {
+			break
+		}
+		if allowed == nil || allowed.Has(at) {
+			set.Set(at)
+		}
+	}
+	return root.err()
+}

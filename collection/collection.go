@@ -4,6 +4,11 @@
 //	answer, err := c.Search(ctx, "how do I undo a commit")
 //	err = c.Close()
 //
+// Another module finds Sheaf in a checkout beside it:
+//
+//	go mod edit -require sheaf@v0.0.0 -replace sheaf=../sheaf
+//	go mod tidy
+//
 // HTTP, MCP and the web page ask a [Collection] for a [Reader], which is the index at one moment as one caller may see
 // it. Searching, getting, explaining, listing and counting are methods of the Reader, so nothing can be read past the
 // access check. That check is in one place, guard.go, between the Reader and the store and the catalog.

@@ -1,10 +1,8 @@
 package collection_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,26 +14,6 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/model/hashed"
 )
-
-func ExampleOpen() {
-	index, err := os.MkdirTemp("", "index") // without WithIndex it is in the user's data folder
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(index)
-
-	c, err := collection.Open("../examples/notes", collection.WithIndex(index))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	answer, err := c.Search(context.Background(), "how do I undo a commit")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(answer.Results[0].Path)
-	// Output: git/undo.md
-}
 
 // opened is an index of files that Open opened; open opens it once more.
 func opened(t *testing.T, files map[string]string) (c *collection.Collection, folder, index string) {

@@ -13,52 +13,64 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
-	"sheaf/index/catalog"
-	"sheaf/index/vfs"
-	"sheaf/ingest"
-	"sheaf/store/embedded"
-	"sheaf/text/analysis"
 )
 
-// A program serves a folder of notes beside routes of its own.
+// A program serves a folder of notes beside routes of its own. The program knows its callers: SignOn says for every
+// request what the caller may see and do. A program that wants keys instead sets Options.Keys.
 func Example() {
 	dir, err := os.MkdirTemp("", "sheaf")
 	check(err)
 	defer os.RemoveAll(dir)
 	notes := filepath.Join(dir, "notes")
 	check(os.MkdirAll(notes, 0o755))
-	check(os.WriteFile(filepath.Join(notes, "git.md"), []byte("# Undo a commit\n\nUse reset.\n"), 0o644))
-
-	words, err := analysis.New(analysis.Options{Language: "en"})
-	check(err)
-	documents, err := catalog.Open(vfs.Disk{}, filepath.Join(dir, "catalog"), catalog.Options{})
-	check(err)
-	defer documents.Close()
-	store, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "engine"), Analyzer: words})
-	check(err)
-	defer store.Close()
-	coll, err := collection.New(collection.Options{Name: "notes", Catalog: documents, Backend: store, Analyzer: words,
-		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: notes}}}})
+	for name, text := range map[string]string{
+		"opening.md": "---\naccess: public\n---\nOpening hours are from nine to five.\n",
+		"alarm.md":   "---\naccess: group:staff\n---\nSwitch off the alarm when opening.\n",
+	} {
+		check(os.WriteFile(filepath.Join(notes, name), []byte(text), 0o644))
+	}
+	coll, err := collection.Open(notes, collection.WithIndex(filepath.Join(dir, "index")))
 	check(err)
 	defer coll.Close()
 	_, err = coll.Refresh(context.Background())
 	check(err)
 
-	handler, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{coll},
-		Open: access.Unrestricted()})
+	search := []access.Scope{access.ScopeSearch}
+	handler, err := httpdoor.New(httpdoor.Options{
+		Collections: []*collection.Collection{coll},
+		SignOn: func(r *http.Request) (access.Grant, error) {
+			if r.Header.Get("Caller") == "staff" { // stands for the sign-on of the program
+				return access.Grant{Name: "staff", Scopes: search, Access: []string{"group:staff"}}, nil
+			}
+			return access.Grant{Name: "visitor", Scopes: search}, nil
+		},
+	})
 	check(err)
+	defer handler.Close()
 	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the page of the program") })
 	mux.Handle("/v1/", handler)
 	server := httptest.NewServer(mux)
 	defer server.Close()
 
-	res, err := http.Get(server.URL + "/v1/search?query=undo")
-	check(err)
-	defer res.Body.Close()
-	var answer collection.Answer
-	check(json.NewDecoder(res.Body).Decode(&answer))
-	fmt.Println(answer.Results[0].Breadcrumb, answer.Results[0].Snippet)
-	// Output: > Undo a commit Undo a commit Use reset.
+	for _, caller := range []string{"visitor", "staff"} {
+		req, err := http.NewRequest("GET", server.URL+"/v1/search?query=opening", nil)
+		check(err)
+		req.Header.Set("Caller", caller)
+		res, err := http.DefaultClient.Do(req)
+		check(err)
+		var answer collection.Answer
+		check(json.NewDecoder(res.Body).Decode(&answer))
+		check(res.Body.Close())
+		fmt.Print(caller, ":")
+		for _, r := range answer.Results {
+			fmt.Print(" ", r.Path)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// visitor: opening.md
+	// staff: opening.md alarm.md
 }
 
 func check(err error) {

@@ -1,22 +1,27 @@
-package examples
+package store_test
 
 import (
 	"context"
 	"fmt"
+	"log"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"sheaf"
 	"sheaf/collection"
-	"sheaf/collection/access"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
 	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
-// counting is a store in a map that scores a chunk by how often the words of the
-// query occur in it, times the weight of the field. A store only finds chunks:
-// titles, snippets and links come from the catalog, so nothing else is needed.
-// store/storetest is the test that every real store passes.
+// counting is a store in a map. It scores a chunk by how often it has the words of the query, times the weight of the
+// field. Titles, snippets and links come from the catalog, so a store only finds chunks. Every real store passes the
+// tests of store/storetest.
 type counting struct {
 	mu     sync.RWMutex
 	chunks map[sheaf.ID]store.Chunk
@@ -61,8 +66,7 @@ func (s *counting) remove(docs []sheaf.ID) {
 	}
 }
 
-// Retrieve implements store.Backend. What it cannot do is an error, so that
-// nobody takes its answer for another one.
+// Retrieve implements store.Backend. It returns an error for a request that it cannot honor.
 func (s *counting) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
@@ -108,32 +112,52 @@ func (s *counting) Close() error { return nil }
 
 var _ store.Backend = (*counting)(nil)
 
-// Keep chunks in a store of one's own. Profiles, access checks and explanations
-// work on it unchanged; what it cannot do is said.
-func Example_store() {
-	coll, done := openNotes(map[string]string{
-		"reset.md": "Moves the branch; a hard reset changes files too.\n",
-		"undo.md":  "Use reset.\n",
-	}, func(o *collection.Options) {
-		o.Backend, o.Store = &counting{chunks: map[sheaf.ID]store.Chunk{}}, "the counting store"
-		o.Profiles = func(string) (string, []byte, error) {
-			return "count.yaml", []byte("name: count\nbranches: [{name: words, retrieve: text, fields: {title: 3, body: 1}}]\n"),
-				nil
-		}
+// Keep chunks in a store of your own. Profiles, access checks and explanations work on it unchanged. The collection
+// reports what the store cannot do.
+func Example() {
+	dir, err := os.MkdirTemp("", "sheaf")
+	check(err)
+	defer os.RemoveAll(dir)
+	notes := filepath.Join(dir, "notes")
+	check(os.MkdirAll(notes, 0o755))
+	check(os.WriteFile(filepath.Join(notes, "reset.md"), []byte("Moves the branch; a hard reset changes files.\n"), 0o644))
+	check(os.WriteFile(filepath.Join(notes, "undo.md"), []byte("Use reset.\n"), 0o644))
+
+	words, err := analysis.New(analysis.Options{Language: "en"})
+	check(err)
+	documents, err := catalog.Open(vfs.Disk{}, filepath.Join(dir, "catalog"), catalog.Options{})
+	check(err)
+	defer documents.Close()
+	c, err := collection.New(collection.Options{
+		Name: "notes", Catalog: documents, Analyzer: words,
+		Backend: &counting{chunks: map[sheaf.ID]store.Chunk{}}, Store: "the counting store",
+		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: notes}}},
+		Profiles: func(string) (string, []byte, error) {
+			return "count.yaml", []byte("name: count\nbranches: [{name: words, retrieve: text, fields: {body: 1}}]\n"), nil
+		},
 	})
-	defer done()
-	reader, err := coll.For(access.Unrestricted())
 	check(err)
-	defer reader.Close()
-	answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: "reset"})
+	defer c.Close()
+	_, err = c.Refresh(context.Background())
 	check(err)
-	for _, r := range answer.Results {
-		fmt.Println(r.Path, r.Score)
+	for _, text := range []string{"reset", `"hard reset"`} {
+		answer, err := c.Search(context.Background(), text)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		for _, r := range answer.Results {
+			fmt.Println(r.Path, r.Score)
+		}
 	}
-	_, err = reader.Search(context.Background(), collection.SearchRequest{Text: `"hard reset"`})
-	fmt.Println(err)
 	// Output:
-	// reset.md 4
+	// reset.md 1
 	// undo.md 1
 	// branch words on the counting store: unsupported: this store finds plain words only
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

@@ -1,0 +1,124 @@
+package collection_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+)
+
+// Index a folder and search it by words and by meaning. The index stays: a later search reads what has changed.
+func ExampleOpen() {
+	index, err := os.MkdirTemp("", "index") // without WithIndex it is in the user's data folder
+	check(err)
+	defer os.RemoveAll(index)
+
+	c, err := collection.Open("../examples/notes", collection.WithIndex(index))
+	check(err)
+	defer c.Close()
+	answer, err := c.Search(context.Background(), "how do I undo a commit")
+	check(err)
+	fmt.Println(answer.Results[0].Path)
+	// Output: git/undo.md
+}
+
+// Rank with a profile of your own, and set its parameter for one search. The page doc/profiles.md has the language.
+func ExampleWithProfile() {
+	notes, done := exampleFolder(map[string]string{
+		"notes/reset.md": "# Reset\n\nMoves the branch.\n",
+		"notes/undo.md":  "# Undo\n\nTo go back, use reset; a hard reset also changes files, so think before you reset.\n",
+		"profiles/titles-first.yaml": `
+name: titles-first
+about: Words; titles count more; documents instead of sections.
+parameters:
+  title_weight: {default: 5, min: 0.1, max: 100, about: How much a word in a title counts.}
+branches:
+  - name: titles
+    retrieve: text
+    fields: {title: 1}
+    weight: title_weight
+  - name: texts
+    retrieve: text
+    fields: {body: 1}
+fuse: {method: rrf, k: 60}
+then:
+  - aggregate: {to: document, method: max_p}
+  - top: limit
+`})
+	defer done()
+	c, err := collection.Open(filepath.Join(notes, "notes"), collection.WithIndex(filepath.Join(notes, "index")),
+		collection.WithModel(nil), collection.WithProfile("titles-first", filepath.Join(notes, "profiles")))
+	check(err)
+	defer c.Close()
+	for _, weight := range []string{"5", "0.1", "0"} {
+		answer, err := c.Search(context.Background(), "reset", func(r *collection.SearchRequest) {
+			r.Parameters = map[string]string{"title_weight": weight}
+		})
+		if err != nil {
+			fmt.Println(sheaf.ExitCode(err), err)
+			continue
+		}
+		fmt.Println(weight, answer.Results[0].Path, answer.Results[1].Path)
+	}
+	// Output:
+	// 5 reset.md undo.md
+	// 0.1 undo.md reset.md
+	// 2 parameters/title_weight: invalid: parameter title_weight of profile titles-first is "0": must be a number within 0.1..100
+}
+
+// Two callers ask the same index. Each sees the documents that its grant allows, and no word of the others.
+func ExampleCollection_For() {
+	notes, done := exampleFolder(map[string]string{
+		"notes/opening.md": "---\naccess: public\n---\nOpening hours are from nine to five.\n",
+		"notes/alarm.md":   "---\naccess: group:staff\n---\nSwitch off the alarm when opening.\n",
+	})
+	defer done()
+	c, err := collection.Open(filepath.Join(notes, "notes"), collection.WithIndex(filepath.Join(notes, "index")))
+	check(err)
+	defer c.Close()
+	_, err = c.Refresh(context.Background())
+	check(err)
+
+	search := []access.Scope{access.ScopeSearch}
+	for _, grant := range []access.Grant{
+		{Name: "visitor", Scopes: search},
+		{Name: "staff", Scopes: search, Access: []string{"group:staff"}},
+	} {
+		reader, err := c.For(grant)
+		check(err)
+		answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: "opening"})
+		check(err)
+		fmt.Print(grant.Name, ":")
+		for _, r := range answer.Results {
+			fmt.Print(" ", r.Path)
+		}
+		fmt.Println()
+		reader.Close()
+	}
+	// Output:
+	// visitor: opening.md
+	// staff: opening.md alarm.md
+}
+
+// exampleFolder makes a folder with these texts; done removes it.
+func exampleFolder(files map[string]string) (folder string, done func()) {
+	folder, err := os.MkdirTemp("", "sheaf")
+	check(err)
+	for name, text := range files {
+		name = filepath.Join(folder, filepath.FromSlash(name))
+		check(os.MkdirAll(filepath.Dir(name), 0o755))
+		check(os.WriteFile(name, []byte(text), 0o644))
+	}
+	return folder, func() { check(os.RemoveAll(folder)) }
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

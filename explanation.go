@@ -31,6 +31,19 @@ const (
 	KindFolder     = "folder_boost" // folder, documents, of, share
 	KindGraph      = "graph_boost"  // backlinks, co_citations, shared_tags, connections
 	KindNormalized = "normalized"   // before: the score before
+
+	KindLeg        = "leg"            // what a branch found: branch, rank, by (text or vector)
+	KindOccurs     = "occurs"         // how often a term is in a field, times its weight: field
+	KindName       = "name"           // how well the query names the document or the heading: of, name
+	KindEqual      = "equal_name"     // a name equals the query: of (title, alias, file name or heading)
+	KindPairs      = "word_pairs"     // words of the query side by side: pairs
+	KindRecency    = "recency"        // date; absent when the document has none
+	KindLevel      = "heading_level"  // level
+	KindProperty   = "property"       // name, number
+	KindPinned     = "pinned"         // raised above the others
+	KindInOrder    = "document_order" // moved into the order of its document
+	KindRerank     = "rerank"         // what the reranking model says
+	KindRepetition = "repetition"     // similar to a hit above
 )
 
 // Explanation is a number with the reasons for it: a tree whose parts combine

@@ -184,3 +184,25 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	}
 	return []byte("null"), nil
 }
+
+// UnmarshalJSON reads a text, a number or a boolean. A date comes back as a text; null is no
+// value.
+func (v *Value) UnmarshalJSON(content []byte) error {
+	var decoded any
+	if err := json.Unmarshal(content, &decoded); err != nil {
+		return err
+	}
+	switch d := decoded.(type) {
+	case nil:
+		*v = Value{}
+	case string:
+		*v = TextValue(d)
+	case float64:
+		*v = NumberValue(d)
+	case bool:
+		*v = BoolValue(d)
+	default:
+		return Invalidf("read a value: it is a list or an object: must be a text, a number or a boolean")
+	}
+	return nil
+}

@@ -74,6 +74,7 @@ type Result struct {
 	Legs         []Leg              `json:"legs" doc:"The place in every branch of the ranking."`
 	Constituents []Constituent      `json:"constituents,omitempty" doc:"The chunks that the result stands for, best first."`
 	Stale        bool               `json:"stale,omitempty" doc:"Whether the file has changed since it was indexed, or cannot be read, so that there is no snippet."`
+	Summary      []sheaf.Reason     `json:"summary,omitempty" doc:"Why it has its score; only with explain."`
 	Explanation  *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score came about; only when explain was asked for."`
 	// Scanned says that a profile without an index cut it from a file: its identifier is a
 	// number that nothing but this ranking knows.

@@ -316,6 +316,9 @@ func (a *answer) bytes() int64 {
 			n += int64(unsafe.Sizeof(*r)) + textBytes(r.Snippet, r.File, string(r.Block))
 			n += int64(len(r.Matches))*int64(unsafe.Sizeof(Span{})) + int64(len(r.Legs))*int64(unsafe.Sizeof(Leg{})+8)
 			n += int64(len(r.Constituents)) * int64(unsafe.Sizeof(Constituent{}))
+			for _, why := range r.Summary {
+				n += int64(unsafe.Sizeof(why)) + textBytes(why.Text)
+			}
 		}
 	}
 	return n
@@ -337,8 +340,11 @@ func explanationBytes(e *sheaf.Explanation) int64 {
 	if e == nil {
 		return 0
 	}
-	const detail = 100
-	n := int64(unsafe.Sizeof(*e)) + textBytes(e.Label) + detail*int64(len(e.Details))
+	const details, detail = 450, 8 // a map of up to eight values, and their texts
+	n := int64(unsafe.Sizeof(*e)) + textBytes(e.Label)
+	if len(e.Details) > 0 {
+		n += details + detail*int64(len(e.Details))
+	}
 	for i := range e.Parts {
 		n += explanationBytes(&e.Parts[i])
 	}

@@ -115,8 +115,8 @@ func (m MMR) explain(s *scale, h *sheaf.Hit, v, nearest float64) *sheaf.Explanat
 	relevance := s.explain(h.Score, *h.Explanation)
 	e := combined("marginal relevance", v, sheaf.CombineDifference,
 		combined("relevance", m.Lambda*relevance.Value, sheaf.CombineProduct, part("lambda", m.Lambda), relevance),
-		combined("repetition", (1-m.Lambda)*nearest, sheaf.CombineProduct, part("1 - lambda", 1-m.Lambda),
-			part("similarity to a hit above", nearest)))
+		called(combined("repetition", (1-m.Lambda)*nearest, sheaf.CombineProduct, part("1 - lambda", 1-m.Lambda),
+			part("similarity to a hit above", nearest)), sheaf.KindRepetition))
 	return &e
 }
 

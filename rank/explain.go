@@ -16,6 +16,21 @@ func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Exp
 	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }
 
+// text is a detail of an explanation.
+type text struct{ name, value string }
+
+// called says for programs what an explanation is.
+func called(e sheaf.Explanation, kind string, details ...text) sheaf.Explanation {
+	e.Kind = kind
+	for _, d := range details {
+		if e.Details == nil {
+			e.Details = make(map[string]sheaf.Value, len(details))
+		}
+		e.Details[d.name] = sheaf.TextValue(d.value)
+	}
+	return e
+}
+
 // explained reports whether the hits of r carry explanations.
 func explained(r sheaf.Ranking) bool {
 	for i := range r {

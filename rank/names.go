@@ -76,10 +76,12 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			}
 			heading := nameValue{c.Title, env.Named(c.Title)}
 			s.add(n.Document*document.value(), func() sheaf.Explanation {
-				return document.explained("name of the document", n.Document)
+				return called(document.explained("name of the document", n.Document), sheaf.KindName,
+					text{"of", "document"}, text{"name", shortened(document.name)})
 			})
 			s.add(n.Heading*heading.value(), func() sheaf.Explanation {
-				return heading.explained("own heading", n.Heading)
+				return called(heading.explained("own heading", n.Heading), sheaf.KindName,
+					text{"of", "heading"}, text{"name", shortened(heading.name)})
 			})
 		}
 		n.addEqual(s, env.Facts, c, asked)
@@ -88,15 +90,18 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 
 // addEqual adds the value of the best name of c that equals the query.
 func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
-	best, label := 0.0, ""
+	best, of := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {
 		value := [...]float64{n.Title, n.Alias, n.Alias, n.Equal}[kind]
 		equals := func(query string) bool { return folds(query, name) }
 		if value > best && slices.ContainsFunc(asked, equals) {
-			best, label = value, kind.String()+" equals the query"
+			best, of = value, kind.String()
 		}
 	})
-	s.add(best, func() sheaf.Explanation { return part(label, best) })
+	s.add(best, func() sheaf.Explanation {
+		_, name, _ := strings.Cut(of, " ") // without the article
+		return called(part(of+" equals the query", best), sheaf.KindEqual, text{"of", name})
+	})
 }
 
 // nameValue is a name and how it matches the query.

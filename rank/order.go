@@ -68,7 +68,7 @@ func readingOrder(hits sheaf.Ranking, facts Facts) {
 			if moved := scores[i] - h.Score; moved != 0 {
 				if h.Explanation != nil {
 					e := combined("in the order of its document", scores[i], sheaf.CombineSum, *h.Explanation,
-						part("to stand there", moved))
+						called(part("to stand there", moved), sheaf.KindInOrder))
 					h.Explanation = &e
 				}
 				h.Score = scores[i]

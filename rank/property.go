@@ -80,7 +80,8 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 				why = combined(why.Label, f, sheaf.CombineProduct, part("two", 2), logistic)
 			}
 		}
-		return capped(why, b.Max), true
+		return capped(why, b.Max).called(sheaf.KindProperty,
+			map[string]sheaf.Value{"name": sheaf.TextValue(b.Name), "number": sheaf.NumberValue(v)}), true
 	})
 }
 

@@ -105,5 +105,9 @@ func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) factor
 	}
 	v := r.Factor(age)
 	why := combined("recency", v, sheaf.CombineMax, raw, part("floor", r.Floor))
-	return factor{v, &why}
+	details := map[string]sheaf.Value{}
+	if dated {
+		details["date"] = sheaf.TextValue(date.Time.UTC().Format(time.DateOnly))
+	}
+	return factor{v, &why}.called(sheaf.KindRecency, details)
 }

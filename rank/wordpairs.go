@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"strings"
+
 	"sheaf"
 )
 
@@ -71,14 +73,17 @@ func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		value := w.Strength * held / total
 		s.add(value, func() sheaf.Explanation {
 			var parts []sheaf.Explanation
+			var texts []string
 			for i := range pairs {
 				if pairs[i].In[at] {
 					parts = append(parts, part(quoted(pairs[i].Text), pairs[i].Worth))
+					texts = append(texts, pairs[i].Text)
 				}
 			}
 			share := combined("share of the query's pairs", held/total, sheaf.CombineQuotient,
 				combined("pairs in the hit", held, sheaf.CombineSum, parts...), part("all pairs", total))
-			return combined("words side by side", value, sheaf.CombineProduct, part("strength", w.Strength), share)
+			e := combined("words side by side", value, sheaf.CombineProduct, part("strength", w.Strength), share)
+			return called(e, sheaf.KindPairs, text{"pairs", strings.Join(texts, ", ")})
 		})
 	})
 }

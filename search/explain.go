@@ -39,6 +39,10 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 			return ctx.Err()
 		}
 	}
+	by := "text"
+	if o.request.Vector != nil {
+		by = "vector"
+	}
 	o.ranking = slices.Clone(o.ranking) // what a store gave stays as it is
 	for i := range o.ranking {
 		h := &o.ranking[i]
@@ -48,7 +52,9 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 				parts[i] = p[i]
 			}
 		}
-		e := &sheaf.Explanation{Label: fmt.Sprintf("rank %d by %s", i+1, o.branch.Name), Value: h.Score}
+		e := &sheaf.Explanation{Label: fmt.Sprintf("rank %d by %s", i+1, o.branch.Name), Value: h.Score,
+			Kind: sheaf.KindLeg, Details: map[string]sheaf.Value{"branch": sheaf.TextValue(o.branch.Name),
+				"rank": sheaf.NumberValue(float64(i + 1)), "by": sheaf.TextValue(by)}}
 		if i < len(parts) && parts[i] != nil {
 			e.Parts = []sheaf.Explanation{*parts[i]}
 			if near(parts[i].Recombine(), h.Score) {

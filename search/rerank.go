@@ -93,7 +93,8 @@ func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rer
 	for i := range hits {
 		opinion[i] = sheaf.Hit{ID: hits[i].ID, Score: scores[i]}
 		if hits[i].Explanation != nil {
-			opinion[i].Explanation = &sheaf.Explanation{Label: "what the model says", Value: scores[i]}
+			opinion[i].Explanation = &sheaf.Explanation{Label: "what the model says", Value: scores[i],
+				Kind: sheaf.KindRerank}
 		}
 	}
 	if err := opinion.Valid("the reranking model"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -20,17 +21,20 @@ func (a *app) explainCommand() *cobra.Command {
 	var o searchOptions
 	var change []string
 	var whyNot string
+	var full bool
 	cmd := &cobra.Command{
 		Use:     "explain QUERY [ADDRESS]",
 		GroupID: groupSearch,
 		Short:   "Say why results stand where they stand, or why one is missing",
-		Long: `Without an address: the pipeline of the profile with the ranking after every
-step, then every result with its score taken apart.
+		Long: `Says in a few words why each result has its place, each part in percent of its
+score. --full prints the ranking after every step of the profile, and every
+score with its whole arithmetic.
 With an address, as for sheaf get, or --why-not ADDRESS: why this passage is not
 among the results, or where it is.
 With --what-if NAME=VALUE (or --change): which results would move if a parameter
 of the profile were another.`,
 		Example: `  sheaf explain "undo commit"
+  sheaf explain "undo commit" -n 1 --full
   sheaf explain "undo commit" guides/git.md#reset
   sheaf explain "undo commit" --change meaning=0`,
 		Args: arguments(cobra.RangeArgs(1, 2)),
@@ -55,11 +59,11 @@ of the profile were another.`,
 			case len(args) == 2 && len(change) > 0:
 				return sheaf.Invalidf("give an address or --change, not both")
 			case len(args) == 2:
-				return s.whyNot(cmd, q, o, args[1])
+				return s.whyNot(cmd, q, o, args[1], full)
 			case len(change) > 0:
 				return s.whatIf(cmd, q, o, change)
 			}
-			return s.explain(cmd, q, o)
+			return s.explain(cmd, q, o, full)
 		},
 	}
 	f := cmd.Flags()
@@ -70,6 +74,7 @@ of the profile were another.`,
 	f.StringArrayVar(&change, "change", nil, "show what would move with this parameter")
 	f.StringArrayVar(&change, "what-if", nil, "the same as --change")
 	addNarrowFlags(f, &o.narrow)
+	f.BoolVar(&full, "full", false, "show every step and the whole arithmetic of every score")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
 	return cmd
@@ -109,12 +114,13 @@ type explainedJSON struct {
 	Path        string             `json:"path"`
 	Breadcrumb  string             `json:"breadcrumb"`
 	Score       float64            `json:"score"`
+	Summary     []sheaf.Reason     `json:"summary"`
 	Explanation *sheaf.Explanation `json:"explanation"`
 }
 
 const stepBest = 10
 
-func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
+func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions, full bool) error {
 	p, parameters, err := s.profileOf(o.set)
 	if err != nil {
 		return err
@@ -141,13 +147,13 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 	for i := range result.Hits {
 		h := &result.Hits[i]
 		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb,
-			collection.Finite(h.Score), h.Explanation})
+			collection.Finite(h.Score), orEmpty(s.summary(h, q)), h.Explanation})
 	}
 	if s.json {
 		out.Warnings = s.allWarnings(out.Warnings...)
 		err = s.printJSON(out)
 	} else {
-		s.printExplained(&out)
+		s.printExplained(&out, full)
 	}
 	if err == nil && len(out.Results) == 0 {
 		return errNothing
@@ -155,13 +161,57 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 	return err
 }
 
-func (s *session) printExplained(out *explainJSON) {
+// summary says why a hit has its score.
+func (s *session) summary(h *search.Hit, q sheaf.Query) []sheaf.Reason {
+	return search.Summary(h.Explanation, s.analyzer, q.Text)
+}
+
+// printSummary writes reasons for people, in lines of at most summaryWidth characters.
+func (s *session) printSummary(reasons []sheaf.Reason, indent int) {
+	const summaryWidth = 100
+	line := strings.Repeat(" ", indent)
+	for i, r := range reasons {
+		text := wording.Clean(r.String())
+		if i < len(reasons)-1 {
+			text += "; "
+		}
+		if len(line) > indent && utf8.RuneCountInString(line+text) > summaryWidth {
+			fmt.Fprintln(s.stdout, strings.TrimRight(line, " "))
+			line = strings.Repeat(" ", indent)
+		}
+		line += text
+	}
+	if len(reasons) > 0 {
+		fmt.Fprintln(s.stdout, line)
+	}
+}
+
+func (s *session) printExplained(out *explainJSON, full bool) {
 	for _, w := range out.Warnings {
 		s.notice("%s", w)
 	}
 	for _, n := range out.Notes {
 		s.notice("%s", n)
 	}
+	if full {
+		s.printSteps(out)
+	}
+	for i, r := range out.Results {
+		if full || i > 0 {
+			fmt.Fprintln(s.stdout)
+		}
+		fmt.Fprintf(s.stdout, "%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)),
+			s.out.Paint(terminal.Title, wording.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))),
+			s.out.Paint(terminal.Path, wording.Clean(r.Path)))
+		s.printSummary(r.Summary, 4)
+		if full && r.Explanation != nil {
+			printExplanation(s.stdout, s.out, *r.Explanation, 4)
+		}
+	}
+}
+
+// printSteps writes the ranking after every step of the profile.
+func (s *session) printSteps(out *explainJSON) {
 	fmt.Fprintf(s.stdout, "profile %s\n", out.Profile)
 	rows := [][]string{}
 	for _, step := range out.Steps {
@@ -173,14 +223,6 @@ func (s *session) printExplained(out *explainJSON) {
 			wording.Clean(step.Step), step.change, s.out.Paint(terminal.Dim, best)})
 	}
 	s.printTable(rows)
-	for _, r := range out.Results {
-		fmt.Fprintf(s.stdout, "\n%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)),
-			s.out.Paint(terminal.Title, wording.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))),
-			s.out.Paint(terminal.Path, wording.Clean(r.Path)))
-		if r.Explanation != nil {
-			printExplanation(s.stdout, s.out, *r.Explanation, 4)
-		}
-	}
 }
 
 // stepPlace says in which branch a step stands; "all" is after the fusion.
@@ -247,7 +289,7 @@ func (s *session) shortID(id sheaf.ID) string {
 	return wording.Clean(text)
 }
 
-func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id string) error {
+func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id string, full bool) error {
 	p, parameters, err := s.profileOf(o.set)
 	if err != nil {
 		return err
@@ -287,13 +329,13 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 	if absence.Rank == 0 {
 		return nil
 	}
-	return s.explainOne(cmd, q, p, parameters, absence.ID)
+	return s.explainOne(cmd, q, p, parameters, absence.ID, full)
 }
 
-// explainOne writes where a result stood after every step, and the arithmetic of
-// its score.
+// explainOne writes the rank of a result after every step and why it has its score; full
+// writes the arithmetic too.
 func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profile, parameters map[string]string,
-	id sheaf.ID) error {
+	id sheaf.ID, full bool) error {
 	result, err := s.searcher().Search(cmd.Context(), q, p,
 		search.Options{Parameters: parameters, Explain: true, Trace: true})
 	if err != nil {
@@ -312,7 +354,10 @@ func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profi
 	for i := range result.Hits {
 		if h := &result.Hits[i]; h.ID == id && h.Explanation != nil {
 			fmt.Fprintln(s.stdout)
-			printExplanation(s.stdout, s.out, *h.Explanation, 2)
+			s.printSummary(s.summary(h, q), 2)
+			if full {
+				printExplanation(s.stdout, s.out, *h.Explanation, 2)
+			}
 		}
 	}
 	return nil

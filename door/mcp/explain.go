@@ -37,6 +37,7 @@ type explained struct {
 	ID         sheaf.ID `json:"id" jsonschema:"the identifier"`
 	Breadcrumb string   `json:"breadcrumb" jsonschema:"the titles from the document down"`
 	Score      float64  `json:"score" jsonschema:"the score"`
+	Summary    string   `json:"summary" jsonschema:"why it has its score, each part in percent"`
 	Arithmetic string   `json:"arithmetic" jsonschema:"one line a part: its value, its meaning, and how the parts below make it up"`
 }
 
@@ -122,6 +123,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 	}
 	for _, e := range out.Results {
 		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shown(out.Collection, e.ID))
+		w.line("%s", oneLine(e.Summary))
 		w.line("%s", e.Arithmetic)
 	}
 	if out.Truncated {
@@ -147,6 +149,7 @@ func (o *explainOut) explain(hits []collection.Result, budget float64) {
 			var w textWriter
 			w.tree(hit.Explanation, 0, most)
 			one := explained{Rank: hit.Rank, ID: nameOf(hit), Breadcrumb: hit.Breadcrumb, Score: hit.Score,
+				Summary:    sheaf.SummaryText(hit.Summary),
 				Arithmetic: w.String()}
 			price := size(&one) + longer(o.Collection, one.ID)
 			if used+price > budget {

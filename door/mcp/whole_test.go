@@ -426,7 +426,7 @@ func TestExplainWithinABudget(t *testing.T) {
 		Tokens    int
 	}
 	lines := 0
-	for _, budget := range []int{200, 500, 8000} {
+	for _, budget := range []int{300, 600, 8000} {
 		text := call(t, s, "explain", map[string]any{"query": "undo commit", "limit": 2, "budget": budget}, &out)
 		if len(out.Results) != 2 || out.Tokens > budget || out.Truncated != (budget < 8000) ||
 			out.Truncated != strings.Contains(text, " of …\n") {

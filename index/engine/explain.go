@@ -10,7 +10,18 @@ import (
 )
 
 // reasons are the parts of the scores of one chunk by field.
-type reasons struct{ byField [][]sheaf.Explanation }
+type reasons struct {
+	byField [][]sheaf.Explanation
+	plan    *plan
+}
+
+// field is the name of field f, "" where all fields count as one.
+func (r *reasons) field(f int) string {
+	if r.plan.words.Combine == CombineBM25F {
+		return ""
+	}
+	return r.plan.fields[f].name
+}
 
 // Explain says, for each chunk, how the score came about that Search gives it;
 // nil for chunks that the request does not find.
@@ -69,7 +80,8 @@ func (s *Snapshot) explainVector(ctx context.Context, req *Vector, view int, ord
 		return nil, err
 	}
 	return &sheaf.Explanation{Label: fmt.Sprintf("similarity of passage %d of %s", near[0].Passage, req.Field),
-		Value: near[0].Score}, nil
+		Value: near[0].Score, Kind: sheaf.KindSimilarity, Details: map[string]sheaf.Value{
+			"field": sheaf.TextValue(req.Field), "passage": sheaf.NumberValue(float64(near[0].Passage))}}, nil
 }
 
 // explain explains the score of one chunk of a view; nil when it does not match.
@@ -84,7 +96,7 @@ func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	}
 	s := scores{byField: make([]float64, len(p.fields))}
 	root.score(&s)
-	why := reasons{byField: make([][]sheaf.Explanation, len(p.fields))}
+	why := reasons{make([][]sheaf.Explanation, len(p.fields)), p}
 	root.explain(&why)
 	var parts []sheaf.Explanation
 	for f, m := range p.fields {
@@ -136,41 +148,62 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 				kept = fmt.Sprintf(", kept as %d", n)
 			}
 			label := fmt.Sprintf("%q in %s", t.key, c.model.name)
-			why.byField[c.field] = append(why.byField[c.field], explainTerm(label, []sheaf.Explanation{
+			e := explainTerm(label, []sheaf.Explanation{
 				number("boost", t.repeats()*t.factor), number("weight of "+c.model.name, c.model.weight)}, idf,
-				float64(c.cursor.Frequency()), p.norm(c.model, length),
-				fmt.Sprintf("norm of %d terms%s, %.4g on average", length, kept, c.model.average)))
+				number("frequency", float64(c.cursor.Frequency())), p.norm(c.model, length),
+				fmt.Sprintf("norm of %d terms%s, %.4g on average", length, kept, c.model.average))
+			e.Details = termDetails(t, c.model.name, c.model.weight)
+			why.byField[c.field] = append(why.byField[c.field], e)
 		}
 		return
 	}
 	for i := 0; i < len(clauses); {
-		frequency, first := 0.0, i
+		frequency, first := number("frequency", 0), i
 		for ; i < len(clauses) && clauses[i].term == clauses[first].term; i++ {
 			if c := &clauses[i]; c.ordinal == ordinal {
-				frequency += c.model.weight * float64(c.cursor.Frequency())
+				addOccurrences(&frequency, c.model, float64(c.cursor.Frequency()))
 			}
 		}
-		if frequency > 0 {
+		if frequency.Value > 0 {
 			t := terms[clauses[first].term]
-			why.byField[0] = append(why.byField[0], explainTerm(fmt.Sprintf("%q", t.key),
-				[]sheaf.Explanation{number("boost", t.repeats()*t.factor)}, t.idf[0],
-				frequency, u.norm(ordinal), "norm of the weighted length"))
+			e := explainTerm(fmt.Sprintf("%q", t.key), []sheaf.Explanation{number("boost", t.repeats()*t.factor)},
+				t.idf[0], frequency, u.norm(ordinal), "norm of the weighted length")
+			e.Details = termDetails(t, "", 1)
+			why.byField[0] = append(why.byField[0], e)
 		}
 	}
 }
 
+func termDetails(t *planTerm, field string, weight float64) map[string]sheaf.Value {
+	return map[string]sheaf.Value{"term": sheaf.TextValue(string(t.key)), "field": sheaf.TextValue(field),
+		"weight": sheaf.NumberValue(weight)}
+}
+
+// addOccurrences adds how often a term is in one of the fields that count as one text.
+func addOccurrences(frequency *sheaf.Explanation, field *model, count float64) {
+	e := number("in "+field.name, field.weight*count)
+	if field.weight != 1 {
+		e.Label += fmt.Sprintf(", weight %g", field.weight)
+	}
+	e.Kind, e.Details = sheaf.KindOccurs, map[string]sheaf.Value{"field": sheaf.TextValue(field.name)}
+	frequency.Value += e.Value
+	frequency.Combine, frequency.Parts = sheaf.CombineSum, append(frequency.Parts, e)
+}
+
 func explainTerm(
-	label string, factors []sheaf.Explanation, idf, frequency, norm float64, normLabel string,
+	label string, factors []sheaf.Explanation, idf float64, frequency sheaf.Explanation, norm float64, normLabel string,
 ) sheaf.Explanation {
-	saturation := combined("saturation", bm25.Saturation(frequency, norm), sheaf.CombineQuotient,
-		number("frequency", frequency), combined("frequency and norm", frequency+norm, sheaf.CombineSum,
-			number("frequency", frequency), number(normLabel, norm)))
+	f := frequency.Value
+	saturation := combined("saturation", bm25.Saturation(f, norm), sheaf.CombineQuotient, frequency,
+		combined("frequency and norm", f+norm, sheaf.CombineSum, number("frequency", f), number(normLabel, norm)))
 	bare := combined("BM25", idf*saturation.Value, sheaf.CombineProduct, number("idf", idf), saturation)
 	value := 1.0
 	for _, f := range factors {
 		value *= f.Value
 	}
-	return combined(label, value*bare.Value, sheaf.CombineProduct, append(factors, bare)...)
+	e := combined(label, value*bare.Value, sheaf.CombineProduct, append(factors, bare)...)
+	e.Kind = sheaf.KindTerm
+	return e
 }
 
 func number(label string, value float64) sheaf.Explanation {
@@ -225,7 +258,9 @@ func (n *boolNode) explain(why *reasons) {
 func (n *expandNode) explain(why *reasons) {
 	for f, best := range n.best {
 		if best != nil && best[n.at] > 0 {
-			why.byField[f] = append(why.byField[f], number("best of the terms that are alike", best[n.at]))
+			e := number("best of the terms that are alike", best[n.at])
+			e.Kind, e.Details = sheaf.KindTerm, map[string]sheaf.Value{"field": sheaf.TextValue(why.field(f))}
+			why.byField[f] = append(why.byField[f], e)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      128870,
-	"lines of tests in Go":                                           81830,
+	"lines of Go without tests":                                      130370,
+	"lines of tests in Go":                                           82430,
 	"lines over 120 columns":                                         162,
 	"lines of tests over 120 columns":                                149,
 	"structs with more than 12 fields (not JSON, Options or engine)": 25,

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -29,7 +30,7 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *sto
 	out := map[sheaf.ID]*sheaf.Explanation{}
 	for _, h := range found {
 		out[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage),
-			Value: h.Score}
+			Value: h.Score, Kind: sheaf.KindSimilarity}
 	}
 	return out, err
 }
@@ -67,11 +68,15 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store
 		if term == "" {
 			continue // a row that only says that the chunk matches
 		}
-		label := fmt.Sprintf("%q", strings.TrimPrefix(term, storekit.FormMark))
+		term, field := strings.TrimPrefix(term, storekit.FormMark), ""
+		label := strconv.Quote(term)
 		if w.req.Combine != store.CombineBM25F {
-			label += " in " + w.plan.Fields[f].Name
+			field = w.plan.Fields[f].Name
+			label += " in " + field
 		}
-		parts[sheaf.ID(id)][f] = append(parts[sheaf.ID(id)][f], sheaf.Explanation{Label: label, Value: score})
+		parts[sheaf.ID(id)][f] = append(parts[sheaf.ID(id)][f], sheaf.Explanation{Label: label, Value: score,
+			Kind: sheaf.KindTerm, Details: map[string]sheaf.Value{"term": sheaf.TextValue(term),
+				"field": sheaf.TextValue(field)}})
 	}
 	out := map[sheaf.ID]*sheaf.Explanation{}
 	for id, fields := range parts {

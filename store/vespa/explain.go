@@ -40,7 +40,7 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 		score(h, fields)
 		if req.Vector != nil {
 			parts[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage),
-				Value: h.Score}
+				Value: h.Score, Kind: sheaf.KindSimilarity}
 			return
 		}
 		by := 1.0
@@ -70,8 +70,8 @@ func explanation(req *store.TextRequest, sent object, fields hitFields, by float
 			continue
 		}
 		root.Parts = append(root.Parts, sheaf.Explanation{Label: name, Value: weight * bm25 * by,
-			Combine: sheaf.CombineProduct,
-			Parts:   []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
+			Kind: sheaf.KindTerm, Details: map[string]sheaf.Value{"field": sheaf.TextValue(name)}, Combine: sheaf.CombineProduct,
+			Parts: []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
 		if last := len(root.Parts) - 1; best < 0 || root.Parts[last].Value > root.Parts[best].Value {
 			best = last
 		}

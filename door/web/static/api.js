@@ -201,11 +201,14 @@ export function editorAddress(file, line) {
   return pattern.replaceAll("{path}", path).replaceAll("{line}", String(line));
 }
 
+/** A share of a score in percent, as the command writes it. */
+const percent = (share) => (Math.abs(share) < 0.005 ? "below 1 %" : `${Math.round(100 * share)} %`);
+
 /**
- * The tree of an explanation, as nested lists that fold. From the top as much is open as one looks over;
+ * The summary and the tree of an explanation, as nested lists that fold. From the top as much is open as one looks over;
  * where it takes the place of another one, what is open there.
  */
-export function arithmetic(explanation, old) {
+export function arithmetic(explanation, old, summary = []) {
   const open = new Set(), queue = [explanation];
   let left = 16; // lines
   for (const e of queue) { // which grows
@@ -224,7 +227,7 @@ export function arithmetic(explanation, old) {
   };
   const tree = make("ul", {}, part(explanation, "0"));
   const all = (to) => { for (const d of tree.querySelectorAll("details")) d.open = to; };
-  return make("div", { class: "why" }, tree, open.size < tree.querySelectorAll("details").length && make("button", { type: "button", class: "chip", onclick: (e) => {
+  return make("div", { class: "why" }, summary.length > 0 && make("p", {}, summary.map((r) => `${r.text} (${percent(r.share)})`).join("; ")), tree, open.size < tree.querySelectorAll("details").length && make("button", { type: "button", class: "chip", onclick: (e) => {
     all(e.target.textContent === "unfold all");
     e.target.textContent = e.target.textContent === "unfold all" ? "fold all" : "unfold all";
   } }, "unfold all"));

@@ -450,7 +450,7 @@ function detail(lab, id = lit, columns = null, answer = having(lab, id)) {
     // The arithmetic was asked for later than what is drawn.
     const changed = !now ? "The index has changed since this was drawn: it is no longer among the results."
       : Math.abs(now.score - result.score) > 1e-9 * Math.abs(result.score) ? `The score has changed since this was drawn, from ${score(result.score)} to ${score(now.score)}:` : "";
-    sums.replaceChildren(...[changed && make("p", {}, changed), now?.explanation && arithmetic(now.explanation, old)].filter(Boolean));
+    sums.replaceChildren(...[changed && make("p", {}, changed), now?.explanation && arithmetic(now.explanation, old, now.summary)].filter(Boolean));
   }).catch((e) => {
     if (e.name === "AbortError" || !table.isConnected) return;
     page.notes([telling(e)]);

@@ -143,7 +143,7 @@ async function why(item, r, s, signal) {
     const explained = await get("/v1/search", { ...asked(s), limit: shownOf(s), explain: true }, signal);
     if (item.querySelector(".why")) return; // another click was answered before
     const found = explained.results.find((x) => x.id === r.id);
-    if (found?.explanation) item.append(arithmetic(found.explanation));
+    if (found?.explanation) item.append(arithmetic(found.explanation, null, found.summary));
     item.querySelector("button.score").setAttribute("aria-expanded", "true");
     page.notes(told(answer)); // in place of a fault that is over
   } catch (e) {

@@ -1,0 +1,368 @@
+package sheaf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Reason is one part of why a result has its score.
+type Reason struct {
+	Text  string  `json:"text" doc:"What speaks for the result, in a few words."`
+	Share float64 `json:"share" doc:"Its part of the score; 0.41 is 41 %. Below 0 it lowers the score."`
+}
+
+// String is the text with the share in percent.
+func (r Reason) String() string {
+	percent := math.Round(100 * r.Share)
+	if percent == 0 {
+		return r.Text + " (below 1 %)"
+	}
+	return fmt.Sprintf("%s (%.0f %%)", r.Text, percent)
+}
+
+// maxReasons bounds the reasons of a summary. What is left is one more, "other reasons".
+const maxReasons = 6
+
+// leastShare is the smallest share that a summary names.
+const leastShare = 0.03
+
+// Summary says in a few words why the score is what it is, the largest share first. It
+// follows every number of the tree down to what Kind names: terms, similarity, names,
+// links. word returns the word of the query for a term; nil shows the term.
+func (e *Explanation) Summary(word func(term string) string) []Reason {
+	s := summary{groups: map[string]*reasonGroup{}, word: word}
+	s.walk(e, 1)
+	slices.SortStableFunc(s.order, func(a, b *reasonGroup) int {
+		return cmp.Compare(math.Abs(b.share), math.Abs(a.share))
+	})
+	var out []Reason
+	rest := 0.0
+	for _, g := range s.order {
+		if len(out) > 0 && (len(out) == maxReasons || math.Abs(g.share) < leastShare) {
+			rest += g.share
+			continue
+		}
+		out = append(out, Reason{g.text(), g.share})
+	}
+	if math.Abs(rest) >= 0.005 {
+		out = append(out, Reason{"other reasons", rest})
+	}
+	return out
+}
+
+// SummaryText joins reasons to one line.
+func SummaryText(reasons []Reason) string {
+	texts := make([]string, len(reasons))
+	for i, r := range reasons {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// summary collects reasons. Those that say the same of different parts are one group.
+type summary struct {
+	groups map[string]*reasonGroup
+	order  []*reasonGroup
+	word   func(term string) string
+}
+
+type reasonGroup struct {
+	share float64
+	// before is the text; words, if there are any, follow it after a colon.
+	before string
+	words  []weighedWord
+	// best and count are of similarities.
+	best  float64
+	count int
+}
+
+type weighedWord struct {
+	word  string
+	share float64
+}
+
+func (g *reasonGroup) text() string {
+	if g.count > 0 {
+		return similarityText(g.count, g.best)
+	}
+	if len(g.words) == 0 {
+		return g.before
+	}
+	slices.SortStableFunc(g.words, func(a, b weighedWord) int { return cmp.Compare(b.share, a.share) })
+	words := make([]string, len(g.words))
+	for i, w := range g.words {
+		words[i] = w.word
+	}
+	return g.before + ": " + strings.Join(words, ", ")
+}
+
+func similarityText(count int, best float64) string {
+	near := "close"
+	if best < 0.4 {
+		near = "somewhat close"
+	}
+	if count > 1 {
+		return fmt.Sprintf("%d passages are %s in meaning, the best %.2f", count, near, best)
+	}
+	return fmt.Sprintf("the passage is %s in meaning, %.2f", near, best)
+}
+
+func (s *summary) group(text string, share float64) *reasonGroup {
+	g := s.groups[text]
+	if g == nil {
+		g = &reasonGroup{before: text}
+		s.groups[text] = g
+		s.order = append(s.order, g)
+	}
+	g.share += share
+	return g
+}
+
+// isFactor says which kinds multiply the score of what is below them.
+func isFactor(kind string) bool {
+	switch kind {
+	case KindFolder, KindGraph, KindRecency, KindLevel, KindProperty:
+		return true
+	}
+	return false
+}
+
+// isReason says which kinds are a reason by themselves.
+func isReason(kind string) bool {
+	switch kind {
+	case KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder, KindRerank, KindRepetition:
+		return true
+	}
+	return isFactor(kind)
+}
+
+// speaks reports whether e or a part of it is a reason. Weights and constants are not.
+func speaks(e *Explanation) bool {
+	if isReason(e.Kind) || e.Kind == KindLeg {
+		return true
+	}
+	return slices.ContainsFunc(e.Parts, func(p Explanation) bool { return speaks(&p) })
+}
+
+// walk adds the reasons of e, which has this share of the score.
+func (s *summary) walk(e *Explanation, share float64) {
+	if isReason(e.Kind) {
+		s.add(e, share)
+		return
+	}
+	var parts []*Explanation
+	for i := range e.Parts {
+		if speaks(&e.Parts[i]) {
+			parts = append(parts, &e.Parts[i])
+		}
+	}
+	switch {
+	case e.Kind == KindLeg && (len(parts) == 0 || e.Details["by"].Text == "vector"):
+		s.add(e, share)
+	case len(parts) == 0:
+		s.group(e.Label, share)
+	case e.Combine == CombineProduct || e.Combine == CombineQuotient:
+		s.product(parts, share)
+	case e.Combine == CombineMax:
+		s.walk(slices.MaxFunc(parts, byValue), share)
+	case e.Combine == CombineMin:
+		s.walk(slices.MinFunc(parts, byValue), share)
+	default:
+		s.sum(e.Combine, parts, share)
+	}
+}
+
+func byValue(a, b *Explanation) int { return cmp.Compare(a.Value, b.Value) }
+
+// sum gives every part its share by value.
+func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
+	values := make([]float64, len(parts))
+	total, size := 0.0, 0.0
+	for i, p := range parts {
+		v := p.Value
+		switch {
+		case how == CombineRSS:
+			v = SignedSquare(v)
+		case how == CombineDifference && i > 0:
+			v = -v
+		}
+		values[i] = v
+		total += v
+		size += math.Abs(v)
+	}
+	for i, p := range parts {
+		switch {
+		case len(parts) == 1:
+			s.walk(p, share)
+		case math.Abs(total) >= size/2 && total != 0:
+			s.walk(p, share*values[i]/total)
+		case size > 0:
+			s.walk(p, share*values[i]/size)
+		default:
+			s.walk(p, share/float64(len(parts)))
+		}
+	}
+}
+
+// product gives factors what they add to the score or take from it. The other parts share
+// the rest.
+func (s *summary) product(parts []*Explanation, share float64) {
+	var rest []*Explanation
+	for _, p := range parts {
+		switch {
+		case !isFactor(p.Kind) || p.Value <= 0:
+			rest = append(rest, p)
+		case p.Value >= 1:
+			s.add(p, share*(1-1/p.Value))
+			share /= p.Value
+		default:
+			s.add(p, share*(p.Value-1))
+		}
+	}
+	for _, p := range rest {
+		s.walk(p, share/float64(len(rest)))
+	}
+}
+
+// add adds one reason.
+func (s *summary) add(e *Explanation, share float64) {
+	text := func(name string) string { return e.Details[name].Text }
+	switch e.Kind {
+	case KindTerm:
+		s.term(e, share)
+	case KindSimilarity:
+		s.similarity(e.Value, share)
+	case KindLeg:
+		if text("by") == "vector" {
+			s.similarity(e.Value, share)
+			return
+		}
+		s.group(fmt.Sprintf("place %.0f by %s", e.Details["rank"].Number, text("branch")), share)
+	case KindName:
+		s.group(fmt.Sprintf("the query names the %s %q", text("of"), text("name")), share)
+	case KindEqual:
+		s.group("the query equals the "+text("of"), share)
+	case KindPairs:
+		s.group("words side by side: "+text("pairs"), share)
+	case KindFolder:
+		s.group(fmt.Sprintf("%.0f of %.0f documents of the folder %q are found", e.Details["documents"].Number,
+			e.Details["of"].Number, text("folder")), share)
+	case KindGraph:
+		s.group(linksText(e), share)
+	case KindRecency:
+		if date := text("date"); date != "" {
+			s.group("its date is "+date, share)
+			return
+		}
+		s.group("it has no date", share)
+	case KindLevel:
+		s.group(fmt.Sprintf("a heading of level %.0f", e.Details["level"].Number), share)
+	case KindProperty:
+		s.group(fmt.Sprintf("the property %s is %s", text("name"),
+			strconv.FormatFloat(e.Details["number"].Number, 'g', -1, 64)), share)
+	case KindPinned:
+		s.group("it is pinned", share)
+	case KindInOrder:
+		s.group("moved into the order of its document", share)
+	case KindRerank:
+		s.group("the reranking model", share)
+	case KindRepetition:
+		s.group("similar to a result above", share)
+	}
+}
+
+func (s *summary) similarity(value, share float64) {
+	g := s.group("similarity", share)
+	g.best = max(value, g.best)
+	g.count++
+}
+
+// term adds a term to the fields that have it. Where all fields count as one text, the
+// number of times in each field says how much it counts.
+func (s *summary) term(e *Explanation, share float64) {
+	term := e.Details["term"].Text
+	if s.word != nil {
+		term = s.word(term)
+	}
+	if field := e.Details["field"].Text; field != "" {
+		s.inField(field, term, share)
+		return
+	}
+	var fields []*Explanation
+	total := 0.0
+	occurrences(e, func(p *Explanation) {
+		fields = append(fields, p)
+		total += p.Value
+	})
+	for _, p := range fields {
+		s.inField(p.Details["field"].Text, term, share*p.Value/total)
+	}
+	if len(fields) == 0 {
+		s.inField("", term, share)
+	}
+}
+
+func occurrences(e *Explanation, visit func(*Explanation)) {
+	if e.Kind == KindOccurs {
+		visit(e)
+	}
+	for i := range e.Parts {
+		occurrences(&e.Parts[i], visit)
+	}
+}
+
+func (s *summary) inField(field, term string, share float64) {
+	g := s.group(fieldText(field), share)
+	if term == "" {
+		return
+	}
+	for i := range g.words {
+		if g.words[i].word == term {
+			g.words[i].share += share
+			return
+		}
+	}
+	g.words = append(g.words, weighedWord{term, share})
+}
+
+func fieldText(field string) string {
+	switch field {
+	case "":
+		return "matching words"
+	case "hierarchy":
+		return "in the headings above"
+	case "aliases":
+		return "in an alias"
+	case "tags":
+		return "in a tag"
+	case "properties":
+		return "in a property"
+	case "body":
+		return "in the text"
+	}
+	return "in the " + field
+}
+
+func linksText(e *Explanation) string {
+	var texts []string
+	for _, c := range []struct{ detail, one, more string }{
+		{"backlinks", "another result links to it", "%.0f other results link to it"},
+		{"co_citations", "cited together with another result", "cited together with %.0f other results"},
+		{"shared_tags", "shares tags with another result", "shares tags with %.0f other results"},
+	} {
+		switch n := e.Details[c.detail].Number; {
+		case n == 1:
+			texts = append(texts, c.one)
+		case n > 1:
+			texts = append(texts, fmt.Sprintf(c.more, n))
+		}
+	}
+	if len(texts) == 0 {
+		return "links"
+	}
+	return strings.Join(texts, ", ")
+}

@@ -88,13 +88,8 @@ type multiGetIn struct {
 	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer, the first texts first; 8000 when left out"`
 }
 
-const (
-	// maxIDs bounds how many passages multi_get reads.
-	maxIDs = 50
-	// defaultBudget is that of calls whose answers are as long as documents are:
-	// assistants warn of answers of 10,000 tokens, and refuse longer ones.
-	defaultBudget = 8000
-)
+// maxIDs bounds how many passages multi_get reads.
+const maxIDs = 50
 
 func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResult, *getOut, error) {
 	if len(in.IDs) == 0 || len(in.IDs) > maxIDs {
@@ -163,17 +158,6 @@ const (
 	budgetUsed = "the budget is used up"
 	notThere   = "not found"
 )
-
-// budgetOf is a budget as it is asked for, the usual one for 0.
-func budgetOf(tokens int) (float64, error) {
-	switch {
-	case tokens < 0 || tokens > maxBudget:
-		return 0, sheaf.Invalidf("budget: %d: must be within 1..%d tokens", tokens, maxBudget)
-	case tokens == 0:
-		return defaultBudget, nil
-	}
-	return float64(tokens), nil
-}
 
 // find is what an address names, which may be the URI of a resource: results have both.
 func find(r *collection.Reader, text string) (address.Target, error) {

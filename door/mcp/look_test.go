@@ -24,7 +24,7 @@ func TestFirstLook(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		ended <- f.Watch(ctx, nil)
 	}()
-	if text := call(t, s, "search", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, "id notes:new.md") {
+	if text := call(t, s, "search", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, "1. notes:new.md") {
 		t.Error(text)
 	}
 	stop()

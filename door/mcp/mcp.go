@@ -329,8 +329,8 @@ func advise(err error) error {
 // addTools registers the tools.
 func (s *server) addTools(m *sdk.Server) {
 	add(s, m, "search", "Search documents",
-		"Find the passages that answer a query, best first. Returns ids, heading paths, places and snippets; ask for "+
-			"texts with budget or bodies, or call get.", s.search)
+		"Find the passages that answer a query, best first. Returns ids, confidence and short snippets; ask for texts "+
+			"with budget or bodies, for titles and places with details, or call get.", s.search)
 	add(s, m, "get", "Read a passage",
 		"Read a passage or a document: by id, path, path#heading, path:line (the section that the line is in) or "+
 			"path:line:count (lines).", s.get)

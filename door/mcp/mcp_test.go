@@ -163,7 +163,7 @@ func TestTools(t *testing.T) {
 	}
 
 	var found answer
-	text := call(t, s, "search", map[string]any{"query": "undo commit"}, &found)
+	text := call(t, s, "search", map[string]any{"query": "undo commit", "details": true}, &found)
 	if len(found.Results) == 0 || found.Results[0].ID != "notes:git.md#undo-a-commit" ||
 		!strings.Contains(found.Results[0].Snippet, "move the branch back") {
 		t.Fatalf("search: %+v", found)
@@ -205,8 +205,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestConfidence checks that the structured content has the level of every result, and
-// that the text marks only high ones and says when nothing is likely to answer.
+// TestConfidence checks that both forms have the level of every result. The text with details marks
+// only high ones. The text says when nothing is likely to answer.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		bias       float64
@@ -220,7 +220,12 @@ func TestConfidence(t *testing.T) {
 			Answerable *bool
 			Results    []struct{ Confidence string }
 		}
-		text := call(t, s, "search", map[string]any{"query": "commit zebra giraffe elephant"}, &found)
+		query := map[string]any{"query": "commit zebra giraffe elephant"}
+		if text := call(t, s, "search", query, nil); !strings.Contains(text, "1. notes:git.md#undo-a-commit, "+c.level) {
+			t.Errorf("bias %v: the text without details:\n%s", c.bias, text)
+		}
+		query["details"] = true
+		text := call(t, s, "search", query, &found)
 		if len(found.Results) == 0 || found.Results[0].Confidence != c.level || found.Answerable == nil ||
 			*found.Answerable != c.answerable {
 			t.Errorf("bias %v: %+v", c.bias, found)
@@ -241,7 +246,7 @@ func TestLinks(t *testing.T) {
 		"context": {"text": "How do I undo a commit with git?"},
 	} {
 		for _, wanted := range []bool{false, true} {
-			arguments["links"] = wanted
+			arguments["links"], arguments["details"] = wanted, true
 			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
 			if err != nil || r.IsError {
 				t.Fatalf("%s: %v %+v", tool, err, r)

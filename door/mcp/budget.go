@@ -1,0 +1,248 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/collection"
+)
+
+// Bounds of an answer of search without details, in bytes of both forms together.
+const (
+	shortBytes = 3000
+	shortEach  = 300 // of each result, when there are more than ten
+	shortQuery = 80  // of the query, where the text repeats it
+	minSnippet = 24  // a shorter snippet is left out
+	// shortPrice is what a snippet takes beside its own text, once in each form.
+	shortPrice = len("   > \n") + len(`,"snippet":""`)
+)
+
+// shorten removes the details of an answer, cuts its snippets to what the bounds leave, and returns its text.
+func shorten(out *searchOut, words bool) (text string) {
+	full := *out
+	full.Query = cutAround(full.Query, 0, shortQuery)
+	*out = searchOut{Results: make([]result, len(full.Results)), Answerable: full.Answerable, Total: full.Total,
+		Truncated: full.Truncated, Notes: full.Notes, Notice: full.Notice}
+	for i := range full.Results {
+		r := &full.Results[i]
+		out.Results[i] = result{ID: r.ID, Confidence: r.Confidence}
+		r.match = len(oneLine(r.Snippet[:r.match]))
+		r.Snippet = oneLine(r.Snippet)
+	}
+	bytes := func() int {
+		structured, _ := json.Marshal(out)
+		text = shortText(&full, out, words)
+		return len(text) + len(structured)
+	}
+	limit := max(shortBytes, shortEach*len(out.Results))
+	for width := snippetWidth(full.Results, limit-bytes()); width >= minSnippet; width -= minSnippet / 4 {
+		for i := range full.Results {
+			out.Results[i].Snippet = cutAround(full.Results[i].Snippet, full.Results[i].match, width)
+		}
+		if bytes() <= limit { // letters that JSON escapes take more
+			return text
+		}
+	}
+	for i := range out.Results {
+		out.Results[i].Snippet = ""
+	}
+	return shortText(&full, out, words)
+}
+
+// snippetWidth returns the length of the longest snippet such that all of them fit into so many bytes.
+func snippetWidth(results []result, bytes int) int {
+	width := minSnippet
+	for i := range results {
+		width = max(width, len(results[i].Snippet))
+	}
+	for ; width >= minSnippet; width-- {
+		used := 0
+		for i := range results {
+			used += shortPrice + 2*min(len(results[i].Snippet), width)
+		}
+		if used <= bytes {
+			break
+		}
+	}
+	return width
+}
+
+// shortText returns the text of an answer without details; full has what the first line names.
+func shortText(full, out *searchOut, words bool) string {
+	var w textWriter
+	w.header(full, words)
+	for i := range out.Results {
+		r, sure := &out.Results[i], ""
+		if r.Confidence != "" {
+			sure = ", " + r.Confidence
+		}
+		w.line("%d. %s%s", i+1, shown(full.Collection, r.ID), sure)
+		if r.Snippet != "" {
+			w.line("   > %s", r.Snippet)
+		}
+	}
+	if len(out.Results) > 0 {
+		w.line(dataNotice)
+	}
+	return w.String()
+}
+
+// cutAround returns at most width bytes of a line, with the word at match. It cuts between words where it can.
+func cutAround(text string, match, width int) string {
+	const dots = "…"
+	if len(text) <= width {
+		return text
+	}
+	width -= 2 * len(dots)
+	from := max(0, min(match-width/3, len(text)-width))
+	to := from + width
+	if from > 0 {
+		if space := strings.IndexByte(text[from:match], ' '); space >= 0 {
+			from += space + 1
+		}
+	}
+	if to < len(text) {
+		if space := strings.LastIndexByte(text[from:to], ' '); space > width/2 {
+			to = from + space
+		}
+	}
+	for from < to && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	for to < len(text) && to > from && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	part := text[from:to]
+	if from > 0 {
+		part = dots + part
+	}
+	if to < len(text) {
+		part += dots
+	}
+	return part
+}
+
+// pack makes results of an answer, with as many texts as fit the budget. A
+// passage inside one whose text was given is not given its text again.
+func (s *server) pack(ctx context.Context, r *collection.Reader, in searchIn, a *collection.Answer) (*searchOut,
+	error) {
+	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
+		Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Tokens: in.Budget, Notice: dataNotice}
+	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
+	if s.o.Log != nil && len(a.Failures) > 0 {
+		s.o.Log.Warn("search degraded", "warnings", strings.Join(a.Failures, "; "))
+	}
+	if len(a.Results) == 0 {
+		note, err := nothingHere(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		out.Notes = append(out.Notes, note...)
+	}
+	used, most := size(out), math.Inf(1)
+	if in.Budget > 0 {
+		most = float64(in.Budget)
+	}
+	sizeOf := func(one *result) float64 {
+		price := size(one) + longer(out.Collection, one.ID)
+		if in.Links {
+			price += size(linkOf(one))
+		}
+		return price
+	}
+	given := map[sheaf.ID]bool{}
+	for i := range a.Results {
+		hit := &a.Results[i]
+		name := nameOf(hit)
+		one := result{Rank: hit.Rank, ID: name, URI: uri(out.Collection, name), Breadcrumb: hit.Breadcrumb,
+			Path: sheaf.PathText(hit.Path), Line: hit.Line, Block: hit.Block,
+			Score: &hit.Score, Confidence: string(hit.Level), Tags: hit.Tags[:min(len(hit.Tags), maxTags)],
+			Snippet: hit.Snippet}
+		if len(hit.Matches) > 0 {
+			one.match = hit.Matches[0].Start
+		}
+		if in.Budget > 0 {
+			part, err := named(ctx, r, name)
+			if err == nil && !given[part.ID] {
+				full := one
+				full.Text, full.Snippet, full.Line, full.Block = part.Text, "", part.Line, ""
+				if !tooLong(full.Text, most-used) && used+sizeOf(&full) <= most {
+					one = full
+					given[part.ID] = true
+				} else {
+					out.Truncated = true
+				}
+			}
+		}
+		price := sizeOf(&one)
+		if used+price > most {
+			out.Truncated = true
+			break
+		}
+		used += price
+		out.Results = append(out.Results, one)
+	}
+	out.Tokens = int(used)
+	return out, nil
+}
+
+// budgetOf is a budget as it is asked for, the usual one for 0.
+func budgetOf(tokens int) (float64, error) {
+	switch {
+	case tokens < 0 || tokens > maxBudget:
+		return 0, sheaf.Invalidf("budget: %d: must be within 1..%d tokens", tokens, maxBudget)
+	case tokens == 0:
+		return defaultBudget, nil
+	}
+	return float64(tokens), nil
+}
+
+// Budgets, in tokens.
+const (
+	maxBudget = 1_000_000
+	// defaultBudget is the budget of answers that have whole texts: assistants warn of answers of
+	// 10,000 tokens, and refuse longer ones.
+	defaultBudget = 8000
+)
+
+// size is about how many tokens a part of an answer takes in it, with the comma behind it.
+func size(part any) float64 {
+	var text strings.Builder
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false) // who decodes an answer shows a model no escapes of <, > and &
+	if err := to.Encode(part); err != nil {
+		return math.Inf(1)
+	}
+	return Tokens(text.String() + ",")
+}
+
+// tooLong reports whether a text takes more tokens than are left, by its length alone: no
+// token has more bytes than four letters, or one character of those that have most.
+func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
+
+// Tokens estimates how many tokens a text takes in a language model.
+func Tokens(text string) float64 {
+	used := 0.0
+	for _, r := range text {
+		used += tokensOf(r)
+	}
+	return math.Ceil(used)
+}
+
+// tokensOf is about what share of a token a character is, as tokenizers of language models have
+// it in English: digits and signs make tables and code longer than prose. In other scripts
+// words have more tokens, so that characters count fully.
+func tokensOf(r rune) float64 {
+	switch {
+	case r >= utf8.RuneSelf:
+		return 1
+	case unicode.IsLetter(r) || unicode.IsSpace(r):
+		return 1.0 / 4
+	}
+	return 2.0 / 3
+}

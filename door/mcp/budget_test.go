@@ -1,0 +1,112 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+)
+
+// exampleNotes are the notes of examples/notes.
+func exampleNotes(t *testing.T) map[string]string {
+	t.Helper()
+	out, root := map[string]string{}, filepath.Join("..", "..", "examples", "notes")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(root, path)
+		out[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestAnswersAreShort: ten results take at most 3 kB in both forms together, and each form names all of them.
+func TestAnswersAreShort(t *testing.T) {
+	long := map[string]string{}
+	for i := range 12 {
+		name := fmt.Sprintf("Projects/2024/A <long> name of a note & its number %d.md", i)
+		long[name] = "# Walrus\n\n" + strings.Repeat("Ein Морж \"walrus\" & <b>größer</b> als 海象. ", 20)
+	}
+	for _, c := range []struct {
+		notes     map[string]string
+		queries   []string
+		undersize int
+	}{
+		{exampleNotes(t), []string{"how do I undo a commit", "plants that need water", "what to pack", "bread"}, 2000},
+		{long, []string{"walrus"}, 1500},
+	} {
+		s := connectOver(t, collectiontest.Open(t, c.notes, nil), access.Unrestricted())
+		for _, query := range c.queries {
+			ask := &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": query}}
+			r, err := s.CallTool(t.Context(), ask)
+			if err != nil || r.IsError {
+				t.Fatal(query, err, r)
+			}
+			structured, err := json.Marshal(r.StructuredContent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out struct {
+				Results []struct{ ID, Snippet string }
+			}
+			if err := json.Unmarshal(structured, &out); err != nil || len(out.Results) != 10 {
+				t.Fatalf("%q: %d results, %v", query, len(out.Results), err)
+			}
+			text, snippets := textOf(r), 0
+			if n := len(text) + len(structured); n > 3000 || n < c.undersize {
+				t.Errorf("%q: %d bytes of text, %d of JSON\n%s%s", query, len(text), len(structured), text, structured)
+			}
+			for _, one := range out.Results {
+				if !strings.Contains(text, one.Snippet) || !utf8.ValidString(one.Snippet) {
+					t.Errorf("%q: the text lacks %q", query, one.Snippet)
+				}
+				if one.Snippet != "" {
+					snippets++
+				}
+			}
+			if snippets < 9 {
+				t.Errorf("%q: %d snippets\n%s", query, snippets, text)
+			}
+		}
+	}
+}
+
+// BenchmarkSearchTool asks a server with 10,000 notes, whose answers are in the cache and are not.
+func BenchmarkSearchTool(b *testing.B) {
+	notes := map[string]string{}
+	for i := range 10_000 {
+		notes[fmt.Sprintf("folder %d/note %d.md", i%100, i)] = fmt.Sprintf(
+			"# Note %d\n\nThe harbor number %d has a lighthouse and %d boats.\n", i, i%997, i%31)
+	}
+	s := connectOver(b, collectiontest.Open(b, notes, nil), access.Unrestricted())
+	for _, asked := range []string{"again", "new"} {
+		b.Run(asked, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				query := "harbor boats"
+				if asked == "new" {
+					query = fmt.Sprintf("harbor %d boats %d", i%997, time.Now().UnixNano())
+				}
+				ask := &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": query}}
+				if _, err := s.CallTool(b.Context(), ask); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

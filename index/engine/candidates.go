@@ -3,35 +3,28 @@ package engine
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"sheaf"
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
 )
 
-// allow computes, for each view, the chunks that a request lets through; nil
-// stands for all of them.
-func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
-	return s.allowIn(&req, &withinSets{})
-}
-
-// allowIn is allow in the memory of within, as far as it is enough.
-func (s *Snapshot) allowIn(req *Request, within *withinSets) ([]segment.Bitset, error) {
+// allow computes, in m, the chunks of each view that a request lets through; nil stands for
+// all of them.
+func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error) {
 	if req.Within == nil {
-		return s.among(req.Filter, nil, within)
+		return s.among(req.Filter, nil, m)
 	}
-	if err := within.add(s, req); err != nil {
+	if err := m.candidates.add(s, req); err != nil {
 		return nil, err
 	}
-	return s.among(req.Filter, within.sets, within)
+	return s.among(req.Filter, m.candidates.sets, m)
 }
 
 // among are the chunks of each view that a filter lets through and that are not
 // deleted, among those of within, nil for all of them, which becomes part of the answer
-// when there is no filter; nil stands for all. They lie in room, until that is released, and
-// are not to be changed.
-func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, room *withinSets) ([]segment.Bitset, error) {
+// when there is no filter; nil stands for all. The answer is in m and must not be changed.
+func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryMemory) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
 		var err error
@@ -42,7 +35,7 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, room *wit
 			return let.sets, nil
 		}
 	}
-	allowed := slices.Grow(room.allowed[:0], len(s.views))
+	allowed := slices.Grow(m.candidates.allowed[:0], len(s.views))
 	for i, v := range s.views {
 		var set segment.Bitset
 		switch {
@@ -58,7 +51,7 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, room *wit
 		}
 		allowed = append(allowed, set)
 	}
-	room.allowed = allowed
+	m.candidates.allowed = allowed
 	return allowed, nil
 }
 
@@ -85,9 +78,8 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 	return nil
 }
 
-// withinSets are the chunks that a request is bounded to, for each view, in memory that
-// serves again. Who has one may use its sets until release; others may take chunks out
-// of them, and add none.
+// withinSets are the chunks that a request is bounded to, for each view. Others may take chunks
+// out of the sets, and add none.
 type withinSets struct {
 	sets []segment.Bitset
 	room []segment.Bitset // as many bits as there are, all of them 0 but those of added
@@ -106,12 +98,8 @@ type setWord struct {
 // mostSetWords is how much is remembered of what to clear; for more all is cleared.
 const mostSetWords = 1 << 14
 
-var withinPool = sync.Pool{New: func() any { return &withinSets{} }}
-
-func newWithin() *withinSets { return withinPool.Get().(*withinSets) }
-
-// release gives the sets back.
-func (w *withinSets) release() {
+// reset empties the sets.
+func (w *withinSets) reset() {
 	if len(w.added) > mostSetWords {
 		for _, set := range w.sets {
 			clear(set)
@@ -123,7 +111,6 @@ func (w *withinSets) release() {
 	}
 	clear(w.allowed) // sets that others have too
 	w.sets, w.added, w.allowed = w.sets[:0], w.added[:0], w.allowed[:0]
-	withinPool.Put(w)
 }
 
 // begin makes empty sets for the views of a snapshot.
@@ -160,26 +147,27 @@ func (w *withinSets) add(s *Snapshot, req *Request) error {
 	return nil
 }
 
-// plan resolves a request by words.
-func (s *Snapshot) plan(req Request) (*plan, error) {
-	allowed, err := s.allow(req)
+// planOf resolves a request by words in m.
+func (s *Snapshot) planOf(req *Request, m *queryMemory) (*plan, error) {
+	allowed, err := s.allow(req, m)
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(s, &req, s.analyzer(), allowed)
+	return newPlan(s, req, allowed, m)
 }
 
 // matching are, for each view, those of allowed that match the words of a request by
 // vector, all of them where it has no words.
-func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset) ([]segment.Bitset, error) {
+func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset, m *queryMemory) (
+	[]segment.Bitset, error,
+) {
 	if req.Words == nil {
 		return allowed, nil
 	}
-	p, err := newPlan(s, req, s.analyzer(), allowed)
+	p, err := newPlan(s, req, allowed, m)
 	if err != nil {
 		return nil, err
 	}
-	defer p.release()
 	return p.matched(ctx)
 }
 

@@ -24,7 +24,7 @@ type collector struct {
 	fault error
 }
 
-// collected is a collector with its memory, which others use again.
+// collected is a collector with its memory.
 type collected struct {
 	collector collector
 	heap      []found
@@ -32,31 +32,27 @@ type collected struct {
 	a, b      []byte
 }
 
-var collectedPool = sync.Pool{New: func() any { return &collected{} }}
-
 // mostCollected is how many hits there is room for in what is kept for another search.
 const mostCollected = 1 << 12
 
-func newCollector(s *Snapshot, limit int) *collector {
-	room := collectedPool.Get().(*collected)
-	c := &room.collector
-	*c = collector{views: s.views, places: s.places, limit: limit, collected: room}
+// start returns an empty collector.
+func (m *collected) start(s *Snapshot, limit int) *collector {
+	c := &m.collector
+	*c = collector{views: s.views, places: s.places, limit: limit, collected: m}
 	c.heap, c.promised = c.heap[:0], c.promised[:0]
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
 }
 
-// release gives the memory back; the collector must not be used after that.
-func (c *collector) release() {
-	if cap(c.heap) > mostCollected {
-		c.heap = nil
+// reset ends the use of the collector and drops large memory.
+func (m *collected) reset() {
+	if cap(m.heap) > mostCollected {
+		m.heap = nil
 	}
-	if cap(c.promised) > mostCollected {
-		c.promised = nil
+	if cap(m.promised) > mostCollected {
+		m.promised = nil
 	}
-	room := c.collected
-	*c = collector{}
-	collectedPool.Put(room)
+	m.collector = collector{}
 }
 
 // found is a hit before its identifier is read.

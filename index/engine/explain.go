@@ -27,16 +27,18 @@ func (r *reasons) field(f int) string {
 // nil for chunks that the request does not find.
 func (s *Snapshot) Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	out := make([]*sheaf.Explanation, len(ids))
-	allowed, err := s.allow(req)
+	m := takeMemory()
+	defer m.release()
+	allowed, err := s.allow(&req, m)
 	if err == nil && req.Vector != nil {
-		allowed, err = s.matching(ctx, &req, allowed)
+		allowed, err = s.matching(ctx, &req, allowed, m)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var p *plan
 	if req.Vector == nil {
-		if p, err = newPlan(s, &req, s.analyzer(), allowed); err != nil {
+		if p, err = newPlan(s, &req, allowed, m); err != nil {
 			return nil, err
 		}
 	}

@@ -5,7 +5,9 @@ import "context"
 // Facets counts, for each of columns, how many of the chunks that a request by
 // words matches have each value. The keys are what segment.DecodeValue reads.
 func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
-	p, err := s.plan(req)
+	m := takeMemory()
+	defer m.release()
+	p, err := s.planOf(&req, m)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func (p *plan) faultOf(m *maxScore) error {
 
 // cut makes the stretches of segments, those of each in their order: together some for each
 // of so many goroutines. Segments without windows have so few postings that they stay whole.
-func (m *planMemory) cut(segments []*maxScore, goroutines int) []stretch {
+func (m *queryMemory) cut(segments []*maxScore, goroutines int) []stretch {
 	most := 1 // of a segment
 	if goroutines > 1 {
 		most = (stretchesEach*goroutines + len(segments) - 1) / max(len(segments), 1)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"sync"
 
 	"sheaf"
 	"sheaf/index/engine/bm25"
@@ -38,7 +37,7 @@ type plan struct {
 	listed   int // the first of fields, which the request lists
 	root     part
 	cursor   *postings.Cursor // for counting
-	memory   *planMemory
+	memory   *queryMemory
 	all      []int // what inFields returns for every field; nil before the first time
 }
 
@@ -50,13 +49,12 @@ type part interface {
 	flat() ([]*planTerm, bool)
 }
 
-// newPlan resolves words. allowed says, for each view, what the request lets
-// through. Who calls release when nothing uses the plan gives its memory back.
-func newPlan(s *Snapshot, req *Request, analyzer *analysis.Analyzer, allowed []segment.Bitset) (*plan, error) {
+// newPlan resolves words in m. allowed says, for each view, what the request lets through.
+func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset, m *queryMemory) (*plan, error) {
 	words := req.Words
-	m := planMemories.Get().(*planMemory)
 	p := &m.plan
-	*p = plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed, over: m.sets.take(len(s.views)), memory: m,
+	*p = plan{words: words, analyzer: s.index.options.Analyzer, snapshot: s, allowed: allowed, memory: m,
+		over:   m.sets.take(len(s.views)),
 		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}, cursor: takeCursor(), fields: m.fields[:0]}
 	defer releaseCursor(p.cursor)
 	models := m.models.take(len(words.Fields))
@@ -271,7 +269,7 @@ type planTerm struct {
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
 // once makes one term of those that are repeated, which are the same pointer.
-func (m *planMemory) once(terms []*planTerm) []*planTerm {
+func (m *queryMemory) once(terms []*planTerm) []*planTerm {
 	out := m.lists.take(len(terms))[:0]
 	for _, t := range terms {
 		if t.only != nil {
@@ -404,9 +402,6 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
-// unions are sets for unionDF.
-var unions = sync.Pool{New: func() any { return new(segment.Bitset) }}
-
 // unionDF counts the chunks that hold a term in any of the fields.
 func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := uint64(0), -1
@@ -427,11 +422,9 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 			return n, nil
 		}
 	}
-	room := unions.Get().(*segment.Bitset)
-	defer unions.Put(room)
 	words := (v.reader.Chunks() + 63) / 64
-	*room = slices.Grow((*room)[:0], words)[:words]
-	set := *room
+	p.memory.union = slices.Grow(p.memory.union[:0], words)[:words]
+	set := p.memory.union
 	clear(set)
 	for local := range segment.MaxFields {
 		if mask&(1<<local) == 0 {

@@ -93,11 +93,12 @@ func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
 // exhaustive answers a request by scoring every match.
 func exhaustive(t testing.TB, s *Snapshot, req Request) sheaf.Ranking {
 	t.Helper()
-	allowed, err := s.allow(req)
+	m := new(queryMemory)
+	allowed, err := s.allow(&req, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newPlan(s, &req, s.analyzer(), allowed)
+	p, err := newPlan(s, &req, allowed, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,16 +229,17 @@ func TestStretchesAreExact(t *testing.T) {
 	for range 60 {
 		req := randomRequest(rng, vocabulary)
 		req.Words.Query = sheaf.Match{Text: text(rng, 1+rng.IntN(5), vocabulary)}
-		allowed, err := s.allow(req)
+		memory := new(queryMemory)
+		allowed, err := s.allow(&req, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newPlan(s, &req, s.analyzer(), allowed)
+		p, err := newPlan(s, &req, allowed, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
 		terms, _ := p.root.flat()
-		top := newCollector(s, req.Limit)
+		top := memory.collected.start(s, req.Limit)
 		var segments []*maxScore
 		for _, i := range s.largestFirst {
 			m, err := p.maxScore(terms, i, top)
@@ -270,7 +272,6 @@ func TestStretchesAreExact(t *testing.T) {
 		if want := exhaustive(t, s, req); err != nil || !sameHits(got, want) {
 			t.Fatalf("%+v of %+v: %v\n got %v\nwant %v", req, *req.Words, err, got, want)
 		}
-		top.release()
 	}
 	if brought == 0 {
 		t.Error("no goroutine found anything in a segment that another began")
@@ -286,10 +287,9 @@ func TestCollectorRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCollector(s, 2*mostCollected)
-	kept := c.collected
-	c.promise(make([]float64, 2*mostCollected))
-	c.release()
+	var kept collected
+	kept.start(s, 2*mostCollected).promise(make([]float64, 2*mostCollected))
+	kept.reset()
 	if n := cap(kept.promised); n > mostCollected {
 		t.Errorf("room for %d promises is kept", n)
 	}

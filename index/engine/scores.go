@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"sheaf"
 	"sheaf/index/engine/segment"
@@ -15,9 +14,9 @@ import (
 // looked up once for all requests, and hits, which would be as many as the chunks,
 // are neither made nor put in order. So many goroutines help, at most. out is zeros as it comes.
 func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
-	room := askedPool.Get().(*askedRoom)
-	defer room.release()
-	asked := room.views(len(s.views))
+	m := takeMemory()
+	defer m.release()
+	asked := m.asked.views(len(s.views))
 	for k, id := range ids {
 		if err := s.locate(string(id), func(view int, ordinal uint32) {
 			asked[view] = append(asked[view], askedChunk{ordinal, int32(k)})
@@ -25,8 +24,7 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 			return err
 		}
 	}
-	within := newWithin()
-	defer within.release()
+	within := &m.candidates
 	within.begin(s)
 	for i, list := range asked {
 		v := s.views[i]
@@ -49,16 +47,14 @@ type askedChunk struct {
 	at      int32
 }
 
-// askedRoom is memory for the chunks of each view that are asked for.
-type askedRoom struct{ lists [][]askedChunk }
-
-var askedPool = sync.Pool{New: func() any { return &askedRoom{} }}
+// askedChunks are the chunks of each view that are asked for.
+type askedChunks struct{ lists [][]askedChunk }
 
 // mostAsked is for how many chunks of a view memory is kept.
 const mostAsked = 1 << 12
 
 // views are empty lists for so many views.
-func (r *askedRoom) views(n int) [][]askedChunk {
+func (r *askedChunks) views(n int) [][]askedChunk {
 	for len(r.lists) < n {
 		r.lists = append(r.lists, nil)
 	}
@@ -68,32 +64,31 @@ func (r *askedRoom) views(n int) [][]askedChunk {
 	return r.lists[:n]
 }
 
-// release gives the memory back.
-func (r *askedRoom) release() {
+// reset drops large memory.
+func (r *askedChunks) reset() {
 	for i, list := range r.lists {
 		if cap(list) > mostAsked {
 			r.lists[i] = nil
 		}
 	}
-	askedPool.Put(r)
 }
 
 // scoreAmong scores the chunks of each view that requests name. within are their sets without
 // deleted chunks; requests share them.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {
-	allowed := within
+	m, allowed := takeMemory(), within
+	defer m.release()
 	if req.Filter != nil {
 		var err error
-		if allowed, err = s.among(req.Filter, within, &withinSets{}); err != nil {
+		if allowed, err = s.among(req.Filter, within, m); err != nil {
 			return err
 		}
 	}
-	p, err := newPlan(s, req, s.analyzer(), allowed)
+	p, err := newPlan(s, req, allowed, m)
 	if err != nil {
 		return err
 	}
-	defer p.release()
 	for i, list := range asked {
 		if len(list) == 0 {
 			continue

@@ -4,33 +4,30 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"sheaf"
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
 	"sheaf/index/engine/vector"
-	"sheaf/text/analysis"
 )
 
 // Search answers a request: at most Limit hits, best first, equal scores by
 // identifier.
 func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, error) {
-	within := newWithin()
-	defer within.release()
-	allowed, err := s.allowIn(&req, within)
+	m := takeMemory()
+	defer m.release()
+	allowed, err := s.allow(&req, m)
 	if err != nil {
 		return nil, err
 	}
 	defer s.index.takeTurn().end()
-	top := newCollector(s, req.Limit)
-	defer top.release()
+	top := m.collected.start(s, req.Limit)
 	if req.Vector != nil {
-		if allowed, err = s.matching(ctx, &req, allowed); err == nil {
-			err = s.nearest(ctx, req.Vector, allowed, top)
+		if allowed, err = s.matching(ctx, &req, allowed, m); err == nil {
+			err = s.nearest(ctx, req.Vector, allowed, top, m)
 		}
 	} else {
-		err = s.best(ctx, req, allowed, top)
+		err = s.best(ctx, &req, allowed, top, m)
 	}
 	if err != nil {
 		return nil, err
@@ -38,15 +35,14 @@ func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, erro
 	return top.hits()
 }
 
-func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyzer }
-
 // best finds the best chunks by words.
-func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bitset, top *collector) error {
-	p, err := newPlan(s, &req, s.analyzer(), allowed)
+func (s *Snapshot) best(
+	ctx context.Context, req *Request, allowed []segment.Bitset, top *collector, m *queryMemory,
+) error {
+	p, err := newPlan(s, req, allowed, m)
 	if err != nil {
 		return err
 	}
-	defer p.release()
 	terms, flat := p.root.flat()
 	defer p.memory.closePruned()
 	for _, i := range s.largestFirst {
@@ -112,17 +108,10 @@ func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordi
 	}
 }
 
-// neighbors are lists for nearest.
-var neighbors = sync.Pool{New: func() any { return new([]vector.Neighbor) }}
-
 // nearest finds the chunks nearest to a vector.
-func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
-	list := neighbors.Get().(*[]vector.Neighbor)
-	near := *list
-	defer func() {
-		*list = near
-		neighbors.Put(list)
-	}()
+func (s *Snapshot) nearest(
+	ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector, m *queryMemory,
+) error {
 	for _, i := range s.largestFirst {
 		v := s.views[i]
 		if err := ctx.Err(); err != nil {
@@ -141,10 +130,10 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 		if depth := index.Field().Depth; req.Candidates > 0 && depth != (vector.Depth{}) {
 			o.Survivors = max(req.Candidates, depth.At(top.limit))
 		}
-		if near, err = index.Search(ctx, near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
+		if m.near, err = index.Search(ctx, m.near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
 			return err
 		}
-		for _, n := range slices.Backward(near) { // each better than those before: the heap is in order
+		for _, n := range slices.Backward(m.near) { // each better than those before: the heap is in order
 			if n.Score >= top.threshold() {
 				top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 			}
@@ -167,15 +156,14 @@ func (p *plan) counted() (int, bool) {
 // Count is the number of chunks that a request matches, whatever its limit: for a
 // vector, those that are allowed and have one.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
-	count := 0
+	count, m := 0, takeMemory()
+	defer m.release()
 	if req.Vector != nil {
-		within := newWithin()
-		defer within.release()
-		allowed, err := s.allowIn(&req, within)
+		allowed, err := s.allow(&req, m)
 		if err != nil {
 			return 0, err
 		}
-		if allowed, err = s.matching(ctx, &req, allowed); err != nil {
+		if allowed, err = s.matching(ctx, &req, allowed, m); err != nil {
 			return 0, err
 		}
 		for i, v := range s.views {
@@ -189,11 +177,10 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		}
 		return count, nil
 	}
-	p, err := s.plan(req)
+	p, err := s.planOf(&req, m)
 	if err != nil {
 		return 0, err
 	}
-	defer p.release()
 	if req.Filter == nil && req.Within == nil {
 		if n, ok := p.counted(); ok {
 			return n, nil

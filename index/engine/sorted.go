@@ -29,7 +29,9 @@ type keyed struct {
 // Sorted returns at most req.Limit of the chunks that a request by words matches,
 // in the order that by says, with the scores that Search gives them.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
-	p, err := s.plan(req)
+	m := takeMemory()
+	defer m.release()
+	p, err := s.planOf(&req, m)
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 
 // forgetPlans empties what plans and nodes leave for those after them.
 func forgetPlans() {
-	planMemories = sync.Pool{New: planMemories.New}
+	queryMemories = sync.Pool{New: queryMemories.New}
 	matchNodes, phraseNodes = sync.Pool{New: matchNodes.New}, sync.Pool{New: phraseNodes.New}
-	scratches, askedPool, unions = sync.Pool{New: scratches.New}, sync.Pool{New: askedPool.New}, sync.Pool{New: unions.New}
+	scratches = sync.Pool{New: scratches.New}
 }
 
 // TestPlansInUsedMemory: what a request gets in memory that other requests had, after them
@@ -134,7 +134,7 @@ func TestLargeNodesRelease(t *testing.T) {
 	}
 	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: words.String()}, sheaf.Match{Text: words.String()}} {
 		req := Request{Words: &Words{Query: q, Fields: []FieldWeight{{"body", 1}, {"title", 1}}}}
-		p, err := newPlan(s, &req, s.analyzer(), make([]segment.Bitset, len(s.views)))
+		p, err := newPlan(s, &req, make([]segment.Bitset, len(s.views)), new(queryMemory))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,19 +161,16 @@ func TestLargeNodesRelease(t *testing.T) {
 			t.Errorf("the node of %T is a %T", q, root)
 		}
 		if terms, flat := p.root.flat(); flat {
-			top := newCollector(s, 1)
-			m, err := p.maxScore(terms, 0, top)
+			m, err := p.maxScore(terms, 0, p.memory.collected.start(s, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
 			used := m.scratch
 			m.close()
-			top.release()
 			if next := scratches.Get(); next == any(used) {
 				t.Errorf("an evaluation keeps %d clauses", cap(used.clauses))
 			}
 		}
-		p.release()
 	}
 	if err := s.Release(); err != nil {
 		t.Fatal(err)

@@ -4,12 +4,19 @@ import (
 	"sync"
 
 	"sheaf/index/engine/segment"
+	"sheaf/index/engine/vector"
 	"sheaf/text/analysis"
 )
 
-// planMemory is what plans are made in, one after another: a search makes a handful of
-// them, most for one word. It belongs to one plan, until that is released.
-type planMemory struct {
+// queryMemory is the memory of one search: of its plan, its candidates and its hits. A search
+// takes it once and releases it when nothing uses its plan, nodes and sets.
+type queryMemory struct {
+	candidates withinSets
+	asked      askedChunks
+	collected  collected
+	near       []vector.Neighbor
+	union      segment.Bitset // of unionDF
+
 	plan    plan
 	fields  []*model
 	scores  scores // of exhaust
@@ -33,16 +40,19 @@ type planMemory struct {
 	hands     [maxHelpers + 1]hand
 }
 
-var planMemories = sync.Pool{New: func() any { return new(planMemory) }}
+var queryMemories = sync.Pool{New: func() any { return new(queryMemory) }}
+
+func takeMemory() *queryMemory { return queryMemories.Get().(*queryMemory) }
 
 // mostTokens is for how many tokens of a query memory is kept.
 const mostTokens = 1 << 10
 
-// release gives the memory of a plan back: nothing uses the plan, its terms or its nodes
-// then. Of plans that are not released it is collected.
-func (p *plan) release() {
-	m := p.memory
-	m.fields = p.fields[:0]
+// release gives the memory to the next search.
+func (m *queryMemory) release() {
+	m.candidates.reset()
+	m.asked.reset()
+	m.collected.reset()
+	m.fields = m.fields[:0]
 	clear(m.fields[:cap(m.fields)])
 	m.plan = plan{}
 	m.models.reset()
@@ -61,11 +71,11 @@ func (p *plan) release() {
 	if m.stretches = m.stretches[:0]; cap(m.stretches) > mostPieces {
 		m.stretches = nil
 	}
-	planMemories.Put(m)
+	queryMemories.Put(m)
 }
 
 // closePruned gives the memory of the evaluations of segments back.
-func (m *planMemory) closePruned() {
+func (m *queryMemory) closePruned() {
 	for _, of := range m.pruned {
 		of.close()
 	}

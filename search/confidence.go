@@ -214,9 +214,12 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// lacksNumber reports whether no chunk holds a part with a digit of a compound, such as
-// INV-4712: then the compound is not what chunks hold.
+// lacksNumber reports whether a compound that no chunk holds, such as INV-4712, is not what chunks
+// hold in parts: it is a number, such as 2.3.1, or no chunk holds a part of it with a digit.
 func (r *run) lacksNumber(w *worth, compound string) bool {
+	if !strings.ContainsFunc(compound, unicode.IsLetter) {
+		return true
+	}
 	for _, t := range r.searcher.Analyzer.QueryTokens(compound) {
 		text := compound[t.Start:t.End]
 		if text == compound || !strings.ContainsFunc(text, unicode.IsDigit) {

@@ -64,6 +64,15 @@ var folders = []struct {
 		{"python3 install", true, false}, // the parts of the compound are there
 		{"ruby4 install", false, false},
 	}},
+	{"versions", versions, []expected{
+		{"version 2.3.1", true, false},
+		{"CVE-2021-44228", true, false},
+		{"invoice 2021/17", true, false},
+		{"version 2.3.2", false, false}, // all parts are there, in this and in other numbers
+		{"chapter 6", false, false},
+		{"CVE-2021-44229", false, false},
+		{"invoice 2021/19", false, false},
+	}},
 	{"documentation", nil, []expected{
 		{"Stores", true, true},
 		{"How the index recovers from damage", true, false},
@@ -87,6 +96,17 @@ func tickets() map[string]string {
 		files[fmt.Sprintf("ticket-%d.md", n)] = fmt.Sprintf("# Ticket %d\n\n%s. It was reported on Monday.\n", n, what)
 	}
 	return files
+}
+
+func versions() map[string]string {
+	return map[string]string{
+		"error.md": "# Error E1001\n\nVersion 2.3.1 has CVE-2021-44228 in chapter 5.\n",
+		"call.md":  "# Call +49 30 123456\n\nMail to anna@example.org about invoice 2021/17.\n",
+		"room.md":  "# Room 18\n\nThe lamp of room 18 is broken.\n",
+		"week.md":  "# Week 44\n\nMeeting about billing and hiring.\n",
+		"tea.md":   "# Tea\n\nGreen tea needs 3 minutes.\n",
+		"bus.md":   "# Bus\n\nThe bus to the harbor leaves at seven.\n",
+	}
 }
 
 func programs() map[string]string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 )
 
 // Encoder turns texts into vectors with a model, and texts in other languages than English with a second table when
@@ -97,28 +98,29 @@ func normalize(v []float32) bool {
 
 // Knows reports whether the model knows a query. The table of other languages knows every text that it reads. The
 // English table, which also reads what is in no known language, must know more than half of the pieces: Latin words or
-// parts of at least two letters. The passages nearest to other texts are arbitrary.
+// parts of at least two letters. Single digits and marks of ASCII say nothing either way. The passages nearest to other
+// texts are arbitrary.
 func (e *Encoder) Knows(text string) bool {
 	e.one.reset(text)
 	if e.table(&e.one) == othersTable {
 		return true
 	}
-	pieces, known := e.part(&e.one, englishTable).pieces, 0
-	for _, id := range pieces {
-		if e.model.vocab.isWord(id) {
+	known, unknown := 0, 0
+	for _, id := range e.part(&e.one, englishTable).pieces {
+		switch {
+		case e.model.vocab.isWord(id):
 			known++
+		case !e.model.vocab.isMark(id):
+			unknown++
 		}
 	}
-	return 2*known > len(pieces)
+	return known > unknown
 }
 
 // isWord reports whether a piece is ASCII, longer than one character, and not a
 // special one.
 func (v *Vocabulary) isWord(id int32) bool {
-	piece := v.piece(id)
-	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {
-		piece = piece[len(continuation):]
-	}
+	piece := v.letters(id)
 	if len(piece) < 2 || piece[0] == '[' {
 		return false
 	}
@@ -128,4 +130,19 @@ func (v *Vocabulary) isWord(id int32) bool {
 		}
 	}
 	return true
+}
+
+// isMark reports whether a piece is one digit or mark of ASCII.
+func (v *Vocabulary) isMark(id int32) bool {
+	piece := v.letters(id)
+	return len(piece) == 1 && piece[0] < 0x80 && !unicode.IsLetter(rune(piece[0]))
+}
+
+// letters is a piece without the sign that it continues a word.
+func (v *Vocabulary) letters(id int32) []byte {
+	piece := v.piece(id)
+	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {
+		piece = piece[len(continuation):]
+	}
+	return piece
 }

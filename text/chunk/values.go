@@ -213,6 +213,7 @@ var namedLayouts = [...]string{
 	"2006.1.2", "2.1.2006", "2.1.2006 15:04",
 	"2 Jan 2006", "2 January 2006", "Jan 2 2006", "January 2 2006", "2. January 2006",
 	time.RFC1123Z, "Mon 2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -0700",
+	"Mon 2 Jan 2006 15:04:05 GMT", "Mon 2 Jan 2006", "Monday 2 January 2006", "Monday January 2 2006",
 }
 
 // dateOf is the date that a value is, or a text that says one, also with slashes behind the
@@ -237,7 +238,7 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	if len(v.Text) > maxDateBytes || !strings.ContainsAny(v.Text, "0123456789") {
 		return time.Time{}, false
 	}
-	plain := plainSigns.Replace(v.Text)
+	plain := ordinal.ReplaceAllString(plainSigns.Replace(v.Text), "$1")
 	text := strings.Join(strings.Fields(strings.ReplaceAll(plain, ",", " ")), " ")
 	for _, layout := range namedLayouts {
 		if t, err := time.Parse(strings.ReplaceAll(layout, ",", ""), text); err == nil && Writable(t) {
@@ -247,9 +248,13 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	return parseDate(plain)
 }
 
-// plainSigns replaces signs that only steer line breaks: non-breaking hyphens and spaces, and
-// soft hyphens.
-var plainSigns = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "")
+// plainSigns replaces signs that only steer line breaks, namely non-breaking hyphens and spaces
+// and soft hyphens, and the signs behind year, month and day in Chinese, Japanese and Korean.
+var plainSigns = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "",
+	"年", "-", "月", "-", "日", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "")
+
+// ordinal is the number of a day in English words, such as 20th.
+var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
 
 // dateInName finds the first date in a file's name, written 2024-05-31,
 // 2024_05_31, 2024.05.31 or 20240531, with no digit beside it.

@@ -77,12 +77,16 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 		if isMerge(v) && r.tells(v.Value, "tenant", maxFrontmatterDepth) {
 			merged.line = e.line
 		}
+		var maps []ast.Node // in a list
 		switch n := r.bare(v.Value).(type) {
 		case *ast.SequenceNode:
 			e.list = true
 			for _, item := range n.Values {
 				switch item := r.bare(item).(type) {
-				case *ast.SequenceNode, *ast.MappingNode, *ast.MappingValueNode, *ast.AliasNode:
+				case *ast.MappingNode, *ast.MappingValueNode:
+					e.within = e.within || IsAccessProperty(e.key)
+					maps = append(maps, item)
+				case *ast.SequenceNode, *ast.AliasNode:
 					e.within = true
 				default:
 					if s, ok := r.scalar(item); ok {
@@ -104,6 +108,9 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 		if e.nested && !IsAccessProperty(e.key) {
 			entries = r.below(entries, e.key, v.Value, 1)
 		}
+		if len(maps) > 0 && !IsAccessProperty(e.key) {
+			entries = r.belowAll(entries, e.key, maps, 1)
+		}
 	}
 	own := slices.ContainsFunc(entries, func(e yamlEntry) bool { return strings.EqualFold(e.key, merged.key) })
 	if merged.line > 0 && !own { // what is merged is not read, but whose it is must not be lost
@@ -115,8 +122,8 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 // maxBelow is how deep maps in maps are read.
 const maxBelow = 8
 
-// below adds the scalars, and the lists of scalars, of a map in the frontmatter: place of the
-// map meta is meta.place.
+// below adds the scalars, and the lists of scalars and maps, of a map in the frontmatter: place of
+// the map meta is meta.place.
 func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
 	values, _ := r.pairs(n)
 	for _, v := range values {
@@ -128,11 +135,15 @@ func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth
 		node := r.bare(v.Value)
 		if list, ok := node.(*ast.SequenceNode); ok {
 			e.list = true
+			var maps []ast.Node
 			for _, item := range list.Values {
 				if s, ok := r.scalar(r.bare(item)); ok {
 					e.values = append(e.values, s)
+				} else if _, ok := r.pairs(item); ok {
+					maps = append(maps, item)
 				}
 			}
+			entries = r.belowAll(entries, e.key, maps, depth+1)
 		} else if s, ok := r.scalar(node); ok {
 			e.values = append(e.values, s)
 		} else {
@@ -140,6 +151,27 @@ func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth
 			continue
 		}
 		if len(e.values) > 0 {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// belowAll adds what below adds of each map in a list: the values of one key are one list.
+func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Node, depth int) []yamlEntry {
+	at := map[string]int{}
+	for _, m := range maps {
+		next := len(entries)
+		entries = r.below(entries, prefix, m, depth)
+		added := entries[next:]
+		entries = entries[:next]
+		for _, e := range added {
+			e.list = true
+			if i, known := at[e.key]; known {
+				entries[i].values = append(entries[i].values, e.values...)
+				continue
+			}
+			at[e.key] = len(entries)
 			entries = append(entries, e)
 		}
 	}

@@ -25,9 +25,11 @@ const (
 
 // misspelt adds to Result.Unmet the words of the query that no chunk has, each with a word
 // that is spelt like it. It looks only where nothing was found, or nothing that is likely to
-// answer the query: looking through the dictionary takes longer than most searches.
+// answer the query: looking through the dictionary takes longer than most searches. A misspelt
+// word may look like one of another language, so it also looks there.
 func (r *run) misspelt(ctx context.Context) {
-	answerable := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
+	foreign := r.judged != nil && r.judged.foreign
+	answerable := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
 	if r.query.Words == nil || r.opt.Order != nil || answerable {
 		return
 	}

@@ -24,7 +24,7 @@ import (
 func (a *app) aclCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "acl",
-		GroupID: groupOther,
+		GroupID: groupServe,
 		Short:   "Check that nobody sees what they may not",
 	}
 	cmd.AddCommand(a.aclAuditCommand())

@@ -34,7 +34,7 @@ func (a *app) benchCommand() *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{
 		Use:     "bench FOLDER...",
-		GroupID: groupOther,
+		GroupID: groupRank,
 		Short:   "Measure the engine beside others",
 		Long: `Makes corpora of the Markdown in the folders, lets this engine and every other that
 is installed index and search them, one after another, and prints speed, size,

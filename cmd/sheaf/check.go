@@ -20,7 +20,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var repair bool
 	cmd := &cobra.Command{
 		Use:     "check",
-		GroupID: groupIndex,
+		GroupID: groupKeep,
 		Short:   "Read the whole index and report what is damaged",
 		Long: `Reads every file of the index and verifies its checksums and structure, and that
 the documents and the chunks that can be found agree. Nothing is changed.

@@ -34,7 +34,7 @@ func (a *app) chunksCommand() *cobra.Command {
 	var o chunksOptions
 	cmd := &cobra.Command{
 		Use:     "chunks PATH...",
-		GroupID: groupIndex,
+		GroupID: groupRank,
 		Short:   "Show how files are cut, without an index",
 		Long: `Cuts files, and of folders the documents that an index of them has, and prints
 the chunks. - is the standard input, read as Markdown. With --json each chunk is

@@ -25,7 +25,7 @@ type completionJSON struct {
 func (a *app) completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "completion SHELL",
-		GroupID: groupOther,
+		GroupID: groupSetup,
 		Short:   "Print a completion script for bash, zsh, fish or powershell",
 		Long: `Prints what has a shell complete commands, flags and their values. That of bash needs
 the package bash-completion, which most systems have.`,

@@ -19,7 +19,7 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
-		GroupID: groupOther,
+		GroupID: groupSetup,
 		Short:   "Show and change settings",
 		Long: `Settings come from flags, then SHEAF_* variables, then the project's file
 (.sheaf.yaml or sheaf.yaml in the folder or above it), then your own file, then

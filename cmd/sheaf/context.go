@@ -19,7 +19,7 @@ func (a *app) contextCommand() *cobra.Command {
 	var o searchOptions
 	cmd := &cobra.Command{
 		Use:     "context FILE",
-		GroupID: groupSearch,
+		GroupID: groupFind,
 		Short:   "Find what to read beside a file",
 		Long: `Finds passages about what a file is about: its salient words, its title and
 headings and the texts of its links make the query. The file itself is left out.

@@ -17,7 +17,7 @@ func (a *app) copyCommand() *cobra.Command {
 	var to, from, alias string
 	cmd := &cobra.Command{
 		Use:     "copy --to ADDRESS",
-		GroupID: groupIndex,
+		GroupID: groupKeep,
 		Short:   "Fill another store with what is indexed here",
 		Long: `Fills the store at ADDRESS with the documents of this folder's index, then verifies
 it: every chunk is searched for and found. The

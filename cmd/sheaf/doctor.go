@@ -21,7 +21,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		GroupID: groupIndex,
+		GroupID: groupKeep,
 		Short:   "Check everything that a search here needs",
 		Long: `Looks at the settings, the model, and the store of this folder's index: whether the
 server answers, its version and plug-ins, rights, analyzers, the dimensions of

@@ -76,7 +76,7 @@ func (a *app) evalCommand() *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
 		Use:     "eval DATASET...",
-		GroupID: groupOther,
+		GroupID: groupRank,
 		Short:   "Measure rankings on judged collections",
 		Long:    evalHelp,
 		Example: `  sheaf eval data/scifact

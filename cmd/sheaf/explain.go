@@ -24,7 +24,7 @@ func (a *app) explainCommand() *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
 		Use:     "explain QUERY [ADDRESS]",
-		GroupID: groupSearch,
+		GroupID: groupFind,
 		Short:   "Say why results stand where they stand, or why one is missing",
 		Long: `Says in a few words why each result has its place, each part in percent of its
 score. --full prints the ranking after every step of the profile, and every

@@ -32,7 +32,7 @@ var exports = []struct {
 func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "export",
-		GroupID: groupOther,
+		GroupID: groupKeep,
 		Short:   "Write the files for creating a store by hand",
 		Long: `Writes what sheaf would make on a server for this folder, with its analyzer and the
 dimensions of its model, to the standard output, or into a folder for Vespa. No server

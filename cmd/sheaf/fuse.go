@@ -21,7 +21,7 @@ func (a *app) fuseCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:     "fuse RUN RUN...",
-		GroupID: groupOther,
+		GroupID: groupRank,
 		Short:   "Join rankings that other systems made",
 		Long: `Joins runs, query by query, into one, and prints it. A run is a file in the
 format of TREC (QUERY Q0 DOCUMENT RANK SCORE NAME) or JSON, the answers of sheaf

@@ -20,7 +20,7 @@ func (a *app) getCommand() *cobra.Command {
 	var neighbors int
 	cmd := &cobra.Command{
 		Use:     "get ADDRESS...",
-		GroupID: groupSearch,
+		GroupID: groupFind,
 		Short:   "Print a passage or a document",
 		Long: `Prints what an address names:
   an identifier         as search --json gives it

@@ -35,7 +35,7 @@ func (a *app) indexCommand() *cobra.Command {
 	var rebuild bool
 	cmd := &cobra.Command{
 		Use:     "index [FOLDER]",
-		GroupID: groupIndex,
+		GroupID: groupFolders,
 		Short:   "Bring the index of a folder up to date",
 		Long: `Indexes what is new or changed in a folder and removes what is gone. Searching does
 the same first, so this is for the first time on a large folder, and for
@@ -267,7 +267,7 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", wording.Plural(s.view.Docs(), "document", "documents"),
 		wording.Plural(s.view.Chunks(), "chunk", "chunks"), languageText(out.Language, out.Detected))
 	if len(out.Skipped) > 0 {
-		fmt.Fprintf(s.stdout, "left out: %s (see sheaf status)\n", skippedSummary(out.Skipped))
+		fmt.Fprintf(s.stdout, "left out: %s (see sheaf status --all)\n", skippedSummary(out.Skipped))
 	}
 	for i, w := range out.Warnings {
 		if i == statusLines {

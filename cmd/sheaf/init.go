@@ -10,7 +10,7 @@ func (a *app) initCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
 		Use:     "init [FOLDER]",
-		GroupID: groupIndex,
+		GroupID: groupFolders,
 		Short:   "Make the index of a folder, in your data folder or with --here inside it",
 		Long: `Makes an index of its own for a folder and fills it. Searching does the same when
 a folder has none, so this is for folders below one that is indexed already, and
@@ -66,7 +66,7 @@ that came with a folder, from elsewhere or from its former place, is used once
 func (a *app) addCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "add FOLDER...",
-		GroupID: groupIndex,
+		GroupID: groupFolders,
 		Short:   "Add folders to the index of the current one",
 		Long: `Adds folders to the index that serves the current folder, or --in FOLDER, and
 indexes them. They are searched with it from then on; their paths are shown in

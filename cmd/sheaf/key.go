@@ -24,7 +24,7 @@ import (
 func (a *app) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
-		GroupID: groupOther,
+		GroupID: groupServe,
 		Short:   "Manage keys: who may use a server, and what they see",
 		Long: `Keys let callers of sheaf serve in. A key sees the documents of one tenant, or of
 none, that are public or that name somebody it is; documents that say nothing are

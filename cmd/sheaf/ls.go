@@ -21,7 +21,7 @@ func (a *app) listCommand() *cobra.Command {
 	var all, long, null bool
 	cmd := &cobra.Command{
 		Use:     "ls [FOLDER]",
-		GroupID: groupIndex,
+		GroupID: groupFolders,
 		Short:   "List indexed documents, or with --collections all indexes",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

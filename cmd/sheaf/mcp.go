@@ -24,7 +24,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
 		Use:     "mcp",
-		GroupID: groupDoors,
+		GroupID: groupServe,
 		Short:   "Let an assistant search, by the Model Context Protocol",
 		Long: `Serves the folder to an assistant: on standard input and output, as assistants
 start such servers, or over HTTP with --http. The folder is indexed when it is new

@@ -31,7 +31,7 @@ func (a *app) parityCommand() *cobra.Command {
 	var set []string
 	cmd := &cobra.Command{
 		Use:     "parity --stores STORE,STORE... QUERIES",
-		GroupID: groupOther,
+		GroupID: groupRank,
 		Short:   "Compare what stores answer, stage by stage",
 		Long: `Asks every store the queries of the file QUERIES, one a line ("-" is the standard
 input), with one profile, and compares each store with the first: for every stage of

@@ -22,7 +22,7 @@ import (
 func (a *app) profileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "profile",
-		GroupID: groupOther,
+		GroupID: groupRank,
 		Short:   "Show, check and make ranking profiles",
 		Long: `A profile says how results are ranked: which branches retrieve, how they are
 joined, which stages follow, and with which numbers. sheaf search --profile NAME

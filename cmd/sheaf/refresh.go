@@ -454,7 +454,7 @@ func (s *session) tell(report *ingest.Report, fresh bool) {
 		text += ", language " + languageText(s.language, s.detected)
 	}
 	if n := len(report.Skipped); n > 0 {
-		text += fmt.Sprintf("; %s left out, see sheaf status", wording.Plural(n, "file was", "files were"))
+		text += fmt.Sprintf("; %s left out, see sheaf status --all", wording.Plural(n, "file was", "files were"))
 	}
 	s.notice("%s", text)
 }

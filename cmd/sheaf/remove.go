@@ -15,7 +15,7 @@ import (
 func (a *app) removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove FOLDER...",
-		GroupID: groupIndex,
+		GroupID: groupFolders,
 		Short:   "Take folders out of the index that were added to it",
 		Long: `Takes folders out of the index of the current folder, or --in FOLDER, that sheaf add
 added to it. Their documents are found no more; the folders, which may be gone, stay as

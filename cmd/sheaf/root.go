@@ -32,10 +32,12 @@ Exit status:
 
 // Groups of commands in the help text.
 const (
-	groupSearch = "search"
-	groupIndex  = "index"
-	groupDoors  = "doors"
-	groupOther  = "other"
+	groupFind    = "find"
+	groupFolders = "folders"
+	groupServe   = "serve"
+	groupKeep    = "keep"
+	groupRank    = "rank"
+	groupSetup   = "setup"
 )
 
 // command builds the tree of commands. It does no other work, because every
@@ -68,12 +70,14 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpCommand(helpCommand())
 	root.AddGroup(
-		&cobra.Group{ID: groupSearch, Title: "Search:"},
-		&cobra.Group{ID: groupIndex, Title: "Index:"},
-		&cobra.Group{ID: groupDoors, Title: "Doors:"},
-		&cobra.Group{ID: groupOther, Title: "Other:"},
+		&cobra.Group{ID: groupFind, Title: "Find and read:"},
+		&cobra.Group{ID: groupFolders, Title: "Choose the folders, see what is indexed:"},
+		&cobra.Group{ID: groupServe, Title: "Answer people, programs and assistants:"},
+		&cobra.Group{ID: groupKeep, Title: "Check, repair and move an index:"},
+		&cobra.Group{ID: groupRank, Title: "Understand and improve the ranking:"},
+		&cobra.Group{ID: groupSetup, Title: "Set up the program:"},
 	)
-	root.SetHelpCommandGroupID(groupOther)
+	root.SetHelpCommandGroupID(groupSetup)
 	root.CompletionOptions.DisableDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.in, "in", "", "work on this folder instead of the current one")

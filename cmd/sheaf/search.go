@@ -19,7 +19,7 @@ func (a *app) searchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "search QUERY...",
 		Aliases: []string{"s"},
-		GroupID: groupSearch,
+		GroupID: groupFind,
 		Short:   "Find the passages that answer a query",
 		Long: `Finds passages in the current folder, or in --in FOLDER. The folder is indexed
 when it is searched for the first time, and what changed since is brought up to

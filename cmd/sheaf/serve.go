@@ -47,7 +47,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:     "serve",
-		GroupID: groupSearch,
+		GroupID: groupServe,
 		Short:   "Answer over HTTP until Ctrl-C",
 		Long: `Serves the index of the current folder, or of --in FOLDER, over HTTP and keeps it up
 to date: a page to search with at /, the tools of assistants at /mcp, and an interface

@@ -16,7 +16,7 @@ func (a *app) similarCommand() *cobra.Command {
 	var o searchOptions
 	cmd := &cobra.Command{
 		Use:     "similar ADDRESS",
-		GroupID: groupSearch,
+		GroupID: groupFind,
 		Short:   "Find passages like one that you have",
 		Long: `Finds passages in other documents that are like the one named, which is given as
 for sheaf get. By words, those that are frequent in it and rare elsewhere count;

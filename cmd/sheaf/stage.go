@@ -14,7 +14,7 @@ import (
 func (a *app) stageCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "stage NAME [--SETTING=VALUE...] RUN",
-		GroupID: groupOther,
+		GroupID: groupRank,
 		Short:   "Apply a ranking stage to rankings that other systems made",
 		Long: `Applies one stage, as profiles have them, to the rankings of a run (a TREC run
 file or JSON; - is the standard input) and prints the result. Settings are those

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/ingest"
@@ -22,7 +23,7 @@ func (a *app) statusCommand() *cobra.Command {
 	var all, recall bool
 	cmd := &cobra.Command{
 		Use:     "status",
-		GroupID: groupIndex,
+		GroupID: groupFolders,
 		Short:   "Say what is indexed, what waits, what was left out and why",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +48,8 @@ func (a *app) statusCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "list every file that waits or was left out")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "say everything: every file that waits, is left out or is ignored, "+
+		"and the parts of the index")
 	cmd.Flags().BoolVar(&recall, "recall", false, "measure how many of the nearest vectors searches find, against "+
 		"comparing all of them")
 	a.addJSON(cmd)
@@ -186,41 +188,48 @@ func (s *session) warnings() ([]warningJSON, error) {
 	return out, err
 }
 
+// statusLines is how many files a message names.
 const statusLines = 10
 
+// printStatus writes the state of the index: at most ten lines, or with all everything.
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
-	model := "none: only words are searched"
-	if out.Model != "" {
-		model = fmt.Sprintf("%s, %d dimensions, %s", out.Model, out.Dims, wording.Plural(out.Vectors, "vector", "vectors"))
-		if n := len(out.ModelLanguages); n > 0 {
-			model += fmt.Sprintf(", knows %s", wording.Plural(n, "language", "languages"))
-		}
-	}
 	rows := [][]string{}
-	for _, t := range out.Trees {
+	for i, t := range out.Trees {
+		kind, name := "folder", wording.Clean(t.Root)
 		if t.Root == "" {
-			rows = append(rows, []string{"given", wording.Clean(t.Name) + ": (documents that came without files)"})
-			continue
+			kind, name = "given", wording.Clean(t.Name)+": (documents that came without files)"
 		}
-		rows = append(rows, []string{"folder", wording.Clean(t.Root)})
+		if !all && i == 1 && len(out.Trees) > 2 {
+			rows = append(rows, []string{"", "and " + wording.Count(len(out.Trees)-1) + " more"})
+			break
+		}
+		rows = append(rows, []string{kind, name})
+	}
+	rows = append(rows, []string{"documents", fmt.Sprintf("%s, %s, %s", wording.Count(out.Documents),
+		wording.Plural(out.Chunks, "chunk", "chunks"), wording.Bytes(out.SourceBytes))})
+	if all {
+		rows = append(rows,
+			[]string{"index", wording.Clean(out.Index)},
+			[]string{"on disk", wording.Bytes(out.Bytes) + parts(out.Parts)},
+			[]string{"chunker", out.Chunker})
 	}
 	rows = append(rows,
-		[]string{"index", wording.Clean(out.Index)},
-		[]string{"documents", fmt.Sprintf("%s, %s, %s", wording.Count(out.Documents),
-			wording.Plural(out.Chunks, "chunk", "chunks"), wording.Bytes(out.SourceBytes))},
-		[]string{"on disk", wording.Bytes(out.Bytes) + parts(out.Parts)},
-		[]string{"chunker", out.Chunker},
 		[]string{"language", languageText(out.Language, out.LanguageDetected)},
-		[]string{"model", model},
+		[]string{"model", modelText(out)},
 		[]string{"waiting", out.Pending.String()},
 		[]string{"left out", skippedSummary(out.Skipped)},
-		[]string{"ignored", ignoredSummary(out)},
-	)
-	if out.CommentsHidden {
+		[]string{"ignored", ignoredSummary(out)})
+	if all && out.CommentsHidden {
 		rows = append(rows, []string{"comments", "hidden"})
 	}
 	for _, t := range out.Tuned {
-		rows = append(rows, []string{"tuned", wording.Clean(t.Profile + ": " + t.About)})
+		if all {
+			rows = append(rows, []string{"tuned", wording.Clean(t.Profile + ": " + t.About)})
+		}
+	}
+	if !all && len(out.Warnings) > 0 {
+		rows = append(rows, []string{"warnings", wording.Count(len(out.Warnings)) +
+			" in files that are indexed"})
 	}
 	if recall {
 		rows = append(rows, recallRows(out.Recall)...)
@@ -229,20 +238,34 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	for _, n := range out.Notes {
 		s.notice("%s", n)
 	}
+	if all {
+		s.printStatusLists(out)
+		return
+	}
+	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Dim, "sheaf status --all names the files, and says more of the index"))
+}
+
+// modelText says which model the index has.
+func modelText(out *statusJSON) string {
+	if out.Model == "" {
+		return "none: only words are searched"
+	}
+	text := fmt.Sprintf("%s, %d dimensions, %s", out.Model, out.Dims, wording.Plural(out.Vectors, "vector", "vectors"))
+	if n := len(out.ModelLanguages); n > 0 {
+		text += fmt.Sprintf(", knows %s", wording.Plural(n, "language", "languages"))
+	}
+	return text
+}
+
+// printStatusLists names the files that wait, are left out, are ignored or have warnings.
+func (s *session) printStatusLists(out *statusJSON) {
 	list := func(heading string, lines []string) {
 		if len(lines) == 0 {
 			return
 		}
 		fmt.Fprintf(s.stdout, "\n%s\n", heading)
-		shown := lines
-		if !all {
-			shown = lines[:min(len(lines), statusLines)]
-		}
-		for _, line := range shown {
+		for _, line := range lines {
 			fmt.Fprintln(s.stdout, "  "+wording.Clean(line))
-		}
-		if len(shown) < len(lines) {
-			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", wording.Count(len(lines)-len(shown)))
 		}
 	}
 	var pending, unmodeled, skipped, types, ignored, warnings []string
@@ -260,21 +283,19 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			skipped = append(skipped, k.String())
 		}
 	}
-	list("Waiting for the next search:", pending)
-	list("Without vectors until a model is configured:", unmodeled)
+	for _, k := range out.Ignored {
+		ignored = append(ignored, k.String())
+	}
+	if n := out.IgnoredTotal - len(out.Ignored); n > 0 {
+		ignored = append(ignored, "and "+wording.Count(n)+" more")
+	}
 	for _, w := range out.Warnings {
 		warnings = append(warnings, w.String())
 	}
+	list("Waiting for the next search:", pending)
+	list("Without vectors until a model is configured:", unmodeled)
 	list("Left out:", append(skipped, types...))
-	if all {
-		for _, k := range out.Ignored {
-			ignored = append(ignored, k.String())
-		}
-		if n := out.IgnoredTotal - len(out.Ignored); n > 0 {
-			ignored = append(ignored, "and "+wording.Count(n)+" more")
-		}
-		list("Ignored:", ignored)
-	}
+	list("Ignored:", ignored)
 	list("Indexed, but:", warnings)
 }
 
@@ -301,8 +322,7 @@ func ignoredSummary(out *statusJSON) string {
 	if out.IgnoredTotal == 0 {
 		return "nothing"
 	}
-	return wording.Plural(out.IgnoredTotal, "file or folder", "files and folders") + " (sheaf status --all lists them, " +
-		"with the rules)"
+	return wording.Plural(out.IgnoredTotal, "file or folder", "files and folders")
 }
 
 // skippedSummary counts files by the reason for which they were left out.

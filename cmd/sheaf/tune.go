@@ -50,13 +50,13 @@ on the rest, so that what only fits these queries is found out; when the gain is
 no more than chance, the answer is to keep the defaults.
 
 --apply makes the index of the folder use what was found, and only when it is
-better by more than chance; sheaf status shows it, --undo takes it back.`
+better by more than chance; sheaf status --all shows it, --undo takes it back.`
 
 func (a *app) tuneCommand() *cobra.Command {
 	var o tuneOptions
 	cmd := &cobra.Command{
 		Use:     "tune [FOLDER]",
-		GroupID: groupOther,
+		GroupID: groupRank,
 		Short:   "Find the ranking parameters that serve your documents",
 		Long:    tuneHelp,
 		Example: `  sheaf tune ~/notes

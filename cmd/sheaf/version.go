@@ -16,7 +16,7 @@ var release, commit string
 func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
-		GroupID: groupOther,
+		GroupID: groupSetup,
 		Short:   "Print the version of this program",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },

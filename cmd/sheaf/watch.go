@@ -16,7 +16,7 @@ import (
 func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "watch [FOLDER]",
-		GroupID: groupIndex,
+		GroupID: groupFolders,
 		Short:   "Keep the index of a folder up to date until Ctrl-C",
 		Long: `Indexes changes as they are made. Searching needs no watching, since it looks for
 changes itself; this makes the first search after many changes fast. With --json

@@ -17,6 +17,7 @@
 package opensearch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,8 +99,6 @@ type Options struct {
 // NoReplicas is for Options.Replicas.
 const NoReplicas = -1
 
-const defaultTimeout = 30 * time.Second
-
 // usualClauses is how many clauses a query may have where nobody set it.
 const usualClauses = 1024
 
@@ -166,29 +165,17 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = store.DefaultK1, store.DefaultB
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: storekit.Transport()}
-	}
+	o.K1, o.B = storekit.BM25(o.K1, o.B)
+	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
+	o.Client = cmp.Or(o.Client, storekit.DefaultClient())
 	o.URL = strings.TrimRight(o.URL, "/")
 	name := o.Dialect.String()
-	switch {
-	case o.Analyzer == nil:
-		return sheaf.Invalidf("open %s: no analyzer", name)
-	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
-		return sheaf.Invalidf("open %s: the address %q: must begin with http:// or https://", name, o.URL)
-	case !storekit.PlainName(o.Index, "_-", 200):
+	if !storekit.PlainName(o.Index, "_-", 200) {
 		return sheaf.Invalidf(
 			"open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
-	case !storekit.ValidBM25(o.K1, o.B):
-		return sheaf.Invalidf("open %s: k1 %v and b %v: must be within 0..1000 and 0..1", name, o.K1, o.B)
 	}
-	return store.ValidateVectorFields(name, o.Vectors, o.Dialect.maxDims())
+	return storekit.Options{Server: name, Analyzer: o.Analyzer, Addresses: []string{o.URL}, K1: o.K1, B: o.B,
+		Vectors: o.Vectors, MaxDims: o.Dialect.maxDims()}.Check()
 }
 
 // maxDims is what a vector field of the server takes.

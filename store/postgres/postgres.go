@@ -13,6 +13,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,8 +69,6 @@ type Options struct {
 
 // DefaultSchema is the schema of stores whose options name none.
 const DefaultSchema = "sheaf"
-
-const defaultTimeout = 30 * time.Second
 
 // Store is an open store.
 type Store struct {
@@ -175,15 +174,8 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
-	if o.Schema == "" {
-		o.Schema = DefaultSchema
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Analyzer == nil {
-		return sheaf.Invalidf("open postgres: no analyzer")
-	}
+	o.Schema = cmp.Or(o.Schema, DefaultSchema)
+	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
 	if o.HNSW != 0 && (o.HNSW < 2 || o.HNSW > 100) {
 		return sheaf.Invalidf("open postgres: hnsw is %d: must be 0 or within 2..100", o.HNSW)
 	}
@@ -191,7 +183,7 @@ func (o *Options) prepare() error {
 		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a "+
 			"letter first", o.Schema)
 	}
-	return store.ValidateVectorFields("postgres", o.Vectors, maxDims)
+	return storekit.Options{Server: "postgres", Analyzer: o.Analyzer, Vectors: o.Vectors, MaxDims: maxDims}.Check()
 }
 
 // bounded gives a call the time that it may take.

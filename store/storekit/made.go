@@ -50,6 +50,3 @@ func PlainName(name, marks string, most int) bool {
 	}
 	return name != "" && len(name) <= most
 }
-
-// ValidBM25 reports whether a server takes these parameters of BM25.
-func ValidBM25(k1, b float64) bool { return k1 >= 0 && k1 <= 1000 && b >= 0 && b <= 1 }

@@ -59,12 +59,6 @@ func (p *TwoPhases) validate() error {
 // their names, slashes between their parts. A ranking of two phases wants vectors of
 // the same dimensions in the fields body and title.
 func (o Options) Application() (map[string]string, error) {
-	if o.Feeds == 0 {
-		o.Feeds = defaultFeeds
-	}
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = store.DefaultK1, store.DefaultB
-	}
 	if err := o.validate(); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -89,7 +90,7 @@ func TestBackPressure(t *testing.T) {
 		"no rights":          {401, 1, "", store.ErrKeptOut, "check the certificate", 0},
 		"no document API":    {404, 1, "", sheaf.ErrNotFound, "404", 0},
 		"an internal fault":  {500, 1, "", sheaf.ErrUnavailable, "500", 0},
-		"away for very long": {429, 1 << 20, "", sheaf.ErrUnavailable, "429", defaultTimeout},
+		"away for very long": {429, 1 << 20, "", sheaf.ErrUnavailable, "429", storekit.DefaultTimeout},
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

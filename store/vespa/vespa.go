@@ -16,6 +16,7 @@
 package vespa
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,9 +80,8 @@ type Options struct {
 }
 
 const (
-	defaultTimeout = 30 * time.Second
-	defaultFeeds   = 32
-	maxDims        = 65_536
+	defaultFeeds = 32
+	maxDims      = 65_536
 	// namespace is that of the documents' IDs.
 	namespace = "sheaf"
 )
@@ -149,41 +149,24 @@ func newStore(o Options) *Store {
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = store.DefaultK1, store.DefaultB
+	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
+	o.Client = cmp.Or(o.Client, storekit.DefaultClient())
+	addresses := []string{strings.TrimRight(o.URL, "/")}
+	o.URL = addresses[0]
+	if o.Config = strings.TrimRight(o.Config, "/"); o.Config != "" {
+		addresses = append(addresses, o.Config)
 	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Feeds == 0 {
-		o.Feeds = defaultFeeds
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: storekit.Transport()}
-	}
-	o.URL, o.Config = strings.TrimRight(o.URL, "/"), strings.TrimRight(o.Config, "/")
-	for _, address := range []string{o.URL, o.Config} {
-		if address != o.Config && !isAddress(address) || o.Config != "" && !isAddress(o.Config) {
-			return sheaf.Invalidf("open vespa: the address %q: must begin with http:// or https://", address)
-		}
-	}
-	return o.validate()
+	return o.validate(addresses...)
 }
 
-func isAddress(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
-}
-
-// validate checks what the application package is made of.
-func (o *Options) validate() error {
+// validate fills in numbers, and checks what the application package is made of and addresses.
+func (o *Options) validate(addresses ...string) error {
+	o.K1, o.B = storekit.BM25(o.K1, o.B)
+	o.Feeds = cmp.Or(o.Feeds, defaultFeeds)
 	switch {
-	case o.Analyzer == nil:
-		return sheaf.Invalidf("open vespa: no analyzer")
 	case !storekit.PlainName(o.Schema, "_", 100):
 		return sheaf.Invalidf("open vespa: schema %q: must be at most 100 lower-case letters, digits and underscores, a "+
 			"letter first", o.Schema)
-	case !storekit.ValidBM25(o.K1, o.B):
-		return sheaf.Invalidf("open vespa: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
 	case o.Feeds < 1 || o.Feeds > 1000:
 		return sheaf.Invalidf("open vespa: %d documents at a time: must be within 1..1000", o.Feeds)
 	}
@@ -192,7 +175,8 @@ func (o *Options) validate() error {
 			return sheaf.Invalidf("open vespa: vector field %q is given twice", v.Name)
 		}
 	}
-	return store.ValidateVectorFields("vespa", o.Vectors, maxDims)
+	return storekit.Options{Server: "vespa", Analyzer: o.Analyzer, Addresses: addresses, K1: o.K1, B: o.B,
+		Vectors: o.Vectors, MaxDims: maxDims}.Check()
 }
 
 // fault is an error of this store.

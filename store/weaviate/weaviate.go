@@ -15,6 +15,7 @@
 package weaviate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -65,8 +66,7 @@ type Options struct {
 }
 
 const (
-	defaultTimeout = 30 * time.Second
-	maxDims        = 65_535
+	maxDims = 65_535
 	// MaxLimit is the most hits that the server returns as it is set up
 	// (QUERY_MAXIMUM_RESULTS).
 	MaxLimit = 10_000
@@ -136,28 +136,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // prepare fills in defaults and refuses what no server could take.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = store.DefaultK1, store.DefaultB
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: storekit.Transport()}
-	}
+	o.K1, o.B = storekit.BM25(o.K1, o.B)
+	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
+	o.Client = cmp.Or(o.Client, storekit.DefaultClient())
 	o.URL = strings.TrimRight(o.URL, "/")
-	switch {
-	case o.Analyzer == nil:
-		return sheaf.Invalidf("open weaviate: no analyzer")
-	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
-		return sheaf.Invalidf("open weaviate: the address %q: must begin with http:// or https://", o.URL)
-	case !className(o.Class):
+	if !className(o.Class) {
 		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first",
 			o.Class)
-	case !storekit.ValidBM25(o.K1, o.B):
-		return sheaf.Invalidf("open weaviate: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
 	}
-	return store.ValidateVectorFields("weaviate", o.Vectors, maxDims)
+	return storekit.Options{Server: "weaviate", Analyzer: o.Analyzer, Addresses: []string{o.URL}, K1: o.K1, B: o.B,
+		Vectors: o.Vectors, MaxDims: maxDims}.Check()
 }
 
 func className(s string) bool {

@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -130,9 +129,7 @@ type API struct {
 	remembered *remembered
 	// document is the OpenAPI document, page the one for people. They are
 	// written when they are first asked for: a server is ready without them.
-	// saved is how many profiles were saved, of which the document tells at once.
-	document func(stranger bool) ([]byte, error)
-	saved    atomic.Uint64
+	document func() ([]byte, error)
 	page     func() []byte
 }
 

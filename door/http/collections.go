@@ -43,23 +43,43 @@ type CollectionList struct {
 	Collections []collection.Summary `json:"collections" doc:"The collections; the first is used when a request names none."`
 }
 
-// StageList is the stages.
+// StageList is the stages, and the settings of each.
 type StageList struct {
-	Stages []string `json:"stages" doc:"The names of the stages."`
+	Stages   []string                  `json:"stages" doc:"The names of the stages."`
+	Settings map[string][]StageSetting `json:"settings" doc:"The settings of each stage, by its name."`
+}
+
+// StageSetting is a setting of a stage.
+type StageSetting struct {
+	Name    string `json:"name" doc:"Its name."`
+	About   string `json:"about" doc:"What it does."`
+	Allowed string `json:"allowed" doc:"The values that it takes."`
+	Default string `json:"default" doc:"Its value when it is left out; empty when it must be given."`
+}
+
+func stageList() *StageList {
+	out := &StageList{collection.Stages(), map[string][]StageSetting{}}
+	for _, name := range out.Stages {
+		out.Settings[name] = []StageSetting{}
+		for _, o := range collection.StageOptions(name) {
+			out.Settings[name] = append(out.Settings[name], StageSetting{o.Name, o.About, o.Allowed, o.Default})
+		}
+	}
+	return out
 }
 
 // StageBody is rankings with the settings of the stage that they go through.
 type StageBody struct {
 	Rankings [][]collection.Scored `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage. The scores order; equal ones stand as they are given, and what is twice in one counts once, with the better score."`
 	Weights  []float64             `json:"weights" maxItems:"20" min:"0" max:"1000000" doc:"What each of the rankings weighs, for fuse: one number for each, 1 when there are none."`
-	Settings map[string]Setting    `json:"settings" maxItems:"100" doc:"The stage's settings, written as in a profile."`
+	Settings map[string]Setting    `json:"settings" maxItems:"100" doc:"By name, as GET /v1/stages lists them."`
 	Query    string                `json:"query" maxLength:"1000" doc:"What was asked, for stages that look at it."`
 	Limit    int                   `json:"limit" min:"1" max:"10000" default:"10" doc:"What expressions in settings know by that name."`
 }
 
 type stagePost struct {
 	Where
-	Name string `path:"name" maxLength:"100" doc:"The stage's name: fuse, or one that profiles know." example:"fuse"`
+	Name string `path:"name" maxLength:"100" doc:"The stage's name, as GET /v1/stages lists it." example:"fuse"`
 	Body StageBody
 }
 
@@ -146,13 +166,14 @@ func collectionRoutes() []*route {
 		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run",
 			scope: access.ScopeSearch},
 			func(context.Context, *call, *Nothing) (*StageList, error) {
-				return &StageList{collection.Stages()}, nil
+				return stageList(), nil
 			}),
 		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
 			`"score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`,
 			summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
 			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the " +
-				"collection does not have, what stands before the last # of its identifier is the document."},
+				"collection does not have, what stands before the last # of its identifier is the document. A number in settings " +
+				"may also be an expression over limit, as a text: \"3x\" is 3 times the limit."},
 			func(_ context.Context, c *call, in *stagePost) (*Ranking, error) {
 				if !slices.Contains(collection.Stages(), in.Name) {
 					return nil, collection.NoStage(in.Name)
@@ -203,8 +224,7 @@ func serverRoutes() []*route {
 		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true,
 			media: "application/json"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
-				c.header.Add("Vary", "Authorization")
-				document, err := c.api.document(c.api.stranger(c.request))
+				document, err := c.api.document()
 				if err != nil {
 					return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 				}

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"html/template"
-	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -13,89 +12,35 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
-
-	"sheaf/collection"
-	"sheaf/collection/access"
 )
 
 // codePoint is a character by its code in a Go expression.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
-// known is what the OpenAPI document is written from beside the routes.
-type known struct {
-	// keyed says that callers need keys.
-	keyed    bool
-	profiles []collection.Profile
-}
-
-// writtenDocument is an OpenAPI document and what it was written from.
-type writtenDocument struct {
-	of   known
-	text []byte
-}
-
-// profilesAge is how long profiles are as they were when they were asked for.
-const profilesAge = time.Second
-
-// documentOf gives the OpenAPI document, and writes it anew only when the server
-// begins to want keys, or when profiles have changed. A stranger, who may not search,
-// is told of built-in profiles only, and of none of their defaults, which may be tuned.
-func (a *API) documentOf() func(stranger bool) ([]byte, error) {
-	var mu sync.Mutex
-	var documents [2]writtenDocument // of those who may search, and of strangers
-	var profiles []collection.Profile
-	var asked time.Time // when profiles were; zero for never
-	var saves uint64    // how many had been saved then
-	return func(stranger bool) ([]byte, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		now := known{}
-		var err error
-		if now.keyed, err = a.o.Keys.Any(); err != nil {
+// documentOf returns the OpenAPI document, which it writes again when the server begins to want keys.
+func (a *API) documentOf() func() ([]byte, error) {
+	open := sync.OnceValues(func() ([]byte, error) { return a.openAPI(false) })
+	keyed := sync.OnceValues(func() ([]byte, error) { return a.openAPI(true) })
+	return func() ([]byte, error) {
+		switch any, err := a.o.Keys.Any(); {
+		case err != nil:
 			return nil, keysUnread(err)
+		case any:
+			return keyed()
 		}
-		if saved := a.saved.Load(); asked.IsZero() || saved != saves || time.Since(asked) >= profilesAge {
-			if profiles, err = a.profiles(); err != nil {
-				return nil, err
-			}
-			asked, saves = time.Now(), saved
-		}
-		now.profiles = profiles
-		document := &documents[0]
-		if stranger {
-			document, now.profiles = &documents[1], builtins(profiles)
-		}
-		if document.text == nil || !reflect.DeepEqual(document.of, now) {
-			text, err := a.openAPI(now)
-			if err != nil {
-				return nil, err
-			}
-			*document = writtenDocument{now, text}
-		}
-		return document.text, nil
+		return open()
 	}
 }
 
-// stranger reports whether who sends a request may not search.
-func (a *API) stranger(req *http.Request) bool {
-	grant, _, err := a.signedOn(req)
-	return err != nil || !grant.May(access.ScopeSearch)
-}
-
-// openAPI writes the OpenAPI 3.1 document of the routes.
-func (a *API) openAPI(of known) ([]byte, error) {
+// openAPI writes the OpenAPI 3.1 document of the routes; keyed says that callers need keys.
+func (a *API) openAPI(keyed bool) ([]byte, error) {
 	s := newSchemas()
-	s.profiles, s.dims = of.profiles, a.dims()
+	s.dims = a.dims()
 	failure := s.reference(reflect.TypeFor[Problem](), false)
 	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}},
 		"required": []string{"error"}, "additionalProperties": false}
 	paths := map[string]map[string]any{}
 	for _, r := range a.routes {
-		if r.id == "stage" {
-			a.describeStages(r, s, paths, failure, plain)
-			continue
-		}
 		if paths[r.path] == nil {
 			paths[r.path] = map[string]any{}
 		}
@@ -111,7 +56,7 @@ func (a *API) openAPI(of known) ([]byte, error) {
 		"components":        components,
 		"jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
 	}
-	if of.keyed {
+	if keyed {
 		components["securitySchemes"] = schema{"key": schema{"type": "http", "scheme": "bearer"}}
 		document["security"] = []any{schema{"key": []string{}}}
 	}
@@ -120,66 +65,6 @@ func (a *API) openAPI(of known) ([]byte, error) {
 	encoder.SetIndent("", " ")
 	err := encoder.Encode(document)
 	return b.Bytes(), err
-}
-
-// profiles are those of all collections; none when one has others, or allows other
-// parameters. Where they differ in what is the default, of profiles or of a
-// parameter, none is said to be.
-func (a *API) profiles() ([]collection.Profile, error) {
-	var shared []collection.Profile
-	for i, c := range a.o.Collections {
-		list, err := c.Profiles()
-		if err != nil {
-			return nil, err
-		}
-		list = slices.DeleteFunc(list, func(p collection.Profile) bool { return p.Error != "" })
-		if i == 0 {
-			shared = list
-			continue
-		}
-		if !slices.EqualFunc(shared, list, sameForms) {
-			return nil, nil
-		}
-		if !slices.EqualFunc(shared, list, func(p, q collection.Profile) bool { return p.Default == q.Default }) {
-			for k := range shared {
-				shared[k].Default = false
-			}
-		}
-		for k := range shared {
-			p, q := &shared[k], &list[k]
-			p.Builtin = p.Builtin && q.Builtin
-			for n := range p.Parameters {
-				if p.Parameters[n].Default != q.Parameters[n].Default {
-					p.Parameters[n].Default = ""
-				}
-			}
-		}
-	}
-	return shared, nil
-}
-
-// sameForms reports whether two profiles have one name and allow the same.
-func sameForms(p, q collection.Profile) bool {
-	return p.Name == q.Name && slices.EqualFunc(p.Parameters, q.Parameters, func(a, b collection.Parameter) bool {
-		return a.Name == b.Name && a.Min == b.Min && a.Max == b.Max && a.Integer == b.Integer &&
-			slices.Equal(a.OneOf, b.OneOf)
-	})
-}
-
-// builtins are the built-in ones of profiles, without the defaults of parameters.
-func builtins(profiles []collection.Profile) []collection.Profile {
-	var out []collection.Profile
-	for _, p := range profiles {
-		if !p.Builtin {
-			continue
-		}
-		p.Parameters = slices.Clone(p.Parameters)
-		for i := range p.Parameters {
-			p.Parameters[i].Default = ""
-		}
-		out = append(out, p)
-	}
-	return out
 }
 
 // dims is how many dimensions the vectors of every collection have; 0 when they
@@ -192,36 +77,6 @@ func (a *API) dims() int {
 		}
 	}
 	return dims
-}
-
-// describeStages describes the route that runs a stage, once for each stage: what
-// settings there are goes by the stage.
-func (a *API) describeStages(r *route, s *schemas, paths map[string]map[string]any, failure, plain schema) {
-	body := r.input.FieldByIndex(r.body).Type
-	s.reference(body, true)
-	whole := s.named[body.Name()+"Input"]
-	delete(s.named, body.Name()+"Input")
-	for _, name := range collection.Stages() {
-		o := a.describe(r, s, failure, plain)
-		o["operationId"], o["summary"] = "stage_"+name, "Run the stage "+name+" on given rankings"
-		o["parameters"] = slices.DeleteFunc(o["parameters"].([]any), func(p any) bool { return p.(schema)["name"] == "name" })
-		own, properties := maps.Clone(whole), maps.Clone(whole["properties"].(schema))
-		rankings, settings, required := stageForms(name)
-		all := maps.Clone(properties["rankings"].(schema))
-		maps.Copy(all, rankings)
-		properties["rankings"], properties["settings"], own["properties"] = all, settings, properties
-		if name != collection.StageFuse {
-			delete(properties, "weights")
-		}
-		if required {
-			own["required"] = append(slices.Clone(own["required"].([]string)), "settings")
-		}
-		o["requestBody"] = schema{"required": true,
-			"content": schema{"application/json": schema{"schema": own,
-				"example": json.RawMessage(stageExample(name, r.example))}}}
-		paths[strings.Replace(r.path, "{name}", name, 1)] = map[string]any{strings.ToLower(r.method): o}
-	}
-	delete(s.named, body.Name()+"Input")
 }
 
 func versionText(v string) string {

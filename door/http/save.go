@@ -17,7 +17,7 @@ type profilePut struct {
 // ProfileBody is a profile that is saved.
 type ProfileBody struct {
 	collection.ProfileInput
-	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"The parameters that have another value."`
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
 type judgedPut struct {
@@ -47,9 +47,7 @@ func saveRoutes() []*route {
 				}
 				input := in.Body.ProfileInput
 				input.Parameters = settings(in.Body.Parameters)
-				saved, err := coll.SaveProfile(c.grant, in.Name, input)
-				c.api.saved.Add(1)
-				return saved, err
+				return coll.SaveProfile(c.grant, in.Name, input)
 			}),
 		operation(route{method: "PUT", path: "/v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo ` +
 			`a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`,

@@ -17,8 +17,6 @@ type schema = map[string]any
 type schemas struct {
 	named map[string]schema
 	types map[string]reflect.Type // whose schema a name is
-	// profiles are those that requests may name.
-	profiles []collection.Profile
 	// dims is how many dimensions a vector has that requests give; 0 when
 	// collections have none, unknownDims when they have different ones.
 	dims int
@@ -34,13 +32,6 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
 	if r == nil {
 		return out
-	}
-	if r.name == "profile" && input && len(s.profiles) > 0 {
-		names := []string{""}
-		for i := range s.profiles {
-			names = append(names, s.profiles[i].Name)
-		}
-		out["enum"] = names
 	}
 	if r.name == "vectors" && input {
 		one := out["items"].(schema)
@@ -216,8 +207,8 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	}
 	if input {
 		out["additionalProperties"] = false
-		if forms := s.forms(t, properties); forms != nil {
-			// Makers of clients take what has anyOf for nothing but one of these, without properties.
+		if forms := formsOf[t]; forms != nil {
+			// Generators of clients ignore the properties beside an anyOf, but not beside an allOf.
 			out["allOf"] = []any{schema{"anyOf": forms}}
 		}
 	}
@@ -225,38 +216,15 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	return link
 }
 
-// formsOf are the ways in which the members of a struct go together, where not
-// every way does.
+// settingForms is the schema of a setting. The profile or the stage says which values it takes.
+var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"},
+	schema{"type": "boolean"}}}
+
+// formsOf has the structs of which only some members go together.
 var formsOf = map[reflect.Type][]any{
 	reflect.TypeFor[collection.DocumentInput](): documentForms,
 	reflect.TypeFor[BatchChange](): append(documentForms[:len(documentForms):len(documentForms)],
 		schema{"required": []string{"delete"}, "properties": schema{"delete": schema{"const": true}}}),
-}
-
-// forms are the ways in which the members of a body go together. Members that forms
-// describe are objects and nothing else beside them.
-func (s *schemas) forms(t reflect.Type, properties schema) []any {
-	if forms := formsOf[t]; forms != nil {
-		return forms
-	}
-	var members []string
-	for _, name := range []string{"parameters", "change"} {
-		if f := jsonFields(t).byName[name]; f != nil && f.typ == settingsType {
-			members = append(members, name)
-		}
-	}
-	by := "profile"
-	if jsonFields(t).byName[by] == nil {
-		by = "extends"
-	}
-	if members == nil || jsonFields(t).byName[by] == nil || len(s.profiles) == 0 {
-		return nil
-	}
-	for _, name := range members {
-		properties[name] = schema{"type": "object", "additionalProperties": true,
-			"description": properties[name].(schema)["description"]}
-	}
-	return s.profileForms(by, members)
 }
 
 // unknownDims is what dims is of collections whose vectors differ.

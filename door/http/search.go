@@ -55,7 +55,7 @@ func (f *RankedFields) request(parameters map[string]Setting) collection.SearchR
 // AskedBody is what a body may ask of a search.
 type AskedBody struct {
 	SearchFields
-	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
 // SearchBody is the body of a search, whose answer has pages.
@@ -143,7 +143,7 @@ type similarGet struct {
 // SimilarBody asks for the like of a chunk.
 type SimilarBody struct {
 	AnswerFields
-	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 	Cursor     string             `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
 	ID         sheaf.ID           `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
 }
@@ -168,7 +168,7 @@ type explainPost struct {
 type RankedBody struct {
 	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
 	RankedFields
-	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
 func (b *RankedBody) request() collection.SearchRequest {
@@ -191,7 +191,7 @@ type absencePost struct {
 // ChangesBody asks what moves when parameters change.
 type ChangesBody struct {
 	RankedBody
-	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"The parameters that change."`
+	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"By name, see GET /v1/profiles."`
 }
 
 type changesPost struct {

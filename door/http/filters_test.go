@@ -2,65 +2,21 @@ package http_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"sheaf/collection"
 	"sheaf/collection/access"
-	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
 )
-
-type form struct {
-	Properties map[string]json.RawMessage `json:"properties"`
-}
-
-// forms are those of a body of the document, by the name of the profile.
-func forms(t *testing.T, s *server, body, by string, member string) map[string]map[string]json.RawMessage {
-	t.Helper()
-	var doc struct {
-		Components struct {
-			Schemas map[string]struct {
-				form
-				AllOf []struct {
-					AnyOf []form `json:"anyOf"`
-				} `json:"allOf"`
-			} `json:"schemas"`
-		} `json:"components"`
-	}
-	s.get(t, "GET", "/openapi.json", "", &doc)
-	out := map[string]map[string]json.RawMessage{}
-	var list []form
-	for _, all := range doc.Components.Schemas[body].AllOf {
-		list = append(list, all.AnyOf...)
-	}
-	for _, f := range list {
-		var name struct{ Enum []string }
-		var link struct {
-			Ref string `json:"$ref"`
-		}
-		if json.Unmarshal(f.Properties[by], &name) != nil || json.Unmarshal(f.Properties[member], &link) != nil ||
-			len(name.Enum) != 1 {
-			t.Fatalf("the forms of %s: %s", body, f.Properties)
-		}
-		out[name.Enum[0]] = doc.Components.Schemas[strings.TrimPrefix(link.Ref, "#/components/schemas/")].Properties
-	}
-	return out
-}
 
 // TestChoicesAreOfOneType: what a list of values mixes, programs that make clients of the
 // document make no type of, and leave the operation out.
@@ -96,68 +52,39 @@ func TestChoicesAreOfOneType(t *testing.T) {
 	}
 }
 
-// TestFormsGoByProfiles: the document says which parameters each profile has, and
-// says it of a profile as soon as it is saved.
-func TestFormsGoByProfiles(t *testing.T) {
-	s := start(t, notes, func(o *httpdoor.Options) { o.Open = access.Unrestricted() })
-	for body, member := range map[string]string{"SearchBodyInput": "parameters", "ExplainBodyInput": "parameters",
-		"ChangesBodyInput": "change"} {
-		got := forms(t, s, body, "profile", member)
-		if got[""]["meaning"] == nil || got["sheaf"]["meaning"] == nil || got["rrf"]["rrf_k"] == nil ||
-			got["rrf"]["meaning"] != nil || got["mine"] != nil {
-			t.Errorf("%s: %v", body, got)
-		}
-	}
-	if got := forms(t, s, "ProfileBodyInput", "extends", "parameters"); got["rrf"]["rrf_k"] == nil {
-		t.Errorf("a saved profile: %v", got)
-	}
-	if res, body := s.ask(t, "PUT", "/v1/profiles/mine",
-		`{"extends": "rrf", "parameters": {"rrf_k": 7}}`); res.StatusCode != 201 {
-		t.Fatalf("%d %s", res.StatusCode, body)
-	}
-	if got := forms(t, s, "SearchBodyInput", "profile", "parameters"); got["mine"]["rrf_k"] == nil {
-		t.Errorf("after a profile was saved: %v", got)
-	}
-}
-
-// TestParametersThatTheDocumentAllows: what the document allows of the parameters of
-// a profile is carried out, or refused as a conflict of two of them.
-func TestParametersThatTheDocumentAllows(t *testing.T) {
+// TestParametersWithinBounds: parameters within the bounds that the list of profiles gives are
+// taken, or refused as a conflict of two of them.
+func TestParametersWithinBounds(t *testing.T) {
 	s := start(t, notes, nil)
-	type allowed struct {
-		Enum             []string
-		Type, Pattern    string
-		Minimum, Maximum float64
-		AnyOf            []allowed
-	}
+	var list httpdoor.ProfileList
+	s.get(t, "GET", "/v1/profiles", "", &list)
 	draw := rand.New(rand.NewPCG(1, 2))
 	conflicts := 0
-	for name, parameters := range forms(t, s, "SearchBodyInput", "profile", "parameters") {
+	for _, profile := range list.Profiles {
 		for range 20 {
+			if profile.Error != "" {
+				continue
+			}
 			set := map[string]any{}
-			for p, raw := range parameters {
-				var a allowed
-				if err := json.Unmarshal(raw, &a); err != nil {
-					t.Fatal(err)
+			for _, p := range profile.Parameters {
+				if draw.IntN(2) == 0 {
+					continue
 				}
-				switch {
-				case draw.IntN(2) == 0:
-				case a.Enum != nil:
-					set[p] = a.Enum[draw.IntN(len(a.Enum))]
-				default:
-					n := a.AnyOf[0]
-					x := []float64{n.Minimum, n.Maximum, n.Minimum + draw.Float64()*(n.Maximum-n.Minimum)}[draw.IntN(3)]
-					if n.Type == "integer" {
-						x = float64(int(x))
-					}
-					set[p] = x
-					if text := strconv.FormatFloat(x, 'f', -1, 64); draw.IntN(2) == 0 && len(a.AnyOf) > 1 &&
-						regexp.MustCompile(a.AnyOf[1].Pattern).MatchString(text) {
-						set[p] = text
-					}
+				if len(p.OneOf) > 0 {
+					set[p.Name] = p.OneOf[draw.IntN(len(p.OneOf))]
+					continue
+				}
+				x := []float64{p.Min, p.Max, p.Min + draw.Float64()*(p.Max-p.Min)}[draw.IntN(3)]
+				if p.Integer {
+					x = float64(int(x))
+				}
+				set[p.Name] = x
+				if draw.IntN(2) == 0 {
+					set[p.Name] = strconv.FormatFloat(x, 'f', -1, 64)
 				}
 			}
-			body, err := json.Marshal(map[string]any{"query": "undo a commit", "profile": name, "parameters": set})
+			query := map[string]any{"query": "undo a commit", "profile": profile.Name, "parameters": set}
+			body, err := json.Marshal(query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,82 +219,6 @@ func filterPattern(t *testing.T, s *server) *regexp.Regexp {
 		doc.Components.Schemas["Filter"].Pattern, `\x{$1}`))
 }
 
-// TestFormsOfSeveralCollections: collections with one list of profiles and another
-// default let searches without a profile through; where their lists differ, the document
-// says nothing of profiles.
-func TestFormsOfSeveralCollections(t *testing.T) {
-	var other *collectiontest.Fixture
-	s := start(t, notes, func(o *httpdoor.Options) {
-		other = collectiontest.Open(t, notes, func(o *collection.Options) { o.Name, o.Profile = "other", "rrf" })
-		o.Collections = append(o.Collections, other.Collection)
-	})
-	got := forms(t, s, "SearchBodyInput", "profile", "parameters")
-	if without, ok := got[""]; !ok || without != nil || got["sheaf"]["meaning"] == nil || got["rrf"]["rrf_k"] == nil {
-		t.Errorf("one list, two defaults: %v", got)
-	}
-	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", `{"extends": "rrf"}`); res.StatusCode != 201 {
-		t.Fatalf("%d %s", res.StatusCode, body)
-	}
-	if got := forms(t, s, "SearchBodyInput", "profile", "parameters"); len(got) != 0 {
-		t.Errorf("two lists: %v", got)
-	}
-	if _, text := s.ask(t, "GET", "/openapi.json", ""); strings.Contains(string(text), "ParametersOf_") {
-		t.Error("two lists: the document names profiles")
-	}
-}
-
-// TestStrangersAndProfiles: who has no key that may search is told of no saved profile
-// and of no default of a parameter.
-func TestStrangersAndProfiles(t *testing.T) {
-	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
-		access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
-	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/merger", `{"extends": "rrf", "about": "For the `+
-		`merger.", "parameters": {"rrf_k": 7}}`); status != 201 {
-		t.Fatal(status, body)
-	}
-	for _, c := range []struct {
-		key   string
-		knows bool
-	}{{"feed", false}, {"admin", true}, {"none", false}, {"admin", true}} {
-		_, text := s.as(t, keys[c.key], "GET", "/openapi.json", "")
-		if strings.Contains(text, "merger") != c.knows || strings.Contains(text, "default 7)") != c.knows ||
-			strings.Contains(text, "; default ") != c.knows || !strings.Contains(text, `"ParametersOf_rrf"`) {
-			t.Errorf("%s: the document tells of the saved profile: %v", c.key, !c.knows)
-		}
-	}
-}
-
-// TestProfilesAreAskedForOnceASecond: the document tells of a profile that was written by
-// hand when it has asked for them again.
-func TestProfilesAreAskedForOnceASecond(t *testing.T) {
-	f := collectiontest.Open(t, notes, nil)
-	synctest.Test(t, func(t *testing.T) {
-		a, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-			Open: access.Unrestricted()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = a.Close() }()
-		knows := func() bool {
-			w := httptest.NewRecorder()
-			a.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/openapi.json", nil))
-			return strings.Contains(w.Body.String(), "ParametersOf_byhand")
-		}
-		before := knows()
-		dir := f.Options.ProfileDirs[0]
-		if err := errors.Join(os.MkdirAll(dir, 0o755),
-			os.WriteFile(filepath.Join(dir, "byhand.yaml"), []byte("name: byhand\nextends: rrf\n"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(900 * time.Millisecond)
-		soon := knows()
-		time.Sleep(100 * time.Millisecond)
-		if then := knows(); before || soon || !then {
-			t.Errorf("before %v, soon %v, a second later %v", before, soon, then)
-		}
-	})
-}
-
 // TestTakenOrContradictory: a name that is taken is a conflict of the name, by which the
 // lab knows what it may offer to replace; parameters that contradict each other are others.
 func TestTakenOrContradictory(t *testing.T) {
@@ -386,9 +237,8 @@ func TestTakenOrContradictory(t *testing.T) {
 	}
 }
 
-// TestStagesOfTheDocument: every stage that can be run has an operation with its
-// settings, and values at the ends of what it allows are carried out.
-func TestStagesOfTheDocument(t *testing.T) {
+// TestStages: every stage is listed with its settings, and takes values at the ends of their bounds.
+func TestStages(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, name := range collection.Stages() {
 		for _, o := range collection.StageOptions(name) {
@@ -423,15 +273,12 @@ func TestStagesOfTheDocument(t *testing.T) {
 			}
 		}
 	}
-	var doc struct{ Paths map[string]any }
-	s.get(t, "GET", "/openapi.json", "", &doc)
+	var list httpdoor.StageList
+	s.get(t, "GET", "/v1/stages", "", &list)
 	for _, name := range collection.Stages() {
-		if doc.Paths["/v1/stages/"+name] == nil {
-			t.Errorf("the document has no stage %s", name)
+		if len(list.Settings[name]) != len(collection.StageOptions(name)) {
+			t.Errorf("%s has the settings %v", name, list.Settings[name])
 		}
-	}
-	if doc.Paths["/v1/stages/{name}"] != nil {
-		t.Error("the document has a stage of any name")
 	}
 	for weights, status := range map[string]int{`[2, 1]`: 200, `[0, 1]`: 200, `[1]`: 409, `[0, 0]`: 409, `[-1, 1]`: 400,
 		`["1", 1]`: 400, `1`: 400} {

@@ -1,6 +1,14 @@
 package collection
 
-import "sheaf/index/catalog"
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"sheaf/index/catalog"
+	"sheaf/ingest"
+	"sheaf/text/analysis"
+)
 
 // LittleText is the size of a collection, in bytes, up to which a detected language is looked at again: a few lines
 // may not tell, and the first note of a vault must not decide for all that follow.
@@ -14,4 +22,85 @@ func RecordGuess(settings *catalog.Settings, sample int) {
 	if settings.LanguageDetected && sample <= LittleText {
 		settings.Extra[GuessedKey] = "little"
 	}
+}
+
+// languageOutgrown is why the index must be made again when the language that was
+// detected from little text is another one now; else nil. Only what lies in folders
+// can be indexed again. A server takes no other language before it is emptied, and
+// others may search there: there only a person is told.
+func (x *Index) languageOutgrown(ctx context.Context) error {
+	if !x.languageGuessed(x.View) {
+		return nil
+	}
+	now, err := x.detectLanguage(ctx)
+	outgrown, little := err == nil && now != "" && now != x.View.Settings().Language,
+		x.View.SourceBytes() <= LittleText
+	if outgrown && x.Target != nil {
+		x.Notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s "+
+			"again: sheaf index --rebuild", now, x.Target)
+		return nil
+	}
+	x.settled = err == nil && !little
+	if !outgrown {
+		return nil
+	}
+	return errors.New("the language of the index was guessed from little text and is another now that there is more")
+}
+
+// languageGuessed reports whether the language of an index was detected from so little text
+// that it is to be looked at again, and the index could be made again with another one: all
+// that it holds comes from folders that are there.
+func (x *Index) languageGuessed(view *catalog.View) bool {
+	settings := view.Settings()
+	little, guessed := view.SourceBytes() <= LittleText, settings.Extra[GuessedKey] != ""
+	if !settings.LanguageDetected || x.Making.Language != "auto" || !little && !guessed || view.Docs() == 0 {
+		return false
+	}
+	given := func(t catalog.Tree) bool { return t.Root == "" }
+	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.placed(settings.Trees)) == nil
+}
+
+// LanguageGrows looks after a run of a program that watches whether the language is another
+// now that there is more text: then the index is to be opened again, which makes it anew.
+func (x *Index) LanguageGrows(ctx context.Context) bool {
+	view := x.Catalog.View()
+	defer view.Close()
+	if x.Target != nil || x.grown || !x.Update || !x.languageGuessed(view) {
+		return false
+	}
+	x.grown = view.SourceBytes() > LittleText
+	walk, err := ingest.NewWalk(ctx, x.Where.Root, x.Making.Walk)
+	if err != nil {
+		return false
+	}
+	now := analysis.Detect(walk.LanguageSample())
+	return now != "" && now != view.Settings().Language
+}
+
+// recordLanguage puts what is known of the language into the settings.
+func (x *Index) recordLanguage(settings *catalog.Settings) {
+	if x.settled {
+		delete(settings.Extra, GuessedKey)
+	}
+	if x.View.Settings().Analyzer != "" {
+		return
+	}
+	settings.Language, settings.LanguageDetected = x.code, x.detected
+	RecordGuess(settings, x.sampled)
+}
+
+// detectLanguage finds out the language of the folder from the beginnings of some
+// of its documents; "" when they do not tell. The walk is kept for the run that
+// indexes what it found.
+func (x *Index) detectLanguage(ctx context.Context) (string, error) {
+	if x.walk == nil {
+		walk, err := ingest.NewWalk(ctx, x.Where.Root, x.Making.Walk)
+		if err != nil {
+			return "", err
+		}
+		x.walk = walk
+	}
+	sample := x.walk.LanguageSample()
+	x.sampled = len(sample)
+	return analysis.Detect(sample), nil
 }

@@ -1,10 +1,10 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -12,13 +12,11 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
-	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/model/static/builtin"
 	"sheaf/store"
-	"sheaf/store/embedded"
-	"sheaf/text/analysis"
 	"sheaf/text/chunk"
 )
 
@@ -27,13 +25,13 @@ type Option func(*opening)
 
 // opening says how an index is opened.
 type opening struct {
-	folder, index string
-	model         model.Embedder
-	words         bool // search by words alone
-	walk          ingest.WalkOptions
-	language      string // "auto" detects it
-	options       Options
-	never         bool // Search does not look for changed files
+	making  Making
+	index   string
+	model   model.Embedder
+	words   bool // search by words alone
+	want    IndexOptions
+	options Options
+	tell    func(text string)
 }
 
 // WithIndex keeps the index in a folder of its own instead of the user's data folder.
@@ -52,121 +50,97 @@ func WithProfile(name string, dirs ...string) Option {
 }
 
 // WithWalk says which files of the folder are documents.
-func WithWalk(walk ingest.WalkOptions) Option { return func(o *opening) { o.walk = walk } }
+func WithWalk(walk ingest.WalkOptions) Option { return func(o *opening) { o.making.Walk = walk } }
 
 // WithLanguage makes a new index for this language instead of the detected one; "" stems no words.
-func WithLanguage(code string) Option { return func(o *opening) { o.language = code } }
+func WithLanguage(code string) Option {
+	return func(o *opening) { o.making.Language = cmp.Or(code, "none") }
+}
 
 // WithoutUpdate lets Search answer from the index as it is. [Collection.Refresh] still updates it.
-func WithoutUpdate() Option { return func(o *opening) { o.never = true } }
+func WithoutUpdate() Option { return func(o *opening) { o.making.Update = false } }
+
+// WithoutRepair returns an error for an index that is damaged, or that another version made, instead of making it
+// again from the files.
+func WithoutRepair() Option { return func(o *opening) { o.want.Keep = true } }
+
+// WithNotices reports what happens to the index beside answers, such as a repair or waiting for another process.
+func WithNotices(tell func(text string)) Option { return func(o *opening) { o.tell = tell } }
 
 // Open opens the index of a folder, and makes an empty one when there is none. It is the index that the command
 // sheaf has for this folder, but settings files of the command do not apply. [Collection.Search] updates the index
 // before it answers. Close the collection when done.
 //
-// An index that is damaged is sheaf.ErrCorrupt; the command repairs it: sheaf check --repair. An index that another
-// model or another version made is an error, too.
+// Open makes an index again from the files when it is damaged, when another version made it, or when its language was
+// guessed from little text and is another one now. An index that another model made is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
-	o := &opening{language: "auto"}
+	o := &opening{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {
 		change(o)
 	}
-	real, err := filepath.EvalSymlinks(folder)
-	if err == nil {
-		o.folder, err = filepath.Abs(real)
-	}
+	x, err := o.open(folder)
 	if err != nil {
-		return nil, fmt.Errorf("open index: %w: %w", sheaf.ErrNotFound, err)
+		return nil, fmt.Errorf("open index: %w", err)
 	}
-	if info, err := os.Stat(o.folder); err != nil || !info.IsDir() {
-		return nil, sheaf.Invalidf("open index: %s is not a folder", o.folder)
+	out, err := x.Collection()
+	if err != nil {
+		x.Close()
+		return nil, err
 	}
-	where, err := o.place()
+	out.opened = &openedStores{update: o.making.Update, close: sync.OnceValue(func() error {
+		x.View.Close()
+		return errors.Join(x.Backend.Close(), x.Catalog.Close())
+	})}
+	return out, nil
+}
+
+// open opens the index of a folder with the model of the options.
+func (o *opening) open(folder string) (*Index, error) {
+	folder, err := RealFolder(folder)
 	if err != nil {
 		return nil, err
+	}
+	where := location.Finder{Index: o.index}.Own(folder)
+	if record, err := location.ReadRecord(where.Dir); err == nil && record.Root != folder {
+		return nil, sheaf.Invalidf("%s is the index of %s", where.Dir, record.Root)
 	}
 	if o.model == nil && !o.words {
 		if o.model, err = builtin.New(); err != nil {
-			return nil, fmt.Errorf("open index: the built-in model: %w", err)
+			return nil, DamagedModel(err)
 		}
-	}
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(where.Dir), catalog.Options{})
-	if err != nil {
-		return nil, err
-	}
-	out, err := o.open(where, c)
-	if err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return out, nil
-}
-
-// place finds the index of the folder, or makes its folder.
-func (o *opening) place() (location.Location, error) {
-	where := location.Finder{Index: o.index}.Own(o.folder)
-	if where.Exists {
-		record, err := location.ReadRecord(where.Dir)
-		if err == nil && record.Root != o.folder {
-			err = sheaf.Invalidf("open index: %s is the index of %s", where.Dir, record.Root)
-		}
-		return where, err
-	}
-	if err := os.MkdirAll(where.Dir, 0o700); err != nil {
-		return where, fmt.Errorf("make index: %w", err)
-	}
-	return where, location.Record{Format: location.RecordFormat, Root: o.folder}.Write(where.Dir)
-}
-
-// open opens the engine and makes the collection of it.
-func (o *opening) open(where location.Location, c *catalog.Catalog) (*Collection, error) {
-	view := c.View()
-	defer view.Close()
-	settings := view.Settings()
-	if settings.Extra[ingest.RemakingKey] != "" {
-		return nil, fmt.Errorf("open index: %w", ingest.ErrMadeAnew)
-	}
-	making, err := o.making(view)
-	if err != nil {
-		return nil, err
-	}
-	st, err := embedded.Open(embedded.Options{
-		Dir: location.EngineDir(where.Dir), Analyzer: making.analyzer, Vectors: VectorFields(o.model),
-	})
-	if err != nil {
-		return nil, err
-	}
-	trees := settings.Trees
-	if len(trees) == 0 {
-		trees = []catalog.Tree{{Name: catalog.TreeName(o.folder), Root: o.folder}}
-	}
-	options := o.options
-	options.Name, options.Catalog, options.Backend, options.Store = trees[0].Name, c, st, "the index"
-	options.Analyzer, options.Model, options.Tuned = making.analyzer, o.model, where.Dir
-	options.Documents = filepath.Join(where.Dir, location.DocumentsName)
-	options.Tasks = filepath.Join(where.Dir, location.TasksName)
-	options.Judged = filepath.Join(where.Dir, location.JudgedName)
-	options.Ingest = &ingest.Options{
-		Trees: trees, Embedder: o.model, Walk: o.walk, Chunk: making.chunker, Analyzer: making.analyzer,
-		Settings: making.record, Kept: Kept(options.Documents), HideComments: func() bool { return anyKeys(where.Dir) },
 	}
 	if o.model != nil {
-		options.Passages = ingest.PassagesOf(o.model)
-		options.Embed = func(ctx context.Context, text string) ([]float32, error) {
-			vectors, err := o.model.Embed(ctx, model.Query, []string{text})
-			if err != nil {
-				return nil, err
-			}
-			return vectors[0], nil
+		o.making.Embed = func(context.Context, int, Patience) (model.Embedder, error) { return o.model, nil }
+	}
+	tell := func(format string, args ...any) {
+		if o.tell != nil {
+			o.tell(fmt.Sprintf(format, args...))
 		}
 	}
-	out, err := New(options)
-	if err != nil {
-		return nil, errors.Join(err, st.Close())
+	x := NewIndex(Site{Folder: folder, Where: where, Named: o.index != ""}, o.making,
+		Events{Notice: tell, Warn: tell, Quiet: true})
+	x.Answering = o.options
+	if err = x.Open(context.Background(), nil, o.want); err == nil {
+		err = o.sameModel(x.View, folder)
 	}
-	out.opened = &openedStores{update: !o.never, close: sync.OnceValue(func() error {
-		return errors.Join(st.Close(), c.Close())
-	})}
-	return out, nil
+	if err != nil {
+		x.Close()
+		return nil, err
+	}
+	return x, nil
+}
+
+// sameModel refuses an index that another model made.
+func (o *opening) sameModel(view *catalog.View, folder string) error {
+	name := ""
+	if o.model != nil {
+		name = o.model.Model()
+	}
+	if made := view.Settings().Embedder; view.Docs() > 0 && made != name {
+		return Hint(sheaf.Invalidf("it was made with the model %q, not %q", made, name),
+			"open it with that model, or make it again: sheaf index --rebuild --in %s", wording.ShellQuoted(folder))
+	}
+	return nil
 }
 
 // anyKeys reports whether an index has keys, or may have: then comments are no text of its documents.
@@ -183,74 +157,6 @@ func anyKeys(dir string) bool {
 type openedStores struct {
 	update bool // before Search answers
 	close  func() error
-}
-
-// making is how the documents of an index are cut and their words made into terms: as the index was made, or as a new
-// one will be.
-type making struct {
-	analyzer *analysis.Analyzer
-	chunker  chunk.Options
-	language string
-	detected bool
-	sample   int // bytes of text that the language was detected from
-	name     string
-	model    model.Embedder
-}
-
-// making reads how the index was made, or decides how it will be.
-func (o *opening) making(view *catalog.View) (m making, err error) {
-	settings := view.Settings()
-	if made := settings.Embedder; view.Docs() > 0 && made != modelName(o.model) {
-		return m, Hint(sheaf.Invalidf("open index: it was made with the model %q, not %q", made, modelName(o.model)),
-			"open it with that model, or make it again: sheaf index --rebuild --in %s", o.folder)
-	}
-	m.model, m.language, m.detected = o.model, settings.Language, settings.LanguageDetected
-	if settings.Analyzer != "" {
-		if m.analyzer, err = analysis.Parse(settings.Analyzer); err != nil {
-			return m, fmt.Errorf("open index: %w: %w", sheaf.ErrUnsupported, err)
-		}
-	} else {
-		if m.language, m.detected = o.language, o.language == "auto"; m.detected {
-			walk, err := ingest.NewWalk(context.Background(), o.folder, o.walk)
-			if err != nil {
-				return m, err
-			}
-			sample := walk.LanguageSample()
-			m.language, m.sample = analysis.Detect(sample), len(sample)
-		}
-		if m.analyzer, err = analysis.New(analysis.Options{Language: m.language}); err != nil {
-			return m, sheaf.Invalidf("language %q: %w", m.language, err)
-		}
-	}
-	if settings.Chunker != "" {
-		if m.chunker, err = chunk.Parse(settings.Chunker, ModelTokens); err != nil {
-			return m, fmt.Errorf("open index: %w", err)
-		}
-	}
-	chunker, err := chunk.New(m.chunker)
-	if err == nil {
-		m.name = chunker.Name()
-	}
-	return m, err
-}
-
-// record writes how the index is made into its settings.
-func (m *making) record(settings *catalog.Settings) {
-	if settings.Analyzer == "" {
-		settings.Language, settings.LanguageDetected = m.language, m.detected
-		RecordGuess(settings, m.sample)
-	}
-	settings.Analyzer, settings.Chunker = m.analyzer.Name(), m.name
-	if m.model != nil {
-		settings.Embedder, settings.Dims = m.model.Model(), m.model.Dims()
-	}
-}
-
-func modelName(m model.Embedder) string {
-	if m == nil {
-		return ""
-	}
-	return m.Model()
 }
 
 // ModelTokens are the tokens of this name for windows of text; nil when they are not those of the built-in model.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -117,14 +118,45 @@ func TestOpenRefuses(t *testing.T) {
 	refused("another folder", t.TempDir(), sheaf.ErrInvalid)
 	refused("a file", filepath.Join(folder, "a.md"), sheaf.ErrInvalid)
 	refused("no folder", filepath.Join(folder, "none"), sheaf.ErrNotFound)
-	manifests, err := filepath.Glob(filepath.Join(location.CatalogDir(index), "*"))
-	if err != nil || len(manifests) == 0 {
-		t.Fatal(manifests, err)
+	for _, name := range filesOf(t, location.CatalogDir(index)) {
+		writeFile(t, name, "damaged")
 	}
-	for _, name := range manifests {
-		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+	refused("a damaged catalog", folder, vfs.ErrCorrupt, collection.WithoutRepair())
+}
+
+// TestOpenRepairs: a damaged index is made again from the files, and a person hears of it.
+func TestOpenRepairs(t *testing.T) {
+	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
+	found(t, c, "lighthouse")
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []func(string) string{location.CatalogDir, location.EngineDir} {
+		for _, name := range filesOf(t, part(index)) {
 			writeFile(t, name, "damaged")
 		}
+		var notices []string
+		c := reopened(t, folder, index, collection.WithNotices(func(text string) { notices = append(notices, text) }))
+		if n := found(t, c, "lighthouse"); n != 1 || !strings.Contains(strings.Join(notices, "; "), "it is made again") {
+			t.Errorf("%d results, %q", n, notices)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	refused("a damaged catalog", folder, vfs.ErrCorrupt)
+}
+
+// filesOf are the files of a folder that hold something.
+func filesOf(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			files = append(files, name)
+		}
+	}
+	return files
 }

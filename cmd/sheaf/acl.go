@@ -57,7 +57,7 @@ with random access lists. The index is not changed.`,
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			return s.auditAccess(cmd.Context(), collection.AuditOptions{Checks: max(1, checks/2), Seed: seed}, sample)
 		},
 	}
@@ -154,12 +154,12 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 		return nil, nil, err
 	}
 	closers = append(closers, copyOf.Close)
-	store, err := openEngine(s.app.config, filepath.Join(dir, "engine"), s.analyzer, s.embedder, 0, true)
+	store, err := openEngine(s.config, filepath.Join(dir, "engine"), s.Analyzer, s.Embedder)
 	if err != nil {
 		return nil, nil, err
 	}
 	closers = append(closers, store.Close)
-	o := s.ingestOptions()
+	o := s.IngestOptions()
 	docs, err := s.sample(seed, sample)
 	if err != nil {
 		return nil, nil, err
@@ -168,8 +168,8 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 	if _, err := ingest.Put(ctx, o, docs); err != nil {
 		return nil, nil, err
 	}
-	c, err = collection.New(collection.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer,
-		Embed: s.queryVector(), Model: s.localModel(), Rerank: s.reranker,
+	c, err = collection.New(collection.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.Analyzer,
+		Embed: s.QueryVector(), Model: s.LocalModel(), Rerank: s.reranker,
 		ProfileDirs: []string{profileFolder()}, Profile: s.config.Profile})
 	return c, done, err
 }
@@ -178,7 +178,7 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 	random := rand.New(rand.NewPCG(seed, 0x115750))
 	var ids []sheaf.ID
-	for id := range s.view.Files() {
+	for id := range s.View.Files() {
 		ids = append(ids, id)
 	}
 	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
@@ -196,8 +196,8 @@ func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 		if len(docs) == n {
 			break
 		}
-		doc, ok := s.view.Document(id)
-		text, err := ingest.Shown(s.view, id)
+		doc, ok := s.View.Document(id)
+		text, err := ingest.Shown(s.View, id)
 		if !ok || errors.Is(err, catalog.ErrStale) {
 			continue
 		}
@@ -213,5 +213,5 @@ func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 				{Name: ingest.PropertySets, List: true, Values: some("finance", "handbook")},
 			}})
 	}
-	return docs, s.view.Err()
+	return docs, s.View.Err()
 }

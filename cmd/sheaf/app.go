@@ -2,17 +2,14 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -23,7 +20,6 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
-	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
 )
 
@@ -193,86 +189,4 @@ func withHint(err error, format string, args ...any) error {
 
 // commandFolder is the folder that the command works on: --in, or the current one.
 // It must exist; the result is absolute with links resolved.
-func (a *app) commandFolder() (string, error) { return realFolder(a.in) }
-
-// answerTime is how long a folder may take to say what it is: one on a drive that is gone
-// may never do so.
-var answerTime = 10 * time.Second
-
-// inTime looks at a folder, and waits for it no longer than answerTime.
-func inTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
-	type seen struct {
-		info fs.FileInfo
-		err  error
-	}
-	done := make(chan seen, 1)
-	go func() {
-		info, err := look(dir)
-		done <- seen{info, err}
-	}()
-	select {
-	case s := <-done:
-		return s.info, s.err
-	case <-time.After(answerTime):
-		if dir == "." { // asking the system for its name would take as long
-			dir = cmp.Or(os.Getenv("PWD"), dir)
-		}
-		return nil, fmt.Errorf("%w: %s did not answer within %v", sheaf.ErrUnavailable, dir, answerTime)
-	}
-}
-
-func realFolder(dir string) (string, error) {
-	if dir == "" {
-		dir = "."
-	}
-	st, err := inTime(dir, os.Stat)
-	switch {
-	case errors.Is(err, sheaf.ErrUnavailable):
-		return "", withHint(err, "check that its drive is connected, or name another folder with --in")
-	case err != nil:
-		return "", nearFile(fileFault("folder", err), dir)
-	case !st.IsDir():
-		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir,
-			wording.ShellQuoted(filepath.Dir(dir)))
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return "", fileFault("folder", err)
-	}
-	return filepath.Abs(real)
-}
-
-// fileFault gives an error of the file system its category and plain words. what is the
-// kind of thing that was to be opened, as in "folder".
-func fileFault(what string, err error) error {
-	var path *fs.PathError
-	named := errors.As(err, &path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		if named { // without the name of the call, which says nothing
-			err = fmt.Errorf("no such %s: %s", what, path.Path)
-		}
-		return sheaf.WithCategory(sheaf.ErrNotFound, err)
-	case errors.Is(err, fs.ErrPermission):
-		if named {
-			err = fmt.Errorf("%s %s: %w", what, path.Path, path.Err)
-		}
-		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
-	}
-	return err
-}
-
-// nearFile adds to an error about a name that does not exist the nearest one
-// beside it that does.
-func nearFile(err error, name string) error {
-	entries, _ := os.ReadDir(filepath.Dir(name)) // without a list there is no hint
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	near := suggest.Nearest(filepath.Base(name), names)
-	if near == "" || !errors.Is(err, sheaf.ErrNotFound) {
-		return err
-	}
-	return withHint(err, "did you mean %s?", filepath.Join(filepath.Dir(name), near))
-}
+func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }

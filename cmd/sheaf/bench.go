@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/eval/benchmark"
 	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
@@ -90,7 +91,7 @@ func (a *app) benchEngineCommand() *cobra.Command {
 
 func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error {
 	for _, f := range folders {
-		if _, err := realFolder(f); err != nil {
+		if _, err := collection.RealFolder(f); err != nil {
 			return err
 		}
 	}
@@ -186,7 +187,7 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 	}
 	all, err := benchmark.FindPeers(folder)
 	if err != nil {
-		return nil, fmt.Errorf("find engines: %w", fileFault("folder", err))
+		return nil, fmt.Errorf("find engines: %w", collection.FileFault("folder", err))
 	}
 	if len(o.peers) == 0 {
 		return all, nil

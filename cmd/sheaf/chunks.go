@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
@@ -170,20 +171,20 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 // chunksRoot is the folder that identifiers are relative to.
 func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
-		return realFolder(root)
+		return collection.RealFolder(root)
 	}
 	st, err := os.Stat(args[0])
 	switch {
 	case err != nil:
-		return realFolder("")
+		return collection.RealFolder("")
 	case st.IsDir():
-		return realFolder(args[0])
+		return collection.RealFolder(args[0])
 	}
-	here, err := realFolder("")
+	here, err := collection.RealFolder("")
 	if err != nil {
 		return "", err
 	}
-	above, err := realFolder(filepath.Dir(args[0]))
+	above, err := collection.RealFolder(filepath.Dir(args[0]))
 	if err != nil {
 		return "", err
 	}
@@ -225,7 +226,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	real, err := filepath.EvalSymlinks(arg)
 	if err != nil {
-		return fileFault("file or folder", err)
+		return collection.FileFault("file or folder", err)
 	}
 	if real, err = filepath.Abs(real); err != nil {
 		return err
@@ -235,7 +236,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return fileFault("file or folder", err)
+		return collection.FileFault("file or folder", err)
 	}
 	if !info.IsDir() {
 		return r.named(real, info)

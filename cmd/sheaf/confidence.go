@@ -106,8 +106,8 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	file := filepath.Join(s.where.Dir, location.ConfidenceName)
+	defer s.Close()
+	file := filepath.Join(s.Where.Dir, location.ConfidenceName)
 	if o.reset {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forget confidence: %w", err)
@@ -118,10 +118,10 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	if err != nil {
 		return err
 	}
-	out := &confidenceJSON{Schema: confidenceSchema, Model: s.view.Settings().Embedder, Documents: s.view.Docs(),
+	out := &confidenceJSON{Schema: confidenceSchema, Model: s.View.Settings().Embedder, Documents: s.View.Docs(),
 		Report: r}
 	if err := s.keepConfidence(out); err != nil {
-		return s.advise(err)
+		return s.Advise(err)
 	}
 	if o.plot != "" {
 		err := writeFile(o.plot, func(w io.Writer) error {
@@ -142,7 +142,7 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 // keepConfidence keeps what was learned when it is better than the shipped calibration.
 // When it is not, it forgets what was learned before of the same profile and model.
 func (s *session) keepConfidence(c *confidenceJSON) error {
-	file := filepath.Join(s.where.Dir, location.ConfidenceName)
+	file := filepath.Join(s.Where.Dir, location.ConfidenceName)
 	if c.Better() {
 		content, err := json.MarshalIndent(c, "", "  ")
 		if err != nil {
@@ -189,7 +189,7 @@ func (a *app) learnConfidence(
 	if err != nil {
 		return nil, err
 	}
-	return confidence.Learn(answers, search.ShippedCalibration(p, s.view.Settings().Embedder), o.seed)
+	return confidence.Learn(answers, search.ShippedCalibration(p, s.View.Settings().Embedder), o.seed)
 }
 
 // evalConfidenceJudged learns from several judged data sets, and keeps nothing.
@@ -353,20 +353,20 @@ func (a *app) printConfidence(r *confidence.Report) {
 // confidence returns the calibration that was learned from this index, else the shipped
 // one. It returns nil where sheaf has neither for the profile and the model in use.
 func (s *session) confidence(p *profile.Profile) *search.Calibration {
-	return s.confidenceWith(p, s.view.Settings().Embedder)
+	return s.confidenceWith(p, s.View.Settings().Embedder)
 }
 
 // confidenceNow is confidence for a server: the model of its index may change after the
 // index was opened.
 func (s *session) confidenceNow(p *profile.Profile) *search.Calibration {
-	view := s.catalog.View()
+	view := s.Catalog.View()
 	defer view.Close()
 	return s.confidenceWith(p, view.Settings().Embedder)
 }
 
 // confidenceWith is confidence for vectors of a model; "" is an index without vectors.
 func (s *session) confidenceWith(p *profile.Profile, model string) *search.Calibration {
-	kept := s.sureness.read(filepath.Join(s.where.Dir, location.ConfidenceName))
+	kept := s.sureness.read(filepath.Join(s.Where.Dir, location.ConfidenceName))
 	if kept != nil && kept.of(p) && kept.Model == model {
 		return &kept.Fit
 	}

@@ -13,6 +13,7 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/internal/wording"
 )
 
@@ -230,7 +231,7 @@ your own file, because all folders would fill that one place.`,
 func (a *app) writeSetting(file string, project bool, args []string) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fileFault("configuration file", err)
+		return collection.FileFault("configuration file", err)
 	}
 	if err := config.Set(file, args[0], args[1:]); err != nil || !project {
 		return err
@@ -241,7 +242,7 @@ func (a *app) writeSetting(file string, project bool, args []string) error {
 	}
 	after, err := os.ReadFile(file)
 	if err != nil {
-		return fileFault("configuration file", err)
+		return collection.FileFault("configuration file", err)
 	}
 	if found, err := config.Sensitive(file, after); err != nil || len(found) == 0 {
 		return err
@@ -258,7 +259,7 @@ func checkNamed(key, value string, everywhere bool) error {
 	case value == "": // the default
 	case key == "profile":
 		_, err = loadProfile(value)
-	case key == "store" && value != engineStore:
+	case key == "store" && value != collection.EngineStore:
 		if t, err = storeurl.Parse(value, "name", storeurl.Secrets{}); err == nil && everywhere && t.Named {
 			err = errOnePlace(t)
 		}
@@ -343,7 +344,7 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 			}
 			content, err := os.ReadFile(path)
 			if err != nil {
-				return fileFault("configuration file", err)
+				return collection.FileFault("configuration file", err)
 			}
 			found, err := config.Sensitive(path, content)
 			if err != nil {

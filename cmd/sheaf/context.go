@@ -42,11 +42,11 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	chunker, err := chunk.For(full, chunk.Options{})
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range s.view.Settings().Trees {
+	for _, t := range s.View.Settings().Trees {
 		if rel, ok := location.Under(t.Root, full); ok {
 			q.Filter = both(q.Filter, sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(sheaf.DocumentID(t.Name, rel)))})
 		}
@@ -79,7 +79,7 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, "", fileFault("file", err)
+		return nil, "", collection.FileFault("file", err)
 	}
 	defer file.Close()
 	st, err := file.Stat()

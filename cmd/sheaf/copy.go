@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/collection"
 	"sheaf/internal/wording"
 	"sheaf/store"
 )
@@ -94,14 +95,14 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 			return err
 		}
 	}
-	s, err := a.with("--to", to).open(cmd, openOptions{refresh: from == "", whole: true, make: true})
+	s, err := a.with("--to", to).open(cmd, openOptions{Refresh: from == "", Whole: true, Make: true})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	out, err := s.verifyCopy(cmd.Context())
 	if err != nil {
-		return withHint(err, "repair it: %s", s.repairCommand())
+		return withHint(err, "repair it: %s", s.RepairCommand())
 	}
 	if out.Alias = alias; alias != "" {
 		if err := s.moveAlias(cmd.Context(), alias); err != nil {
@@ -124,8 +125,8 @@ const sampled = 200
 // verifyCopy counts what the store holds, and searches for every chunk: by its ID, its tree and, where
 // the server can lose that by itself, its meaning.
 func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
-	out := &copyJSON{Schema: "sheaf.copy/1", Store: s.storeName(), Documents: s.view.Docs(), Chunks: s.view.Chunks()}
-	if r, ok := s.backend.(store.Reporter); ok {
+	out := &copyJSON{Schema: "sheaf.copy/1", Store: s.StoreName(), Documents: s.View.Docs(), Chunks: s.View.Chunks()}
+	if r, ok := s.Backend.(store.Reporter); ok {
 		stats, err := r.Stats(ctx)
 		if err != nil {
 			return nil, err
@@ -136,25 +137,17 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 				out.Chunks)
 		}
 	}
-	reached, err := s.searchOurs(ctx)
+	reached, err := s.SearchOurs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(reached.missing); n > 0 {
+	if n := len(reached.Missing); n > 0 {
 		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them", sheaf.ErrCorrupt, out.Store, n,
-			out.Chunks, reached.missing[0])
+			out.Chunks, reached.Missing[0])
 	}
-	if reached.unreached > 0 {
-		return nil, fmt.Errorf("%w: %s keeps %w: %d", sheaf.ErrCorrupt, out.Store, errUnreached, reached.unreached)
+	if reached.Unreached > 0 {
+		return nil, fmt.Errorf("%w: %s keeps %w: %d", sheaf.ErrCorrupt, out.Store, collection.ErrUnreached, reached.Unreached)
 	}
-	out.Verified = reached.found
+	out.Verified = reached.Found
 	return out, nil
-}
-
-// storeName names the store of the session for people.
-func (s *session) storeName() string {
-	if s.target == nil {
-		return engineStore
-	}
-	return s.target.String()
 }

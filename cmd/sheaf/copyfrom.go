@@ -46,51 +46,53 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer source.close()
-	out, ok := source.backend.(store.Streamer)
+	defer source.Close()
+	out, ok := source.Backend.(store.Streamer)
 	if !ok {
-		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()),
+		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.StoreName()),
 			"leave --from out: the files are read then")
 	}
-	into := &session{
-		app: a.with("--to", to), site: site{folder: source.folder, where: source.base, base: source.base},
-		models: models{analyzer: source.analyzer, embedder: source.embedder},
+	into, make := a.with("--to", to).newSession(source.Folder, source.Base), openOptions{Make: true}
+	into.Analyzer, into.Embedder = source.Analyzer, source.Embedder
+	server, err := into.server()
+	if err == nil && server != nil {
+		err = into.UseStore(cmd.Context(), server, make)
 	}
-	if err := into.locateStore(cmd.Context(), openOptions{make: true}); err != nil {
+	if err == nil {
+		err = into.Prepare(cmd.Context(), make)
+	}
+	if err != nil {
 		return err
 	}
-	if err := into.prepare(cmd.Context(), openOptions{make: true}); err != nil {
-		return err
-	}
-	if into.where.Dir == source.where.Dir {
+	if into.Where.Dir == source.Where.Dir {
 		return sheaf.Invalidf("--from and --to name the same store")
 	}
-	release, err := location.Lock(into.where.Dir)
+	release, err := location.Lock(into.Where.Dir)
 	if err != nil {
 		return err
 	}
 	defer release()
-	state, err := into.copyState(source.storeName())
+	state, err := into.copyState(source.StoreName())
 	if err != nil {
 		return err
 	}
-	st, err := into.openEmpty(cmd.Context())
+	st, err := into.OpenEmpty(cmd.Context())
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	if err := a.transfer(cmd.Context(), source, out, st, filepath.Join(into.where.Dir, copyStateName), state); err != nil {
+	if err := a.transfer(cmd.Context(), source, out, st, filepath.Join(into.Where.Dir, copyStateName), state); err != nil {
 		return err
 	}
-	staged, err := stageCatalog(source.where.Dir)
+	staged, err := stageCatalog(source.Where.Dir)
 	if err == nil {
-		err = replaceCatalog(staged, into.where.Dir)
+		err = replaceCatalog(staged, into.Where.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("copy what is known of the documents: %w", err)
 	}
 	// Out of a store without chunks nothing came, and nothing was written down.
-	if err := os.Remove(filepath.Join(into.where.Dir, copyStateName)); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(into.Where.Dir, copyStateName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -99,8 +101,8 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 // transfer copies the chunks, verifies them, and writes down how far it is.
 func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
 	state copyState) error {
-	total := source.view.Chunks()
-	if r, ok := source.backend.(store.Reporter); ok {
+	total := source.View.Chunks()
+	if r, ok := source.Backend.(store.Reporter); ok {
 		stats, err := r.Stats(ctx)
 		if err != nil {
 			return err
@@ -109,7 +111,7 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 	}
 	before := state.Chunks
 	if !a.json {
-		a.notice("%s", copyBegins(source.storeName(), before, total))
+		a.notice("%s", copyBegins(source.StoreName(), before, total))
 	}
 	progress := terminal.NewProgress(source.err, "copying")
 	progress.GoOn(before)
@@ -157,14 +159,14 @@ func writeState(file string, state copyState) error {
 // not being filled from there, is left alone.
 func (s *session) copyState(from string) (copyState, error) {
 	state := copyState{From: from}
-	data, err := os.ReadFile(filepath.Join(s.where.Dir, copyStateName))
+	data, err := os.ReadFile(filepath.Join(s.Where.Dir, copyStateName))
 	if err == nil && json.Unmarshal(data, &state) == nil && state.From == from {
 		return state, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return state, err
 	}
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.where.Dir), catalog.Options{})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.Where.Dir), catalog.Options{})
 	if err != nil {
 		return state, err
 	}
@@ -172,23 +174,11 @@ func (s *session) copyState(from string) (copyState, error) {
 	view := c.View()
 	defer view.Close()
 	if view.Docs() > 0 {
-		return state, withHint(sheaf.Invalidf("%s holds %s already", s.storeName(),
+		return state, withHint(sheaf.Invalidf("%s holds %s already", s.StoreName(),
 			wording.Plural(view.Docs(), "document", "documents")),
 			"copy into another store, or let sheaf copy --to read the files, which brings what changed")
 	}
 	return copyState{From: from}, nil
-}
-
-// openEmpty opens the store of a session of which nothing is known yet.
-func (s *session) openEmpty(ctx context.Context) (store.Backend, error) {
-	if s.target == nil {
-		return openEngine(s.app.config, location.EngineDir(s.where.Dir), s.analyzer, s.embedder, 0, true)
-	}
-	st, err := s.target.Open(ctx, s.analyzer, collection.VectorFields(s.embedder), storeurl.Make)
-	if err != nil {
-		return nil, collection.StoreError{Err: err}
-	}
-	return st, nil
 }
 
 // stageCatalog copies what is known of the documents in a folder of an index, so that
@@ -223,27 +213,27 @@ func replaceCatalog(staged, dir string) error {
 // known of the documents. That is made ready before, so that a search by the name hardly
 // ever finds the one without the other.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
-	if s.target == nil {
+	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")
 	}
-	named, err := s.target.As(alias)
+	named, err := s.Target.(*storeurl.Target).As(alias)
 	if err != nil {
 		return err
 	}
-	st, ok := s.backend.(store.Switcher)
+	st, ok := s.Backend.(store.Switcher)
 	if !ok {
-		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.storeName())
+		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.StoreName())
 	}
-	known := &session{app: s.app, site: site{folder: s.folder, where: s.base.Store(named.String())}}
-	if err := known.prepare(ctx, openOptions{make: true}); err != nil {
+	known := s.newSession(s.Folder, s.Base.Store(named.String()))
+	if err := known.Prepare(ctx, openOptions{Make: true}); err != nil {
 		return err
 	}
-	staged, err := stageCatalog(s.where.Dir)
+	staged, err := stageCatalog(s.Where.Dir)
 	if err != nil {
 		return err
 	}
 	if err := st.Alias(ctx, alias); err != nil {
 		return errors.Join(err, os.RemoveAll(staged))
 	}
-	return replaceCatalog(staged, known.where.Dir)
+	return replaceCatalog(staged, known.Where.Dir)
 }

@@ -83,13 +83,13 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{app: a, site: site{folder: folder, where: where}, purpose: purpose{asIs: true}}
+	s := a.newSession(folder, where)
 	out := []store.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")},
 		{Check: "folder", Found: where.Root}}
 	_, err = loadProfile(c.Profile)
 	out = append(out, store.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
 	model := store.Finding{Check: "model", Found: "none: words alone are searched"}
-	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
+	e, err := newEmbedder(cmd.Context(), c, 0, collection.Hasty)
 	switch model.Err = err; {
 	case err != nil:
 		model.Found = orNone(c.Embedder.Model, "the one of embedder.url")
@@ -101,26 +101,27 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	if err != nil {
 		return append(out, store.Finding{Check: "store", Err: err}), nil
 	}
-	if s.target = target; target != nil {
-		s.where = where.Store(target.String())
+	if target != nil {
+		s.Target = target
+		s.Where = where.Store(target.String())
 	}
-	out = append(out, store.Finding{Check: "store", Found: s.storeName()})
-	if !s.where.Exists {
-		out = append(out, store.Finding{Check: "index", Found: "not made yet: " + s.where.Dir})
+	out = append(out, store.Finding{Check: "store", Found: s.StoreName()})
+	if !s.Where.Exists {
+		out = append(out, store.Finding{Check: "index", Found: "not made yet: " + s.Where.Dir})
 	} else {
 		out = append(out, s.examineCatalog(cmd.Context()))
 	}
 	if target == nil {
 		return out, nil
 	}
-	defer s.close()
-	if s.analyzer == nil {
+	defer s.Close()
+	if s.Analyzer == nil {
 		// Nothing is indexed: what a first run would ask for.
-		if err := s.newAnalyzer(cmd.Context()); err != nil {
+		if err := s.NewAnalyzer(cmd.Context()); err != nil {
 			return append(out, store.Finding{Check: "language", Err: err}), nil
 		}
 	}
-	for _, f := range target.Examine(cmd.Context(), s.analyzer, collection.VectorFields(e)) {
+	for _, f := range target.Examine(cmd.Context(), s.Analyzer, collection.VectorFields(e)) {
 		if errors.Is(f.Err, store.ErrMadeOtherwise) {
 			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that, and asks before it removes documents of another folder)",
 				f.Err)
@@ -139,20 +140,20 @@ func orNone(text, none string) string {
 
 // examineCatalog opens what is known of the documents.
 func (s *session) examineCatalog(ctx context.Context) store.Finding {
-	out := store.Finding{Check: "index", Found: s.where.Dir}
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.where.Dir), catalog.Options{})
+	out := store.Finding{Check: "index", Found: s.Where.Dir}
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.Where.Dir), catalog.Options{})
 	if err == nil {
-		s.catalog, s.view = c, c.View()
-		err = s.openAnalyzer(ctx)
+		s.Catalog, s.View = c, c.View()
+		err = s.OpenAnalyzer(ctx)
 	}
 	if err != nil {
-		out.Err = s.advise(err)
+		out.Err = s.Advise(err)
 		return out
 	}
-	out.Found = fmt.Sprintf("%s, %s in %s", wording.Plural(s.view.Docs(), "document", "documents"),
-		wording.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
+	out.Found = fmt.Sprintf("%s, %s in %s", wording.Plural(s.View.Docs(), "document", "documents"),
+		wording.Plural(s.View.Chunks(), "chunk", "chunks"), s.Where.Dir)
 	out.Found = strings.Join(append([]string{out.Found}, s.otherSettings()...), "; ")
-	if outdated := s.outdatedText(); outdated != "" {
+	if outdated := s.OutdatedText(); outdated != "" {
 		out.Found += "; " + outdated
 	}
 	return out

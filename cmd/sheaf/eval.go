@@ -20,6 +20,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
@@ -219,7 +220,7 @@ func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
 		return dataset.Notes(arg, "")
 	}
 	if _, err := os.Stat(arg); err != nil {
-		return nil, nearFile(fileFault("data set", err), arg)
+		return nil, collection.NearFile(collection.FileFault("data set", err), arg)
 	}
 	return dataset.BEIR(arg, o.split)
 }
@@ -458,7 +459,7 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 	if in.Expander, err = newExpander(c.Chat); err != nil {
 		return in, err
 	}
-	in.Embedder, err = newEmbedder(ctx, c, 0, patient)
+	in.Embedder, err = newEmbedder(ctx, c, 0, collection.Patient)
 	return in, err
 }
 
@@ -467,16 +468,16 @@ func evalStore(c *config.Config, name string) (eval.Store, error) {
 	switch name {
 	case "embedded":
 		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
-			return openEngine(c, dir, an, e, 0, true)
+			return openEngine(c, dir, an, e)
 		}}, nil
 	case "memory":
 		return eval.Store{Name: name, Fleeting: true,
 			Open: func(_ string, an *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
 				oracle := memory.New(an)
-				if lengths, allChunks := counting(c); allChunks {
+				if o := engineOptions(c); o.AllChunks {
 					oracle.CountAllChunks()
 				} else {
-					oracle.KeepLengths(func(n int) int { return int(lengths.Of(uint32(n))) })
+					oracle.KeepLengths(func(n int) int { return int(o.Lengths.Of(uint32(n))) })
 				}
 				return oracle, nil
 			}}, nil

@@ -57,7 +57,7 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	columns, err := s.selfColumns(o)
 	if err != nil {
 		return err
@@ -97,14 +97,14 @@ func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collec
 		}
 		a.in = args[0]
 	}
-	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &eval.Collection{View: s.view, Backend: s.backend, Analyzer: s.analyzer, Store: "the index",
-		Hash: eval.FilesHash(s.view)}
-	if s.embedQuery() != nil {
-		c.Embedder = s.embedder
+	c := &eval.Collection{View: s.View, Backend: s.Backend, Analyzer: s.Analyzer, Store: "the index",
+		Hash: eval.FilesHash(s.View)}
+	if s.EmbedQuery() != nil {
+		c.Embedder = s.Embedder
 	}
 	return s, c, nil
 }
@@ -126,7 +126,7 @@ func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 	hasMeaning := slices.ContainsFunc(used[0].Profile.Parameters, func(p profile.Parameter) bool {
 		return p.Name == "meaning"
 	})
-	if hasMeaning && s.embedder != nil {
+	if hasMeaning && s.Embedder != nil {
 		others, err := columnsOf([]string{s.config.Profile}, []string{"meaning=0,0.25,0.75,1"})
 		if err != nil {
 			return nil, err

@@ -39,11 +39,11 @@ of the profile were another.`,
   sheaf explain "undo commit" --change meaning=0`,
 		Args: arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd, openOptions{refresh: true, make: true, scans: true, set: o.set})
+			s, err := a.openOrScan(cmd, openOptions{Refresh: true, Make: true}, o.set)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			q := s.parse(args[0])
 			narrow, err := o.narrow.filter(time.Now())
 			if err != nil {
@@ -163,7 +163,7 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions, fu
 
 // summary says why a hit has its score.
 func (s *session) summary(h *search.Hit, q sheaf.Query) []sheaf.Reason {
-	return search.Summary(h.Explanation, s.analyzer, q.Text)
+	return search.Summary(h.Explanation, s.Analyzer, q.Text)
 }
 
 // printSummary writes reasons for people, in lines of at most summaryWidth characters.
@@ -283,7 +283,7 @@ func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 // shortID is an ID without the tree's name, when there is only one tree.
 func (s *session) shortID(id sheaf.ID) string {
 	text := string(id)
-	if len(s.view.Settings().Trees) == 1 {
+	if len(s.View.Settings().Trees) == 1 {
 		text = strings.TrimPrefix(text, id.Tree()+":")
 	}
 	return wording.Clean(text)
@@ -303,8 +303,8 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 		if err != nil {
 			return err
 		}
-		s.view.Close()
-		s.view = view
+		s.View.Close()
+		s.View = view
 	}
 	t, err := s.resolve(id)
 	if err != nil {

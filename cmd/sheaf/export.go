@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/store"
 	"sheaf/store/opensearch"
@@ -87,13 +88,13 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	if err != nil {
 		return err
 	}
-	s := &session{app: a, site: site{folder: folder, where: where}, purpose: purpose{asIs: true}}
-	defer s.close()
+	s := a.newSession(folder, where)
+	defer s.Close()
 	if where.Exists {
 		if f := s.examineCatalog(cmd.Context()); f.Err != nil {
 			return f.Err
 		}
-	} else if err := s.newAnalyzer(cmd.Context()); err != nil {
+	} else if err := s.NewAnalyzer(cmd.Context()); err != nil {
 		return err
 	}
 	target, err := storeurl.Parse(address, filepath.Base(location.Finder{}.Own(where.Root).Dir), storeurl.Secrets{})
@@ -104,7 +105,7 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 		return sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
 	}
 	var fields []store.VectorField
-	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
+	e, err := newEmbedder(cmd.Context(), c, 0, collection.Hasty)
 	if err != nil {
 		return err
 	}
@@ -113,5 +114,5 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 			fields = append(fields, store.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
 		}
 	}
-	return write(target, s.analyzer, fields)
+	return write(target, s.Analyzer, fields)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/rank/runfile"
@@ -119,7 +120,7 @@ func (a *app) readRun(name string) (*runfile.Run, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fileFault("file", err)
+		return nil, collection.FileFault("file", err)
 	}
 	defer f.Close()
 	return runfile.Read(name, f)

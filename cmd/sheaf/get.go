@@ -34,11 +34,11 @@ func (a *app) getCommand() *cobra.Command {
   sheaf get --neighbors 1 guides/git.md:42`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd, openOptions{refresh: refresh, make: true})
+			s, err := a.open(cmd, openOptions{Refresh: refresh, Make: true})
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			return s.get(args, getOptions{body: body, neighbors: neighbors})
 		},
 	}
@@ -98,8 +98,8 @@ func (s *session) get(addresses []string, o getOptions) error {
 		}
 		out.Results = append(out.Results, part)
 	}
-	if err := s.view.Err(); err != nil {
-		return s.advise(fmt.Errorf("read index: %w", err))
+	if err := s.View.Err(); err != nil {
+		return s.Advise(fmt.Errorf("read index: %w", err))
 	}
 	out.Warnings = s.allWarnings()
 	if s.json {
@@ -116,7 +116,7 @@ func (s *session) get(addresses []string, o getOptions) error {
 
 // part reads the text of a target, and of its neighbors.
 func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
-	content, err := ingest.Shown(s.view, t.Doc.ID)
+	content, err := ingest.Shown(s.View, t.Doc.ID)
 	if err != nil {
 		return partJSON{}, fmt.Errorf("read %s: %w", t.Doc.Path, err)
 	}
@@ -149,7 +149,7 @@ func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, wh
 	where.End = min(where.End, len(content))
 	where.Start = min(where.Start, where.End)
 	text := content[where.Start:where.End]
-	shape, links, seen := chunkOf(c, s.view), []linkJSON{}, map[sheaf.Span]bool{}
+	shape, links, seen := chunkOf(c, s.View), []linkJSON{}, map[sheaf.Span]bool{}
 	for i := range doc.Chunks {
 		d := &doc.Chunks[i]
 		if d.ID != c.ID && !where.Contains(d.Body) {
@@ -158,7 +158,7 @@ func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, wh
 		for _, l := range d.Links {
 			if where.Contains(l.Span) && !seen[l.Span] { // windows overlap
 				seen[l.Span] = true
-				links = append(links, linkOf(doc.ID, l, s.view))
+				links = append(links, linkOf(doc.ID, l, s.View))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/index/catalog"
 )
 
@@ -22,9 +23,10 @@ func TestAddedFolderThatDoesNotAnswer(t *testing.T) {
 	if err := syscall.Mkfifo(hung, 0o600); err != nil { // who opens it waits for a writer
 		t.Skipf("no named pipes: %v", err)
 	}
-	defer func(before time.Duration) { answerTime = before }(answerTime)
-	answerTime = time.Second // more than one that answers takes
-	if err := someFolder([]catalog.Tree{{Name: "t", Root: t.TempDir()}, {Name: "hung", Root: hung}}); !errors.Is(err,
+	defer func(before time.Duration) { collection.AnswerTime = before }(collection.AnswerTime)
+	collection.AnswerTime = time.Second // more than one that answers takes
+	trees := []catalog.Tree{{Name: "t", Root: t.TempDir()}, {Name: "hung", Root: hung}}
+	if err := collection.SomeFolder(trees); !errors.Is(err,
 		sheaf.ErrUnavailable) || !strings.Contains(err.Error(), hung) {
 		t.Errorf("%v", err)
 	}

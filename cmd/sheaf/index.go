@@ -3,18 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"sheaf/collection"
-	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
@@ -23,12 +18,12 @@ import (
 )
 
 func (a *app) indexFolder(cmd *cobra.Command, rebuild bool) error {
-	s, err := a.open(cmd, openOptions{asked: true, make: true, rebuild: rebuild})
+	s, err := a.open(cmd, openOptions{Asked: true, Make: true, Rebuild: rebuild})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.index(cmd.Context(), s.trees())
+	defer s.Close()
+	return s.index(cmd.Context(), s.Trees())
 }
 
 func (a *app) indexCommand() *cobra.Command {
@@ -144,36 +139,13 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	for _, other := range s.otherSettings() {
 		s.notice("%s", other)
 	}
-	first := s.first()
-	if first {
-		if err := s.refuseStrangers(ctx, trees); err != nil {
-			return err
-		}
-	}
-	var report *ingest.Report
-	err := s.mending().Do(ctx, collection.NeedFresh, func() (err error) {
-		o := s.ingestOptions()
-		o.Trees = trees
-		report, err = s.ingestWhenFree(ctx, collection.NeedFresh, o)
-		return err
-	})
+	report, err := s.Run(ctx, trees)
 	if err != nil {
-		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
-	}
-	if err := s.recoverGiven(ctx); err != nil {
-		return s.advise(fmt.Errorf("index documents that were given: %w", err))
-	}
-	if err := s.reload(); err != nil {
 		return err
 	}
-	if first {
-		if err := s.noteStrays(ctx); err != nil {
-			return err
-		}
-	}
-	settings := s.view.Settings()
+	settings := s.View.Settings()
 	out := &indexJSON{
-		Schema: "sheaf.index/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees),
+		Schema: "sheaf.index/1", Root: s.Where.Root, Index: s.Where.Dir, Trees: treesOf(settings.Trees),
 		TookMS: millis(report.Took.Seconds()),
 		Added:  report.Added, Changed: report.Changed, Removed: report.Removed, Renamed: report.Renamed,
 		Same:   report.Unchanged,
@@ -182,12 +154,12 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 		Skipped:  s.skipsOf(report.Skipped), Warnings: []warningJSON{},
 	}
 	for _, w := range report.Warnings {
-		doc, _ := s.view.Document(w.Doc)
+		doc, _ := s.View.Document(w.Doc)
 		out.Warnings = append(out.Warnings, warningJSON{Path: s.relative(doc.Tree, doc.Path), Line: w.Line,
 			Message: w.Message})
 	}
-	if err := s.view.Err(); err != nil {
-		return s.advise(fmt.Errorf("read index: %w", err))
+	if err := s.View.Err(); err != nil {
+		return s.Advise(fmt.Errorf("read index: %w", err))
 	}
 	if s.json {
 		return s.printJSON(out)
@@ -196,27 +168,10 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return nil
 }
 
-// recoverGiven indexes documents that were given, and that a server which was killed has left
-// half made.
-func (s *session) recoverGiven(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(s.where.Dir, location.DocumentsName)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err := s.reload(); err != nil {
-		return err
-	}
-	door, err := s.door()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = door.Close() }()
-	return s.whenFree(ctx, func() error { return door.Recover(ctx) })
-}
-
 // otherSettings say where the index was made otherwise than the settings ask for now,
 // which changes nothing until it is made again.
 func (s *session) otherSettings() (list []string) {
-	made := s.view.Settings()
+	made := s.View.Settings()
 	o, err := configuredChunker(s.config)
 	if err != nil {
 		return nil // so was the embedder's
@@ -262,10 +217,10 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	if seconds := report.Took.Seconds(); report.Bytes > 0 && seconds > 1 {
 		rate = fmt.Sprintf(", %s/s", wording.Bytes(int64(float64(report.Bytes)/seconds)))
 	}
-	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", wording.Clean(s.where.Root), strings.Join(did, ", "),
-		roughly(report.Took), wording.Bytes(report.Bytes), rate)
-	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", wording.Plural(s.view.Docs(), "document", "documents"),
-		wording.Plural(s.view.Chunks(), "chunk", "chunks"), languageText(out.Language, out.Detected))
+	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", wording.Clean(s.Where.Root), strings.Join(did, ", "),
+		collection.Roughly(report.Took), wording.Bytes(report.Bytes), rate)
+	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", wording.Plural(s.View.Docs(), "document", "documents"),
+		wording.Plural(s.View.Chunks(), "chunk", "chunks"), collection.LanguageText(out.Language, out.Detected))
 	if len(out.Skipped) > 0 {
 		fmt.Fprintf(s.stdout, "left out: %s (see sheaf status --all)\n", skippedSummary(out.Skipped))
 	}
@@ -279,17 +234,4 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	if report.EmbedError != "" {
 		s.notice("vectors are missing for %s: %s", wording.Plural(out.Pending, "document", "documents"), report.EmbedError)
 	}
-}
-
-// languageText names a language for people.
-func languageText(language string, detected bool) string {
-	switch {
-	case language == "" && detected:
-		return "unknown (words are not stemmed)"
-	case language == "":
-		return "none (words are not stemmed)"
-	case detected:
-		return language + " (detected)"
-	}
-	return language
 }

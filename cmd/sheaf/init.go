@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/collection"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -40,20 +41,20 @@ that came with a folder, from elsewhere or from its former place, is used once
 			case here:
 				where = inside
 				if err := trust().ApproveFolder(folder); err != nil {
-					return fileFault("file", err)
+					return collection.FileFault("file", err)
 				}
 			case a.index == "" && inside.Exists && trust().FolderApproved(folder):
 				where = inside
 			}
-			s, err := a.openAt(cmd.Context(), folder, where, openOptions{make: true})
+			s, err := a.openAt(cmd.Context(), folder, where, openOptions{Make: true}, nil)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			if here && own.Exists {
 				a.notice("the index in %s is used no more: remove it when you need nothing of it", own.Dir)
 			}
-			return s.index(cmd.Context(), s.trees())
+			return s.index(cmd.Context(), s.Trees())
 		},
 	}
 	cmd.Flags().BoolVar(&here, "here", false, "put the index inside the folder")
@@ -75,18 +76,18 @@ full.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var folders []string
 			for _, arg := range args {
-				folder, err := realFolder(arg)
+				folder, err := collection.RealFolder(arg)
 				if err != nil {
 					return err
 				}
 				folders = append(folders, folder)
 			}
-			s, err := a.open(cmd, openOptions{make: true})
+			s, err := a.open(cmd, openOptions{Make: true})
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			trees, err := s.add(folders)
+			defer s.Close()
+			trees, err := s.WithFolders(folders)
 			if err != nil {
 				return err
 			}

@@ -41,13 +41,13 @@ private. A document says so in its frontmatter:
 // keys opens the index of the command's folder, which is made when there is none yet, and
 // its keys. The session is to be closed.
 func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
-	s, err := a.open(cmd, openOptions{make: true})
+	s, err := a.open(cmd, openOptions{Make: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	keys, err := s.keys()
 	if err != nil {
-		s.close()
+		s.Close()
 		return nil, nil, err
 	}
 	return s, keys, nil
@@ -55,14 +55,14 @@ func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 
 // keys opens the keys of the index.
 func (s *session) keys() (*access.Keys, error) {
-	return access.OpenKeys(filepath.Join(s.where.Dir, location.KeysName))
+	return access.OpenKeys(filepath.Join(s.Where.Dir, location.KeysName))
 }
 
 // unwritten says what can be done where keys cannot be written. What else may be wrong with
 // them no repair of the index mends.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
-		return s.advise(err)
+		return s.Advise(err)
 	}
 	return err
 }
@@ -105,9 +105,9 @@ func (a *app) keyAddCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			if g.May(access.ScopeIngest) {
-				if err := collection.MayWrite(g.Tenant, catalog.Settings{Trees: s.trees()}); err != nil {
+				if err := collection.MayWrite(g.Tenant, catalog.Settings{Trees: s.Trees()}); err != nil {
 					if g.Tenant == "" {
 						return sheaf.Invalidf("%w", err)
 					}
@@ -118,9 +118,9 @@ func (a *app) keyAddCommand() *cobra.Command {
 			if err != nil {
 				return s.unwritten(err)
 			}
-			if s.view.Docs() > 0 && s.hidesComments() != ingest.HidesComments(s.view) {
-				if err := s.refresh(cmd.Context()); err != nil { // the key is not shown yet
-					return fmt.Errorf("hide comments from the key %s, which exists: %w", key.Name, s.advise(err))
+			if s.View.Docs() > 0 && s.WouldHideComments() != ingest.HidesComments(s.View) {
+				if err := s.Refresh(cmd.Context()); err != nil { // the key is not shown yet
+					return fmt.Errorf("hide comments from the key %s, which exists: %w", key.Name, s.Advise(err))
 				}
 			}
 			if a.json {
@@ -197,7 +197,7 @@ func (a *app) keyListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			list, err := keys.List()
 			if err != nil {
 				return err
@@ -254,11 +254,11 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	s, err := a.open(cmd, openOptions{asIs: true}) // nothing is made or made again
+	s, err := a.open(cmd, openOptions{AsIs: true}) // nothing is made or made again
 	if err != nil {
 		return nil
 	}
-	defer s.close()
+	defer s.Close()
 	keys, err := s.keys()
 	if err != nil {
 		return nil
@@ -291,7 +291,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			key, err := keys.Revoke(args[0])
 			if err != nil {
 				return s.unwritten(err)

@@ -38,7 +38,7 @@ func (a *app) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			return s.list(long, null)
 		},
 	}
@@ -65,12 +65,12 @@ type documentJSON struct {
 
 func (s *session) list(long, null bool) error {
 	documents := []documentJSON{}
-	for id, file := range s.view.Files() {
-		doc, ok := s.view.Document(id)
+	for id, file := range s.View.Files() {
+		doc, ok := s.View.Document(id)
 		if !ok {
 			continue
 		}
-		if _, ok := location.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
+		if _, ok := location.Under(s.Folder, s.file(doc.Tree, doc.Path)); !ok && s.Folder != s.Where.Root {
 			continue
 		}
 		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path),
@@ -78,12 +78,12 @@ func (s *session) list(long, null bool) error {
 			Bytes: file.Size, Modified: s.modified(&doc, file.ModTime), Tags: orEmpty(doc.Tags),
 			name: s.named(doc.Tree, doc.Path)})
 	}
-	if err := s.view.Err(); err != nil {
-		return s.advise(fmt.Errorf("read index: %w", err))
+	if err := s.View.Err(); err != nil {
+		return s.Advise(fmt.Errorf("read index: %w", err))
 	}
 	switch {
 	case s.json:
-		if err := s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.folder,
+		if err := s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.Folder,
 			"documents": documents}); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (s *session) list(long, null bool) error {
 			}
 		}
 	case len(documents) == 0:
-		s.notice("no documents in %s", s.folder)
+		s.notice("no documents in %s", s.Folder)
 	}
 	if len(documents) == 0 {
 		return errNothing
@@ -139,7 +139,7 @@ func (s *session) modified(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {
 		info, err := os.Stat(s.file(doc.Tree, doc.Path))
-		date, ok := s.view.Date(doc.ID)
+		date, ok := s.View.Date(doc.ID)
 		switch {
 		case err == nil:
 			t = info.ModTime()
@@ -178,7 +178,7 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 	var rows [][]string
 	for _, loc := range locations {
 		gone := ""
-		if _, err := inTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
+		if _, err := collection.InTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
 			gone = "the folder is not there"
 		}
 		rows = append(rows, []string{a.out.Paint(terminal.Path, wording.Clean(loc.Root)),

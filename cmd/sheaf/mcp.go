@@ -84,17 +84,17 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		if err != nil {
 			return err
 		}
-		defer s.close()
+		defer s.Close()
 		if !again {
 			grant.Tree, grant.Folder = s.place()
 		}
-		s.shared = true // how rare words are above the folder is no secret
+		s.Answering.SharedStatistics = true // how rare words are above the folder is no secret
 		door, err := s.door()
 		if err != nil {
 			return err
 		}
 		defer func() { _ = door.Close() }()
-		s.noteReading(true)
+		s.NoteReading(true)
 		door.WillWatch()
 		served.Store(&[]*collection.Collection{door})
 		if !again {
@@ -103,7 +103,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		group, ctx := errgroup.WithContext(outer)
 		group.Go(func() error { return s.untilAnew(ctx, door) })
 		group.Go(func() error {
-			return door.Watch(ctx, func(report *ingest.Report, err error) { s.ran(ctx, report, err) })
+			return door.Watch(ctx, func(report *ingest.Report, err error) { s.Ran(ctx, report, err) })
 		})
 		err = group.Wait()
 		if outer.Err() != nil { // calls under way are answered from what is open, as far as they are given time

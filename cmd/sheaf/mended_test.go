@@ -50,8 +50,8 @@ func TestReopeningMends(t *testing.T) {
 			n := 0
 			err := a.reopening(t.Context(), func(o openOptions, _ bool) error {
 				step := steps[n]
-				if n++; o.damaged != step.damaged {
-					t.Errorf("%d: opened for the %d. time, damaged is %v", i, n, o.damaged)
+				if n++; o.Damaged != step.damaged {
+					t.Errorf("%d: opened for the %d. time, damaged is %v", i, n, o.Damaged)
 				}
 				time.Sleep(step.after)
 				return step.ends
@@ -82,8 +82,8 @@ func TestUntilAnew(t *testing.T) {
 			{filepath.Join(here, "none"), 2 * time.Hour, time.Hour, ingest.ErrMadeAnew, time.Hour},
 			{filepath.Join(here, "later"), 5 * damagedRest / 2, time.Hour, damage, 3 * damagedRest},
 		} {
-			s := &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, mended: time.Now()}}
-			s.where.Dir = c.dir
+			s := quietSession(location.Location{Dir: c.dir})
+			s.mended = time.Now()
 			open := &broken{make(chan struct{}), make(chan struct{}), damage}
 			close(open.damaged)
 			time.AfterFunc(c.made, func() { _ = os.MkdirAll(c.dir, 0o700) })

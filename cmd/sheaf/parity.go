@@ -18,6 +18,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/eval/parity"
 	"sheaf/internal/wording"
 	"sheaf/profile"
@@ -177,7 +178,7 @@ func (a *app) readQueries(file string) ([]string, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, fileFault("file", err)
+			return nil, collection.FileFault("file", err)
 		}
 		defer f.Close()
 		in = f
@@ -220,7 +221,7 @@ type askedStore struct {
 	shards int
 }
 
-// kind is that of the address; engineStore is the engine's.
+// kind is that of the address; collection.EngineStore is the engine's.
 func (s *askedStore) kind() string {
 	kind, _, _ := strings.Cut(s.address, ":")
 	kind, _, _ = strings.Cut(kind, "+")
@@ -233,7 +234,7 @@ func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *pro
 	o search.Options) (*askedStore, error) {
 	out := &askedStore{address: store, answers: map[string][]answered{}}
 	ways := []string{config.BM25Exact}
-	if out.kind() == engineStore {
+	if out.kind() == collection.EngineStore {
 		for _, other := range stores {
 			if way := countsAs((&askedStore{address: other}).kind()); !slices.Contains(ways, way) {
 				ways = append(ways, way)
@@ -252,13 +253,13 @@ func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *pro
 
 func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile.Profile, queries []string,
 	o search.Options) error {
-	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	out.name = s.storeName()
-	if sharded, ok := s.backend.(store.Sharded); ok {
+	defer s.Close()
+	out.name = s.StoreName()
+	if sharded, ok := s.Backend.(store.Sharded); ok {
 		out.shards = sharded.Shards()
 	}
 	progress := terminal.NewProgress(s.err, "asking "+out.name)
@@ -284,9 +285,9 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile
 func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON {
 	way := config.BM25Exact
 	switch {
-	case first.kind() == engineStore:
+	case first.kind() == collection.EngineStore:
 		way = countsAs(other.kind())
-	case other.kind() == engineStore:
+	case other.kind() == collection.EngineStore:
 		way = countsAs(first.kind())
 	}
 	exact := compareStores(queries, first, other, config.BM25Exact)
@@ -315,7 +316,7 @@ func (s *session) ask(ctx context.Context, text string, p *profile.Profile, o se
 	q.Limit, q.Filter = usualLimit(s.config, p, o.Parameters), both(q.Filter, s.scope())
 	result, err := s.searcher().Search(ctx, q, p, o)
 	if err != nil {
-		return answered{}, fmt.Errorf("query %q on %s: %w", text, s.storeName(), err)
+		return answered{}, fmt.Errorf("query %q on %s: %w", text, s.StoreName(), err)
 	}
 	out := answered{trace: result.Trace, warnings: result.Warnings}
 	final := make(sheaf.Ranking, len(result.Hits))
@@ -383,7 +384,7 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 // stepOf says what a stage does on the second of two stores, or where that is the
 // engine on the first.
 func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []string) parity.Step {
-	if two.kind() == engineStore {
+	if two.kind() == collection.EngineStore {
 		two = one
 	}
 	step := parity.Step{Store: two.kind(), Approximate: strings.Contains(two.address, "hnsw="),

@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/collection"
 	"sheaf/search"
 )
 
@@ -16,7 +17,7 @@ func TestParityCells(t *testing.T) {
 	r := sheaf.Ranking{{ID: "t:a", Score: 2}, {ID: "t:b", Score: 1}}
 	fuse, relax, answer := search.Snapshot{Step: "fuse", Ranking: r}, search.Snapshot{Step: "relax", Ranking: r},
 		search.Snapshot{Step: finalStage, Ranking: r}
-	engine := &askedStore{address: engineStore, answers: map[string][]answered{
+	engine := &askedStore{address: collection.EngineStore, answers: map[string][]answered{
 		config.BM25Exact:  {{trace: []search.Snapshot{fuse, answer}}},
 		config.BM25Lucene: {{trace: []search.Snapshot{fuse, relax, answer}}}}}
 	server := &askedStore{address: "opensearch://host/notes", answers: map[string][]answered{

@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
 	"sheaf/profile"
@@ -62,7 +63,7 @@ func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "pro
 func loadProfile(name string) (*profile.Profile, error) {
 	p, err := profile.Load(name, profile.In(profileFolder()))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, nearFile(fileFault("profile", err), name)
+		return nil, collection.NearFile(collection.FileFault("profile", err), name)
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
 		// A name that is wrong is a mistake in the command, not a search

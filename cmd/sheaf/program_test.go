@@ -22,9 +22,9 @@ func TestIndexOfAProgram(t *testing.T) {
 		}
 	}
 	state := func() (generation uint64, docs int) {
-		_, s := opened(t, folder, index, openOptions{refresh: true})
-		defer s.close()
-		return s.view.Generation(), s.view.Docs()
+		_, s := opened(t, folder, index, openOptions{Refresh: true})
+		defer s.Close()
+		return s.View.Generation(), s.View.Docs()
 	}
 	search()
 	made, docs := state()

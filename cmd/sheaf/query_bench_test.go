@@ -77,15 +77,15 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 	cmd := a.command()
 	a.in, a.index = notes, index // which making the command sets to their defaults
 	cmd.SetContext(context.Background())
-	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(s.close)
+	b.Cleanup(s.Close)
 	word := regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
 	var queries []string
-	for id := range s.view.Files() {
-		doc, _ := s.view.Document(id)
+	for id := range s.View.Files() {
+		doc, _ := s.View.Document(id)
 		if words := word.FindAllString(doc.Title, -1); len(words) > 0 {
 			n := len(queries)
 			queries = append(queries, words[n%len(words)]+" "+words[n/3%len(words)])

@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
@@ -42,11 +44,8 @@ func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
 		waitFor(t, address+"/v1/search?query="+word, func(_ int, body string) bool { return strings.Contains(body, name) })
 	}
 	found("apples", "a.md")
-	killed := &session{
-		app:  &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}},
-		site: site{where: location.Location{Root: folder, Dir: index, Exists: true}},
-	}
-	if err := killed.drop(t.Context(), false); err != nil {
+	killed := quietSession(location.Location{Root: folder, Dir: index, Exists: true})
+	if err := killed.Drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	write(folder, "b.md", "# B\n\nbears\n")
@@ -107,10 +106,7 @@ func TestDropWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	s := &session{
-		app:  &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}},
-		site: site{where: location.Location{Root: t.TempDir(), Dir: dir, Exists: true}},
-	}
+	s := quietSession(location.Location{Root: t.TempDir(), Dir: dir, Exists: true})
 	for what, lock := range map[string]func() (func() error, error){
 		"documents": c.Hold,
 		"index":     func() (func() error, error) { return location.Lock(dir) },
@@ -121,10 +117,16 @@ func TestDropWaits(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { time.Sleep(3 * lockStep); done <- release() }()
-		if err := errors.Join(s.drop(t.Context(), false), <-done); err != nil {
+		if err := errors.Join(s.Drop(t.Context(), false), <-done); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+}
+
+// quietSession is a session of an index that is not open.
+func quietSession(where location.Location) *session {
+	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
+	return a.newSession(where.Root, where)
 }
 
 // opened is a session of an index as commands open it, with the command.
@@ -143,7 +145,7 @@ func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.close)
+	t.Cleanup(s.Close)
 	return cmd, s
 }
 
@@ -152,16 +154,16 @@ func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, 
 func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 	t.Helper()
 	_, folder, _, index := notesFor(t)
-	cmd, s = opened(t, folder, index, openOptions{refresh: true, make: true})
-	other = &session{app: s.app, site: site{where: s.where}}
-	if err := other.drop(t.Context(), false); err != nil {
+	cmd, s = opened(t, folder, index, openOptions{Refresh: true, Make: true})
+	other = s.newSession(s.Folder, s.Where)
+	if err := other.Drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.openStores(t.Context()); err != nil {
+	if err := other.OpenStores(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(other.close)
-	load, err := other.backend.(store.Bulk).Bulk(t.Context()) // the engine that takes the place of the one before
+	t.Cleanup(other.Close)
+	load, err := other.Backend.(store.Bulk).Bulk(t.Context()) // the engine that takes the place of the one before
 	if err == nil {
 		err = errors.Join(load.Add(t.Context(), storetest.One("t:b", "stone")), load.Commit(t.Context()), load.Close())
 	}
@@ -184,14 +186,14 @@ func TestSearchBesideRebuild(t *testing.T) {
 // last nothing is left.
 func TestRefreshBesideRebuild(t *testing.T) {
 	_, s, other := takenFrom(t)
-	release, err := other.catalog.Hold()
+	release, err := other.Catalog.Hold()
 	if err != nil {
 		t.Fatal(err)
 	}
 	late := make(chan error, 1)
 	go func() { time.Sleep(waitForAnswer + 3*lockStep); late <- release() }()
-	if err := errors.Join(s.refresh(t.Context()), <-late); err != nil || s.view.Docs() == 0 || len(s.allWarnings()) > 0 {
-		t.Errorf("%v, %d documents, %q", err, s.view.Docs(), s.allWarnings())
+	if err := errors.Join(s.Refresh(t.Context()), <-late); err != nil || s.View.Docs() == 0 || len(s.allWarnings()) > 0 {
+		t.Errorf("%v, %d documents, %q", err, s.View.Docs(), s.allWarnings())
 	}
 }
 
@@ -199,7 +201,7 @@ func TestRefreshBesideRebuild(t *testing.T) {
 // do so stays as that one made it.
 func TestRemakeThatAnotherDid(t *testing.T) {
 	_, folder, _, index := notesFor(t)
-	_, s := opened(t, folder, index, openOptions{refresh: true, make: true})
+	_, s := opened(t, folder, index, openOptions{Refresh: true, Make: true})
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -209,21 +211,21 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := s.view.Settings()
+	settings := s.View.Settings()
 	settings.Extra = map[string]string{"kept": "yes"} // what is made anew forgets
 	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { time.Sleep(3 * lockStep); done <- release() }()
-	if err := errors.Join(s.remake(t.Context(), sheaf.ErrUnsupported, false), <-done); err != nil {
+	if err := errors.Join(s.Remake(t.Context(), sheaf.ErrUnsupported, false), <-done); err != nil {
 		t.Fatal(err)
 	}
-	if s.view.Settings().Extra["kept"] == "" {
+	if s.View.Settings().Extra["kept"] == "" {
 		t.Error("it is made anew")
 	}
-	if err := s.remake(t.Context(), sheaf.ErrUnsupported, false); err != nil || s.view.Settings().Extra["kept"] != "" {
-		t.Errorf("where nobody did it: %+v, %v", s.view.Settings(), err)
+	if err := s.Remake(t.Context(), sheaf.ErrUnsupported, false); err != nil || s.View.Settings().Extra["kept"] != "" {
+		t.Errorf("where nobody did it: %+v, %v", s.View.Settings(), err)
 	}
 }
 
@@ -231,37 +233,37 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 // that was recorded is made again, also where there are documents without files.
 func TestStoppedInTheFirstCommit(t *testing.T) {
 	cmd, s, other := takenFrom(t)
-	o := other.ingestOptions()
+	o := other.IngestOptions()
 	o.Trees = append(o.Trees, catalog.Tree{Name: "given"})
 	if _, err := ingest.Put(t.Context(), o,
 		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.drop(t.Context(), false); err != nil {
+	if err := other.Drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.openStores(t.Context()); err != nil {
+	if err := other.OpenStores(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	german, err := analysis.New(analysis.Options{Language: "de"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := openEngine(other.config, location.EngineDir(other.where.Dir), german, nil, 0, true)
+	store, err := openEngine(other.config, location.EngineDir(other.Where.Dir), german, nil)
 	if err == nil {
 		err = errors.Join(store.Write(t.Context(), storetest.One("t:b", "Stein")), store.Close())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.close()
-	again, err := s.open(cmd, openOptions{refresh: true, make: true})
+	other.Close()
+	again, err := s.open(cmd, openOptions{Refresh: true, Make: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.close()
-	if again.view.Docs() != 2 {
-		t.Errorf("%d documents, want 2", again.view.Docs())
+	defer again.Close()
+	if again.View.Docs() != 2 {
+		t.Errorf("%d documents, want 2", again.View.Docs())
 	}
 }
 
@@ -270,11 +272,11 @@ func TestCheckBesideServer(t *testing.T) {
 	_, folder, _, index := notesFor(t)
 	address := serving(t, folder, index)
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
-	_, s := opened(t, folder, index, openOptions{asIs: true})
+	_, s := opened(t, folder, index, openOptions{AsIs: true})
 	for i := range 2 { // of what was opened before the second, files are gone
 		change(t, http.MethodPut, fmt.Sprintf("%s/v1/documents/api:%d.md", address, i), `{"text": "pears"}`)
-		if faults, err := s.faults(t.Context()); err != nil || len(faults) > 0 || s.view.Docs() != 2+i {
-			t.Errorf("%d: %v, %v, %d documents", i, faults, err, s.view.Docs())
+		if faults, err := s.Faults(t.Context()); err != nil || len(faults) > 0 || s.View.Docs() != 2+i {
+			t.Errorf("%d: %v, %v, %d documents", i, faults, err, s.View.Docs())
 		}
 	}
 }
@@ -283,23 +285,24 @@ func TestCheckBesideServer(t *testing.T) {
 // at, and ends, that is what is wrong, though nothing of it is there that could be.
 func TestCheckBesideRemaking(t *testing.T) {
 	cmd, s, other := takenFrom(t)
-	other.close()
-	whole, err := s.open(cmd, openOptions{refresh: true, make: true}) // which goes on with what was begun
+	other.Close()
+	whole, err := s.open(cmd, openOptions{Refresh: true, Make: true}) // which goes on with what was begun
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole.close()
-	looking, err := s.open(cmd, openOptions{asIs: true})
+	whole.Close()
+	looking, err := s.open(cmd, openOptions{AsIs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer looking.close()
+	defer looking.Close()
 	// which empties the engine
-	if err := errors.Join(other.drop(t.Context(), true), other.openStores(t.Context())); err != nil {
+	if err := errors.Join(other.Drop(t.Context(), true), other.OpenStores(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	other.close()
-	if faults, err := looking.faults(t.Context()); err != nil || !errors.Is(errors.Join(faults...), errRemaking) {
+	other.Close()
+	faults, err := looking.Faults(t.Context())
+	if err != nil || !errors.Is(errors.Join(faults...), collection.ErrRemaking) {
 		t.Errorf("%v, %v", faults, err)
 	}
 }

@@ -22,7 +22,7 @@ const recallQueries = 200
 
 // recall measures how much of what brute force finds is found.
 func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
-	meter, ok := s.backend.(store.RecallMeter)
+	meter, ok := s.Backend.(store.RecallMeter)
 	if !ok {
 		return nil, fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force",
 			sheaf.ErrUnsupported)
@@ -32,7 +32,7 @@ func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
 		progress.Update(done, total, int64(done), "steps")
 	}}
 	var missing error
-	if s.embedder != nil && s.target == nil {
+	if s.Embedder != nil && s.Target == nil {
 		o.Originals = func(ctx context.Context, yield func([]store.Chunk)) error {
 			missing = s.originals(ctx, yield)
 			return ctx.Err()
@@ -50,7 +50,7 @@ func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
 // yields the chunks with them; nothing is kept. What was given as a text is not
 // among them, nor what has changed since it was indexed.
 func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) error {
-	release, err := location.Lock(s.where.Dir) // what two write at once into the memory of vectors is lost
+	release, err := location.Lock(s.Where.Dir) // what two write at once into the memory of vectors is lost
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,10 @@ func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) erro
 		return err
 	}
 	defer scratch.Close()
-	o := s.ingestOptions()
+	o := s.IngestOptions()
 	var one sync.Mutex // documents are written side by side, and yielded one after another
 	o.Catalog, o.Backend = scratch, yielder{yield: func(chunks []store.Chunk) {
-		if len(chunks) > 0 && s.view.Unchanged(chunks[0].Doc) {
+		if len(chunks) > 0 && s.View.Unchanged(chunks[0].Doc) {
 			one.Lock()
 			defer one.Unlock()
 			yield(chunks)

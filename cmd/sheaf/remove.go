@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/index/catalog"
 )
 
@@ -27,7 +28,7 @@ colon.`,
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			trees, err := s.without(args)
 			if err != nil {
 				return err
@@ -42,9 +43,9 @@ colon.`,
 
 // without are the folders of the index but for those that are named.
 func (s *session) without(names []string) ([]catalog.Tree, error) {
-	trees := s.trees()
+	trees := s.Trees()
 	for _, name := range names {
-		folder, err := realFolder(name)
+		folder, err := collection.RealFolder(name)
 		if err != nil { // it is gone, or named otherwise
 			if folder, err = filepath.Abs(name); err != nil {
 				return nil, err
@@ -55,13 +56,13 @@ func (s *session) without(names []string) ([]catalog.Tree, error) {
 			i = slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Root != "" && t.Name == name })
 		}
 		switch {
-		case i >= 0 && trees[i].Root == s.where.Root:
-			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.where.Root),
+		case i >= 0 && trees[i].Root == s.Where.Root:
+			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.Where.Root),
 				"sheaf remove is for folders that sheaf add added; .sheafignore in the folder leaves files out of the index")
 		case i < 0:
 			var roots []string
 			for _, t := range trees {
-				if t.Root != "" && t.Root != s.where.Root {
+				if t.Root != "" && t.Root != s.Where.Root {
 					roots = append(roots, t.Root)
 				}
 			}
@@ -69,7 +70,7 @@ func (s *session) without(names []string) ([]catalog.Tree, error) {
 			if len(roots) > 0 {
 				hint = "added to it are " + strings.Join(roots, ", ")
 			}
-			return nil, withHint(fmt.Errorf("%w: the index of %s does not have the folder %s", sheaf.ErrNotFound, s.where.Root,
+			return nil, withHint(fmt.Errorf("%w: the index of %s does not have the folder %s", sheaf.ErrNotFound, s.Where.Root,
 				folder), "%s", hint)
 		}
 		trees = slices.Delete(trees, i, i+1)

@@ -32,7 +32,7 @@ const refusedRest = 30 * time.Second
 // it is waited for as long as that other process takes.
 // The command works until it is told to end, so that ends it well, whatever it does then.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
-	o := openOptions{updates: true, make: true}
+	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {
 		began := time.Now()
 		err := run(o, again)
@@ -52,7 +52,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 			a.notice("%v: it is tried again every %v", err, refusedRest)
 			began = time.Now().Add(refusedRest - reopenStep)
 		}
-		if o.damaged = damaged || busy && o.damaged; damaged {
+		if o.Damaged = damaged || busy && o.Damaged; damaged {
 			a.mended = time.Now()
 		}
 		if anew {
@@ -82,15 +82,15 @@ func (s *session) untilAnew(ctx context.Context, door changing) error {
 		case <-door.MadeAnew():
 			return ingest.ErrMadeAnew
 		case <-damaged:
-			if damaged, rested = nil, s.app.rested(); !writable(s.where.Dir) {
+			if damaged, rested = nil, s.app.rested(); !collection.Writable(s.Where.Dir) {
 				s.notice("%v: it is made again once the index can be written", door.Damage())
 			}
 		case <-rested:
-			if writable(s.where.Dir) {
+			if collection.Writable(s.Where.Dir) {
 				return door.Damage()
 			}
 			rested = time.After(damagedRest)
-		case <-s.grows:
+		case <-s.Grown():
 			return errGrown
 		case <-ctx.Done():
 			return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
@@ -138,20 +137,16 @@ func TestServeWhileMadeAnew(t *testing.T) {
 	address := serving(t, folder, index)
 	found := func(_ int, body string) bool { return strings.Contains(body, "a.md") }
 	waitFor(t, address+"/v1/search?query=apples", found)
-	quiet := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
-	quiet.config.Language, quiet.config.Chunker = "de", "tree"
-	other := &session{
-		app:  quiet,
-		site: site{where: location.Location{Root: folder, Dir: index, Exists: true}},
-	}
-	if err := errors.Join(other.drop(t.Context(), false), other.openStores(t.Context())); err != nil {
+	other := quietSession(location.Location{Root: folder, Dir: index, Exists: true})
+	other.Making.Language, other.config.Chunker = "de", "tree"
+	if err := errors.Join(other.Drop(t.Context(), false), other.OpenStores(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	release, err := other.catalog.Hold()
+	release, err := other.Catalog.Hold()
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := other.backend.(store.Bulk).Bulk(t.Context())
+	load, err := other.Backend.(store.Bulk).Bulk(t.Context())
 	if err == nil {
 		err = errors.Join(load.Add(t.Context(), storetest.One("t:b", "Stein")), load.Commit(t.Context()), load.Close())
 	}
@@ -162,7 +157,7 @@ func TestServeWhileMadeAnew(t *testing.T) {
 		return status == http.StatusServiceUnavailable && strings.Contains(body, "index is not open")
 	})
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
-	other.close()
+	other.Close()
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"runtime/debug"
-	"time"
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
@@ -18,30 +18,28 @@ import (
 // finds candidates in the files. It writes nothing.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (*session, error) {
 	c := a.config
-	s := &session{
-		app: a, site: site{folder: folder, where: location.Location{Root: folder}},
-		purpose: purpose{waits: hasty, started: time.Now()},
-	}
+	s := a.newSession(folder, location.Location{Root: folder})
+	s.Waits = collection.Hasty
 	var err error
-	if s.view, err = scan.Empty(catalog.TreeName(folder), folder); err != nil {
+	if s.View, err = scan.Empty(catalog.TreeName(folder), folder); err != nil {
 		return nil, err
 	}
-	if err := s.openAnalyzer(ctx); err != nil {
-		s.close()
+	if err := s.OpenAnalyzer(ctx); err != nil {
+		s.Close()
 		return nil, err
 	}
 	p, parameters, err := s.profileOf(set)
 	if err != nil {
-		s.close()
+		s.Close()
 		return nil, err
 	}
 	plan, err := p.Plan(c.Limit, parameters)
 	if err != nil {
-		s.close()
+		s.Close()
 		return nil, err
 	}
 	if err := s.checkLimit(plan); err != nil {
-		s.close()
+		s.Close()
 		return nil, err
 	}
 	if plan.Scan != nil {
@@ -49,21 +47,21 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 		debug.SetMemoryLimit(plan.Scan.MemoryBytes / 4 * 3)
 	}
 	if s.expander, err = newExpander(c.Chat); err != nil {
-		s.close()
+		s.Close()
 		return nil, err
 	}
 	if search.NeedsVectors(plan) {
-		if err := s.openEmbedder(ctx); err != nil {
-			s.close()
+		if err := s.OpenEmbedder(ctx); err != nil {
+			s.Close()
 			return nil, err
 		}
 	}
-	s.scanner, err = scan.New(scan.Options{Root: folder, Analyzer: s.analyzer, Embedder: s.embedder,
+	s.scanner, err = scan.New(scan.Options{Root: folder, Analyzer: s.Analyzer, Embedder: s.Embedder,
 		HideComments: c.Comments == config.CommentsHide,
 		Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize,
 			FollowLinks: c.FollowSymlinks}})
 	if err != nil {
-		s.close()
+		s.Close()
 		return nil, err
 	}
 	return s, nil
@@ -82,7 +80,7 @@ func (s *session) scanned(result *search.Result) error {
 	if err != nil {
 		return err
 	}
-	s.close()
-	s.view, s.backend, s.files = view, result.Scanned.Backend, result.Scanned.Files
+	s.Close()
+	s.View, s.Backend, s.files = view, result.Scanned.Backend, result.Scanned.Files
 	return nil
 }

@@ -88,11 +88,11 @@ func addWalkFlags(f *pflag.FlagSet) {
 }
 
 func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
-	s, err := a.open(cmd, openOptions{refresh: true, make: true, scans: true, set: o.set})
+	s, err := a.openOrScan(cmd, openOptions{Refresh: true, Make: true}, o.set)
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	q := s.parse(text)
 	if strings.TrimSpace(text) == "" && o.columns.sort == "" {
 		q.Notes = append(q.Notes, "the query is empty, so there is nothing to look for")
@@ -106,12 +106,12 @@ func (s *session) searched() int {
 	if s.scanner != nil {
 		return s.files
 	}
-	if s.folder == s.where.Root {
-		return s.view.Docs()
+	if s.Folder == s.Where.Root {
+		return s.View.Docs()
 	}
 	n := 0
-	for id := range s.view.Files() {
-		if _, ok := location.Under(s.folder, s.file(id.Tree(), id.Path())); ok {
+	for id := range s.View.Files() {
+		if _, ok := location.Under(s.Folder, s.file(id.Tree(), id.Path())); ok {
 			n++
 		}
 	}
@@ -121,24 +121,24 @@ func (s *session) searched() int {
 // show answers q in the form that was asked for. Nothing found is status 1.
 func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
 	if s.scanner == nil { // which knows of the files that it looked at only
-		q.Notes = append(q.Notes, o.columns.unknown(s.view)...)
+		q.Notes = append(q.Notes, o.columns.unknown(s.View)...)
 	}
 	var out *searchJSON
-	life, first := s.mending(), true
+	life, first := s.Mending(), true
 	life.Reopen = func(ctx context.Context) error {
-		s.close()
-		return s.bringUp(ctx, openOptions{refresh: true})
+		s.Close()
+		return s.BringUp(ctx, openOptions{Refresh: true})
 	}
 	err := life.Do(cmd.Context(), collection.NeedAnswer, func() (err error) {
 		out, err = s.answer(cmd.Context(), q, o)
-		if err == nil && first && s.remadeBeside(len(out.Results) == 0) {
+		if err == nil && first && s.RemadeBeside(len(out.Results) == 0) {
 			err = ingest.ErrMadeAnew
 		}
 		first = false
 		return err
 	})
 	if err != nil {
-		return s.advise(err)
+		return s.Advise(err)
 	}
 	if !s.json {
 		for _, w := range out.Warnings {
@@ -170,9 +170,9 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		case s.json || s.jsonl:
 		case s.searched() == 0:
 			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting "+
-				"include names; what was left out: sheaf status --all --in %s", s.folder, wording.ShellQuoted(s.folder))
+				"include names; what was left out: sheaf status --all --in %s", s.Folder, wording.ShellQuoted(s.Folder))
 		default:
-			s.notice("nothing found in %s: %s searched", s.folder,
+			s.notice("nothing found in %s: %s searched", s.Folder,
 				wording.Plural(s.searched(), "document was", "documents were"))
 		}
 		return errNothing

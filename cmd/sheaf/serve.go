@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -103,15 +102,15 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits,
 	loopback bool) error {
 	if o.readOnly {
-		open, o.noWatch = openOptions{asIs: true}, true
+		open, o.noWatch = openOptions{AsIs: true}, true
 	}
 	s, err := a.open(cmd, open)
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	if !o.readOnly {
-		if err := vfs.Sweep(s.where.Dir, vfs.UnfinishedAge); err != nil {
+		if err := vfs.Sweep(s.Where.Dir, vfs.UnfinishedAge); err != nil {
 			s.notice("what a process left that was killed is not removed: %v", err)
 		}
 	}
@@ -129,8 +128,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	}
 	first := o.server == nil
 	if tree, _ := s.place(); first && tree != "" {
-		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.where.Root,
-			s.folder, wording.ShellQuoted(s.folder))
+		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.Where.Root,
+			s.Folder, wording.ShellQuoted(s.Folder))
 	}
 	if first { // before anything is told of a server that cannot be
 		listener, err := listen("--addr", o.addr)
@@ -139,13 +138,13 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		}
 		o.addr, o.server = listener.Addr().String(), startServer(listener, httpdoor.Away())
 	}
-	s.shared = o.shared
+	s.Answering.SharedStatistics = o.shared
 	door, err := s.door()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = door.Close() }() // it holds nothing that could be lost
-	answers := filepath.Join(s.where.Dir, location.AnswersName)
+	answers := filepath.Join(s.Where.Dir, location.AnswersName)
 	if o.readOnly {
 		answers = ""
 	}
@@ -169,8 +168,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	if !o.noWatch {
 		door.WillWatch()
 	}
-	s.noteReading(!o.noWatch)
-	if o.noWatch && !o.readOnly && s.view.Chunks() == 0 {
+	s.NoteReading(!o.noWatch)
+	if o.noWatch && !o.readOnly && s.View.Chunks() == 0 {
 		s.notice("nothing is indexed, and with --no-watch the server looks for no files: sheaf index makes the index, and " +
 			"it is searched at once")
 	}
@@ -201,7 +200,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 			return nil
 		}
 		err := door.Work(ctx)
-		if vfs.Forbidden(err) && !writable(s.where.Dir) {
+		if vfs.Forbidden(err) && !collection.Writable(s.Where.Dir) {
 			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)
 			return nil // the rest is
 		}
@@ -213,19 +212,10 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 	})
 	if !o.noWatch {
 		group.Go(func() error {
-			return door.Watch(ctx, func(report *ingest.Report, err error) { s.ran(ctx, report, err) })
+			return door.Watch(ctx, func(report *ingest.Report, err error) { s.Ran(ctx, report, err) })
 		})
 	}
 	return group.Wait()
-}
-
-// writable reports whether a file can be made in a folder.
-func writable(dir string) bool {
-	f, err := os.CreateTemp(dir, ".writable-*")
-	if err != nil {
-		return false
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
 // mountDoors adds the page at / and the tools of assistants at /mcp.

@@ -17,7 +17,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/collection/address"
 	"sheaf/collection/location"
@@ -25,149 +25,109 @@ import (
 	"sheaf/ingest"
 	"sheaf/internal/wording"
 	"sheaf/model"
-	"sheaf/model/remember"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/search/scan"
 	"sheaf/search/snippet"
 	"sheaf/store"
-	"sheaf/text/analysis"
-	"sheaf/text/chunk"
 	"sheaf/text/query"
 )
 
 // session is an open index with the folder that a command works on.
 type session struct {
 	*app
-	site
-	purpose
-	stores
-	models
-	languageState
-	findings
-	told
-	loss
+	*collection.Index
+	// scanner reads the folder when the profile needs no index. Then Catalog is nil, and View and Backend are what
+	// the last query found.
+	scanner  *scan.Scanner
+	files    int              // that the last query looked at
+	expander *search.Expander // rewrites queries; nil without such a model
+	reranker model.Reranker   // reads the first answers again; nil without such a model
+	started  time.Time
 	// sureness is what was learned of how sure answers are.
 	sureness learnedFile
 }
 
-// site is the searched folder and the index that serves it.
-type site struct {
-	folder string
-	where  location.Location
-	// base is the folder of the index; what a server was given is inside it.
-	base location.Location
-	// target is the server that keeps the chunks; nil is the engine.
-	target *storeurl.Target
-}
-
-// purpose is what a command wants of the index.
-type purpose struct {
-	whole    bool          // an answer from the last indexing run will not do
-	rests    time.Duration // time without a write after which the engine is put in order; 0 is never
-	rebuilds bool          // everything is made again
-	asIs     bool          // the index is only looked at
-	waits    patience      // for a server that makes vectors
-	shared   bool          // collection.Options.SharedStatistics
-	started  time.Time
-}
-
-// stores are what is open of the index.
-type stores struct {
-	catalog *catalog.Catalog
-	view    *catalog.View
-	backend store.Backend
-	// scanner reads the folder when the profile needs no index. Then catalog is nil, and view and backend are what
-	// the last query found.
-	scanner *scan.Scanner
-	files   int // that the last query looked at
-	// outdated is why the index must be made again before its vectors can be used; nil when it need not.
-	outdated error
-	// locked says that this session makes the index again and keeps others from it.
-	locked bool
-}
-
-// models make terms, chunks and vectors.
-type models struct {
-	cutting  chunk.Options // how documents are cut
-	chunker  string        // its name
-	analyzer *analysis.Analyzer
-	embedder model.Embedder     // nil without a model
-	memory   *remember.Embedder // around embedder, while documents are embedded
-	expander *search.Expander   // rewrites queries; nil without such a model
-	reranker model.Reranker     // reads the first answers again; nil without such a model
-}
-
-// languageState is what is known of the language of the index.
-type languageState struct {
-	language string
-	detected bool
-	sampled  int           // bytes of text that it was detected from
-	settled  bool          // it was looked at again when there was enough text
-	grown    bool          // a program that watches did so
-	grows    chan struct{} // it is another one now
-	walk     *ingest.Walk  // what the folder held a moment ago; nil when it was not walked
-}
-
-// findings are what a check says beside faults; each text is "" when there is nothing to say.
-type findings struct {
-	stopped      string // a run was stopped before its end
-	foreign      string // the store holds documents of another folder
-	reached      *reach // which chunks a server finds
-	outdatedRead string // another version of the program read documents
-}
-
-// told is what the person was told, so that it is said once.
-type told struct {
-	gone   []string // folders that are missing
-	unseen string   // why a watch does not hear of all changes
-}
-
-// loss is what making the index again could not bring back, and where what is left of it is kept.
-type loss struct {
-	lost   []string
-	copied string
-}
-
-// storeInErrors is what errors call the store of the index.
-func (s *session) storeInErrors() string {
-	if s.target == nil {
-		return "the index"
+// newSession is the session of a folder and its index, which is not open yet.
+func (a *app) newSession(folder string, where location.Location) *session {
+	c := a.config
+	s := &session{app: a, started: time.Now()}
+	s.Index = collection.NewIndex(collection.Site{Folder: folder, Where: where, Address: c.Store.URL, Flag: a.elsewhere,
+		In: a.in, Named: a.index != ""}, a.making(), a.events())
+	s.Answering = collection.Options{
+		ShowComments: c.Comments == config.CommentsSearch, Confidence: s.confidenceNow,
+		ProfileDirs: []string{profileFolder()}, Profile: c.Profile, CacheBytes: cacheBytes(c.CacheSize),
+		Notice: func(err error) { s.notice("%v", err) },
 	}
-	return s.target.String()
+	return s
+}
+
+// making says how the settings make an index.
+func (a *app) making() collection.Making {
+	c := a.config
+	m := collection.Making{
+		Language: c.Language, StopWords: c.StopWords, Chunk: a.newChunker, Walk: a.walkOptions(), Workers: c.Workers,
+		Engine: engineOptions(c), Update: c.Refresh,
+		Embed: func(ctx context.Context, dims int, p collection.Patience) (model.Embedder, error) {
+			return newEmbedder(ctx, c, dims, p)
+		},
+	}
+	if c.Embedder.Remote() {
+		m.Remote = c.Embedder.Model
+	}
+	if c.Comments != config.CommentsAuto {
+		m.HideComments = func() bool { return c.Comments == config.CommentsHide }
+	}
+	return m
+}
+
+// events tell the person of a command what happens to an index.
+func (a *app) events() collection.Events {
+	return collection.Events{Notice: a.notice, Warn: a.warn, Quiet: a.json || a.jsonl, Confirm: a.confirm,
+		Indexing: a.showIndexing,
+		Checking: func() (func(done, total int64), func()) {
+			progress := terminal.NewProgress(a.err, "checking")
+			return func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") }, progress.Done
+		}}
+}
+
+// door opens the session's index as the doors (HTTP, MCP, the page) see it. Close it before the session.
+func (s *session) door() (*collection.Collection, error) {
+	_, _ = s.loadTuned(s.config.Profile) // warns of a tuned profile that is not used; requests tell of other faults
+	return s.Collection()
+}
+
+// cacheBytes is a setting as a collection takes it, whose 0 is a default.
+func cacheBytes(size int64) int64 {
+	if size == 0 {
+		return -1
+	}
+	return size
 }
 
 func (s *session) searcher() *search.Searcher {
-	searcher := &search.Searcher{Backend: s.backend, Store: s.storeInErrors(), Shared: s.target != nil, Facts: s.view,
-		Embed: s.embedQuery()}
+	searcher := &search.Searcher{Backend: s.Backend, Store: s.StoreInErrors(), Shared: s.Target != nil, Facts: s.View,
+		Embed: s.EmbedQuery()}
 	if s.scanner != nil {
-		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.queryVector()}
+		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.QueryVector()}
 	}
 	searcher.Expander = s.expander
-	if s.view != nil {
-		searcher.Text = search.TextOf(s.view, func(doc sheaf.ID) ([]byte, error) { return ingest.Shown(s.view, doc) })
+	if s.View != nil {
+		searcher.Text = search.TextOf(s.View, func(doc sheaf.ID) ([]byte, error) { return ingest.Shown(s.View, doc) })
 	}
-	if s.reranker != nil && s.view != nil {
+	if s.reranker != nil && s.View != nil {
 		searcher.Rerank = s.reranker.Rerank
 	}
-	searcher.Analyzer, searcher.Confidence = s.analyzer, s.confidence
-	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
-		searcher.SetModel(e, s.analyzer, s.view.Chunks())
+	searcher.Analyzer, searcher.Confidence = s.Analyzer, s.confidence
+	if e := s.LocalModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
+		searcher.SetModel(e, s.Analyzer, s.View.Chunks())
 	}
 	return searcher
 }
 
-// passages says how texts were cut for the model in use.
-func (s *session) passages() chunk.Passages {
-	if s.embedder == nil {
-		return chunk.Passages{}
-	}
-	return ingest.PassagesOf(s.embedder)
-}
-
 // file is the absolute path of a document's file, "" when it has none.
 func (s *session) file(tree, docPath string) string {
-	root := s.view.Settings().Root(tree)
+	root := s.View.Settings().Root(tree)
 	if root == "" {
 		return ""
 	}
@@ -187,7 +147,7 @@ func (s *session) named(tree, docPath string) string {
 	if full == "" { // a file may have the same path
 		return tree + ":" + docPath
 	}
-	if rel, ok := location.Under(s.folder, full); ok {
+	if rel, ok := location.Under(s.Folder, full); ok {
 		return rel
 	}
 	return filepath.ToSlash(full)
@@ -196,11 +156,11 @@ func (s *session) named(tree, docPath string) string {
 // place is the searched folder, as documents have it, when the index covers more
 // than it; "" when it does not.
 func (s *session) place() (tree, folder string) {
-	if s.folder == s.where.Root {
+	if s.Folder == s.Where.Root {
 		return "", ""
 	}
-	for _, t := range s.view.Settings().Trees {
-		if rel, ok := location.Under(t.Root, s.folder); ok {
+	for _, t := range s.View.Settings().Trees {
+		if rel, ok := location.Under(t.Root, s.Folder); ok {
 			return t.Name, rel
 		}
 	}
@@ -218,8 +178,8 @@ func (s *session) scope() (scope sheaf.Filter) {
 	if folder != "" {
 		scope = both(scope, textIn(sheaf.ColumnFolder, folder))
 	}
-	for _, t := range s.view.Settings().Trees {
-		if slices.Contains(s.gone, t.Root) {
+	for _, t := range s.View.Settings().Trees {
+		if slices.Contains(s.Gone(), t.Root) {
 			scope = both(scope, sheaf.Not{Filter: textIn(sheaf.ColumnTree, t.Name)})
 		}
 	}
@@ -243,12 +203,12 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 
 // resolve finds what an address names in this index.
 func (s *session) resolve(text string) (address.Target, error) {
-	r := &address.Resolver{Documents: s.view, Trees: s.view.Settings().Trees, Folder: s.folder, Read: s.view.Text,
-		Paths: s.paths, Follow: s.view.Resolve}
+	r := &address.Resolver{Documents: s.View, Trees: s.View.Settings().Trees, Folder: s.Folder, Read: s.View.Text,
+		Paths: s.paths, Follow: s.View.Resolve}
 	t, err := r.Resolve(text)
 	var missing *address.NotFound
-	if fault := s.view.Err(); fault != nil {
-		return t, s.advise(fmt.Errorf("read index: %w", fault))
+	if fault := s.View.Err(); fault != nil {
+		return t, s.Advise(fmt.Errorf("read index: %w", fault))
 	}
 	if errors.As(err, &missing) {
 		hint := missing.Hint
@@ -271,15 +231,15 @@ func (s *session) leftOut(address string) bool {
 	for _, name := range []string{address, name, lines.ReplaceAllString(name, "")} {
 		full := name
 		if !filepath.IsAbs(full) {
-			full = filepath.Join(s.folder, name)
+			full = filepath.Join(s.Folder, name)
 		}
 		info, err := os.Lstat(full)
 		if err != nil || info.IsDir() {
 			continue
 		}
-		for _, t := range s.view.Settings().Trees {
+		for _, t := range s.View.Settings().Trees {
 			if rel, ok := location.Under(t.Root, full); ok {
-				_, known := s.view.Document(sheaf.DocumentID(t.Name, rel))
+				_, known := s.View.Document(sheaf.DocumentID(t.Name, rel))
 				return !known
 			}
 		}
@@ -290,8 +250,8 @@ func (s *session) leftOut(address string) bool {
 // paths are those of all documents, as results show them.
 func (s *session) paths() []string {
 	var paths []string
-	for id := range s.view.Files() {
-		if doc, ok := s.view.Document(id); ok {
+	for id := range s.View.Files() {
+		if doc, ok := s.View.Document(id); ok {
 			paths = append(paths, s.relative(doc.Tree, doc.Path))
 		}
 	}
@@ -302,7 +262,7 @@ func (s *session) paths() []string {
 func (s *session) parse(text string) sheaf.Query {
 	var properties []string
 	if strings.Contains(text, ":") {
-		if counted, err := s.view.Properties(); err == nil {
+		if counted, err := s.View.Properties(); err == nil {
 			for _, p := range counted {
 				properties = append(properties, p.Name)
 			}
@@ -317,10 +277,10 @@ func (s *session) parse(text string) sheaf.Query {
 func (s *session) spellings(written string) []string {
 	_, folder := s.place()
 	if folder == "" {
-		return s.view.Spellings(written)
+		return s.View.Spellings(written)
 	}
 	below := folder + "/" + written
-	return slices.Concat([]string{below}, s.view.Spellings(below), s.view.Spellings(written))
+	return slices.Concat([]string{below}, s.View.Spellings(below), s.View.Spellings(written))
 }
 
 // searchOptions are the flags that every searching command has.
@@ -394,7 +354,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if err := s.scanned(result); err != nil {
 		return nil, err
 	}
-	if err := s.view.Err(); err != nil {
+	if err := s.View.Err(); err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total,
@@ -405,7 +365,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		out.Query = o.label
 	}
 	out.Answerable = result.Answerable
-	h := snippet.New(s.analyzer, q.Words, s.rarity(ctx))
+	h := snippet.New(s.Analyzer, q.Words, s.rarity(ctx))
 	gone := 0
 	for i := range result.Hits {
 		r, there, err := s.result(h, &result.Hits[i])
@@ -443,11 +403,11 @@ func (s *session) result(h *snippet.Highlighter, hit *search.Hit) (r resultJSON,
 	if s.scanner != nil {
 		r.Signals = search.SignalsOf(hit)
 	}
-	doc, ok := s.view.Document(hit.Doc)
+	doc, ok := s.View.Document(hit.Doc)
 	if !ok {
-		return r, true, s.view.Err()
+		return r, true, s.View.Err()
 	}
-	content, err := ingest.Shown(s.view, doc.ID)
+	content, err := ingest.Shown(s.View, doc.ID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, false, nil
@@ -457,7 +417,7 @@ func (s *session) result(h *snippet.Highlighter, hit *search.Hit) (r resultJSON,
 		s.warn("%s: no snippet: %v", r.Path, err)
 		return r, true, nil
 	}
-	spans, own := collection.SnippetSpans(&doc, hit, content, s.passages())
+	spans, own := collection.SnippetSpans(&doc, hit, content, s.Passages())
 	best := h.Best(content, spans, own, snippet.Width)
 	r.Snippet, r.Line = best.Text, catalog.Line(content, best.At)
 	if len(best.Matches) > 0 {
@@ -512,7 +472,7 @@ func (s *session) checkProfile(set []string) error {
 	if err := s.checkLimit(plan); err != nil {
 		return err
 	}
-	return (&search.Searcher{Backend: s.backend, Store: s.storeInErrors()}).CheckStore(plan)
+	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
 // checkLimit refuses a limit that somebody set and the plan cannot reach.
@@ -525,10 +485,10 @@ func (s *session) checkLimit(plan *profile.Plan) error {
 
 // loadTuned reads a profile as this index uses it.
 func (s *session) loadTuned(name string) (*profile.Profile, error) {
-	if _, err := os.Stat(profile.TunedFile(s.where.Dir, name)); s.where.Dir == "" || err != nil {
+	if _, err := os.Stat(profile.TunedFile(s.Where.Dir, name)); s.Where.Dir == "" || err != nil {
 		return loadProfile(name)
 	}
-	p, fault, err := profile.LoadTuned(s.where.Dir, name, profile.In(profileFolder()))
+	p, fault, err := profile.LoadTuned(s.Where.Dir, name, profile.In(profileFolder()))
 	if fault != nil {
 		s.warn("what sheaf tune found is not used: %v; remove it with sheaf tune --undo", fault)
 	}
@@ -538,10 +498,10 @@ func (s *session) loadTuned(name string) (*profile.Profile, error) {
 // rarity tells snippets how rare a word is, by its idf; nil when the store
 // cannot count.
 func (s *session) rarity(ctx context.Context) func(word string) float64 {
-	if _, ok := s.backend.(store.Counter); !ok {
+	if _, ok := s.Backend.(store.Counter); !ok {
 		return nil
 	}
-	size := float64(s.view.Chunks())
+	size := float64(s.View.Chunks())
 	return func(word string) float64 {
 		df, err := s.count(ctx, word)
 		if err != nil {
@@ -553,7 +513,7 @@ func (s *session) rarity(ctx context.Context) func(word string) float64 {
 
 // count is the number of chunks with a word in any field.
 func (s *session) count(ctx context.Context, word string) (int, error) {
-	counter, ok := s.backend.(store.Counter)
+	counter, ok := s.Backend.(store.Counter)
 	if !ok {
 		return 0, fmt.Errorf("count words: %w by this store", sheaf.ErrUnsupported)
 	}

@@ -23,16 +23,16 @@ for sheaf get. By words, those that are frequent in it and rare elsewhere count;
 by meaning, where a model knows its words, its whole text does.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd, openOptions{refresh: true, make: true})
+			s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			t, err := s.resolve(args[0])
 			if err != nil {
 				return err
 			}
-			content, err := ingest.Shown(s.view, t.Doc.ID)
+			content, err := ingest.Shown(s.View, t.Doc.ID)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", t.Doc.Path, err)
 			}
@@ -51,14 +51,14 @@ by meaning, where a model knows its words, its whole text does.`,
 
 // like is a query for passages like text, called name.
 func (s *session) like(ctx context.Context, text salient.Text, name string) (sheaf.Query, error) {
-	words, err := salient.Query(s.analyzer, text, salient.Collection{
-		Size:  s.view.Chunks(),
+	words, err := salient.Query(s.Analyzer, text, salient.Collection{
+		Size:  s.View.Chunks(),
 		Count: func(word string) (int, error) { return s.count(ctx, word) },
 	})
 	if err != nil {
 		return sheaf.Query{}, err
 	}
-	if words == nil && s.embedQuery() == nil {
+	if words == nil && s.EmbedQuery() == nil {
 		s.warn("%s has no words in common with the index", name)
 	}
 	return sheaf.Query{Text: text.Body, Words: words, Limit: s.config.Limit}, nil

@@ -31,7 +31,7 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			out, err := s.status(cmd)
 			if err != nil {
 				return err
@@ -118,23 +118,23 @@ func (p pendingJSON) String() string {
 }
 
 func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
-	settings := s.view.Settings()
+	settings := s.View.Settings()
 	out := &statusJSON{
-		Schema: "sheaf.status/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees),
-		Documents: s.view.Docs(), Chunks: s.view.Chunks(), SourceBytes: s.view.SourceBytes(),
-		Parts:   map[string]int64{"catalog": s.view.DiskBytes()},
-		Chunker: settings.Chunker, CommentsHidden: ingest.HidesComments(s.view), Analyzer: settings.Analyzer,
+		Schema: "sheaf.status/1", Root: s.Where.Root, Index: s.Where.Dir, Trees: treesOf(settings.Trees),
+		Documents: s.View.Docs(), Chunks: s.View.Chunks(), SourceBytes: s.View.SourceBytes(),
+		Parts:   map[string]int64{"catalog": s.View.DiskBytes()},
+		Chunker: settings.Chunker, CommentsHidden: ingest.HidesComments(s.View), Analyzer: settings.Analyzer,
 		Language: settings.Language, LanguageDetected: settings.LanguageDetected,
 		Model: settings.Embedder, Dims: settings.Dims, Notes: []string{}, ModelLanguages: []string{},
 	}
 	out.ModelLanguages = append(out.ModelLanguages, builtin.LanguagesOf(out.Model)...)
 	out.Tuned = s.tunedProfiles()
-	skipped, err := s.view.Skipped()
+	skipped, err := s.View.Skipped()
 	if err != nil {
 		return nil, err
 	}
 	out.Skipped = s.skipsOf(skipped)
-	tasks, err := collection.UnreadableTasks(filepath.Join(s.where.Dir, location.TasksName))
+	tasks, err := collection.UnreadableTasks(filepath.Join(s.Where.Dir, location.TasksName))
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	if out.Warnings, err = s.warnings(); err != nil {
 		return nil, err
 	}
-	found := s.view.Chunks()
-	if r, ok := s.backend.(store.Reporter); ok {
+	found := s.View.Chunks()
+	if r, ok := s.Backend.(store.Reporter); ok {
 		stats, err := r.Stats(cmd.Context())
 		if err != nil {
 			return nil, err
@@ -153,21 +153,28 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		out.Vectors, found = stats.Vectors, stats.Chunks
 		maps.Copy(out.Parts, stats.Parts)
 	}
-	out.Bytes = s.where.Bytes()
-	if outdated := s.outdatedText(); outdated != "" {
+	out.Bytes = s.Where.Bytes()
+	if outdated := s.OutdatedText(); outdated != "" {
 		out.Notes = append(out.Notes, outdated)
 	}
 	out.Ignored = []skipJSON{}
-	pending, report, err := s.pending(cmd.Context())
+	waiting, report, err := s.Pending(cmd.Context())
 	if err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what waits is not known: %v", err))
 		out.Pending.Documents = []pendingDocumentJSON{}
 		return out, nil
 	}
-	if stopped := s.stoppedRun(found, report.Waiting); stopped != "" {
+	if stopped := s.StoppedRun(found, report.Waiting); stopped != "" {
 		out.Notes = append(out.Notes, stopped)
 	}
-	out.Pending, out.Ignored, out.IgnoredTotal = pending, s.skipsOf(report.ByRule), report.AllByRule
+	out.Pending = pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed,
+		Documents: []pendingDocumentJSON{}}
+	for id, reason := range waiting {
+		out.Pending.Documents = append(out.Pending.Documents,
+			pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})
+	}
+	slices.SortFunc(out.Pending.Documents, func(a, b pendingDocumentJSON) int { return strings.Compare(a.Path, b.Path) })
+	out.Ignored, out.IgnoredTotal = s.skipsOf(report.ByRule), report.AllByRule
 	return out, nil
 }
 
@@ -175,9 +182,9 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 // and line.
 func (s *session) warnings() ([]warningJSON, error) {
 	out := []warningJSON{}
-	warned, err := s.view.Warned()
+	warned, err := s.View.Warned()
 	for _, id := range warned {
-		r, err := s.view.Record(id)
+		r, err := s.View.Record(id)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +221,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			[]string{"chunker", out.Chunker})
 	}
 	rows = append(rows,
-		[]string{"language", languageText(out.Language, out.LanguageDetected)},
+		[]string{"language", collection.LanguageText(out.Language, out.LanguageDetected)},
 		[]string{"model", modelText(out)},
 		[]string{"waiting", out.Pending.String()},
 		[]string{"left out", skippedSummary(out.Skipped)},
@@ -270,7 +277,7 @@ func (s *session) printStatusLists(out *statusJSON) {
 	}
 	var pending, unmodeled, skipped, types, ignored, warnings []string
 	for _, p := range out.Pending.Documents {
-		if p.Reason == ingest.ReasonVectors && s.embedder == nil {
+		if p.Reason == ingest.ReasonVectors && s.Embedder == nil {
 			unmodeled = append(unmodeled, p.Path)
 			continue
 		}

@@ -13,9 +13,7 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/collection"
-	"sheaf/collection/location"
 	"sheaf/index/engine/bm25"
-	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/model/openai"
 	"sheaf/model/static"
@@ -26,13 +24,10 @@ import (
 	"sheaf/text/analysis"
 )
 
-// engineStore names the engine wherever the address of a store is asked for.
-const engineStore = "embedded"
-
 // configuredStore is the server that the settings name; nil is the engine.
 func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	o := a.config.Store
-	if o.URL == "" || o.URL == engineStore {
+	if o.URL == "" || o.URL == collection.EngineStore {
 		return nil, nil
 	}
 	key, err := secret("store_", o.KeyEnv, o.KeyFile)
@@ -67,193 +62,22 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// rebuildCommand empties the store of a and fills it again. It asks before it removes what the files
-// cannot bring back.
-func (a *app) rebuildCommand() string {
-	if a.elsewhere == "" {
-		return "sheaf index --rebuild"
-	}
-	return "SHEAF_STORE=" + wording.ShellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
-}
-
-// repairCommand repairs the store of the session.
-func (s *session) repairCommand() string {
-	command := "sheaf check --repair --in " + wording.ShellQuoted(s.where.Root)
-	if s.app.elsewhere == "" {
-		return command
-	}
-	return "SHEAF_STORE=" + wording.ShellQuoted(s.app.config.Store.URL) + " " + command
-}
-
-// openBackend opens the server of the session, or the engine beside its catalog.
-func (s *session) openBackend(ctx context.Context) (store.Backend, error) {
-	if s.target == nil {
-		st, err := openEngine(s.app.config, location.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.rests,
-			s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
-		if err == nil && !s.remaking() {
-			err = s.engineLost(ctx, st)
-		}
-		if err != nil && st != nil {
-			return nil, errors.Join(err, st.Close())
-		}
-		return st, err
-	}
-	if err := s.emptyServer(ctx); err != nil {
-		return nil, collection.StoreError{Err: err}
-	}
-	access, filled := storeurl.Make, s.view.Chunks() > 0 && !s.remaking()
-	if filled { // what is gone is not made again, under a name that may stand for another
-		access = storeurl.Existing
-	}
-	if s.asIs {
-		access = storeurl.ReadOnly
-	}
-	st, err := s.target.Open(ctx, s.analyzer, collection.VectorFields(s.embedder), access)
-	switch {
-	case !errors.Is(err, sheaf.ErrNotFound):
-	case filled:
-		err = s.serverLost(err)
-	case s.asIs:
-		err = withHint(err, "fill it: sheaf index --in %s", wording.ShellQuoted(s.where.Root))
-	}
-	if errors.Is(err, store.ErrMadeOtherwise) {
-		if s.first() {
-			err = withHint(err, "nothing here was written to it, so it may be another folder's: %s", s.otherPlace())
-		} else {
-			err = withHint(err, "fill it again from the files: %s", s.app.rebuildCommand())
-		}
-	}
-	if err != nil {
-		return nil, collection.StoreError{Err: err}
-	}
-	if r, ok := st.(store.Reporter); ok && filled {
-		stats, err := r.Stats(ctx)
-		if err == nil && stats.Chunks == 0 {
-			err = sheaf.ErrNotFound
-		}
-		if errors.Is(err, sheaf.ErrNotFound) {
-			err = s.serverLost(err)
-		}
-		if err != nil {
-			return nil, collection.StoreError{Err: errors.Join(err, st.Close())}
-		}
-	}
-	return st, nil
-}
-
-// serverLost is the error of a server that holds nothing of what was written to it.
-func (s *session) serverLost(err error) error {
-	return withHint(fmt.Errorf("%s does not hold the %d chunks that were written to it: %w", s.target, s.view.Chunks(),
-		err), "fill it again: %s", s.app.rebuildCommand())
-}
-
-// emptyServer removes what the server holds, when that was asked for and is not done
-// yet: what an earlier version, or other settings, filled it with, or what somebody removed
-// a part of, goes settings and all, else only the chunks do.
-func (s *session) emptyServer(ctx context.Context) error {
-	if s.view.Settings().Extra[remakingKey] != remakingServer {
-		return nil
-	}
-	if s.asIs {
-		return errRemaking
-	}
-	return s.whenFree(ctx, func() error {
-		return s.empty(ctx, remakingServer, func() error {
-			st, err := s.target.Open(ctx, s.analyzer, collection.VectorFields(s.embedder), storeurl.Make)
-			if err == nil {
-				if emptier, ok := st.(store.Emptier); ok {
-					err = emptier.Empty(ctx)
-				} else {
-					err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, s.target)
-				}
-				if errors.Is(err, store.ErrForbidden) {
-					s.notice("%v: documents are written in place instead", err)
-					err = nil
-				}
-				err = errors.Join(err, st.Close())
-			}
-			if !errors.Is(err, store.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
-				return err
-			}
-			if dropped := s.target.Drop(ctx); dropped != nil { // which may leave it, for what others have there
-				return dropped
-			}
-			s.notice("%v: it is emptied and filled again", err)
-			return nil
-		})
-	})
-}
-
-// engineLost is an error when the engine holds nothing of what the catalog knows:
-// an engine whose manifest is gone looks like a new one.
-func (s *session) engineLost(ctx context.Context, st store.Backend) error {
-	r, ok := st.(store.Reporter)
-	if !ok || s.view.Chunks() == 0 {
-		return nil
-	}
-	stats, err := r.Stats(ctx)
-	if err != nil || stats.Chunks > 0 {
-		return err
-	}
-	// Another process may have removed the last document meanwhile.
-	if err := s.reload(); err != nil || s.view.Chunks() == 0 || s.remaking() {
-		return err
-	}
-	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt,
-		location.EngineDir(s.where.Dir),
-		wording.Plural(s.view.Chunks(), "chunk", "chunks"))
-}
-
 // gatherMemory is what the engine may gather of a commit before it writes a part of it,
 // so that indexing takes little memory beside whatever else a person has open.
 const gatherMemory = 48 << 20
 
-// counting is how words are scored with the setting bm25.
-func counting(c *config.Config) (lengths bm25.Lengths, allChunks bool) {
+// engineOptions are the settings of the engine.
+func engineOptions(c *config.Config) embedded.Options {
+	o := embedded.Options{MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory),
+		MergeRate: c.MergeRate, AllChunks: c.BM25 == config.BM25Weaviate}
 	if c.BM25 == config.BM25Lucene {
-		lengths = bm25.LengthsLucene
+		o.Lengths = bm25.LengthsLucene
 	}
-	return lengths, c.BM25 == config.BM25Weaviate
-}
-
-// restAfter is after how long without a write commands that go on put the engine in order:
-// longer than who writes a note waits between two saves of it.
-const restAfter = 2 * time.Second
-
-// openEngine opens the engine in dir, to be put in order after rest without a write. empty says that nothing is indexed yet, or nothing again:
-// then what an interrupted run left there, made otherwise, is no loss.
-func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder, rest time.Duration,
-	empty bool) (store.Backend, error) {
-	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: collection.VectorFields(e), MemoryBytes: c.IndexMemory,
-		GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate, Rest: rest}
-	o.Lengths, o.AllChunks = counting(c)
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges
 	}
-	st, err := embedded.Open(o)
-	if err != nil {
-		if empty && errors.Is(err, sheaf.ErrInvalid) {
-			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnsupported, err)
-		}
-		return nil, err
-	}
-	return st, nil
+	return o
 }
-
-// patience is how long is waited for a server that makes vectors.
-type patience uint8
-
-const (
-	// patient work is done by a machine: passages and queries are tried again
-	// until the server has nothing more to say.
-	patient patience = iota
-	// mixed work goes on beside a person's: passages are tried as above, queries
-	// as below.
-	mixed
-	// hasty work is waited for by a person, who has the answer of the words at
-	// once: everything is tried once.
-	hasty
-)
 
 const (
 	// connectTimeout is enough for a handshake with the other end of the world.
@@ -268,12 +92,12 @@ const (
 )
 
 // options are those of a server that is waited for so.
-func (p patience) options() openai.Options {
+func options(p collection.Patience) openai.Options {
 	o := openai.Options{}
-	if p >= mixed {
+	if p >= collection.Mixed {
 		o.QueryTimeout, o.Rest = queryTimeout, serverRest
 	}
-	if p == hasty {
+	if p == collection.Hasty {
 		o.Attempts, o.Batch, o.ConnectTimeout, o.Timeout = 1, hastyBatch, connectTimeout, queryTimeout
 	}
 	return o
@@ -282,7 +106,7 @@ func (p patience) options() openai.Options {
 // newEmbedder is the model that the settings name; nil for none. dims is the
 // number of dimensions when it is known already, 0 when the server is to be
 // asked.
-func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (model.Embedder, error) {
+func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.Patience) (model.Embedder, error) {
 	o := c.Embedder
 	switch {
 	case o.Use == config.EmbedderNone:
@@ -301,7 +125,7 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (m
 	if o.Dims != 0 {
 		dims = o.Dims
 	}
-	to := p.options()
+	to := options(p)
 	to.URL, to.Model, to.Dims, to.Key, to.QueryPrefix, to.PassagePrefix = o.URL, o.Model, dims, key, o.QueryPrefix,
 		o.PassagePrefix
 	e, err := openai.New(ctx, to)
@@ -319,13 +143,9 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (m
 func newBuiltIn() (*static.Embedder, error) {
 	e, err := builtin.New()
 	if err != nil {
-		return nil, damagedModel(err)
+		return nil, collection.DamagedModel(err)
 	}
 	return e, nil
-}
-
-func damagedModel(err error) error {
-	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
 }
 
 // newExpander is the chat model that the settings name; nil for none.
@@ -376,7 +196,7 @@ func secret(settings, env, file string) (string, error) {
 	}
 	key, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("%skey_file: %w", settings, fileFault("file", err))
+		return "", fmt.Errorf("%skey_file: %w", settings, collection.FileFault("file", err))
 	}
 	text := strings.TrimSpace(string(key))
 	return text, oneLine(text, settings+"key_file: "+file)
@@ -388,4 +208,11 @@ func oneLine(key, from string) error {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
 	}
 	return nil
+}
+
+// openEngine opens an engine in a folder of its own.
+func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
+	o := engineOptions(c)
+	o.Dir, o.Analyzer, o.Vectors = dir, a, collection.VectorFields(e)
+	return collection.OpenEngine(o, true)
 }

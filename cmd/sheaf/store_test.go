@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,9 +13,8 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/store"
@@ -26,15 +24,14 @@ import (
 
 // TestHintsCanBeCopied: the folder in an advised command is one word.
 func TestHintsCanBeCopied(t *testing.T) {
-	s := &session{}
-	s.where.Root = "/my notes"
+	s := quietSession(location.Location{Root: "/my notes"})
 	var advised *collection.HintError
-	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) ||
+	if err := s.Advise(sheaf.ErrCorrupt); !errors.As(err, &advised) ||
 		!strings.HasSuffix(advised.Hint, "--in '/my notes'") {
 		t.Errorf("%v, %+v", err, advised)
 	}
-	s.where.Root = "/notes"
-	if err := s.advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.Hint, "--in /notes") {
+	s.Where.Root = "/notes"
+	if err := s.Advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.Hint, "--in /notes") {
 		t.Errorf("%v, %+v", err, advised)
 	}
 }
@@ -93,15 +90,16 @@ func knowingNothing(t *testing.T, st store.Backend) *session {
 	t.Cleanup(func() { _ = known.Close() })
 	view := known.View()
 	t.Cleanup(view.Close)
-	return &session{app: &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}},
-		stores: stores{view: view, backend: st}}
+	s := quietSession(location.Location{})
+	s.View, s.Backend = view, st
+	return s
 }
 
 // TestSilentServer: a server that does not answer a check is no damage, for which everything would
 // be written again.
 func TestSilentServer(t *testing.T) {
 	s := knowingNothing(t, silent{})
-	if faults, err := s.faults(t.Context()); len(faults) > 0 || !errors.Is(err, sheaf.ErrUnavailable) {
+	if faults, err := s.Faults(t.Context()); len(faults) > 0 || !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("%v, %v", faults, err)
 	}
 }

@@ -39,8 +39,8 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{site: site{where: location.Location{Dir: t.TempDir()}}}
-	file := filepath.Join(s.where.Dir, location.ConfidenceName)
+	s := quietSession(location.Location{Dir: t.TempDir()})
+	file := filepath.Join(s.Where.Dir, location.ConfidenceName)
 	write := func(bias float64, change func(c *confidenceJSON)) func() error {
 		return func() error {
 			c := learned(t, "a model", bias)
@@ -113,7 +113,7 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 // TestConfidenceKeepsWhatIsBetter checks that what was learned replaces the shipped
 // calibration only while it is better, and that it never replaces another profile's.
 func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
-	s := &session{site: site{where: location.Location{Dir: t.TempDir()}}}
+	s := quietSession(location.Location{Dir: t.TempDir()})
 	p, err := profile.Load(profile.Default, profile.Builtin)
 	if err != nil {
 		t.Fatal(err)

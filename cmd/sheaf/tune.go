@@ -101,7 +101,7 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	if o.undo {
 		return s.undoTuning()
 	}
@@ -459,25 +459,25 @@ func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 	}
 	about := fmt.Sprintf("%s, found by sheaf tune on %s.", tune.Describe(r.Set),
 		wording.Plural(r.Queries, "query", "queries"))
-	if err := profile.WriteTuned(s.where.Dir, t.base.Name, t.text(r.Set, about)); err != nil {
-		return s.advise(err)
+	if err := profile.WriteTuned(s.Where.Dir, t.base.Name, t.text(r.Set, about)); err != nil {
+		return s.Advise(err)
 	}
-	s.notice("searches of %s use it from now on; sheaf tune --undo takes it back", s.where.Root)
+	s.notice("searches of %s use it from now on; sheaf tune --undo takes it back", s.Where.Root)
 	return nil
 }
 
 // undoTuning makes the index use the defaults of the profile.
 func (s *session) undoTuning() error {
 	name := s.config.Profile
-	err := os.Remove(profile.TunedFile(s.where.Dir, name))
+	err := os.Remove(profile.TunedFile(s.Where.Dir, name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		s.notice("profile %s is not tuned to %s: nothing to take back", name, s.where.Root)
+		s.notice("profile %s is not tuned to %s: nothing to take back", name, s.Where.Root)
 		return nil
 	case err != nil:
-		return s.advise(err)
+		return s.Advise(err)
 	}
-	s.notice("searches of %s use the defaults of %s again", s.where.Root, name)
+	s.notice("searches of %s use the defaults of %s again", s.Where.Root, name)
 	return nil
 }
 
@@ -491,13 +491,13 @@ type tunedJSON struct {
 // tunedProfiles are those that sheaf tune applied.
 func (s *session) tunedProfiles() []tunedJSON {
 	out := []tunedJSON{}
-	files, err := filepath.Glob(profile.TunedFile(s.where.Dir, "*"))
+	files, err := filepath.Glob(profile.TunedFile(s.Where.Dir, "*"))
 	if err != nil {
 		return out
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		p, fault, err := profile.LoadTuned(s.where.Dir, name, profile.In(profileFolder()))
+		p, fault, err := profile.LoadTuned(s.Where.Dir, name, profile.In(profileFolder()))
 		t := tunedJSON{Profile: name, File: file}
 		switch {
 		case fault != nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/collection"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 )
@@ -43,12 +44,12 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	o := s.ingestOptions()
-	if err := someFolder(o.Trees); err != nil {
+	defer s.Close()
+	o := s.IngestOptions()
+	if err := collection.SomeFolder(o.Trees); err != nil {
 		return err
 	}
-	s.noteReading(true)
+	s.NoteReading(true)
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	err = ingest.Watch(ctx, o, func(report *ingest.Report, err error) {
@@ -65,7 +66,7 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 		}
 		s.watched(report, err, *first)
 		*first = false
-		if err == nil && report.Changes() && s.languageGrows(ctx) {
+		if err == nil && report.Changes() && s.LanguageGrows(ctx) {
 			stop(errGrown)
 		}
 	})
@@ -91,7 +92,7 @@ type watchJSON struct {
 // watched says what a run did when it changed something; a person is told of the
 // first run anyhow. Faults do not end the watching: the next run may go well.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
-	s.noteFolders(report)
+	s.NoteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {
 		return
 	}
@@ -120,5 +121,5 @@ func (s *session) watched(report *ingest.Report, err error, first bool) {
 	}
 	fmt.Fprintf(s.stdout, "%s  %d added, %d changed%s, %d removed in %s\n",
 		s.out.Paint(terminal.Dim, now.Format("15:04:05")),
-		report.Added-report.Renamed, report.Changed, renamed, report.Removed-report.Renamed, roughly(report.Took))
+		report.Added-report.Renamed, report.Changed, renamed, report.Removed-report.Renamed, collection.Roughly(report.Took))
 }

@@ -147,7 +147,7 @@ func TestOwnAuthority(t *testing.T) {
 	other, _, _ := authority(t)
 	analyzer := storetest.Analyzer(t, "en")
 	place := fmt.Sprintf("secure_%d_%d", os.Getpid(), rand.Uint32())
-	for store, address := range map[string]func(t *testing.T) string{
+	for name, address := range map[string]func(t *testing.T) string{
 		"opensearch": func(t *testing.T) string {
 			to := os.Getenv("SHEAF_TEST_OPENSEARCH")
 			if to == "" {
@@ -163,7 +163,7 @@ func TestOwnAuthority(t *testing.T) {
 			return "postgres://" + user + "@" + guardedPostgres(t, to, pair) + to.Path + "?schema=" + place
 		},
 	} {
-		t.Run(store, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			at := address(t)
 			use(t, at, Secrets{Key: password, CAFile: cert}, analyzer)
 			for what, c := range map[string]struct {
@@ -179,16 +179,16 @@ func TestOwnAuthority(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = target.Open(t.Context(), analyzer, nil, Make)
+				_, err = target.Open(t.Context(), analyzer, nil, store.Make)
 				text := fmt.Sprint(err)
-				if !errors.Is(err, c.category) || !strings.Contains(text, store) || !strings.Contains(text, c.says) ||
+				if !errors.Is(err, c.category) || !strings.Contains(text, name) || !strings.Contains(text, c.says) ||
 					strings.Contains(text, password) {
-					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, store, c.says)
+					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, name, c.says)
 				}
 			}
 			// Whoever looks at the certificate, the driver or the program, and also in doctor.
 			ways := []string{at}
-			if store == "postgres" {
+			if name == "postgres" {
 				ways = append(ways, at+"&sslmode=verify-ca")
 			}
 			for _, at := range ways {
@@ -196,7 +196,7 @@ func TestOwnAuthority(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = target.Open(t.Context(), analyzer, nil, Make)
+				_, err = target.Open(t.Context(), analyzer, nil, store.Make)
 				for _, f := range target.Examine(t.Context(), analyzer, nil) {
 					if f.Err != nil && !strings.Contains(fmt.Sprint(f.Err), "store_ca_file") {
 						err = f.Err
@@ -217,19 +217,19 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := target.Open(t.Context(), a, nil, Make)
+	st, err := target.Open(t.Context(), a, nil, store.Make)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := errors.Join(store.Close(), target.Drop(t.Context())); err != nil {
+		if err := errors.Join(st.Close(), target.Drop(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := store.Write(t.Context(), storetest.Library()); err != nil {
+	if err := st.Write(t.Context(), storetest.Library()); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := store.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil ||
+	if found, err := st.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil ||
 		len(found) != 1 {
 		t.Errorf("%v, %v", found, err)
 	}
@@ -246,7 +246,8 @@ func TestWhoAsksWithoutKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make); !errors.Is(err, sheaf.ErrInvalid) ||
+		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
+		if !errors.Is(err, sheaf.ErrInvalid) ||
 			!strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
@@ -276,7 +277,7 @@ func TestWhoAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
+		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
 		server.Close()
 		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is " +
 			"in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) ||
@@ -298,7 +299,7 @@ func TestSecretIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
+		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
 		if !errors.Is(err, store.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
 			t.Errorf("%s: %v", scheme, err)
 		}
@@ -320,7 +321,7 @@ func TestNoAuthority(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, Make)
+			_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
 			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") ||
 				!strings.Contains(text, says) {
 				t.Errorf("%s, %s: %v", address, file, err)

@@ -254,23 +254,9 @@ func (t *Target) As(alias string) (*Target, error) {
 	return &other, nil
 }
 
-// Access is what a store is opened for.
-type Access int
-
-const (
-	// Make writes, and makes the store when it is new.
-	Make Access = iota
-	// Existing writes to a store that is there, and makes none.
-	Existing
-	// ReadOnly reads a store that is there.
-	ReadOnly
-	// ListOnly lists what a store holds, whatever it was made with.
-	ListOnly
-)
-
 // Open opens the store.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
-	access Access) (store.Backend, error) {
+	access store.Access) (store.Backend, error) {
 	st, err := t.open(ctx, a, vectors, access)
 	if err != nil {
 		return nil, advise(err)
@@ -296,35 +282,35 @@ func advise(err error) error {
 }
 
 func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
-	access Access) (store.Backend, error) {
+	access store.Access) (store.Backend, error) {
 	switch t.Kind {
 	case "postgres":
-		o, err := t.postgresOptions(a, vectors, access == ReadOnly)
+		o, err := t.postgresOptions(a, vectors, access == store.ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Existing, o.ListOnly = access == Existing, access == ListOnly
+		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
 		return postgres.Open(ctx, o)
 	case "weaviate":
-		o, err := t.weaviateOptions(a, vectors, access == ReadOnly)
+		o, err := t.weaviateOptions(a, vectors, access == store.ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Existing, o.ListOnly = access == Existing, access == ListOnly
+		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
 		return weaviate.Open(ctx, o)
 	case "vespa":
-		o, err := t.Vespa(a, vectors, access == ReadOnly)
+		o, err := t.Vespa(a, vectors, access == store.ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Existing, o.ListOnly = access == Existing, access == ListOnly
+		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
 		return vespa.Open(ctx, o)
 	default:
-		o, err := t.elasticOptions(a, vectors, access == ReadOnly)
+		o, err := t.elasticOptions(a, vectors, access == store.ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Existing, o.ListOnly = access == Existing, access == ListOnly
+		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
 		return opensearch.Open(ctx, o)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/store"
 )
 
 func TestParse(t *testing.T) {
@@ -208,7 +209,7 @@ func TestCertificateOfDriver(t *testing.T) {
 		t.Errorf("%s, want %s", target.postgres(), want)
 	}
 	target.secrets.CertFile = keyFile
-	if _, err := target.Open(t.Context(), nil, nil, Make); !errors.Is(err, sheaf.ErrInvalid) ||
+	if _, err := target.Open(t.Context(), nil, nil, store.Make); !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(err.Error(), "store_cert_file") {
 		t.Errorf("a file that holds no certificate: %v", err)
 	}

@@ -1,0 +1,258 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/internal/wording"
+	"sheaf/store"
+)
+
+// Faults reads everything and lists what is wrong. What could not be looked at, since a server did not
+// answer, is an error: it may be whole. x.Stopped says afterwards
+// whether a run was stopped before its end, x.OutdatedRead whether an older version of the
+// program read documents, which it may have filed otherwise.
+func (x *Index) Faults(ctx context.Context) ([]error, error) {
+	x.Stopped, x.Foreign, x.reached = "", "", nil
+	show, done := func(int64, int64) {}, func() {}
+	if x.Checking != nil {
+		show, done = x.Checking()
+	}
+	faults, stored := x.catalogFaults(), []error{}
+	if c, ok := x.Backend.(store.Checker); ok {
+		stored = c.Check(ctx, show)
+	}
+	done()
+	faults = append(faults, stored...)
+	agree := func() (err error) {
+		if faults, err = x.agreement(ctx); errors.Is(err, sheaf.ErrCorrupt) {
+			faults, err = []error{err}, nil
+		}
+		return err
+	}
+	if len(faults) == 0 {
+		if err := agree(); err != nil {
+			return nil, err
+		}
+	}
+	if len(faults) > 0 && len(stored) == 0 && !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
+		// Perhaps only since another process, such as a server, writes: once more while none can.
+		var silent error
+		err := x.whenFree(ctx, func() error {
+			release, err := x.Catalog.Hold()
+			if err != nil {
+				return err
+			}
+			if err = x.reload(); err == nil {
+				if faults = x.catalogFaults(); len(faults) == 0 {
+					silent = agree()
+				}
+			}
+			return errors.Join(err, release())
+		})
+		if silent != nil {
+			return nil, silent
+		}
+		if errors.Is(err, vfs.ErrLocked) {
+			return nil, err
+		} // else it cannot be written, and stays as it is
+	}
+	return faults, ctx.Err()
+}
+
+// catalogFaults lists what is wrong with what is known of the documents.
+func (x *Index) catalogFaults() []error {
+	faults := x.View.Check()
+	if x.OutdatedRead = x.OutdatedText(); x.OutdatedRead != "" {
+		faults = slices.DeleteFunc(faults, func(err error) bool { return errors.Is(err, catalog.ErrMisfiled) })
+	}
+	if x.remaking() {
+		faults = append(faults, ErrRemaking)
+	}
+	return faults
+}
+
+// agreement compares how many chunks the catalog knows with how many can be
+// found, and a server may hold others beside. What a run left that was stopped is no fault.
+func (x *Index) agreement(ctx context.Context) ([]error, error) {
+	r, ok := x.Backend.(store.Reporter)
+	if !ok {
+		return nil, nil
+	}
+	stats, err := r.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if stats.Chunks == x.View.Chunks() && x.Target == nil {
+		return nil, nil // on a server, others can stand for as many that are missing
+	}
+	if _, report, err := x.Pending(ctx); err == nil {
+		if x.Stopped = x.StoppedRun(stats.Chunks, report.Waiting); x.Stopped != "" {
+			return nil, nil
+		}
+	}
+	if x.Target == nil {
+		return []error{fewer(x.View.Chunks(), stats.Chunks)}, nil
+	}
+	reached, err := x.SearchOurs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	if reached.Unreached > 0 {
+		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", ErrUnreached,
+			x.Target, wording.Plural(reached.Unreached, "passage", "passages")))
+	}
+	if len(reached.Missing) > 0 {
+		faults = append(faults, fewer(x.View.Chunks(), reached.Found))
+	}
+	x.reached = reached
+	if stats.Chunks <= reached.Found {
+		return faults, nil
+	}
+	lost, err := x.strays(ctx)
+	if err != nil {
+		return nil, err
+	}
+	extra := wording.Plural(stats.Chunks-reached.Found, "chunk", "chunks")
+	switch {
+	case len(lost.ours) > 0:
+		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has, of %s: a run was stopped and its "+
+			"files are gone since, or they came from another machine", errStrays, x.Target, extra, lost.names(lost.ours)))
+	case len(lost.others) == 0:
+		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have", x.Target, extra))
+	}
+	if len(lost.others) > 0 {
+		x.Foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", x.Target,
+			wording.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), x.otherPlace())
+	}
+	return faults, nil
+}
+
+// fewer is the fault of an index that does not find all chunks.
+func fewer(known, found int) error {
+	return fmt.Errorf("the catalog knows %s chunks, %s can be found", wording.Count(known), wording.Count(found))
+}
+
+// strays lists the documents of the server that the catalog does not know and no file brings back.
+func (x *Index) strays(ctx context.Context) (*losses, error) {
+	lost := &losses{}
+	err := lost.addStrays(ctx, x.Backend, x.Trees(), func(id sheaf.ID) bool { _, ok := x.View.Document(id); return ok })
+	return lost, err
+}
+
+// countBatch is how many chunks a server is asked for at once to be counted: few enough
+// for every server's longest list.
+const countBatch = 1000
+
+// Reach is which of the chunks that the catalog knows a server finds.
+type Reach struct {
+	Found   int
+	Missing []sheaf.ID
+	// Unreached is how many of their passages no search by meaning finds; they are of some of the
+	// chunks in doubt.
+	Unreached int
+	doubt     []sheaf.ID
+}
+
+// SearchOurs searches for every chunk that the catalog knows, by ID and tree. How many chunks a server
+// holds in all does not tell, because those of others stand for those that are missing.
+func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
+	out := &Reach{}
+	inspector, _ := x.Backend.(store.Inspector)
+	byTree := map[string][]sheaf.ID{}
+	ask := func(tree string) error {
+		batch := byTree[tree]
+		if len(batch) == 0 {
+			return nil
+		}
+		hits, err := x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: len(batch), Within: batch,
+			Filter: sheaf.In{Column: sheaf.ColumnTree, Values: []sheaf.Value{sheaf.TextValue(tree)}}}))
+		if err != nil {
+			return err
+		}
+		there := map[sheaf.ID]bool{}
+		for _, h := range hits {
+			there[h.ID] = true
+		}
+		for _, id := range batch {
+			if !there[id] {
+				out.Missing = append(out.Missing, id)
+			}
+		}
+		out.Found += len(there)
+		if inspector != nil {
+			n, err := inspector.Unreached(ctx, batch)
+			if err != nil {
+				return err
+			}
+			if out.Unreached += n; n > 0 {
+				out.doubt = append(out.doubt, batch...)
+			}
+		}
+		byTree[tree] = batch[:0]
+		return nil
+	}
+	for id := range x.View.Files() {
+		doc, _ := x.View.Document(id)
+		for i := range doc.Chunks {
+			tree := id.Tree()
+			if byTree[tree] = append(byTree[tree], doc.Chunks[i].ID); len(byTree[tree]) == countBatch {
+				if err := ask(tree); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for tree := range byTree {
+		if err := ask(tree); err != nil {
+			return nil, err
+		}
+	}
+	return out, x.View.Err()
+}
+
+// errStrays is that a server holds what no document here has.
+var errStrays = errors.New("chunks of no document")
+
+// ErrUnreached means that a search by meaning does not find passages that the server keeps.
+var ErrUnreached = errors.New("passages that no search by meaning finds")
+
+// OnlyStrays reports whether the only fault is that the server holds documents that this folder
+// does not have. Writing the documents again does not repair that.
+func OnlyStrays(faults []error) bool {
+	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
+}
+
+// Strayed is the error of a check that found such documents and nothing else.
+func (x *Index) Strayed() error {
+	return Hint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, x.Target),
+		"no search shows them, but their words are counted, and they can take the places of hits from here: sheaf check "+
+			"--repair names them and asks before it removes them")
+}
+
+// StoppedRun says that a run was stopped between writing its last documents and
+// recording them, or that one is under way; "" when neither explains that so many
+// chunks are found. Such documents wait to be indexed, and all others must be found.
+func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
+	if found == x.View.Chunks() || len(waiting) == 0 {
+		return ""
+	}
+	settled := x.View.Chunks()
+	for _, id := range waiting {
+		if doc, ok := x.View.Document(id); ok {
+			settled -= len(doc.Chunks)
+		}
+	}
+	if found < settled {
+		return ""
+	}
+	return fmt.Sprintf("the last run was stopped before its end, or is not over: %s recorded, %s can be found; nothing "+
+		"is lost, and the next sheaf index or search goes on",
+		wording.Plural(x.View.Chunks(), "chunk is", "chunks are"), wording.Count(found))
+}

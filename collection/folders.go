@@ -1,0 +1,99 @@
+package collection
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"sheaf"
+	"sheaf/internal/suggest"
+	"sheaf/internal/wording"
+)
+
+// AnswerTime is how long a folder may take to say what it is: one on a drive that is gone
+// may never do so.
+var AnswerTime = 10 * time.Second
+
+// InTime looks at a folder, and waits for it no longer than AnswerTime.
+func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
+	type seen struct {
+		info fs.FileInfo
+		err  error
+	}
+	done := make(chan seen, 1)
+	go func() {
+		info, err := look(dir)
+		done <- seen{info, err}
+	}()
+	select {
+	case s := <-done:
+		return s.info, s.err
+	case <-time.After(AnswerTime):
+		if dir == "." { // asking the system for its name would take as long
+			dir = cmp.Or(os.Getenv("PWD"), dir)
+		}
+		return nil, fmt.Errorf("%w: %s did not answer within %v", sheaf.ErrUnavailable, dir, AnswerTime)
+	}
+}
+
+// RealFolder is a folder as an absolute path with links resolved; "" is the current folder.
+func RealFolder(dir string) (string, error) {
+	if dir == "" {
+		dir = "."
+	}
+	st, err := InTime(dir, os.Stat)
+	switch {
+	case errors.Is(err, sheaf.ErrUnavailable):
+		return "", Hint(err, "check that its drive is connected, or name another folder with --in")
+	case err != nil:
+		return "", NearFile(FileFault("folder", err), dir)
+	case !st.IsDir():
+		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir,
+			wording.ShellQuoted(filepath.Dir(dir)))
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", FileFault("folder", err)
+	}
+	return filepath.Abs(real)
+}
+
+// FileFault gives an error of the file system its category and plain words. what is the
+// kind of thing that was to be opened, as in "folder".
+func FileFault(what string, err error) error {
+	var path *fs.PathError
+	named := errors.As(err, &path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		if named { // without the name of the call, which says nothing
+			err = fmt.Errorf("no such %s: %s", what, path.Path)
+		}
+		return sheaf.WithCategory(sheaf.ErrNotFound, err)
+	case errors.Is(err, fs.ErrPermission):
+		if named {
+			err = fmt.Errorf("%s %s: %w", what, path.Path, path.Err)
+		}
+		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	}
+	return err
+}
+
+// NearFile adds to an error about a name that does not exist the nearest one
+// beside it that does.
+func NearFile(err error, name string) error {
+	entries, _ := os.ReadDir(filepath.Dir(name)) // without a list there is no hint
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	near := suggest.Nearest(filepath.Base(name), names)
+	if near == "" || !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
+	return Hint(err, "did you mean %s?", filepath.Join(filepath.Dir(name), near))
+}

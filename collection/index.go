@@ -1,0 +1,463 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sheaf"
+	"sheaf/collection/location"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+	"sheaf/internal/wording"
+	"sheaf/model"
+	"sheaf/model/remember"
+	"sheaf/search"
+	"sheaf/search/scan"
+	"sheaf/store"
+	"sheaf/store/embedded"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
+)
+
+// Index is an index with its life: it opens, updates, checks and repairs what a folder and its store hold.
+// [Index.Collection] answers questions about it. An Index is not safe for concurrent use.
+type Index struct {
+	Site
+	Making
+	Events
+	Stores
+	Models
+	Findings
+	language
+	want IndexOptions
+	said said
+	// Answering has options of the collection but for what the index itself knows.
+	Answering Options
+}
+
+// Site is the folder that is asked about and the index that serves it.
+type Site struct {
+	Folder string
+	Where  location.Location
+	// Base is the folder of the index; it contains the folder of each server.
+	Base location.Location
+	// Target is the server that keeps the chunks; nil is the engine.
+	Target store.Opener
+	// Address is the store as the settings name it, Flag the flag that did so, "" for the settings.
+	Address, Flag string
+	// In is the folder as a person named it. Named says that a person named the folder of the index, too.
+	In    string
+	Named bool
+}
+
+// IndexOptions say what a command wants of an index.
+type IndexOptions struct {
+	// Refresh updates the index first, unless the settings say otherwise.
+	Refresh bool
+	// Updates says that the command updates the index itself: a language guessed from little text is detected again
+	// first. Asked does the same whatever the settings say.
+	Updates, Asked bool
+	// Whole refuses an answer from the last indexing run.
+	Whole bool
+	// Make makes an index when there is none; else that is an error.
+	Make bool
+	// AsIs reports damage and leaves it. Damaged says that work met damage: it is looked for, and repaired.
+	AsIs, Damaged bool
+	// Keep returns an error for an index that would be made again.
+	Keep bool
+	// Rebuild empties the index first.
+	Rebuild bool
+	// Check, unless it is nil, runs after the stores are open and before anything is written.
+	Check func() error
+}
+
+// Making says how an index is made and updated. The zero value searches by words alone.
+type Making struct {
+	// Language is a code, "auto" or "none".
+	Language  string
+	StopWords bool
+	// Chunk says how documents of a new index are cut; nil is the default.
+	Chunk   func() (chunk.Options, error)
+	Walk    ingest.WalkOptions
+	Workers int
+	// Engine has the options of the engine but its folder, analyzer and vectors.
+	Engine embedded.Options
+	// Embed opens the model; nil is none. dims are its dimensions when they are known, else 0.
+	Embed func(ctx context.Context, dims int, p Patience) (model.Embedder, error)
+	// Remote names the model of a server; "" is none or the built-in model.
+	Remote string
+	// Update says that the index is updated before an answer.
+	Update bool
+	// HideComments says whether comments are no text; nil hides them when there are keys.
+	HideComments func() bool
+}
+
+// Events tell a person what happens. Only Notice and Warn must be set.
+type Events struct {
+	Notice func(format string, args ...any)
+	// Warn is a notice that belongs to the answer.
+	Warn func(format string, args ...any)
+	// Quiet leaves out what an indexing run did.
+	Quiet bool
+	// Indexing and Checking show progress until done is called.
+	Indexing func() (update func(ingest.Progress), done func())
+	Checking func() (update func(done, total int64), done func())
+	// Confirm returns an error when the person refuses to lose something. keep is how to keep it.
+	Confirm func(what, keep string) error
+}
+
+// Stores are the open parts of an index.
+type Stores struct {
+	Catalog *catalog.Catalog
+	View    *catalog.View
+	Backend store.Backend
+	// Outdated is why the index must be made again before its vectors can be used; nil when it need not.
+	Outdated error
+	// locked says that this index is being made again and others are kept from it.
+	locked bool
+	// rest is the time without a write after which the engine is put in order; 0 is never.
+	rest time.Duration
+}
+
+// Models make terms, chunks and vectors.
+type Models struct {
+	cutting  chunk.Options // how documents are cut
+	chunker  string        // its name
+	Analyzer *analysis.Analyzer
+	Embedder model.Embedder     // nil without a model
+	Waits    Patience           // for a server that makes vectors
+	memory   *remember.Embedder // around Embedder, while documents are embedded
+}
+
+// language is what is known of the language of the index.
+type language struct {
+	code     string
+	detected bool
+	sampled  int           // bytes of text that it was detected from
+	settled  bool          // it was detected again when there was enough text
+	grown    bool          // a program that watches did so
+	grows    chan struct{} // it is another one now
+	walk     *ingest.Walk  // what the folder held a moment ago; nil when it was not walked
+}
+
+// Findings are what a check and a repair found beside faults; each text is "" when there is nothing to say.
+type Findings struct {
+	Stopped      string // a run was stopped before its end
+	Foreign      string // the store holds documents of another folder
+	OutdatedRead string // another version of the program read documents
+	reached      *Reach // which chunks a server finds
+	// Lost are documents that making the index again could not bring back, Copied is where the rest of them is kept.
+	Lost   []string
+	Copied string
+}
+
+// said is what the person was told, so that it is said once.
+type said struct {
+	gone   []string // folders that are missing
+	unseen string   // why a watch does not hear of all changes
+}
+
+// NewIndex returns the index of a folder. [Index.Open] opens it.
+func NewIndex(site Site, making Making, events Events) *Index {
+	site.Base = site.Where
+	return &Index{Site: site, Making: making, Events: events, language: language{grows: make(chan struct{}, 1)}}
+}
+
+// Grown says that the language of the index is another one now that there is more text.
+func (x *Index) Grown() <-chan struct{} { return x.grows }
+
+// Gone are the folders that are missing.
+func (x *Index) Gone() []string { return x.said.gone }
+
+// restAfter is the time without a write after which commands that stay put the engine in order. It is longer than the
+// pause between two saves of a person who writes a note.
+const restAfter = 2 * time.Second
+
+// Open opens the index; target is the server that keeps its chunks, nil is the engine. It makes, updates, repairs or
+// remakes the index as o says. Close the index also after an error.
+func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) error {
+	x.want, x.Waits = o, Mixed
+	if o.Refresh {
+		x.Waits = Hasty
+	}
+	if o.Updates {
+		x.rest = restAfter
+	}
+	if target != nil {
+		if err := x.UseStore(ctx, target, o); err != nil {
+			return err
+		}
+	}
+	if o.Rebuild {
+		if err := x.askBeforeLoss(ctx); err != nil {
+			return x.Advise(err)
+		}
+	}
+	if err := x.Prepare(ctx, o); err != nil {
+		return err
+	}
+	return x.Advise(x.BringUp(ctx, o))
+}
+
+// BringUp opens the stores. It makes the index again or updates it where that is needed and wanted.
+func (x *Index) BringUp(ctx context.Context, o IndexOptions) error {
+	x.want = o
+	life := Life{Reopen: func(context.Context) error {
+		x.Close()
+		return nil
+	}}
+	return life.Do(ctx, NeedFresh, func() error { return x.bringUpOnce(ctx) })
+}
+
+func (x *Index) bringUpOnce(ctx context.Context) error {
+	o := x.want
+	err := x.OpenStores(ctx)
+	if err != nil && !o.AsIs && !o.Keep && Remakable(err) {
+		err = x.Remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
+	} else if err == nil && o.Damaged {
+		err = x.remakeDamaged(ctx)
+		if errors.Is(err, sheaf.ErrNotFound) || vfs.NoSpace(err) {
+			x.Notice("%v: it is made again when that is over", err)
+			err = x.OpenStores(ctx)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if x.Outdated == nil && o.Check != nil {
+		if err := o.Check(); err != nil {
+			return err
+		}
+	}
+	if x.Outdated == nil && (o.Asked || (o.Refresh || o.Updates) && x.Update) {
+		x.Outdated = x.languageOutgrown(ctx)
+	}
+	switch {
+	case x.Outdated != nil && o.Keep:
+		err = fmt.Errorf("%w: %w", sheaf.ErrUnsupported, x.Outdated)
+	case x.Outdated != nil && !o.AsIs:
+		if err = x.Remake(ctx, x.Outdated, false); vfs.Forbidden(err) {
+			err = x.OpenStores(ctx)
+		}
+	case o.Refresh && x.Update, x.remaking() && !o.AsIs && !o.Rebuild:
+		if err = x.Refresh(ctx); errors.Is(err, sheaf.ErrCorrupt) {
+			err = x.Remake(ctx, err, true)
+		}
+	case o.Updates && x.First():
+		err = x.refuseStrangers(ctx, x.Trees())
+	case o.Refresh:
+		x.NoteReading(false)
+	}
+	return err
+}
+
+// UseStore keeps the chunks on a server. The catalog of each server has its own folder inside the index, so that the
+// engine and every server have exactly what they were given.
+func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOptions) error {
+	base := o
+	base.Rebuild = false
+	if err := x.Prepare(ctx, base); err != nil {
+		return err
+	}
+	x.Target, x.Where = target, x.Where.Store(target.String())
+	return nil
+}
+
+// Advise adds what a person can do about an index that cannot be used.
+func (x *Index) Advise(err error) error {
+	var advised *HintError
+	switch {
+	case errors.As(err, &advised):
+	case errors.Is(err, sheaf.ErrCorrupt):
+		return Hint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(x.Where.Root))
+	case errors.Is(err, store.ErrMadeOtherwise):
+		return Hint(err, "make it again from the files: sheaf index --rebuild --in %s", wording.ShellQuoted(x.Where.Root))
+	case errors.Is(err, vfs.ErrVersion), errors.Is(err, location.ErrFormat), errors.Is(err, errAnalyzer):
+		return Hint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s",
+			wording.ShellQuoted(x.Where.Root))
+	case vfs.Forbidden(err):
+		return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another "+
+			"folder with --index or SHEAF_DATA_DIR", x.Where.Dir)
+	case vfs.NoSpace(err):
+		return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make "+
+			"some, or name another folder with --index or SHEAF_DATA_DIR", x.Where.Dir)
+	}
+	return err
+}
+
+// Elsewhere says of an index whose folder cannot be made or opened what can be
+// done; errors of another kind stay.
+func Elsewhere(err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		return err
+	}
+	return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder "+
+		"with --index or SHEAF_DATA_DIR", path.Path)
+}
+
+// Prepare makes the index's folder, or checks the one that is there.
+func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
+	if !x.Where.Exists {
+		if !o.Make {
+			return Hint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, x.Folder), "make one: sheaf index --in %s",
+				wording.ShellQuoted(x.Folder))
+		}
+		if err := os.MkdirAll(x.Where.Dir, 0o700); err != nil {
+			return Elsewhere(fmt.Errorf("make index: %w", err))
+		}
+		if x.Where.Here {
+			// Keeps version control and other indexers out.
+			if err := os.WriteFile(filepath.Join(x.Where.Dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+				return x.Advise(fmt.Errorf("make index: %w", err))
+			}
+		}
+		if err := x.writeRecord(); err != nil || !o.Rebuild || x.Target == nil {
+			return x.Advise(err)
+		}
+		return x.Advise(x.Drop(ctx, false)) // the server may hold something
+	}
+	_, err := location.ReadRecord(x.Where.Dir)
+	switch {
+	case err == nil:
+	case o.AsIs || o.Keep || !Remakable(err):
+		return x.Advise(err)
+	case errors.Is(err, sheaf.ErrCorrupt) && !x.Named:
+		// Where the index lies says what it covers; nothing else is lost.
+		x.Notice("%v: it is written again", err)
+		if err := x.writeRecord(); err != nil {
+			return x.Advise(err)
+		}
+	default:
+		x.Notice("%v: the index is made again from the files", err)
+		if err := x.Drop(ctx, false); err != nil {
+			return x.Advise(err)
+		}
+	}
+	if o.Rebuild {
+		return x.Advise(x.Drop(ctx, false))
+	}
+	return nil
+}
+
+func (x *Index) writeRecord() error {
+	return location.Record{Format: location.RecordFormat, Root: x.Where.Root}.Write(x.Where.Dir)
+}
+
+// OpenStores opens catalog and engine, with the analyzer that they were made
+// with, or the one that fits the folder when they are new.
+func (x *Index) OpenStores(ctx context.Context) error {
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
+	if err != nil {
+		return err
+	}
+	x.Catalog, x.View, x.Outdated = c, c.View(), nil
+	if x.View.Settings().Extra[remakingKey] == remakingEngine {
+		if err = ErrRemaking; !x.want.AsIs {
+			err = x.whenFree(ctx, func() error {
+				return x.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(x.Where.Dir)) })
+			})
+		}
+		if err != nil {
+			x.Close()
+			return err
+		}
+	}
+	if err := x.openChunker(); err != nil {
+		x.Close()
+		return err
+	}
+	if err := x.OpenAnalyzer(ctx); err != nil {
+		x.Close()
+		return err
+	}
+	if err := x.OpenEmbedder(ctx); err != nil {
+		x.Close()
+		return err
+	}
+	x.Backend, err = x.openBackend(ctx)
+	if err != nil {
+		x.Close()
+		return err
+	}
+	return nil
+}
+
+// Close releases everything that is open; it may be called twice.
+func (x *Index) Close() {
+	if x.View != nil {
+		x.View.Close()
+	}
+	if x.Backend != nil {
+		_ = x.Backend.Close() // nothing is written at close
+	}
+	if x.Catalog != nil {
+		_ = x.Catalog.Close()
+	}
+	if x.memory != nil {
+		_ = x.memory.Close() // what it could not keep is asked for again
+	}
+	x.View, x.Backend, x.Catalog, x.memory, x.walk = nil, nil, nil, nil, nil
+}
+
+// Holds reports whether any document lies in folder.
+func (x *Index) Holds(folder string) bool {
+	for _, t := range x.View.Settings().Trees {
+		if rel, ok := location.Under(t.Root, folder); ok && x.View.Holds(t.Name, rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// StoreInErrors is what errors call the store of the index.
+func (x *Index) StoreInErrors() string {
+	if x.Target == nil {
+		return "the index"
+	}
+	return x.Target.String()
+}
+
+// Collection answers questions about the index, and writes to it unless it is opened as it is. Close it before the
+// index.
+func (x *Index) Collection() (*Collection, error) {
+	o, ingests := x.Answering, x.IngestOptions()
+	if err := SomeFolder(ingests.Trees); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.Scanner, err = x.folderScanner(ingests); err != nil {
+		return nil, err
+	}
+	if o.Store == "" {
+		o.Store = x.StoreInErrors()
+	}
+	o.Name, o.Catalog, o.Backend, o.Distant = ingests.Trees[0].Name, x.Catalog, x.Backend, x.Target != nil
+	o.Analyzer, o.Embed, o.Passages, o.Model = x.Analyzer, x.QueryVector(), x.Passages(), x.LocalModel()
+	o.Tuned = x.Where.Dir
+	if !x.want.AsIs { // else nothing is written
+		o.Ingest = &ingests
+		o.Documents = filepath.Join(x.Where.Dir, location.DocumentsName)
+		o.Tasks = filepath.Join(x.Where.Dir, location.TasksName)
+		o.Judged = filepath.Join(x.Where.Dir, location.JudgedName)
+	}
+	return New(o)
+}
+
+// folderScanner reads the files of the folder that the index is of, for profiles that need no index; nil when it is of
+// none.
+func (x *Index) folderScanner(o ingest.Options) (search.Scanner, error) {
+	i := slices.IndexFunc(o.Trees, func(t catalog.Tree) bool { return t.Root == x.Where.Root && t.Root != "" })
+	if i < 0 {
+		return nil, nil
+	}
+	return scan.New(scan.Options{Root: o.Trees[i].Root, Tree: o.Trees[i].Name, Walk: o.Walk, Analyzer: x.Analyzer,
+		Embedder: x.Embedder})
+}

@@ -1,0 +1,193 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sheaf"
+	"sheaf/collection/location"
+	"sheaf/internal/wording"
+	"sheaf/store"
+	"sheaf/store/embedded"
+)
+
+// rebuildCommand empties the store and fills it again. It asks before it removes what the files cannot bring back.
+func (x *Index) rebuildCommand() string {
+	if x.Flag == "" {
+		return "sheaf index --rebuild"
+	}
+	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " sheaf index --rebuild"
+}
+
+// RepairCommand repairs the store of the index.
+func (x *Index) RepairCommand() string {
+	command := "sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root)
+	if x.Flag == "" {
+		return command
+	}
+	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " " + command
+}
+
+// openBackend opens the server of the index, or the engine beside its catalog.
+func (x *Index) openBackend(ctx context.Context) (store.Backend, error) {
+	if x.Target == nil {
+		st, err := x.openEngine(x.rest,
+			x.View.Docs() == 0 || x.View.Settings().Analyzer == "")
+		if err == nil && !x.remaking() {
+			err = x.engineLost(ctx, st)
+		}
+		if err != nil && st != nil {
+			return nil, errors.Join(err, st.Close())
+		}
+		return st, err
+	}
+	if err := x.emptyServer(ctx); err != nil {
+		return nil, StoreError{Err: err}
+	}
+	access, filled := store.Make, x.View.Chunks() > 0 && !x.remaking()
+	if filled { // what is gone is not made again, under a name that may stand for another
+		access = store.Existing
+	}
+	if x.want.AsIs {
+		access = store.ReadOnly
+	}
+	st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), access)
+	switch {
+	case !errors.Is(err, sheaf.ErrNotFound):
+	case filled:
+		err = x.serverLost(err)
+	case x.want.AsIs:
+		err = Hint(err, "fill it: sheaf index --in %s", wording.ShellQuoted(x.Where.Root))
+	}
+	if errors.Is(err, store.ErrMadeOtherwise) {
+		if x.First() {
+			err = Hint(err, "nothing here was written to it, so it may be another folder's: %s", x.otherPlace())
+		} else {
+			err = Hint(err, "fill it again from the files: %s", x.rebuildCommand())
+		}
+	}
+	if err != nil {
+		return nil, StoreError{Err: err}
+	}
+	if r, ok := st.(store.Reporter); ok && filled {
+		stats, err := r.Stats(ctx)
+		if err == nil && stats.Chunks == 0 {
+			err = sheaf.ErrNotFound
+		}
+		if errors.Is(err, sheaf.ErrNotFound) {
+			err = x.serverLost(err)
+		}
+		if err != nil {
+			return nil, StoreError{Err: errors.Join(err, st.Close())}
+		}
+	}
+	return st, nil
+}
+
+// serverLost is the error of a server that holds nothing of what was written to it.
+func (x *Index) serverLost(err error) error {
+	return Hint(fmt.Errorf("%s does not hold the %d chunks that were written to it: %w", x.Target, x.View.Chunks(),
+		err), "fill it again: %s", x.rebuildCommand())
+}
+
+// emptyServer removes what the server holds, when that was asked for and is not done
+// yet: what an earlier version, or other settings, filled it with, or what somebody removed
+// a part of, goes settings and all, else only the chunks do.
+func (x *Index) emptyServer(ctx context.Context) error {
+	if x.View.Settings().Extra[remakingKey] != remakingServer {
+		return nil
+	}
+	if x.want.AsIs {
+		return ErrRemaking
+	}
+	return x.whenFree(ctx, func() error {
+		return x.empty(ctx, remakingServer, func() error {
+			st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
+			if err == nil {
+				if emptier, ok := st.(store.Emptier); ok {
+					err = emptier.Empty(ctx)
+				} else {
+					err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, x.Target)
+				}
+				if errors.Is(err, store.ErrForbidden) {
+					x.Notice("%v: documents are written in place instead", err)
+					err = nil
+				}
+				err = errors.Join(err, st.Close())
+			}
+			if !errors.Is(err, store.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
+				return err
+			}
+			if dropped := x.Target.Drop(ctx); dropped != nil { // which may leave it, for what others have there
+				return dropped
+			}
+			x.Notice("%v: it is emptied and filled again", err)
+			return nil
+		})
+	})
+}
+
+// engineLost is an error when the engine holds nothing of what the catalog knows:
+// an engine whose manifest is gone looks like a new one.
+func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
+	r, ok := st.(store.Reporter)
+	if !ok || x.View.Chunks() == 0 {
+		return nil
+	}
+	stats, err := r.Stats(ctx)
+	if err != nil || stats.Chunks > 0 {
+		return err
+	}
+	// Another process may have removed the last document meanwhile.
+	if err := x.reload(); err != nil || x.View.Chunks() == 0 || x.remaking() {
+		return err
+	}
+	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt,
+		location.EngineDir(x.Where.Dir),
+		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
+}
+
+// openEngine opens the engine, which is put in order after rest without a write.
+func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
+	o := x.Engine
+	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest
+	return OpenEngine(o, empty)
+}
+
+// OpenEngine opens the engine. empty says that nothing is indexed yet, or nothing again: then what an interrupted run
+// left there, made otherwise, is no loss.
+func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
+	st, err := embedded.Open(o)
+	if err != nil {
+		if empty && errors.Is(err, sheaf.ErrInvalid) {
+			err = fmt.Errorf("%w: %w", sheaf.ErrUnsupported, err)
+		}
+		return nil, err
+	}
+	return st, nil
+}
+
+// EngineStore names the engine wherever the address of a store is asked for.
+const EngineStore = "embedded"
+
+// StoreName names the store of the index for people.
+func (x *Index) StoreName() string {
+	if x.Target == nil {
+		return EngineStore
+	}
+	return x.Target.String()
+}
+
+// OpenEmpty opens the store of a session of which nothing is known yet.
+func (x *Index) OpenEmpty(ctx context.Context) (store.Backend, error) {
+	if x.Target == nil {
+		return x.openEngine(0, true)
+	}
+	st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
+	if err != nil {
+		return nil, StoreError{Err: err}
+	}
+	return st, nil
+}

@@ -1,0 +1,397 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/collection/location"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+	"sheaf/internal/wording"
+	"sheaf/store"
+	"sheaf/text/analysis"
+)
+
+// removeLost deletes chunks that the server keeps and does not find, so that they are found when they
+// are written again.
+func (x *Index) removeLost(ctx context.Context) error {
+	if _, ok := x.Backend.(store.Inspector); !ok || x.reached == nil {
+		return nil
+	}
+	if err := x.openToWrite(ctx); err != nil {
+		return err
+	}
+	inspector, ok := x.Backend.(store.Inspector)
+	if !ok {
+		return nil
+	}
+	lost := x.reached.Missing
+	for some := range slices.Chunk(x.reached.doubt, countBatch) {
+		list, err := unreachedOf(ctx, inspector, some)
+		if err != nil {
+			return err
+		}
+		lost = append(lost, list...)
+	}
+	return inspector.Remove(ctx, lost)
+}
+
+// unreachedOf are the chunks of ids with passages that no search by meaning finds, and few others.
+func unreachedOf(ctx context.Context, inspector store.Inspector, ids []sheaf.ID) ([]sheaf.ID, error) {
+	n, err := inspector.Unreached(ctx, ids)
+	if n == 0 || err != nil || len(ids) < 8 {
+		return ids[:min(n*len(ids), len(ids))], err
+	}
+	first, err := unreachedOf(ctx, inspector, ids[:len(ids)/2])
+	if err != nil {
+		return nil, err
+	}
+	rest, err := unreachedOf(ctx, inspector, ids[len(ids)/2:])
+	return slices.Concat(first, rest), err
+}
+
+// removeStrays removes, when that is wanted, the documents that no file here brings back. It returns
+// the faults that are left.
+func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
+	lost, err := x.strays(ctx)
+	if err != nil || len(lost.ours) == 0 {
+		return faults, err
+	}
+	what := fmt.Sprintf("a repair removes %s from %s: %s", wording.Plural(len(lost.ours), "document", "documents"),
+		x.Target, lost.names(lost.ours))
+	if err := x.Confirm(what, x.otherPlace()); err != nil {
+		return faults, err
+	}
+	if err := x.openToWrite(ctx); err != nil {
+		return faults, err
+	}
+	if err := x.Backend.Delete(ctx, lost.ours); err != nil {
+		return faults, err
+	}
+	return x.Faults(ctx)
+}
+
+// looked is how many chunks of a folder a server is asked for, to see whose they are.
+const looked = 1000
+
+// refuseStrangers is an error when a server that is to be filled for the first time holds
+// documents of other folders: words would be counted in both, and hits of the other ones
+// would take the places of ours. Where it has documents of these folders, they were
+// written from another machine, or before what was known of them here was lost: what else
+// is there was given to them. A folder is known by its name and its files: of another one
+// with the same name, documents of equal paths would be overwritten.
+func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
+	if x.Target == nil {
+		return nil
+	}
+	ours := sheaf.In{Column: sheaf.ColumnTree}
+	roots := map[string]string{}
+	for _, t := range trees {
+		ours.Values = append(ours.Values, sheaf.TextValue(t.Name))
+		roots[t.Name] = t.Root
+	}
+	found, err := x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: looked, Filter: ours}))
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		there := map[string]bool{} // whether a document is a file here
+		missing, first := 0, ""
+		for _, h := range found {
+			path, is := FileOf(roots[h.ID.Tree()], h.ID.Path())
+			doc := h.ID.Tree() + ":" + path
+			if _, seen := there[doc]; seen {
+				continue
+			}
+			if there[doc] = is; !is {
+				if missing++; first == "" {
+					first = doc
+				}
+			}
+		}
+		begun := slices.Contains(slices.Collect(maps.Values(x.View.Pending())), ingest.ReasonBegun)
+		if 2*missing <= len(there) || begun {
+			return nil // or a first run from here was stopped
+		}
+		return x.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and "+
+			"those of equal paths would be overwritten", wording.Plural(len(there), "document", "documents"), missing, first))
+	}
+	found, err = x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: 1}))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return x.strangers(fmt.Sprintf("another folder, %s among them, and words would be counted in both", found[0].ID))
+}
+
+// FileOf is the file in root that a chunk of path, with a slug behind it or not, can be of;
+// false, and the path up to the first #, when there is none. Texts that came without a file,
+// whose root is "", are left alone.
+func FileOf(root, path string) (string, bool) {
+	if root == "" {
+		return path, true
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil {
+			return path, true
+		}
+		i := strings.LastIndexByte(path, '#')
+		if i < 0 {
+			return path, false
+		}
+		path = path[:i]
+	}
+}
+
+// strangers is the error of a place that holds documents of another folder.
+func (x *Index) strangers(what string) error {
+	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store",
+		x.Target, sheaf.ErrInvalid, what), "%s", x.otherPlace())
+}
+
+// anyChunk asks for chunks whatever they say.
+func anyChunk(req store.Request) store.Request {
+	req.Text = &store.TextRequest{
+		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1,
+		B: store.DefaultB,
+	}
+	return req
+}
+
+// noteStrays says when a server holds what no document here has: another folder was kept
+// there by a former version, or it was not emptied when the index was made again.
+func (x *Index) noteStrays(ctx context.Context) error {
+	r, ok := x.Backend.(store.Reporter)
+	if x.Target == nil || !ok {
+		return nil
+	}
+	stats, err := r.Stats(ctx)
+	if err == nil && stats.Chunks > x.View.Chunks() {
+		x.Notice("%s holds %s more than the documents here have, and counts words in them too: sheaf check names them",
+			x.Target,
+			wording.Plural(stats.Chunks-x.View.Chunks(), "chunk", "chunks"))
+	}
+	return err
+}
+
+// losses are the documents that are gone for good when what holds them is emptied.
+type losses struct {
+	// others are of trees that this folder does not have, ours are of its own trees: no file is
+	// there, and the catalog does not know them.
+	others, ours []sheaf.ID
+	// gone are documents of added folders that are not there.
+	gone []sheaf.ID
+	// more says that there are more than are listed, and hidden why none can be listed.
+	more   bool
+	hidden error
+}
+
+// mostLosses is how many documents are listed at most: enough to see whose they are.
+const mostLosses = 1000
+
+// shownLosses is how many of them a message names.
+const shownLosses = 5
+
+func (l *losses) all() []sheaf.ID {
+	return append(append(append([]sheaf.ID{}, l.others...), l.ours...), l.gone...)
+}
+
+func (l *losses) none() bool { return len(l.all()) == 0 && l.hidden == nil }
+
+// String names the documents for people.
+func (l *losses) String() string {
+	if l.hidden != nil {
+		return fmt.Sprintf("documents that cannot be listed (%v)", l.hidden)
+	}
+	text := wording.Plural(len(l.all()), "document", "documents")
+	if l.more {
+		text = "more than " + text
+	}
+	return text + " that the files of this folder cannot bring back: " + l.names(l.all())
+}
+
+// names are the first of some documents, for people.
+func (l *losses) names(list []sheaf.ID) string {
+	names := make([]string, 0, shownLosses)
+	for _, id := range list[:min(len(list), shownLosses)] {
+		names = append(names, wording.Clean(string(id)))
+	}
+	text := strings.Join(names, ", ")
+	if rest := len(list) - len(names); rest > 0 {
+		text += fmt.Sprintf(" and %s more", wording.Count(rest))
+	}
+	return text
+}
+
+// askBeforeLoss asks before an index is made again, when that removes documents that the files of
+// this folder cannot bring back.
+func (x *Index) askBeforeLoss(ctx context.Context) error {
+	lost, err := x.rebuildLosses(ctx)
+	if err != nil || lost.none() {
+		return err
+	}
+	what := fmt.Sprintf("a rebuild of %s removes %s", x.StoreName(), lost)
+	if x.Target == nil || len(lost.gone) > 0 && len(lost.all()) == len(lost.gone) {
+		return x.Confirm(what, "bring the folders back first")
+	}
+	return x.Confirm(what, x.otherPlace())
+}
+
+// otherPlace says how this folder gets a place of its own on the server of the session.
+func (x *Index) otherPlace() string {
+	if flag := x.Flag; flag != "" {
+		return fmt.Sprintf("name another %s for this folder: %s %s gives it one of its own", x.Target.PlaceKind(), flag,
+			wording.ShellQuoted(x.Target.Server()))
+	}
+	return fmt.Sprintf("give this folder a place of its own: sheaf config set --in %s store %s",
+		wording.ShellQuoted(x.Where.Root), wording.ShellQuoted(x.Target.Server()))
+}
+
+// rebuildLosses lists what a rebuild removes for good.
+func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
+	lost := &losses{}
+	trees := []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
+	settings, knows := catalog.Settings{}, func(sheaf.ID) bool { return false }
+	if x.Where.Exists {
+		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
+		if err == nil { // of a damaged one nothing is known
+			defer c.Close()
+			view := c.View()
+			defer view.Close()
+			settings = view.Settings()
+			if len(settings.Trees) > 0 {
+				trees = x.placed(settings.Trees)
+			}
+			knows = func(id sheaf.ID) bool { _, ok := view.Document(id); return ok }
+			lost.addGone(view, trees)
+		}
+	}
+	if x.Target == nil {
+		return lost, nil
+	}
+	store, err := x.openToList(ctx)
+	if errors.Is(err, sheaf.ErrNotFound) {
+		return lost, nil // somebody removed it
+	}
+	if err != nil {
+		return nil, StoreError{Err: err}
+	}
+	defer store.Close()
+	err = lost.addStrays(ctx, store, trees, knows)
+	if errors.Is(err, sheaf.ErrNotFound) { // somebody removed a part of it
+		if settings.Analyzer == "" { // and it was not filled from here
+			lost.hidden = err
+		}
+		err = nil
+	}
+	return lost, err
+}
+
+// addGone adds the documents of trees whose folders are not there.
+func (l *losses) addGone(view *catalog.View, trees []catalog.Tree) {
+	gone := map[string]bool{}
+	for _, t := range trees {
+		if t.Root != "" {
+			_, err := os.Stat(t.Root)
+			gone[t.Name] = errors.Is(err, fs.ErrNotExist)
+		}
+	}
+	for id := range view.Files() {
+		if gone[id.Tree()] {
+			l.gone = append(l.gone, id)
+		}
+	}
+	slices.Sort(l.gone)
+}
+
+// errEnough ends a list that is long enough.
+var errEnough = errors.New("enough")
+
+// addStrays adds the documents of a store that the catalog does not know and no file of the trees
+// brings back.
+func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
+	knows func(sheaf.ID) bool) error {
+	roots := map[string]string{}
+	for _, t := range trees {
+		roots[t.Name] = t.Root
+	}
+	seen := map[sheaf.ID]bool{}
+	add := func(doc sheaf.ID) error {
+		if seen[doc] {
+			return nil
+		}
+		seen[doc] = true
+		root, own := roots[doc.Tree()]
+		switch {
+		case knows(doc):
+		case !own:
+			l.others = append(l.others, doc)
+		case root != "" && isFile(root, doc.Path()):
+		default:
+			l.ours = append(l.ours, doc)
+		}
+		if l.more = len(l.others)+len(l.ours) > mostLosses; l.more {
+			return errEnough
+		}
+		return nil
+	}
+	err := eachDocument(ctx, st, add)
+	slices.Sort(l.others)
+	slices.Sort(l.ours)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return err
+}
+
+func isFile(root, path string) bool {
+	_, is := FileOf(root, path)
+	return is
+}
+
+// eachDocument calls yield with the documents of a store, some of them more than once. A store that
+// cannot give back what it holds tells some of them only.
+func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID) error) error {
+	if streamer, ok := st.(store.Streamer); ok {
+		err := streamer.Stream(ctx, "", func(chunks []store.Chunk, _ string) error {
+			for i := range chunks {
+				if err := yield(chunks[i].Doc); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		// A search can still find documents in a store that has lost a part.
+		if !errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, sheaf.ErrNotFound) {
+			return err
+		}
+	}
+	found, err := st.Retrieve(ctx, anyChunk(store.Request{Limit: looked}))
+	if err != nil {
+		return err
+	}
+	for _, h := range found {
+		path, _, _ := strings.Cut(h.ID.Path(), "#")
+		if err := yield(sheaf.DocumentID(h.ID.Tree(), path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openToList opens the server of the session to list its documents, whatever it was filled with.
+func (x *Index) openToList(ctx context.Context) (store.Backend, error) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return x.Target.Open(ctx, a, nil, store.ListOnly)
+}

@@ -1,0 +1,253 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"sheaf"
+	"sheaf/collection/location"
+	"sheaf/ingest"
+	"sheaf/model"
+	"sheaf/model/remember"
+	"sheaf/model/static"
+	"sheaf/model/static/builtin"
+	"sheaf/model/static/english"
+	"sheaf/text/analysis"
+	"sheaf/text/chunk"
+)
+
+// openChunker finds out how documents are cut: as the index was begun, or as
+// the settings say when it is new.
+func (x *Index) openChunker() error {
+	o, err := chunk.Options{}, error(nil)
+	if made := x.View.Settings().Chunker; made != "" {
+		if o, err = chunk.Parse(made, ModelTokens); err != nil {
+			return fmt.Errorf("open index: %w", err)
+		}
+	} else if o, err = x.newChunks(); err != nil {
+		return err
+	}
+	c, err := chunk.New(o)
+	if err != nil {
+		return err
+	}
+	x.cutting, x.chunker = o, c.Name()
+	return nil
+}
+
+// errAnalyzer says that an index was made with an analyzer that this program does not have.
+var errAnalyzer = fmt.Errorf("%w: the words of the index are cut otherwise", sheaf.ErrUnsupported)
+
+// OpenAnalyzer opens the analyzer that the index was made with, or the one of a new index.
+func (x *Index) OpenAnalyzer(ctx context.Context) error {
+	name := x.View.Settings().Analyzer
+	if name == "" {
+		return x.NewAnalyzer(ctx)
+	}
+	x.code, x.detected = x.View.Settings().Language, x.View.Settings().LanguageDetected
+	a, err := analysis.Parse(name)
+	if err != nil {
+		return fmt.Errorf("open index: %w: %w", errAnalyzer, err)
+	}
+	x.Analyzer = a
+	return nil
+}
+
+// NewAnalyzer is the analyzer of a new index.
+func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
+	x.code, x.detected = x.Making.Language, false
+	switch x.code {
+	case "auto":
+		x.detected = true
+		if x.code, err = x.detectLanguage(ctx); err != nil {
+			return err
+		}
+	case "none":
+		x.code = ""
+	}
+	a, err := analysis.New(analysis.Options{Language: x.code, StopWords: x.StopWords})
+	if err != nil {
+		return sheaf.Invalidf("language %q: %w", x.code, err)
+	}
+	x.Analyzer = a
+	return nil
+}
+
+// OpenEmbedder opens the model. It refuses to mix vectors of two models: an
+// index without vectors, or with those of another version of the built-in
+// model, is to be made again, which costs seconds; one that an endpoint made
+// is left to the person, because that may cost hours, and one in a store that others
+// may search, because nobody else knows what it was made with. A server that does not
+// answer when its first index is made leaves that index without vectors.
+func (x *Index) OpenEmbedder(ctx context.Context) error {
+	settings := x.View.Settings()
+	made := settings.Embedder
+	// Documents without a source file stay while an index is made again.
+	empty := x.View.Docs() == 0 || made == "" && x.remaking()
+	if made == "" && !empty && x.Remote != "" {
+		x.Warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", x.Remote)
+		return nil // and nobody is asked for more
+	}
+	e, err := x.openModel(ctx, settings.Dims, x.Waits)
+	if err == nil && empty && x.Waits == Hasty && x.Remote != "" {
+		// It answers, and the first index takes its time anyway.
+		e, err = x.openModel(ctx, e.Dims(), Mixed)
+	}
+	vectors := made != "" && !empty // of documents that stay as they are
+	switch {
+	case errors.Is(err, sheaf.ErrUnavailable) && made == "":
+		x.Warn("%v: words alone are searched", err)
+	case err != nil:
+		return err
+	case vectors && (e == nil || builtIn(e) && !builtin.Made(made)):
+		x.Warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what "+
+			"is configured: sheaf index --rebuild", made)
+	case e == nil:
+	case vectors && builtIn(e) && x.Target != nil && made != e.Model():
+		x.Embedder, err = builtInOf(made)
+		if x.Embedder == nil && err == nil {
+			x.Warn("the index was made with the model %s, which is not in this program: words alone are searched; to use %s: "+
+				"sheaf index --rebuild", made, e.Model())
+		} else if err == nil {
+			x.Notice("the index was made with the model %s, which is used; to use %s: sheaf index --rebuild", made, e.Model())
+		}
+		return err
+	case builtIn(e) && !empty && made != e.Model():
+		x.Outdated = fmt.Errorf("the index has %s, and the built-in model is now %s", describeModel(made), e.Model())
+	case vectors && builtin.Made(made) && e.Model() != made:
+		x.Notice("the index was made with the built-in model, which is used; to use %s: sheaf index --rebuild", e.Model())
+		x.Embedder, err = builtInOf(made)
+		return err
+	case made != "" && e.Model() != made:
+		return Hint(sheaf.Invalidf("the index was made with the model %s, and %s is configured", made, e.Model()),
+			"configure the former, or make the index again: sheaf index --rebuild")
+	default:
+		x.Embedder = e
+	}
+	return nil
+}
+
+func builtIn(e model.Embedder) bool {
+	_, ok := e.(*static.Embedder)
+	return ok
+}
+
+// builtInOf returns the built-in model of this name, or nil when the program does not have it. The English table is
+// a model of its own: earlier versions of the program used it for all texts.
+func builtInOf(made string) (model.Embedder, error) {
+	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
+		e, err := open()
+		if err != nil {
+			return nil, DamagedModel(err)
+		}
+		if e.Model() == made {
+			return e, nil
+		}
+	}
+	return nil, nil
+}
+
+func describeModel(made string) string {
+	if made == "" {
+		return "no vectors"
+	}
+	return "vectors of the model " + made
+}
+
+// LocalModel returns the built-in model when the index uses it, and nil otherwise.
+func (x *Index) LocalModel() model.Embedder {
+	if !builtIn(x.Embedder) {
+		return nil
+	}
+	return x.Embedder
+}
+
+// EmbedQuery turns a query into a vector; nil without a model.
+func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, error) {
+	if x.View.Settings().Embedder == "" {
+		return nil
+	}
+	return x.QueryVector()
+}
+
+// QueryVector does so also while there are no vectors yet, for a server that
+// will have them in a moment, and for candidates that are embedded when they are
+// found.
+func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32, error) {
+	if x.Embedder == nil {
+		return nil
+	}
+	return func(ctx context.Context, text string) ([]float32, error) {
+		vectors, err := x.Embedder.Embed(ctx, model.Query, []string{text})
+		if err != nil {
+			return nil, err
+		}
+		return vectors[0], nil
+	}
+}
+
+// rememberingEmbedder is the model with a memory beside the index, so that a
+// passage is embedded once, whatever file it moves to; nil without a model. The
+// built-in model is faster than any memory.
+func (x *Index) rememberingEmbedder() model.Embedder {
+	if x.Embedder == nil {
+		return nil
+	}
+	if builtIn(x.Embedder) {
+		return x.Embedder
+	}
+	if x.memory == nil {
+		dir := x.Where.Dir
+		if x.Target != nil {
+			dir = filepath.Dir(filepath.Dir(dir)) // one memory for all Stores
+		}
+		x.memory = remember.New(x.Embedder, filepath.Join(dir, location.EmbeddingsName))
+	}
+	return x.memory
+}
+
+// Patience is how long is waited for a server that makes vectors.
+type Patience uint8
+
+const (
+	// Patient work is done by a machine: passages and queries are tried again
+	// until the server has nothing more to say.
+	Patient Patience = iota
+	// Mixed work goes on beside a person's: passages are tried as above, queries
+	// as below.
+	Mixed
+	// Hasty work is waited for by a person, who has the answer of the words at
+	// once: everything is tried once.
+	Hasty
+)
+
+// DamagedModel is the error of a built-in model that cannot be read.
+func DamagedModel(err error) error {
+	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
+}
+
+// Passages says how texts were cut for the model in use.
+func (x *Index) Passages() chunk.Passages {
+	if x.Embedder == nil {
+		return chunk.Passages{}
+	}
+	return ingest.PassagesOf(x.Embedder)
+}
+
+// newChunks says how documents of a new index are cut.
+func (x *Index) newChunks() (chunk.Options, error) {
+	if x.Chunk == nil {
+		return chunk.Options{}, nil
+	}
+	return x.Chunk()
+}
+
+// openModel opens the model of the settings; nil without one.
+func (x *Index) openModel(ctx context.Context, dims int, p Patience) (model.Embedder, error) {
+	if x.Embed == nil {
+		return nil, nil
+	}
+	return x.Embed(ctx, dims, p)
+}

@@ -1,0 +1,357 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sheaf"
+	"sheaf/collection/location"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/ingest"
+	"sheaf/internal/wording"
+)
+
+// An index is made again in three steps, each of which may be the last before
+// the power fails. First the catalog is replaced, at once, by one that holds
+// only the texts that are nowhere else, and a mark that says so. Then the engine
+// is emptied, and the mark changed; before, nobody writes to it. Then the files are indexed as though they
+// were new, the texts are indexed again, and the mark is taken away. Any command
+// that finds a mark goes on from there. A server is emptied only when a person asked for
+// it, because others may search there: else its documents are written in place.
+
+// remakingKey is where the settings keep the mark.
+const (
+	remakingKey     = ingest.RemakingKey
+	remakingEngine  = "engine"                 // the engine is still to be emptied
+	remakingServer  = "server"                 // the server is still to be emptied
+	remakingContent = ingest.RemakingDocuments // documents are still to be indexed
+)
+
+// ErrRemaking says that an index is not whole because making it again is not over.
+var ErrRemaking = fmt.Errorf("%w: the index is being made again, or that was interrupted", sheaf.ErrCorrupt)
+
+// openToWrite opens the stores again, of an index that was only looked at.
+func (x *Index) openToWrite(ctx context.Context) error {
+	x.Close()
+	x.want.AsIs = false
+	return x.OpenStores(ctx)
+}
+
+// remaking reports whether making the index again is not over.
+func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
+
+// mend repairs what can be without making everything again: lists that are
+// damaged, and an index that was not brought up to date to its end. It returns
+// the faults that are left.
+func (x *Index) mend(ctx context.Context) ([]error, error) {
+	err := x.whenFree(ctx, func() error {
+		_, err := ingest.Relist(ctx, x.Catalog)
+		return err
+	})
+	if err == nil {
+		err = x.reload()
+	}
+	if err == nil {
+		err = x.Refresh(ctx)
+	}
+	switch {
+	case err == nil:
+		return x.Faults(ctx)
+	case Remakable(err):
+		return []error{err}, nil
+	}
+	return nil, err
+}
+
+// Remake drops a damaged index and makes it again from the files, with keep as it
+// was made before, without it as the settings say now. Several processes may find
+// the same damage: one makes the index again, the others wait for it.
+func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
+	x.Notice("%v: it is made again from the files", because)
+	x.Close()
+	var release func() error
+	waited := false
+	err := x.whenFree(ctx, func() (err error) {
+		if release, err = location.Lock(x.Where.Dir); err != nil {
+			waited = true
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.locked = true
+	defer func() { x.locked = false }()
+	return errors.Join(x.remakeLocked(ctx, keep, waited), release())
+}
+
+// Mending makes the index again when work on it meets damage.
+func (x *Index) Mending() *Life {
+	return &Life{Remake: func(ctx context.Context, because error) error { return x.Remake(ctx, because, true) }}
+}
+
+// remakeDamaged looks for damage in all that is open, and makes the index again when there is
+// some: another process may have done so since it was met.
+func (x *Index) remakeDamaged(ctx context.Context) error {
+	faults, _ := x.Faults(ctx) // of a server that does not answer, nothing is mended here
+	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
+		ctx.Err() == nil {
+		return x.Remake(ctx, faults[i], true)
+	}
+	return ctx.Err()
+}
+
+func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
+	err := x.whenFree(ctx, func() error {
+		if waited {
+			if err := x.OpenStores(ctx); err == nil && !x.remaking() {
+				return nil // another process made it again
+			}
+			x.Close()
+		}
+		err := x.dropLocked(keep)
+		if waited = errors.Is(err, vfs.ErrLocked); err == nil {
+			err = x.OpenStores(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return x.Refresh(ctx)
+}
+
+// Drop empties the index, under its lock and when nobody writes to it, but for the texts that have no source
+// file. With keep the settings stay as they are, without it only the folders do.
+// Nothing is changed when a folder is gone that the files would have to come
+// from again; without keep that is so only when all are.
+func (x *Index) Drop(ctx context.Context, keep bool) error {
+	x.Close()
+	return x.whenFree(ctx, func() error {
+		release, err := location.Lock(x.Where.Dir)
+		if err != nil {
+			return err
+		}
+		return errors.Join(x.dropLocked(keep), release())
+	})
+}
+
+func (x *Index) dropLocked(keep bool) error {
+	w, err := x.examine()
+	if err != nil {
+		return err
+	}
+	trees := x.placed(w.Settings.Trees)
+	if err := foldersExist(trees); err != nil {
+		if keep && errors.Is(err, sheaf.ErrNotFound) {
+			err = Hint(err, "the index is damaged: bring the folder back first, since what is indexed of it would be "+
+				"lost; or make the rest again without it: sheaf index --rebuild --in %s", wording.ShellQuoted(x.Where.Root))
+		}
+		if keep || SomeFolder(trees) != nil {
+			return errors.Join(err, w.Close())
+		}
+		x.Notice("%v: what was indexed of it is gone until it is back", err)
+	}
+	if !keep {
+		trees = ownNames(trees)
+	}
+	mark := remakingEngine
+	if x.Target != nil && (x.want.Rebuild || w.Settings.Extra[remakingKey] == remakingServer) {
+		mark = remakingServer
+	}
+	err = x.keepCopy(w)
+	if err == nil {
+		err = w.Replace(func(settings *catalog.Settings) {
+			guessed, found := settings.Extra[GuessedKey]
+			if !keep {
+				*settings, found = catalog.Settings{}, false
+			}
+			settings.Trees, settings.Extra = trees, map[string]string{remakingKey: mark}
+			if found {
+				settings.Extra[GuessedKey] = guessed
+			}
+		})
+	}
+	return errors.Join(err, w.Close(), x.writeRecord())
+}
+
+// examine reads what is left of the catalog. Where a part of it cannot be read, which may say what was
+// deleted, texts that came over HTTP count only as far as they are kept.
+func (x *Index) examine() (*catalog.Wreck, error) {
+	dir := location.CatalogDir(x.Where.Dir)
+	w, err := catalog.Examine(vfs.Disk{}, dir, x.given)
+	if err != nil || w.Unread == 0 {
+		return w, err
+	}
+	documents := filepath.Join(x.Where.Dir, location.DocumentsName)
+	if _, err := os.Stat(documents); errors.Is(err, fs.ErrNotExist) {
+		return w, nil
+	}
+	kept, err := KeptIn(documents)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	return catalog.Examine(vfs.Disk{}, dir, func(doc sheaf.ID, settings *catalog.Settings) bool {
+		return x.given(doc, settings) && kept(doc)
+	})
+}
+
+// ownNames are the trees, with another name for a folder's that is called as that of
+// documents without one, as an earlier version called it.
+func ownNames(trees []catalog.Tree) []catalog.Tree {
+	trees = slices.Clone(trees)
+	var names []string
+	for _, t := range trees {
+		names = append(names, t.Name)
+	}
+	for i := range trees {
+		if t := &trees[i]; t.Name == catalog.FreeTree && t.Root != "" {
+			t.Name = catalog.TreeName(t.Name, names...)
+		}
+	}
+	return trees
+}
+
+// given reports whether a document has no source file.
+func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
+	known := len(settings.Trees) > 0 || doc.Tree() != catalog.TreeName(x.Where.Root)
+	return known && settings.Root(doc.Tree()) == ""
+}
+
+// keepCopy keeps the files of a catalog of which documents are lost for good, or
+// may be: what came over HTTP is kept as it was given, and indexed again from there.
+func (x *Index) keepCopy(w *catalog.Wreck) error {
+	documents := filepath.Join(x.Where.Dir, location.DocumentsName)
+	kept, err := KeptIn(documents)
+	if err != nil {
+		return err
+	}
+	lost := slices.DeleteFunc(slices.Clone(w.Lost), kept)
+	_, none := os.Stat(documents)
+	rootless := slices.ContainsFunc(w.Settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
+	if len(lost) == 0 && (w.Unread == 0 || none == nil || w.SettingsFound && !rootless) {
+		return nil
+	}
+	from := location.CatalogDir(x.Where.Dir)
+	to := filepath.Join(x.Where.Dir, location.DamagedName, time.Now().UTC().Format("20060102T150405.000"))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("keep what is damaged: %w", err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return fmt.Errorf("keep what is damaged: %w", err)
+	}
+	for _, id := range lost {
+		x.Lost = append(x.Lost, string(id))
+	}
+	x.Copied = to
+	if len(lost) > 0 {
+		x.Notice("%s without source files cannot be read:", wording.Plural(len(lost), "document", "documents"))
+		for _, id := range x.Lost {
+			x.Notice("  %s", id)
+		}
+	}
+	if w.Unread > 0 {
+		x.Notice("of %s not even the name can be read; those without source files are lost",
+			wording.Plural(w.Unread, "entry", "entries"))
+	}
+	x.Notice("a copy of the damaged catalog is kept in %s", to)
+	return nil
+}
+
+// empty is the second step of making an index again, unless another process was first:
+// remove empties what the mark says. Nobody writes there who does not hold the catalog.
+func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
+	if err := x.reload(); err != nil || x.View.Settings().Extra[remakingKey] != mark {
+		return err
+	}
+	if !x.locked {
+		release, err := location.Lock(x.Where.Dir)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	release, err := x.Catalog.Hold()
+	if err != nil {
+		return err
+	}
+	if err = x.reload(); err == nil && x.View.Settings().Extra[remakingKey] == mark {
+		if err = remove(); err == nil {
+			err = x.mark(ctx, remakingContent)
+		}
+	}
+	return errors.Join(err, release())
+}
+
+// mark changes how far making the index again is; "" says that it is over.
+func (x *Index) mark(ctx context.Context, mark string) error {
+	settings := x.View.Settings()
+	settings.Extra = maps.Clone(settings.Extra)
+	delete(settings.Extra, remakingKey)
+	if mark != "" {
+		settings.Extra[remakingKey] = mark
+	}
+	if err := x.Catalog.Update(ctx, catalog.Update{Settings: &settings}); err != nil {
+		return err
+	}
+	return x.reload()
+}
+
+// finish is the end of making an index again: files and texts without files are indexed. Of what
+// was given the catalog may have lost some, which is kept as it was given.
+func (x *Index) finish(ctx context.Context) error {
+	if err := x.reload(); err != nil {
+		return err
+	}
+	if !x.remaking() {
+		return nil
+	}
+	if err := x.recoverGiven(ctx); err != nil {
+		return fmt.Errorf("index documents that were given: %w", err)
+	}
+	if err := x.mark(ctx, ""); err != nil {
+		return err
+	}
+	return x.noteStrays(ctx)
+}
+
+// First reports whether documents are to be written for the first time.
+func (x *Index) First() bool { return x.View.Docs() == 0 && !x.remaking() }
+
+// Repair repairs what [Index.Faults] found and returns the faults that are left.
+func (x *Index) Repair(ctx context.Context, faults []error) ([]error, error) {
+	left, err := x.repair(ctx, faults)
+	return left, x.Advise(err)
+}
+
+func (x *Index) repair(ctx context.Context, faults []error) (_ []error, err error) {
+	x.want.AsIs = false
+	if len(faults) > 0 || x.Stopped != "" || x.OutdatedRead != "" {
+		if faults, err = x.mend(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(faults) > 0 && !OnlyStrays(faults) {
+		if err = x.removeLost(ctx); err == nil {
+			err = x.Remake(ctx, faults[0], true)
+		}
+		if err == nil {
+			faults, err = x.Faults(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if OnlyStrays(faults) {
+		return x.removeStrays(ctx, faults)
+	}
+	return faults, nil
+}

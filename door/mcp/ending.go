@@ -12,16 +12,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// How long calls under way may take when nothing more is read.
+// Time for running calls after the last message was read.
 const (
-	// lastAnswers is that of calls whose input ended.
-	lastAnswers = 30 * time.Second
-	// stopGrace is that of calls when the server is stopped.
-	stopGrace = 5 * time.Second
+	lastAnswers = 30 * time.Second // after the end of the input
+	stopGrace   = 5 * time.Second  // after the server was stopped
 )
 
-// stdio is a transport whose sessions end when stop does, and call finished when nothing more
-// is read and what was due is answered, or given up.
+// stdio is a transport whose sessions end with stop. They call finished when they read no more
+// and every call has an answer.
 type stdio struct {
 	sdk.IOTransport
 	stop     context.Context
@@ -44,18 +42,18 @@ func newSession(c sdk.Connection, stop context.Context) *session {
 		cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// session holds the end of the input back until what was asked is answered: the SDK
-// cancels the calls under way when it hears of it, and drops their answers.
+// session reports the end of the input after all answers. The SDK has no such wait: at the end of
+// the input it cancels running calls and drops their answers.
 type session struct {
 	sdk.Connection
 	stop     context.Context
 	finished func()
 
 	mu        sync.Mutex
-	due       map[jsonrpc.ID]bool // calls read and not answered; true while the answer is written
-	cancelled map[jsonrpc.ID]bool // calls that their client gave up, whose answers are dropped
-	ended     bool                // what was due is answered
-	changed   chan struct{}       // an answer was written
+	due       map[jsonrpc.ID]bool // calls without an answer; true while the answer is written
+	cancelled map[jsonrpc.ID]bool // calls that the client canceled; their answers are dropped
+	ended     bool                // no more answers are written
+	changed   chan struct{}       // receives a value after each answer
 }
 
 // Read implements [sdk.Connection].
@@ -86,8 +84,8 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// cancel drops the answer that a call will have which the client gave up: the SDK sends
-// one, which is of nothing that the client knows.
+// cancel drops the later answer to a call that the client canceled. The SDK sends that answer,
+// which the protocol forbids.
 func (s *session) cancel(params json.RawMessage) {
 	var given struct{ RequestID any }
 	if json.Unmarshal(params, &given) != nil {
@@ -126,7 +124,7 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	s.mu.Unlock()
 	var has *jsonrpc.Error
-	if r.Error != nil && !errors.As(r.Error, &has) { // the SDK refused it, as before the session has begun
+	if r.Error != nil && !errors.As(r.Error, &has) { // the SDK gives such errors the code 0
 		r.Error = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: r.Error.Error()}
 	}
 	err := s.Connection.Write(ctx, r)
@@ -140,8 +138,7 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// finish waits for the answers that are due, and gives those that do not come in time
-// an error.
+// finish waits until all calls have answers. Calls that take too long get an error.
 func (s *session) finish(ctx context.Context) {
 	late, why, stopped := time.After(lastAnswers), "the input ended, and the call took too long after it", s.stop.Done()
 	for {
@@ -164,7 +161,7 @@ func (s *session) finish(ctx context.Context) {
 	}
 }
 
-// refuse answers what is due with an error.
+// refuse answers the calls that have no answer with an error.
 func (s *session) refuse(ctx context.Context, why string) {
 	s.mu.Lock()
 	s.ended = true
@@ -172,7 +169,7 @@ func (s *session) refuse(ctx context.Context, why string) {
 	for id, writing := range s.due {
 		if writing {
 			s.mu.Unlock()
-			return // nobody reads what is written
+			return // the client does not read
 		}
 		left = append(left, id)
 	}

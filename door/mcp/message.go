@@ -25,14 +25,13 @@ var (
 		"removed from the protocol with version 2025-06-18)")
 )
 
-// maxValues is how many values and names a message may hold, more than any needs. The SDK takes
-// seconds and a hundred times its length for one of a megabyte that is nothing but brackets.
+// maxValues bounds the values and names of a message. The SDK has no bound: a megabyte of brackets
+// takes it seconds, and a hundred times as much memory.
 const maxValues = 10_000
 
-// check says why a text is no message. It refuses what the SDK would answer as
-// something else or not at all: lists, which the protocol had in its version 2025-03-26
-// alone and in which the SDK mixes up notifications, identifiers that it rounds, names
-// that are there twice, and what only looks like a notification or an answer.
+// check returns why a text is no message. The SDK lacks these checks: it ends the session at a
+// notification in a list (only version 2025-03-26 of the protocol has lists), rounds large
+// identifiers, accepts duplicate names, and does not answer a message without a method.
 func check(text []byte) error {
 	switch {
 	case isList(text):
@@ -62,7 +61,7 @@ func check(text []byte) error {
 	return nil
 }
 
-// identifies reports whether an answer can bear an identifier as it was sent.
+// identifies reports whether the SDK returns an identifier exactly as it was sent.
 func identifies(id json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(id, &v) != nil {
@@ -77,13 +76,12 @@ func identifies(id json.RawMessage) bool {
 	return false
 }
 
-// isList reports whether a text is a list, as far as it begins.
+// isList reports whether a text begins as a list does.
 func isList(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("["))
 }
 
-// refusal is the answer to a text that cannot be taken, with the identifier that it was
-// sent with where that can be told.
+// refusal returns the answer to a text that is no message, with its identifier when it has one.
 func refusal(text []byte, why error) []byte {
 	var code int64 = jsonrpc.CodeInvalidRequest
 	switch {
@@ -106,8 +104,8 @@ func refusal(text []byte, why error) []byte {
 	return append(answer, '\n')
 }
 
-// readMessage reads what a request over HTTP sends, and leaves it to be read again. What
-// is no message is answered, and reported as none.
+// readMessage reads the message of a request, and lets the SDK read it again. When the text is no
+// message it writes an error and returns false.
 func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
@@ -131,20 +129,19 @@ func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) 
 	return text, true
 }
 
-// busy answers what another time can be read.
+// busy says that the client may try again.
 func busy(w http.ResponseWriter, why error) {
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, why.Error(), http.StatusServiceUnavailable)
 }
 
-// unknownMethod answers a call of a method that there is not, or that lacks its parameters,
-// as on standard input and output. The SDK fails its request with a plain text instead,
-// which clients take for a fault of the connection; for the newest version of the protocol
-// it answers.
+// unknownMethod makes JSON-RPC errors of unknown methods and missing parameters. The SDK answers
+// them with a plain text over HTTP, except in the newest version of the protocol. Clients take that
+// text for a broken connection.
 type unknownMethod struct {
 	http.ResponseWriter
 	sent []byte // the message
-	held bool   // the status, until it is known what it is of
+	held bool   // the status is not written yet
 }
 
 // Unwrap is for [http.ResponseController].
@@ -177,13 +174,13 @@ func (u *unknownMethod) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// isCall reports whether a message has an ID, by which it can be answered.
+// isCall reports whether a message has an ID.
 func isCall(message []byte) bool {
 	var m struct{ ID json.RawMessage }
 	return json.Unmarshal(message, &m) == nil && m.ID != nil
 }
 
-// end writes a status that nothing followed.
+// end writes the status of an answer without a text.
 func (u *unknownMethod) end() {
 	if u.held {
 		u.ResponseWriter.WriteHeader(http.StatusBadRequest)

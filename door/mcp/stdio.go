@@ -13,11 +13,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Stdio answers requests on in and out, one message a line, until in or ctx ends.
-// Either way the calls under way are answered first, within a bounded time: those that
-// do not end in it with an error. A line that is no message is answered with an error
-// and the next one is read, as JSON-RPC wants it: the SDK alone ends the session
-// instead. out is not closed.
+// Stdio answers requests on in and out, one message a line, until in or ctx ends. Running calls
+// then have a bounded time to end; later ones get an error. Stdio answers a line that is no message
+// with an error, and reads on. The SDK ends the session instead. Stdio does not close out.
 func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
 	reading, finished := context.WithCancel(ctx)
@@ -25,8 +23,7 @@ func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Wri
 	t := &stdio{IOTransport: sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said},
 		Writer: said}, stop: ctx, finished: finished}
 	ended := make(chan error, 1)
-	// The SDK drops the answers of a session whose context ends, so the session does not
-	// see that context.
+	// The SDK drops the answers of a session when its context ends.
 	go func() { ended <- server.Run(context.WithoutCancel(ctx), t) }()
 	select {
 	case err := <-ended:
@@ -36,12 +33,12 @@ func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Wri
 	select {
 	case err := <-ended:
 		return errors.Join(err, ctx.Err())
-	case <-time.After(stopGrace + time.Second): // the client reads no more, or a store does not heed
+	case <-time.After(stopGrace + time.Second): // the client does not read, or a store ignores its context
 		return ctx.Err()
 	}
 }
 
-// output takes lines whole, from the server and from what refuses lines.
+// output keeps lines whole: the session and lines both write to it.
 type output struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -55,7 +52,7 @@ func (o *output) Write(line []byte) (int, error) {
 
 func (*output) Close() error { return nil }
 
-// lines reads those lines of in that are messages.
+// lines reads the lines of in that are messages, and answers the others with an error.
 type lines struct {
 	in       io.ReadCloser
 	buffered *bufio.Reader
@@ -93,7 +90,7 @@ func (l *lines) Read(p []byte) (int, error) {
 
 var errLine = fmt.Errorf("a line has more than %d bytes", sdk.DefaultMaxLineLength)
 
-// line is the next line. Of one that is too long nothing is kept.
+// line returns the next line, or errLine when it is too long.
 func (l *lines) line() ([]byte, error) {
 	var line []byte
 	for long := false; ; {

@@ -21,9 +21,8 @@ func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error)
 	return s.among(req.Filter, m.candidates.sets, m)
 }
 
-// among are the chunks of each view that a filter lets through and that are not
-// deleted, among those of within, nil for all of them, which becomes part of the answer
-// when there is no filter; nil stands for all. The answer is in m and must not be changed.
+// among returns the chunks of each view that are in within, pass a filter and are not deleted; nil
+// is every chunk. Without a filter it changes within. The result is in m and must not be changed.
 func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryMemory) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
@@ -55,8 +54,7 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryM
 	return allowed, nil
 }
 
-// locate gives found every place of an identifier: where it stands, and where it
-// stood when segments still have what was deleted.
+// locate calls found with every place of an identifier, places of deleted chunks included.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
 	if p := s.places.of(id); p != nil {
 		found(int(p.view), p.ordinal)
@@ -71,19 +69,19 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 			continue
 		}
 		found(i, ordinal)
-		if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
+		if v.deleted == nil || !v.deleted.Has(ordinal) { // the next word of the query needs it again
 			s.places.found(id, i, ordinal)
 		}
 	}
 	return nil
 }
 
-// withinSets are the chunks that a request is bounded to, for each view. Others may take chunks
-// out of the sets, and add none.
+// withinSets holds the chunks of each view that a request is bounded to. Users of the sets may
+// remove chunks from them; only set adds chunks.
 type withinSets struct {
 	sets []segment.Bitset
-	room []segment.Bitset // as many bits as there are, all of them 0 but those of added
-	// added are the words of sets in which a bit was set.
+	room []segment.Bitset // the memory of sets; all bits are 0 but those in added
+	// added lists the words of sets in which a bit was set.
 	added []setWord
 	// allowed are the sets of a request.
 	allowed []segment.Bitset
@@ -95,7 +93,7 @@ type setWord struct {
 	at   uint32
 }
 
-// mostSetWords is how much is remembered of what to clear; for more all is cleared.
+// mostSetWords bounds added; with more words, reset clears the whole sets.
 const mostSetWords = 1 << 14
 
 // reset empties the sets.
@@ -109,7 +107,7 @@ func (w *withinSets) reset() {
 	for _, word := range w.added {
 		w.room[word.view][:cap(w.room[word.view])][word.at] = 0
 	}
-	clear(w.allowed) // sets that others have too
+	clear(w.allowed) // drop sets that the filters own
 	w.sets, w.added, w.allowed = w.sets[:0], w.added[:0], w.allowed[:0]
 }
 
@@ -135,7 +133,7 @@ func (w *withinSets) set(view int, ordinal uint32) {
 	}
 }
 
-// add begins with the chunks that a request is bounded to.
+// add adds the chunks that a request is bounded to.
 func (w *withinSets) add(s *Snapshot, req *Request) error {
 	w.begin(s)
 	w.added = slices.Grow(w.added, min(len(req.Within), mostSetWords))
@@ -156,8 +154,8 @@ func (s *Snapshot) planOf(req *Request, m *queryMemory) (*plan, error) {
 	return newPlan(s, req, allowed, m)
 }
 
-// matching are, for each view, those of allowed that match the words of a request by
-// vector, all of them where it has no words.
+// matching returns those of allowed that match the words of a request by vector; all of them when
+// it has no words.
 func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset, m *queryMemory) (
 	[]segment.Bitset, error,
 ) {
@@ -171,8 +169,7 @@ func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment
 	return p.matched(ctx)
 }
 
-// matched finds, for each view, every chunk that the plan's request matches,
-// without scoring any.
+// matched returns every chunk of each view that the plan's request matches. It computes no scores.
 func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
 	views := p.snapshot.views
 	sets := make([]segment.Bitset, len(views))
@@ -194,7 +191,7 @@ func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
 	return sets, nil
 }
 
-// matchFlat adds the chunks that hold one of the terms, list after list.
+// matchFlat adds the chunks that have one of the terms.
 func (p *plan) matchFlat(set segment.Bitset, terms []*planTerm, view int) error {
 	clauses, err := p.clauses(terms, view, false)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // scores by identifier. It is a heap with the worst hit on top.
 type collector struct {
 	views []*view
-	// places, when there are some, know identifiers, and learn those of hits.
+	// places caches identifiers of hits; nil caches none.
 	places *places
 	limit  int
 	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
@@ -32,7 +32,7 @@ type collected struct {
 	a, b      []byte
 }
 
-// mostCollected is how many hits there is room for in what is kept for another search.
+// mostCollected bounds the memory that is kept, in hits.
 const mostCollected = 1 << 12
 
 // start returns an empty collector.
@@ -104,8 +104,8 @@ func (c *collector) offer(f found) {
 	}
 }
 
-// promise says that different chunks, none of them promised before, will be offered with
-// about these scores.
+// promise announces different chunks that offer will get with about these scores. No chunk is
+// announced twice.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return
@@ -184,7 +184,7 @@ func (c *collector) add(f found) {
 	}
 }
 
-// hits is what was kept, best first.
+// hits returns the hits, best first.
 func (c *collector) hits() (sheaf.Ranking, error) {
 	slices.SortFunc(c.heap, func(x, y found) int {
 		switch {
@@ -202,7 +202,7 @@ func (c *collector) hits() (sheaf.Ranking, error) {
 	return out, c.fault
 }
 
-// id is the identifier of a chunk.
+// id returns the identifier of a chunk.
 func (c *collector) id(view int, ordinal uint32) string {
 	if c.places != nil {
 		if id, ok := c.places.at(view, ordinal); ok {

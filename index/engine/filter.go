@@ -10,15 +10,15 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// filtered is what a filter lets through, and the statistics of fields over that.
+// filtered is the chunks that pass a filter, and the statistics of fields over these chunks.
 type filtered struct {
-	sets []segment.Bitset // by view, without what is deleted; not to be changed
+	sets []segment.Bitset // by view, without deleted chunks; must not be changed
 
 	mu    sync.Mutex
 	stats map[fieldOf]bm25.Field
 }
 
-// fieldOf is a field of a view, with lengths that count so.
+// fieldOf names the statistics of a field of a view.
 type fieldOf struct {
 	view, field int
 	lengths     bm25.Lengths
@@ -37,20 +37,19 @@ func (f *filtered) put(of fieldOf, stats bm25.Field) {
 	f.stats[of] = stats
 }
 
-// filters remembers what filters let through: of a caller who sees a part of the index
-// every request has the same, and a search makes ten and more.
+// filters remembers which chunks pass a filter. A search sends ten and more requests, and all
+// requests of a caller who sees a part of the index have the same filter.
 type filters struct {
 	mu sync.Mutex
-	// now are those that were used lately, before those that were used before them, which
-	// go when there are mostFilters of the former.
+	// now holds the filters that were used last. When it has mostFilters, it becomes before, and
+	// the old before is dropped.
 	now, before map[string]*filtered
 }
 
-// mostFilters is how many filters a snapshot remembers, and as many before. Each takes a bit
-// a chunk.
+// mostFilters bounds the filters in now and in before. Each takes one bit for each chunk.
 const mostFilters = 16
 
-// get is what is remembered of a filter, nil for nothing.
+// get returns the filter with this key; nil when it is not remembered.
 func (f *filters) get(key []byte) *filtered {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,7 +69,7 @@ func (f *filters) put(key []byte, of *filtered) {
 	f.keep(string(key), of)
 }
 
-// keep remembers it among those that were used lately. The caller holds mu.
+// keep adds a filter to now. The caller holds mu.
 func (f *filters) keep(key string, of *filtered) {
 	if f.now == nil || len(f.now) >= mostFilters {
 		f.now, f.before = map[string]*filtered{}, f.now
@@ -78,7 +77,7 @@ func (f *filters) keep(key string, of *filtered) {
 	f.now[key] = of
 }
 
-// filtered returns what a filter, which is not nil, lets through.
+// filtered returns the chunks that pass a filter, which is not nil.
 func (s *Snapshot) filtered(filter sheaf.Filter) (*filtered, error) {
 	key := appendKey(make([]byte, 0, 256), filter)
 	if known := s.filters.get(key); known != nil {

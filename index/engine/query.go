@@ -36,8 +36,8 @@ type Words struct {
 	// Candidates counts idf and average lengths over the chunks that the
 	// request's filter and bound let through, not over all chunks.
 	Candidates bool
-	// Among, unless it is nil, lets the chunks through over which they are counted else;
-	// all that the request's filter lets through are among them.
+	// Among, unless nil, bounds the chunks over which idf and average lengths are counted without
+	// Candidates. Every chunk that passes the request's filter passes Among.
 	Among sheaf.Filter
 }
 
@@ -45,34 +45,29 @@ type Words struct {
 type Vector struct {
 	Field  string
 	Vector []float32
-	// Exact compares every vector, where large segments otherwise look at codes
-	// first.
+	// Exact compares every vector; without it large segments compare codes first.
 	Exact bool
-	// Candidates is how many passages of a large segment are compared closely,
-	// at least: as many as the segment measured when it was written are in any
-	// case.
+	// Candidates is the least number of passages of a large segment that are compared exactly. The
+	// segment has a minimum of its own, measured when it was written.
 	Candidates int
 }
 
-// Request asks for chunks: by Words, or by Vector, and then Words say what must match as
-// well. Filter and Within bound what can be found; nil is no bound, an empty Within finds nothing.
+// Request asks for chunks by Words, or by Vector; with both, chunks must match Words. Filter and
+// Within bound the chunks; nil is no bound, an empty Within finds nothing.
 type Request struct {
 	Words  *Words
 	Vector *Vector
 	Filter sheaf.Filter
 	Within []sheaf.ID
 	Limit  int
-	// Work, when not nil, is added to: how much the request took. Only
-	// requests that bounds can prune count.
+	// Work, when not nil, counts the work of requests that bounds can prune.
 	Work *Work
 }
 
-// Work is what a request took.
+// Work counts postings.
 type Work struct {
-	// Postings is the length of the posting lists of the query's terms: what scoring
-	// every match would score.
+	// Postings counts those of the query's terms: the work of scoring every match.
 	Postings int64
-	// Scored counts the postings whose score was computed, those of the
-	// chunks that were scored a second time twice.
+	// Scored counts computed scores of postings; a chunk that is scored twice counts twice.
 	Scored int64
 }

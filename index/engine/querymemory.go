@@ -34,7 +34,7 @@ type queryMemory struct {
 	phrases pieces[planPhrase]
 	slots   pieces[slot]
 
-	// The evaluations of segments, and who evaluates which parts of them.
+	// Evaluations of segments, parts of them, and the goroutines that evaluate these parts.
 	pruned    []*maxScore
 	stretches []stretch
 	hands     [maxHelpers + 1]hand
@@ -44,7 +44,7 @@ var queryMemories = sync.Pool{New: func() any { return new(queryMemory) }}
 
 func takeMemory() *queryMemory { return queryMemories.Get().(*queryMemory) }
 
-// mostTokens is for how many tokens of a query memory is kept.
+// mostTokens bounds the memory that is kept, in tokens of a query.
 const mostTokens = 1 << 10
 
 // release gives the memory to the next search.
@@ -74,7 +74,7 @@ func (m *queryMemory) release() {
 	queryMemories.Put(m)
 }
 
-// closePruned gives the memory of the evaluations of segments back.
+// closePruned closes the evaluations of segments.
 func (m *queryMemory) closePruned() {
 	for _, of := range m.pruned {
 		of.close()
@@ -83,7 +83,7 @@ func (m *queryMemory) closePruned() {
 	m.pruned = m.pruned[:0]
 }
 
-// tokens are those of a text of the query, or those of a phrase, until it is called again.
+// tokens returns the tokens of a text of the query, or of a phrase. The next call overwrites them.
 func (p *plan) tokens(text string, phrase bool) []analysis.Token {
 	m := p.memory
 	tokens := m.tokens[:0]
@@ -98,19 +98,19 @@ func (p *plan) tokens(text string, phrase bool) []analysis.Token {
 	return tokens
 }
 
-// pieces gives pieces of memory that end all together. The zero value is ready.
+// pieces hands out pieces of memory; reset ends all of them. The zero value is ready.
 type pieces[T any] struct{ room []T }
 
 const (
-	// fewPieces and mostPieces are the least room that is made, and the most that is kept.
+	// fewPieces is the least memory that take allocates, mostPieces the most that reset keeps.
 	fewPieces  = 16
 	mostPieces = 1 << 12
 )
 
-// take is a piece of n zeros.
+// take returns a piece of n zeros.
 func (r *pieces[T]) take(n int) []T {
 	from := len(r.room)
-	if cap(r.room)-from < n { // what was taken before stays where it is
+	if cap(r.room)-from < n { // earlier pieces stay where they are
 		r.room, from = make([]T, 0, max(fewPieces, 2*cap(r.room), n)), 0
 	}
 	r.room = r.room[:from+n]

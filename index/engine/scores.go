@@ -8,11 +8,9 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// Scores tells how strongly each of some chunks matches each of some requests about
-// words: out[i][k] is the score that ids[k] has in an answer to reqs[i], and 0 when it
-// is in none. A request's own bounds and limit mean nothing here. Identifiers are
-// looked up once for all requests, and hits, which would be as many as the chunks,
-// are neither made nor put in order. So many goroutines help, at most. out is zeros as it comes.
+// Scores sets out[i][k] to the score of chunk ids[k] for request reqs[i], which is by words. It
+// leaves 0, which the caller wrote, when the request does not match the chunk. It ignores Within
+// and Limit of requests. helpers is the most goroutines beside the caller's.
 func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
 	m := takeMemory()
 	defer m.release()
@@ -41,19 +39,19 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 	})
 }
 
-// askedChunk is a chunk of a view, and where its identifier stands in a question.
+// askedChunk is a chunk of a view, and the place of its identifier in ids.
 type askedChunk struct {
 	ordinal uint32
 	at      int32
 }
 
-// askedChunks are the chunks of each view that are asked for.
+// askedChunks are the chunks of each view that Scores looks up.
 type askedChunks struct{ lists [][]askedChunk }
 
-// mostAsked is for how many chunks of a view memory is kept.
+// mostAsked bounds the memory that is kept, in chunks of a view.
 const mostAsked = 1 << 12
 
-// views are empty lists for so many views.
+// views returns n empty lists.
 func (r *askedChunks) views(n int) [][]askedChunk {
 	for len(r.lists) < n {
 		r.lists = append(r.lists, nil)
@@ -73,8 +71,8 @@ func (r *askedChunks) reset() {
 	}
 }
 
-// scoreAmong scores the chunks of each view that requests name. within are their sets without
-// deleted chunks; requests share them.
+// scoreAmong scores asked for one request. within holds the same chunks without deleted ones;
+// requests share it.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {
 	m, allowed := takeMemory(), within

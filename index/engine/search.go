@@ -73,8 +73,8 @@ func (s *Snapshot) best(
 	return p.prune(ctx, terms, p.memory.pruned, req.Work)
 }
 
-// few reports whether so few chunks are allowed that visiting each is cheapest: all
-// the more where all of them are wanted, so that none can be passed over.
+// few reports whether visiting each allowed chunk is cheapest. When the request wants all allowed
+// chunks, pruning can skip none.
 func few(allowed segment.Bitset, v *view, limit int) bool {
 	if allowed == nil {
 		return false
@@ -83,8 +83,7 @@ func few(allowed segment.Bitset, v *view, limit int) bool {
 	return n < v.live/256 || n <= limit && n < v.live/24
 }
 
-// exhaust scores every match that is allowed, in the order of ordinals. It is called for one
-// view after another.
+// exhaust scores every allowed match of a view in the order of ordinals. Calls do not overlap.
 func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
 	s := &p.memory.scores
 	s.byField = p.memory.weights.take(len(p.fields))
@@ -133,7 +132,7 @@ func (s *Snapshot) nearest(
 		if m.near, err = index.Search(ctx, m.near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
 			return err
 		}
-		for _, n := range slices.Backward(m.near) { // each better than those before: the heap is in order
+		for _, n := range slices.Backward(m.near) { // rising scores keep the heap in order
 			if n.Score >= top.threshold() {
 				top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 			}
@@ -142,8 +141,8 @@ func (s *Snapshot) nearest(
 	return nil
 }
 
-// counted is the number of chunks that match a request for one term, which its
-// statistics know already.
+// counted returns the number of chunks that match a request for one term, from its statistics;
+// false for other requests.
 func (p *plan) counted() (int, bool) {
 	terms, flat := p.root.flat()
 	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil ||
@@ -153,8 +152,8 @@ func (p *plan) counted() (int, bool) {
 	return terms[0].df[0], true
 }
 
-// Count is the number of chunks that a request matches, whatever its limit: for a
-// vector, those that are allowed and have one.
+// Count returns the number of chunks that a request matches; it ignores Limit. A request by vector
+// matches the allowed chunks that have a vector.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	count, m := 0, takeMemory()
 	defer m.release()

@@ -114,23 +114,32 @@ type Collection struct {
 	answers  *answers
 	counts   counts
 	profiles profileCache
-	watching atomic.Pointer[watchState]
-	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
 	closed   atomic.Bool
 	reading  sync.RWMutex // held to read by every Reader
 	given    given
 	recall   recallMeter
+	health
+	watch
+	opened *openedStores // nil: the stores belong to the caller of New
+}
+
+// health is what was seen of the index since it was opened.
+type health struct {
 	agreed   atomic.Uint64 // generation that was made as Options says
 	anew     chan struct{} // closed when another process made the index anew otherwise
 	tellAnew sync.Once
 	damaged  chan struct{} // closed when damage is met
 	damage   error         // and which; not to be read before
 	tellHarm sync.Once
-	// fresh says that nothing was indexed when it was opened, and willWatch that somebody
-	// will.
+}
+
+// watch is how the collection follows its folders.
+type watch struct {
+	watching atomic.Pointer[watchState]
+	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
+	// fresh says that nothing was indexed when the collection was opened, willWatch that Watch is or will be called.
 	fresh     bool
 	willWatch atomic.Bool
-	opened    *openedStores // nil: the stores belong to the caller of New
 }
 
 // New opens a collection of what o names.
@@ -155,8 +164,8 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), anew: make(chan struct{}),
-		damaged: make(chan struct{}), fresh: view.Docs() == 0}
+	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), watch: watch{fresh: view.Docs() == 0},
+		health: health{anew: make(chan struct{}), damaged: make(chan struct{})}}
 	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
 		return nil, fmt.Errorf("open collection %q: %w", o.Name, err)
 	}

@@ -66,8 +66,8 @@ func TestLifeWaitsForOthersWork(t *testing.T) {
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
-	c, other := &Collection{o: Options{Catalog: known(dir)}}, known(dir)
-	life := Life{Moved: c.moved}
+	mine, other := known(dir), known(dir)
+	life := Life{Moved: func() bool { return moved(mine) }}
 	name := filepath.Join(dir, "held")
 	held, err := vfs.Disk{}.Lock(name)
 	if err != nil {

@@ -208,7 +208,7 @@ func (c *Collection) update(ctx context.Context) error {
 	if empty {
 		need = NeedFresh
 	}
-	life := Life{Moved: c.moved}
+	life := Life{Moved: func() bool { return moved(c.o.Catalog) }}
 	err := life.Do(ctx, need, func() error {
 		_, err := c.Refresh(ctx)
 		return err
@@ -220,15 +220,4 @@ func (c *Collection) update(ctx context.Context) error {
 		return err
 	}
 	return nil // Refresh noted it, and the answer has a warning
-}
-
-// moved reports whether another process changed the catalog since it was read.
-func (c *Collection) moved() bool {
-	generation := func() uint64 {
-		view := c.o.Catalog.View()
-		defer view.Close()
-		return view.Generation()
-	}
-	before := generation()
-	return c.o.Catalog.Reload() != nil || generation() != before
 }

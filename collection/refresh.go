@@ -28,30 +28,29 @@ func (x *Index) whenFree(ctx context.Context, try func() error) error {
 
 // retried tries until no other process writes to the index, as long as need says.
 func (x *Index) retried(ctx context.Context, need Need, try func() error) error {
-	life := Life{Moved: x.moved, Notice: x.Notice}
+	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
 }
 
-// moved reports whether another process has changed what is known of the documents since it
-// was read.
-func (x *Index) moved() bool {
-	if x.Catalog == nil {
+// moved reports whether another process changed the catalog since it was read; nil is never changed.
+func moved(c *catalog.Catalog) bool {
+	if c == nil {
 		return false
 	}
 	generation := func() uint64 {
-		view := x.Catalog.View()
+		view := c.View()
 		defer view.Close()
 		return view.Generation()
 	}
 	before := generation()
-	return x.Catalog.Reload() != nil || generation() != before // what was tried tells
+	return c.Reload() != nil || generation() != before // the work that is tried again reports the error
 }
 
 // RemadeBeside reports whether another process makes the index anew, and began after it was
 // brought up to date here: then the engine may have been empty already. Where nothing was found
 // it may be over by now, too.
 func (x *Index) RemadeBeside(nothing bool) bool {
-	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() || !x.moved() {
+	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() || !moved(x.Catalog) {
 		return false
 	}
 	now := x.Catalog.View()

@@ -12,7 +12,7 @@ import (
 // TestSeen: who has an index open that is damaged is told, too, when another process makes it
 // anew after that.
 func TestSeen(t *testing.T) {
-	c := &Collection{anew: make(chan struct{}), damaged: make(chan struct{})}
+	c := &Collection{health: health{anew: make(chan struct{}), damaged: make(chan struct{})}}
 	c.seen(errors.New("another fault"))
 	if isClosed(c.Damaged()) || isClosed(c.MadeAnew()) {
 		t.Error("told of any fault")

@@ -26,22 +26,8 @@ import (
 // app is one run: its streams, the flags that every command has, and, once a
 // command asks for them, its settings.
 type app struct {
-	stdin  io.Reader
-	stdout *bufio.Writer
-	stderr io.Writer
-	// out and err describe the streams; they exist from the first call of
-	// settings on, with the default colors before it.
-	outFile, errFile *os.File
-	out, err         *terminal.Output
-
-	in    string // --in
-	index string // --index
-	json  bool
-	jsonl bool
-	yes   bool // --yes
-
-	// args are those of the command line, without the program's name.
-	args []string
+	streams
+	flags
 
 	config *config.Config
 	// elsewhere is the flag that named the store of config, "" when the settings did.
@@ -53,8 +39,29 @@ type app struct {
 	mended time.Time
 }
 
+// streams are those of the process. out and err describe them: with the default colors before the first call of
+// settings.
+type streams struct {
+	stdin            io.Reader
+	stdout           *bufio.Writer
+	stderr           io.Writer
+	outFile, errFile *os.File
+	out, err         *terminal.Output
+}
+
+// flags are those of many commands, and all arguments without the name of the program.
+type flags struct {
+	in    string // --in
+	index string // --index
+	json  bool
+	jsonl bool
+	yes   bool // --yes
+	args  []string
+}
+
 func newApp(stdin, stdout, stderr *os.File) *app {
-	a := &app{stdin: stdin, stdout: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr, outFile: stdout, errFile: stderr}
+	a := &app{streams: streams{stdin: stdin, stdout: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
+		outFile: stdout, errFile: stderr}}
 	a.describeStreams("auto")
 	return a
 }

@@ -104,15 +104,9 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	if !slices.Contains(kinds, target.Kind) {
 		return sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
 	}
-	var fields []store.VectorField
 	e, err := newEmbedder(cmd.Context(), c, 0, collection.Hasty)
 	if err != nil {
 		return err
 	}
-	if e != nil {
-		for _, name := range []string{store.VectorBody, store.VectorTitle} {
-			fields = append(fields, store.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
-		}
-	}
-	return write(target, s.Analyzer, fields)
+	return write(target, s.Analyzer, collection.VectorFields(e))
 }

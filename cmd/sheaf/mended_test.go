@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
@@ -36,7 +34,7 @@ func TestServeMends(t *testing.T) {
 // it could be; where it is met again at once that is an error.
 func TestReopeningMends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
+		a := &app{streams: quiet()}
 		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
 		for i, steps := range [][]struct {
 			after   time.Duration // that it works

@@ -31,7 +31,7 @@ func TestParityCells(t *testing.T) {
 		t.Errorf("exact: %s, want %s", got, want)
 	}
 	var out strings.Builder
-	a := &app{stdout: bufio.NewWriter(&out)}
+	a := &app{streams: streams{stdout: bufio.NewWriter(&out)}}
 	a.printParity(&parityJSON{Stores: []*parityStoreJSON{compared}})
 	a.stdout.Flush()
 	for line := range strings.Lines(out.String()) {

@@ -123,9 +123,12 @@ func TestDropWaits(t *testing.T) {
 	}
 }
 
+// quiet are streams that show nothing.
+func quiet() streams { return streams{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}} }
+
 // quietSession is a session of an index that is not open.
 func quietSession(where location.Location) *session {
-	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
+	a := &app{streams: quiet(), config: &config.Config{}}
 	return a.newSession(where.Root, where)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,7 +16,6 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
@@ -168,7 +166,7 @@ func TestServeWhileMadeAnew(t *testing.T) {
 // index for longer than a command waits; at first that is an error.
 func TestReopeningWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
+		a := &app{streams: quiet()}
 		if err := a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err,
 			vfs.ErrLocked) {
 			t.Errorf("at first: %v", err)
@@ -191,7 +189,7 @@ func TestReopeningWaits(t *testing.T) {
 // TestReopeningEnds: a command that works until it is told to end ends well when it is told
 // so while it opens its index, and only then.
 func TestReopeningEnds(t *testing.T) {
-	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
+	a := &app{streams: quiet()}
 	ctx, stop := context.WithCancel(t.Context())
 	opening := func(openOptions, bool) error { return fmt.Errorf("open the index: %w", context.Canceled) }
 	if err := a.reopening(ctx, opening); !errors.Is(err, context.Canceled) {

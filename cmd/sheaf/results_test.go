@@ -65,7 +65,7 @@ func render(t *testing.T, out terminal.Output, set func(*app)) []byte {
 		t.Fatal(err)
 	}
 	var buffer bytes.Buffer
-	a := &app{stdout: bufio.NewWriter(&buffer), out: &out, config: c}
+	a := &app{streams: streams{stdout: bufio.NewWriter(&buffer), out: &out}, config: c}
 	if set != nil {
 		set(a)
 	}

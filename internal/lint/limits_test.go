@@ -20,7 +20,7 @@ var limits = map[string]int{
 	"lines of tests in Go":                                           82430,
 	"lines over 120 columns":                                         162,
 	"lines of tests over 120 columns":                                149,
-	"structs with more than 12 fields (not JSON, Options or engine)": 25,
+	"structs with more than 12 fields (not JSON, Options or engine)": 22,
 	"fields of the largest of these structs":                         25,
 	"sync.Pool outside index/engine and text/analysis":               8,
 	"context.WithValue":                                              8,

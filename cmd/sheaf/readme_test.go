@@ -11,53 +11,64 @@ import (
 	"testing"
 )
 
-var updateReadme = flag.Bool("update-readme", false, "write the output of this program into README.md")
+var updateReadme = flag.Bool("update-readme", false, "write the output of this program into README.md and doc")
 
-// shownOutput finds a block of README.md that shows a command on examples/notes and its output.
+// shownOutput finds a block of a page that shows a command on examples/notes and its output.
 var shownOutput = regexp.MustCompile("(?s)```console\n\\$ (sheaf [^\n]+ --in examples/notes[^\n]*)\n(.*?)```\n")
 
-// shownLines is how many lines of a long output README.md shows.
+// shownLines is how many lines of a long output a page shows.
 const shownLines = 11
 
-// TestReadmeOutput runs the commands that README.md shows with their output, and compares. A line
-// "..." stands for lines that are left out.
+// TestReadmeOutput runs the commands that README.md and the pages of doc show with their output, and
+// compares. A line "..." stands for lines that are left out.
 func TestReadmeOutput(t *testing.T) {
 	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
 		t.Setenv(name, t.TempDir())
 	}
 	t.Setenv("COLUMNS", "100")
 	t.Chdir(filepath.Join("..", ".."))
-	readme, err := os.ReadFile("README.md")
+	pages, err := filepath.Glob("doc/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := shownOutput.FindAllSubmatch(readme, -1)
-	if len(blocks) == 0 {
+	for _, page := range append(pages, "README.md") {
+		checkShownOutput(t, page)
+	}
+}
+
+// checkShownOutput compares, or with -update-readme writes, the output that one page shows.
+func checkShownOutput(t *testing.T, page string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := shownOutput.FindAllSubmatch(text, -1)
+	if len(blocks) == 0 && page == "README.md" {
 		t.Fatal("README.md shows no command on examples/notes")
 	}
 	for _, block := range blocks {
 		out, err := exec.Command("sheaf", shellWords(string(block[1]))[1:]...).Output()
 		if err != nil {
-			t.Errorf("%s: %v", block[1], err)
+			t.Errorf("%s: %s: %v", page, block[1], err)
 			continue
 		}
 		got := trimmedLines(string(out))
 		shown := string(block[2])
 		head, cut := strings.CutSuffix(shown, "...\n")
 		if *updateReadme {
-			if cut {
-				lines := strings.SplitAfter(got, "\n")
-				got = strings.Join(lines[:min(len(lines), shownLines)], "") + "...\n"
+			if lines := strings.SplitAfter(got, "\n"); cut && len(lines) > shownLines {
+				got = strings.Join(lines[:shownLines], "") + "...\n"
 			}
-			readme = bytes.Replace(readme, block[2], []byte(got), 1)
+			text = bytes.Replace(text, block[0], bytes.Replace(block[0], block[2], []byte(got), 1), 1)
 			continue
 		}
 		if got != shown && !(cut && strings.HasPrefix(got, head)) {
-			t.Errorf("%s prints\n%s\nREADME.md shows\n%s\nsh scripts/readme.sh writes it again", block[1], got, shown)
+			t.Errorf("%s prints\n%s\n%s shows\n%s\nsh scripts/readme.sh writes it again", block[1], got, page, shown)
 		}
 	}
-	if *updateReadme {
-		if err := os.WriteFile("README.md", readme, 0o644); err != nil {
+	if *updateReadme && len(blocks) > 0 {
+		if err := os.WriteFile(page, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

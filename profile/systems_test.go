@@ -8,12 +8,16 @@ import (
 	"testing"
 )
 
-// Every test, script and case that doc/systems.md names exists, and every row names one,
+// Every test, script and case that doc/systems.md and doc/behavior.md name exists, and every row names one,
 // which needs no server unless the row says why.
 func TestSystemsNamesRealTests(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "doc", "systems.md"))
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, page := range []string{"systems.md", "behavior.md"} {
+		of, err := os.ReadFile(filepath.Join("..", "doc", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, of...)
 	}
 	sources := map[string]string{}
 	named := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Benchmark|Example|Fuzz)\\w+)`").FindAllStringSubmatch(string(text),

@@ -180,7 +180,7 @@ func (x *Index) StoreName() string {
 	return x.Target.String()
 }
 
-// OpenEmpty opens the store of a session of which nothing is known yet.
+// OpenEmpty opens the store of an index whose catalog is not open.
 func (x *Index) OpenEmpty(ctx context.Context) (store.Backend, error) {
 	if x.Target == nil {
 		return x.openEngine(0, true)

@@ -24,10 +24,9 @@ func RecordGuess(settings *catalog.Settings, sample int) {
 	}
 }
 
-// languageOutgrown is why the index must be made again when the language that was
-// detected from little text is another one now; else nil. Only what lies in folders
-// can be indexed again. A server takes no other language before it is emptied, and
-// others may search there: there only a person is told.
+// languageOutgrown returns why the index must be made again: its language was guessed from little text and is another
+// one now. Only files can be indexed again. A server takes no other language before it is emptied, and others may
+// search there, so a person gets a notice instead.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil
@@ -60,8 +59,8 @@ func (x *Index) languageGuessed(view *catalog.View) bool {
 	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.placed(settings.Trees)) == nil
 }
 
-// LanguageGrows looks after a run of a program that watches whether the language is another
-// now that there is more text: then the index is to be opened again, which makes it anew.
+// LanguageGrows reports, after a run of a program that watches, whether the language is another one now that there is
+// more text: then the index must be opened again, which makes it again.
 func (x *Index) LanguageGrows(ctx context.Context) bool {
 	view := x.Catalog.View()
 	defer view.Close()

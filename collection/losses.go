@@ -107,7 +107,7 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		there := map[string]bool{} // whether a document is a file here
 		missing, first := 0, ""
 		for _, h := range found {
-			path, is := FileOf(roots[h.ID.Tree()], h.ID.Path())
+			path, is := fileOf(roots[h.ID.Tree()], h.ID.Path())
 			doc := h.ID.Tree() + ":" + path
 			if _, seen := there[doc]; seen {
 				continue
@@ -132,10 +132,10 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 	return x.strangers(fmt.Sprintf("another folder, %s among them, and words would be counted in both", found[0].ID))
 }
 
-// FileOf is the file in root that a chunk of path, with a slug behind it or not, can be of;
+// fileOf is the file in root that a chunk of path, with a slug behind it or not, can be of;
 // false, and the path up to the first #, when there is none. Texts that came without a file,
 // whose root is "", are left alone.
-func FileOf(root, path string) (string, bool) {
+func fileOf(root, path string) (string, bool) {
 	if root == "" {
 		return path, true
 	}
@@ -353,7 +353,7 @@ func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalo
 }
 
 func isFile(root, path string) bool {
-	_, is := FileOf(root, path)
+	_, is := fileOf(root, path)
 	return is
 }
 

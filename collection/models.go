@@ -75,12 +75,10 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	return nil
 }
 
-// OpenEmbedder opens the model. It refuses to mix vectors of two models: an
-// index without vectors, or with those of another version of the built-in
-// model, is to be made again, which costs seconds; one that an endpoint made
-// is left to the person, because that may cost hours, and one in a store that others
-// may search, because nobody else knows what it was made with. A server that does not
-// answer when its first index is made leaves that index without vectors.
+// OpenEmbedder opens the model. It never mixes vectors of two models. An index without vectors, or with those of
+// another version of the built-in model, is made again, which costs seconds. A person decides about an index that a
+// server's model made, because that may cost hours, and about one in a store that others may search. A server that
+// does not answer when its first index is made leaves that index without vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -88,7 +86,7 @@ func (x *Index) OpenEmbedder(ctx context.Context) error {
 	empty := x.View.Docs() == 0 || made == "" && x.remaking()
 	if made == "" && !empty && x.Remote != "" {
 		x.Warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", x.Remote)
-		return nil // and nobody is asked for more
+		return nil
 	}
 	e, err := x.openModel(ctx, settings.Dims, x.Waits)
 	if err == nil && empty && x.Waits == Hasty && x.Remote != "" {

@@ -46,9 +46,8 @@ func moved(c *catalog.Catalog) bool {
 	return c.Reload() != nil || generation() != before // the work that is tried again reports the error
 }
 
-// RemadeBeside reports whether another process makes the index anew, and began after it was
-// brought up to date here: then the engine may have been empty already. Where nothing was found
-// it may be over by now, too.
+// RemadeBeside reports whether another process makes the index again and began after this one updated it: then the
+// engine may have been empty during the search. With nothing found that process may already be done.
 func (x *Index) RemadeBeside(nothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() || !moved(x.Catalog) {
 		return false
@@ -124,7 +123,7 @@ func (x *Index) Trees() []catalog.Tree {
 	return []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 }
 
-// placed are recorded trees, the first of which, that the index is of, may have been moved.
+// placed returns recorded trees. The folder of the first one, which the index is of, may have been moved.
 func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
 	trees := slices.Clone(recorded)
 	if len(trees) > 0 {
@@ -213,9 +212,8 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	return report, err
 }
 
-// ingestWhenFree is ingest that waits for another process that indexes, and then
-// does what that one left. When one began to make the index anew meanwhile, which may be
-// empty by now, the error is ingest.ErrMadeAnew.
+// ingestWhenFree waits for another process that indexes, and then does what is left. The error is ingest.ErrMadeAnew
+// when a process began to make the index again meanwhile, which may be empty by now.
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need Need, o ingest.Options,
 ) (report *ingest.Report, err error) {
@@ -291,8 +289,7 @@ func (x *Index) noteGone(report *ingest.Report) {
 	x.said.gone = report.Gone
 }
 
-// noteUnread tells of folders of which nothing was looked at: what was indexed of them is old, and
-// where that is nothing there seem to be no documents.
+// noteUnread warns of folders that could not be read: what is indexed of them is old.
 func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	for _, k := range report.Unread() {
 		x.Warn("cannot read folder %s (%s); keeping its indexed documents",

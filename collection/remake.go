@@ -19,13 +19,14 @@ import (
 	"sheaf/internal/wording"
 )
 
-// An index is made again in three steps, each of which may be the last before
-// the power fails. First the catalog is replaced, at once, by one that holds
-// only the texts that are nowhere else, and a mark that says so. Then the engine
-// is emptied, and the mark changed; before, nobody writes to it. Then the files are indexed as though they
-// were new, the texts are indexed again, and the mark is taken away. Any command
-// that finds a mark goes on from there. A server is emptied only when a person asked for
-// it, because others may search there: else its documents are written in place.
+// An index is made again in three steps. The power may fail after each.
+//
+//  1. One write replaces the catalog by one with the texts that exist nowhere else, and a mark.
+//  2. The engine is emptied and the mark changed. Before, no process writes to the engine.
+//  3. The files and those texts are indexed, and the mark is removed.
+//
+// Any command that finds a mark goes on from there. A server is emptied only when a person asked for it, because
+// others may search there; else its documents are replaced in place.
 
 // remakingKey is where the settings keep the mark.
 const (
@@ -129,10 +130,9 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return x.Refresh(ctx)
 }
 
-// Drop empties the index, under its lock and when nobody writes to it, but for the texts that have no source
-// file. With keep the settings stay as they are, without it only the folders do.
-// Nothing is changed when a folder is gone that the files would have to come
-// from again; without keep that is so only when all are.
+// Drop empties the index, under its lock and while no process writes to it. It keeps texts without a source file, and
+// with keep also the settings; without keep only the folders stay. Drop changes nothing when a folder is missing whose
+// files are needed; without keep that is so when all folders are missing.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {
@@ -226,8 +226,8 @@ func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
 	return known && settings.Root(doc.Tree()) == ""
 }
 
-// keepCopy keeps the files of a catalog of which documents are lost for good, or
-// may be: what came over HTTP is kept as it was given, and indexed again from there.
+// keepCopy keeps a copy of a catalog that lost documents for good, or may have. What came over HTTP is also kept as it
+// was given, and indexed again from there.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
 	documents := filepath.Join(x.Where.Dir, location.DocumentsName)
 	kept, err := KeptIn(documents)
@@ -266,8 +266,8 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty is the second step of making an index again, unless another process was first:
-// remove empties what the mark says. Nobody writes there who does not hold the catalog.
+// empty is the second step of making an index again, unless another process did it: remove empties what the mark
+// names. Only the process that holds the catalog writes there.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	if err := x.reload(); err != nil || x.View.Settings().Extra[remakingKey] != mark {
 		return err

@@ -1,14 +1,12 @@
-package main
+package collection
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"sheaf/collection"
 )
 
-// TestFileOf: a name may have a # of its own, and is not another file's for that.
+// TestFileOf: the name of a file may have a #.
 func TestFileOf(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a.md", "C# course/b.md"} {
@@ -29,11 +27,11 @@ func TestFileOf(t *testing.T) {
 		{"C# course/gone.md#x", "C", false},
 		{"gone.md#x", "gone.md", false},
 	} {
-		if file, is := collection.FileOf(root, c.path); file != c.file || is != c.is {
+		if file, is := fileOf(root, c.path); file != c.file || is != c.is {
 			t.Errorf("%s is of %q, %v: want %q, %v", c.path, file, is, c.file, c.is)
 		}
 	}
-	if _, is := collection.FileOf("", "given.md"); !is {
+	if _, is := fileOf("", "given.md"); !is {
 		t.Error("a text that came without a file was missed")
 	}
 }

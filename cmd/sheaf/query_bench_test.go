@@ -73,6 +73,7 @@ func benchFolders(b *testing.B) (notes, index string) {
 // servedHandler makes the index when there is none, and returns what answers
 // for it with queries of one or two words each from the titles of its documents.
 func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
+	b.Setenv("SHEAF_CACHE_SIZE", "0") // the benchmark measures searching
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
 	cmd := a.command()
 	a.in, a.index = notes, index // which making the command sets to their defaults
@@ -91,7 +92,6 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 			queries = append(queries, words[n%len(words)]+" "+words[n/3%len(words)])
 		}
 	}
-	s.config.CacheSize = 0 // what is measured is searching
 	door, err := s.door()
 	if err != nil {
 		b.Fatal(err)

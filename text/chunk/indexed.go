@@ -185,11 +185,14 @@ func dataEnd(text string, i int, opening byte) int {
 }
 
 // closedBy is where data that begins at byte i ends: at the quotation mark or the parenthesis that
-// closes opening, the character before the address, in the same line. 0 when there is none.
+// closes opening, the character before the address, in the same line and before other data. 0 when
+// there is none.
 func closedBy(text string, i int, opening byte) int {
 	depth := 0
 	for ; i < len(text) && text[i] != '\n'; i++ {
 		switch c := text[i]; {
+		case c == ':' && strings.EqualFold(text[i-len("data"):i], "data"):
+			return 0
 		case opening == '(' && c == '(':
 			depth++
 		case opening == '(' && c == ')' && depth > 0:

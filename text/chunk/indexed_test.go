@@ -164,6 +164,8 @@ func TestDataIsReadInLinearTime(t *testing.T) {
 		"rows":      "Grey ![r](data:image/png;base64," + strings.Repeat(row[:76]+"\n", size/77) + ") end",
 		"beginning": strings.Repeat("data:a/b;base64,", size/16),
 		"no end":    strings.Repeat("data:", size/5),
+		"drawings":  strings.Repeat("(data:image/svg+xml,((( ", size/24),
+		"quotes":    strings.Repeat("\"data:image/svg+xml,' ", size/22),
 	} {
 		start := time.Now()
 		left := chunk.WithoutPayloads(text)

@@ -24,6 +24,7 @@ var licenseWords = []struct{ id, words string }{
 	{"ISC", "Permission to use, copy, modify, and"},
 	{"MIT", "Permission is hereby granted, free of charge"},
 	{"MPL-2.0", "Mozilla Public License"},
+	{"Zlib", "This software is provided 'as-is', without any express or implied"},
 }
 
 // licensesIn are the identifiers of the licenses in dir, as their files say.

@@ -99,6 +99,7 @@ func (a *app) command() *cobra.Command {
 		a.exportCommand(),
 		a.watchCommand(),
 		a.serveCommand(),
+		a.serviceCommand(),
 		a.keyCommand(),
 		a.aclCommand(),
 		a.listCommand(),

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/kardianos/service"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/internal/wording"
+)
+
+// serviceOptions are the flags that all commands of sheaf service share.
+type serviceOptions struct {
+	name   string
+	system bool
+	user   string // the service of the system runs as this user
+}
+
+func (a *app) serviceCommand() *cobra.Command {
+	var o serviceOptions
+	cmd := &cobra.Command{
+		Use:     "service",
+		GroupID: groupServe,
+		Short:   "Run sheaf serve as a service of this machine",
+		Long: `Installs sheaf serve as a service: with systemd on Linux, launchd on macOS and the
+service manager of Windows. Without --system it is a service of yours and needs no
+rights; on Windows it is always one of the system.`,
+		Example: `  sheaf service install ~/notes --addr 127.0.0.1:7333
+  sheaf service start
+  sheaf service status
+  sudo sheaf service install /srv/docs --system --user sheaf`,
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.name, "name", "sheaf", "name of the service")
+	f.BoolVar(&o.system, "system", runtime.GOOS == "windows", "a service of the system instead of yours")
+	cmd.AddCommand(a.serviceInstallCommand(&o), a.serviceUninstallCommand(&o), a.serviceStatusCommand(&o),
+		a.serviceControlCommand(&o, "start", "Start the service", service.Service.Start),
+		a.serviceControlCommand(&o, "stop", "Stop the service", service.Service.Stop),
+		a.serviceRunCommand(&o))
+	return cmd
+}
+
+func (a *app) serviceInstallCommand(o *serviceOptions) *cobra.Command {
+	serve := a.serveCommand().Flags()
+	cmd := &cobra.Command{
+		Use:   "install [FOLDER…] [flags of sheaf serve]",
+		Short: "Install the service for folders; the current one without a name",
+		Long: `Installs a service that runs sheaf serve for the first folder. Further folders are
+added to its index, as sheaf add does. The service starts with the machine, or when
+you log in; sheaf service start starts it now.`,
+		Args: arguments(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, folders []string) error { return a.installService(cmd, o, folders, serve) },
+	}
+	cmd.Flags().AddFlagSet(serve)
+	cmd.Flags().StringVar(&o.user, "user", "", "with --system: the user that the service runs as")
+	return cmd
+}
+
+func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []string, serve *pflag.FlagSet) error {
+	if o.user != "" && !o.system {
+		return sheaf.Invalidf("--user needs --system: a service of yours runs as you")
+	}
+	if len(folders) == 0 {
+		folders = []string{a.in}
+	}
+	for i, folder := range folders {
+		real, err := collection.RealFolder(folder)
+		if err != nil {
+			return err
+		}
+		folders[i] = real
+	}
+	addr := serve.Lookup("addr").Value.String()
+	if _, err := isLoopback("--addr", addr); err != nil {
+		return err
+	}
+	s, err := o.service(serveArguments(folders[0], a.index, serve))
+	if err != nil {
+		return err
+	}
+	switch there, err := o.installed(s); {
+	case err != nil:
+		return o.explain("install", err)
+	case there:
+		return withHint(sheaf.Invalidf("the service %q is installed already", o.name),
+			"sheaf service uninstall removes it, and --name gives another one its own name")
+	}
+	if len(folders) > 1 {
+		if err := addFolders(cmd.Context(), a.index, folders); err != nil {
+			return err
+		}
+	}
+	if err := s.Install(); err != nil {
+		if runtime.GOOS == "linux" {
+			_ = os.Remove(o.unitFile()) // else the next try finds it installed
+		}
+		return o.explain("install", err)
+	}
+	fmt.Fprintf(a.stdout, "installed the service %q for %s; sheaf service start%s starts it\n", o.name,
+		wording.Clean(folders[0]), o.flags())
+	if runtime.GOOS == "linux" && !o.system {
+		fmt.Fprintln(a.stderr, "note: the service runs while you are logged in; to run it always: loginctl enable-linger")
+	}
+	return nil
+}
+
+// addFolders adds all folders but the first to the index of the first.
+func addFolders(ctx context.Context, index string, folders []string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := append([]string{"add", "--in", folders[0]}, folders[1:]...)
+	if index != "" {
+		args = append(args, "--index", index)
+	}
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("add folders to the index of %s: %w: %s", folders[0], err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// serveArguments are the arguments of sheaf serve: the folder and the flags that were given.
+func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
+	args := []string{"serve", "--in", folder}
+	if index != "" {
+		if absolute, err := filepath.Abs(index); err == nil {
+			index = absolute
+		}
+		args = append(args, "--index", index)
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			return
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			for _, value := range list.GetSlice() {
+				args = append(args, "--"+f.Name+"="+value)
+			}
+			return
+		}
+		args = append(args, "--"+f.Name+"="+f.Value.String())
+	})
+	return args
+}
+
+func (a *app) serviceUninstallCommand(o *serviceOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:   "uninstall",
+		Short: "Stop the service and remove it; the index stays",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			s, err := o.existing()
+			if err != nil {
+				return err
+			}
+			_ = s.Stop() // it may not run
+			if err := s.Uninstall(); err != nil {
+				return o.explain("uninstall", err)
+			}
+			fmt.Fprintf(a.stdout, "removed the service %q; the index stays\n", o.name)
+			return nil
+		},
+	}
+}
+
+func (a *app) serviceControlCommand(o *serviceOptions, verb, short string,
+	control func(service.Service) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   verb,
+		Short: short,
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			s, err := o.existing()
+			if err != nil {
+				return err
+			}
+			if err := control(s); err != nil {
+				return o.explain(verb, err)
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) serviceStatusCommand(o *serviceOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Say whether the service runs; exit status 1 when it does not",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			s, err := o.existing()
+			if err != nil {
+				return err
+			}
+			state, err := s.Status()
+			switch {
+			case err != nil && !errors.Is(err, service.ErrNotInstalled):
+				return o.explain("ask", err)
+			case state == service.StatusRunning:
+				fmt.Fprintln(a.stdout, "running")
+				return nil
+			}
+			fmt.Fprintln(a.stdout, "stopped")
+			return errNothing
+		},
+	}
+}
+
+// serviceRunCommand is what the service manager of Windows starts: other managers start sheaf
+// serve itself.
+func (a *app) serviceRunCommand(o *serviceOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:    "run -- serve [flags]",
+		Short:  "Answer the service manager of Windows",
+		Hidden: true,
+		Args:   arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := service.New(&servedProgram{app: a, outer: cmd.Context(), args: args}, o.config(args))
+			if err != nil {
+				return err
+			}
+			return s.Run()
+		},
+	}
+}
+
+// servedProgram is sheaf serve as a program of a service manager. Start must not block.
+type servedProgram struct {
+	app   *app
+	outer context.Context
+	args  []string
+	stop  context.CancelFunc
+	ended chan error
+}
+
+func (s *servedProgram) Start(service.Service) error {
+	ctx, stop := context.WithCancel(s.outer)
+	s.stop, s.ended = stop, make(chan error, 1)
+	go func() {
+		root := s.app.command()
+		root.SetArgs(s.args)
+		err := root.ExecuteContext(ctx)
+		if ctx.Err() == nil { // the manager starts it again
+			s.app.reportError(err)
+			os.Exit(max(1, sheaf.ExitCode(err)))
+		}
+		s.ended <- err
+	}()
+	return nil
+}
+
+func (s *servedProgram) Stop(service.Service) error {
+	s.stop()
+	<-s.ended
+	return nil
+}
+
+// managers are the service managers that Sheaf uses.
+var managers = map[string]bool{"linux-systemd": true, "darwin-launchd": true, "windows-service": true}
+
+// hasManager says whether a service manager runs here; tests replace it.
+var hasManager = func(s service.System) bool { return s.Detect() }
+
+// service returns the service with these arguments of sheaf.
+func (o *serviceOptions) service(args []string) (service.Service, error) {
+	for _, manager := range service.AvailableSystems() {
+		if managers[manager.String()] && hasManager(manager) {
+			return manager.New(&servedProgram{}, o.config(args))
+		}
+	}
+	return nil, withHint(sheaf.WithCategory(sheaf.ErrUnsupported,
+		errors.New("find a service manager: neither systemd nor launchd nor that of Windows runs here")),
+		"let another one run: sheaf serve --in FOLDER")
+}
+
+// existing returns the service if it is installed.
+func (o *serviceOptions) existing() (service.Service, error) {
+	s, err := o.service(nil)
+	if err != nil {
+		return nil, err
+	}
+	switch there, err := o.installed(s); {
+	case err != nil:
+		return nil, o.explain("ask", err)
+	case !there:
+		return nil, withHint(fmt.Errorf("%w: the service %q is not installed", sheaf.ErrNotFound, o.name),
+			"sheaf service install FOLDER%s installs it", o.flags())
+	}
+	return s, nil
+}
+
+// installed reports whether the service is installed. Some versions of systemd do not tell a
+// stopped service from one that never was, so the unit file counts too.
+func (o *serviceOptions) installed(s service.Service) (bool, error) {
+	_, err := s.Status()
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return false, err
+	case !errors.Is(err, service.ErrNotInstalled):
+		return true, nil
+	case runtime.GOOS != "linux":
+		return false, nil
+	}
+	_, err = os.Stat(o.unitFile())
+	return err == nil, nil
+}
+
+// unitFile is where the unit of systemd is.
+func (o *serviceOptions) unitFile() string {
+	folder := "/etc/systemd/system"
+	if home, err := os.UserHomeDir(); err == nil && !o.system {
+		folder = filepath.Join(home, ".config", "systemd", "user")
+	}
+	return filepath.Join(folder, o.name+".service")
+}
+
+// flags are the flags that name the service in another command.
+func (o *serviceOptions) flags() string {
+	text := ""
+	if o.name != "sheaf" {
+		text += " --name " + o.name
+	}
+	if o.system && runtime.GOOS != "windows" {
+		text += " --system"
+	}
+	return text
+}
+
+func (o *serviceOptions) config(args []string) *service.Config {
+	env := map[string]string{}
+	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
+		if value := os.Getenv(name); value != "" && o.user == "" {
+			env[name] = value
+		}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		program = "sheaf"
+	}
+	if runtime.GOOS == "windows" {
+		args = append([]string{"service", "run", "--name", o.name, "--"}, args...)
+	}
+	return &service.Config{
+		Name: o.name, DisplayName: "Sheaf (" + o.name + ")", Description: "Sheaf, a search engine for documents",
+		Executable: program, Arguments: args, UserName: o.user, EnvVars: env,
+		Option: service.KeyValue{"UserService": !o.system, "RunAtLoad": true,
+			"SystemdScript": systemdUnit(program, args, o, env)},
+	}
+}
+
+// explain says what to do about an error of a service manager.
+func (o *serviceOptions) explain(verb string, err error) error {
+	err = fmt.Errorf("%s the service %q: %w", verb, o.name, err)
+	if o.system {
+		return withHint(sheaf.WithCategory(sheaf.ErrUnavailable, err),
+			"run this as an administrator%s", o.alternative())
+	}
+	return withHint(sheaf.WithCategory(sheaf.ErrUnavailable, err),
+		"a service of yours needs a session: log in as yourself, not by su or sudo, or use --system")
+}
+
+// alternative names what needs no rights.
+func (o *serviceOptions) alternative() string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	return ", or leave out --system for a service of yours"
+}

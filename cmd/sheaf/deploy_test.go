@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+var deployed = filepath.Join("..", "..", "deploy")
+
+// TestDashboard: every metric of the dashboard is one that /metrics has.
+func TestDashboard(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(deployed, "grafana.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(content, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# House\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	address := serving(t, folder, t.TempDir())
+	page := func(path string) string {
+		resp, err := http.Get(address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s: %v: %s", path, resp.Status, err, body)
+		}
+		return string(body)
+	}
+	page("/v1/search?query=house")
+	metrics := page("/metrics")
+	name := regexp.MustCompile(`\bsheaf_\w+`)
+	label := regexp.MustCompile(`by \(([^)]+)\)|\{\{(\w+)\}\}`)
+	found := 0
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			for _, metric := range name.FindAllString(target.Expr, -1) {
+				found++
+				line := regexp.MustCompile(`(?m)^` + metric + `(\{[^}]*\})? .*$`).FindString(metrics)
+				if line == "" {
+					t.Errorf("%s: /metrics has no %s", panel.Title, metric)
+				}
+				for _, by := range label.FindAllStringSubmatch(target.Expr, -1) {
+					for label := range strings.SplitSeq(by[1], ", ") {
+						if !strings.Contains(line, label+`="`) {
+							t.Errorf("%s: %s has no label %s", panel.Title, metric, label)
+						}
+					}
+				}
+			}
+		}
+	}
+	if found < 6 {
+		t.Errorf("the dashboard has %d metrics", found)
+	}
+}
+
+// TestComposeFiles: the files parse, services keep their data on volumes that are declared, have
+// health checks, and wait for the health of what they need.
+func TestComposeFiles(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(deployed, "compose.*.yaml"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var compose struct {
+			Services map[string]struct {
+				Image       string
+				Environment map[string]string
+				Volumes     []string
+				Healthcheck struct{ Test []string }
+				DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
+			}
+			Volumes map[string]any
+		}
+		if err := yaml.Unmarshal(content, &compose); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for name, s := range compose.Services {
+			if s.Image == "" || len(s.Healthcheck.Test) < 2 {
+				t.Errorf("%s: %s: no image or no health check", file, name)
+			}
+			named := func(volume string) bool {
+				source, _, _ := strings.Cut(volume, ":")
+				_, ok := compose.Volumes[source]
+				return ok
+			}
+			if !slices.ContainsFunc(s.Volumes, named) {
+				t.Errorf("%s: %s keeps nothing on a volume", file, name)
+			}
+			for other, need := range s.DependsOn {
+				if _, ok := compose.Services[other]; !ok || need.Condition != "service_healthy" {
+					t.Errorf("%s: %s needs %s, %s", file, name, other, need.Condition)
+				}
+			}
+		}
+		store := compose.Services["sheaf"].Environment["SHEAF_STORE"]
+		scheme, rest, _ := strings.Cut(store, "://")
+		if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+			rest = rest[at+1:]
+		}
+		host, _, _ := strings.Cut(rest, ":")
+		if _, ok := compose.Services[host]; !ok {
+			t.Errorf("%s: the store %s is no service", file, store)
+		}
+		t.Run(scheme, func(t *testing.T) {
+			if exec.Command("docker", "compose", "version").Run() != nil {
+				t.Skip("docker compose is not here")
+			}
+			check := exec.Command("docker", "compose", "-f", file, "config", "--quiet")
+			check.Env = append(os.Environ(), "NOTES="+t.TempDir(), "POSTGRES_PASSWORD=x")
+			if out, err := check.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
+// TestSkill: assistants find a name and when to use the skill, and its tools are those of the server.
+func TestSkill(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "..", "skills", "sheaf", "SKILL.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(content), "---\n")
+	head, body, ok := strings.Cut(rest, "\n---\n")
+	var skill struct{ Name, Description string }
+	if err := yaml.Unmarshal([]byte(head), &skill); err != nil || !ok {
+		t.Fatalf("the head of the skill: %v", err)
+	}
+	if skill.Name != "sheaf" || len(skill.Description) < 50 || len(skill.Description) > 1024 {
+		t.Errorf("%+v", skill)
+	}
+	for _, tool := range []string{"search", "get", "similar", "context", "explain"} {
+		if !strings.Contains(body, "`"+tool+"`") {
+			t.Errorf("the skill does not name the tool %s", tool)
+		}
+	}
+}

@@ -120,7 +120,7 @@ type Index struct {
 	current atomic.Pointer[Snapshot]
 	writing atomic.Bool   // this process holds the lock: no other publishes
 	seen    atomic.Uint64 // generation that current was read from
-	refresh sync.Mutex    // one refresh at a time; readers try it only
+	refresh sync.Mutex    // one refresh at a time
 
 	watch *manifest.Watch // of what other processes publish
 
@@ -298,7 +298,8 @@ func (ix *Index) follow() error {
 	if ix.writing.Load() {
 		return nil
 	}
-	switch g, err := ix.watch.Generation(); {
+	g, err := ix.watch.Generation()
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // nothing is written yet, or the folder is gone; what is open stays
 	case err != nil:
@@ -306,10 +307,11 @@ func (ix *Index) follow() error {
 	case g == ix.seen.Load():
 		return nil
 	}
-	if !ix.refresh.TryLock() {
-		return nil // someone is at it; what is current is no older than a moment
-	}
+	ix.refresh.Lock()
 	defer ix.refresh.Unlock()
+	if g == ix.seen.Load() {
+		return nil // another reader took it meanwhile
+	}
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
 	if ix.lock != nil || ix.closed.Load() {

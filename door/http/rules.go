@@ -266,7 +266,6 @@ var (
 	valueType   = reflect.TypeFor[sheaf.Value]()
 
 	propertyType = reflect.TypeFor[collection.Property]()
-	settingsType = reflect.TypeFor[map[string]Setting]()
 )
 
 func settings(in map[string]Setting) map[string]string {

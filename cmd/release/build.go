@@ -41,6 +41,21 @@ type source struct {
 	date    time.Time // of the commit; every time stamp in a release
 }
 
+// homepage is the address of the module when its path names one; "" when nobody has published it. scripts/publish-as.sh
+// gives the module its path.
+func homepage() (string, error) {
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		return "", err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	module := strings.TrimSpace(strings.TrimPrefix(line, "module "))
+	if host, _, _ := strings.Cut(module, "/"); !strings.Contains(host, ".") {
+		return "", nil
+	}
+	return "https://" + module, nil
+}
+
 var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?$`)
 
 // describe finds out what the work tree is. The version is the one given, else the

@@ -14,9 +14,16 @@ func makeFormula(src source, sums map[target]string, url, name string) error {
 	if url == "" {
 		url = "file://#{__dir__}"
 	}
+	home, err := homepage()
+	if err != nil {
+		return err
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "class Sheaf < Formula\n  desc \"Hybrid search engine for documents\"\n  version %q\n  license "+
-		"\"Apache-2.0\"\n", src.version)
+	b.WriteString("class Sheaf < Formula\n  desc \"Hybrid search engine for documents\"\n")
+	if home != "" {
+		fmt.Fprintf(&b, "  homepage %q\n", home)
+	}
+	fmt.Fprintf(&b, "  version %q\n  license \"Apache-2.0\"\n", src.version)
 	for _, system := range []struct{ on, os string }{{"on_macos", "darwin"}, {"on_linux", "linux"}} {
 		fmt.Fprintf(&b, "\n  %s do\n", system.on)
 		for _, cpu := range []struct{ on, arch string }{{"on_arm", "arm64"}, {"on_intel", "amd64"}} {
@@ -67,7 +74,15 @@ CMD ["help"]
 `
 
 func makeContainer(src source, dir string) error {
+	home, err := homepage()
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf(containerfile, src.version, src.commit)
+	if home != "" {
+		text += fmt.Sprintf("LABEL org.opencontainers.image.source=%q\n", home)
+	}
 	data := filepath.Join(dir, "container", "data")
 	return errors.Join(os.MkdirAll(data, 0o755), os.WriteFile(filepath.Join(data, ".keep"), nil, 0o644),
-		os.WriteFile(filepath.Join(dir, "Containerfile"), fmt.Appendf(nil, containerfile, src.version, src.commit), 0o644))
+		os.WriteFile(filepath.Join(dir, "Containerfile"), []byte(text), 0o644))
 }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestPublishAs runs scripts/publish-as.sh in a small module that is built like this one.
+func TestPublishAs(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("publish-as.sh needs a shell")
+	}
+	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "publish-as.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":                         "module sheaf\n\ngo 1.26.0\n",
+		"bench/go.mod":                   "module sheaf/bench\n\nrequire (\n\tsheaf v0.0.0\n)\n\nreplace sheaf => ..\n",
+		"a.go":                           "package sheaf\n\nconst Name = \"sheaf/a\"\n",
+		"b/b.go":                         "package b\n\nimport (\n\t\"os\"\n\n\t\"sheaf\"\n)\n\nvar B = sheaf.Name + os.DevNull\n",
+		"c/c.go":                         "package c\n\nimport \"sheaf/b\"\n\nvar C = b.B\n",
+		"internal/lint/layering_test.go": "package lint\n\nconst module = \"sheaf\"\n",
+		"README.md":                      "git clone \"$REPOSITORY\" sheaf && cd sheaf\n",
+		"doc/getting-started.md":         "git clone \"$REPOSITORY\" sheaf && cd sheaf\n",
+		"scripts/publish-as.sh":          string(script),
+	} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) (string, error) {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.org",
+			"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org", "GOWORK=off", "GOFLAGS=")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "first"}} {
+		if out, err := run("git", args...); err != nil {
+			t.Fatal(out, err)
+		}
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		out, err := run("sh", append([]string{"scripts/publish-as.sh"}, args...)...)
+		if err == nil || !strings.Contains(out, want) {
+			t.Errorf("%v: %v, %q, want %q", args, err, out, want)
+		}
+	}
+	refused("give the module path")
+	refused("give the module path", "example.org/a/b", "c")
+	refused("is no module path", "sheaf2")
+	refused("is no module path", "example.org/a b")
+	refused("is no module path", "https://example.org/a")
+	if err := os.WriteFile(filepath.Join(dir, "new.go"), []byte("package sheaf\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused("not committed", "example.org/you/sheaf")
+	if err := os.Remove(filepath.Join(dir, "new.go")); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, module := range []string{"example.org/you/sheaf", "example.com/team/search"} {
+		if out, err := run("sh", "scripts/publish-as.sh", module); err != nil {
+			t.Fatal(out, err)
+		}
+		refused("is called "+module+" already", module)
+		for name, want := range map[string]string{
+			"go.mod":                         "module " + module + "\n",
+			"bench/go.mod":                   "module " + module + "/bench\n\nrequire (\n\t" + module + " v0.0.0\n)\n\nreplace " + module + " =>",
+			"a.go":                           "\"sheaf/a\"",
+			"b/b.go":                         "\t\"" + module + "\"\n",
+			"c/c.go":                         "import \"" + module + "/b\"",
+			"internal/lint/layering_test.go": "const module = \"" + module + "\"",
+			"README.md":                      "git clone https://" + module + " sheaf",
+		} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("%s: %v, %q, want %q", name, err, text, want)
+			}
+		}
+		if out, err := run("git", "status", "--porcelain"); err != nil || out != "" {
+			t.Errorf("%v, %q", err, out)
+		}
+	}
+}

@@ -18,7 +18,8 @@ echo "$new" | grep -Eq '^[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9_~-][A-Za-z0-9._~-
 cd "$(dirname "$0")/.."
 old=$(sed -n 's/^module //p' go.mod)
 [ "$old" != "$new" ] || fail "the module is called $new already"
-[ -z "$(git status --porcelain)" ] || fail "there are changes that are not committed: commit or stash them first (git status)"
+[ -z "$(git status --porcelain)" ] ||
+	fail "there are changes that are not committed: commit or stash them first (git status)"
 
 trap 'git checkout -q -- . && echo "publish-as: all files are as they were" >&2' EXIT
 escaped=$(printf '%s' "$old" | sed 's/[.]/\\./g')
@@ -40,8 +41,8 @@ done
 sed "s#^const module = \"$escaped\"#const module = \"$new\"#" internal/lint/layering_test.go >layering.new
 mv layering.new internal/lint/layering_test.go
 for file in README.md doc/getting-started.md; do
-	sed "s#git clone \"[$]REPOSITORY\"#git clone https://$new#; s#git clone https://$escaped #git clone https://$new #" \
-		"$file" >"$file.new"
+	sed "s#git clone \"[$]REPOSITORY\"#git clone https://$new#
+		s#git clone https://$escaped #git clone https://$new #" "$file" >"$file.new"
 	mv "$file.new" "$file"
 done
 gofmt -w $(git diff --name-only -- '*.go')

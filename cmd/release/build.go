@@ -39,21 +39,18 @@ type source struct {
 	version string // without the "v" of tags
 	commit  string
 	date    time.Time // of the commit; every time stamp in a release
+	home    string    // address of the module; "" when its path names none
 }
 
-// homepage is the address of the module when its path names one; "" when nobody has published it. scripts/publish-as.sh
-// gives the module its path.
-func homepage() (string, error) {
-	text, err := os.ReadFile("go.mod")
-	if err != nil {
-		return "", err
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
+// homepage is the address that the path of a module names; "" when nobody has published it. scripts/publish-as.sh gives
+// the module its path.
+func homepage(goMod []byte) string {
+	line, _, _ := strings.Cut(string(goMod), "\n")
 	module := strings.TrimSpace(strings.TrimPrefix(line, "module "))
 	if host, _, _ := strings.Cut(module, "/"); !strings.Contains(host, ".") {
-		return "", nil
+		return ""
 	}
-	return "https://" + module, nil
+	return "https://" + module
 }
 
 var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?$`)
@@ -71,7 +68,11 @@ func describe(ctx context.Context, version string) (source, error) {
 	if err != nil {
 		return source{}, fmt.Errorf("git show: %q is no commit with a time", show)
 	}
-	src := source{commit: commit, date: time.Unix(seconds, 0).UTC()}
+	goMod, err := os.ReadFile("go.mod")
+	if err != nil {
+		return source{}, err
+	}
+	src := source{commit: commit, date: time.Unix(seconds, 0).UTC(), home: homepage(goMod)}
 	src.version = strings.TrimPrefix(version, "v")
 	if version == "" {
 		if tag, err := git(ctx, "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil {

@@ -14,14 +14,10 @@ func makeFormula(src source, sums map[target]string, url, name string) error {
 	if url == "" {
 		url = "file://#{__dir__}"
 	}
-	home, err := homepage()
-	if err != nil {
-		return err
-	}
 	var b strings.Builder
 	b.WriteString("class Sheaf < Formula\n  desc \"Hybrid search engine for documents\"\n")
-	if home != "" {
-		fmt.Fprintf(&b, "  homepage %q\n", home)
+	if src.home != "" {
+		fmt.Fprintf(&b, "  homepage %q\n", src.home)
 	}
 	fmt.Fprintf(&b, "  version %q\n  license \"Apache-2.0\"\n", src.version)
 	for _, system := range []struct{ on, os string }{{"on_macos", "darwin"}, {"on_linux", "linux"}} {
@@ -74,13 +70,9 @@ CMD ["help"]
 `
 
 func makeContainer(src source, dir string) error {
-	home, err := homepage()
-	if err != nil {
-		return err
-	}
 	text := fmt.Sprintf(containerfile, src.version, src.commit)
-	if home != "" {
-		text += fmt.Sprintf("LABEL org.opencontainers.image.source=%q\n", home)
+	if src.home != "" {
+		text += fmt.Sprintf("LABEL org.opencontainers.image.source=%q\n", src.home)
 	}
 	data := filepath.Join(dir, "container", "data")
 	return errors.Join(os.MkdirAll(data, 0o755), os.WriteFile(filepath.Join(data, ".keep"), nil, 0o644),

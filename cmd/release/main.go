@@ -111,6 +111,9 @@ func makeAll(ctx context.Context, src source, targets []target, dir, url string)
 		if sums[t], err = sha256File(archive); err != nil {
 			return err
 		}
+		if err := makeBundle(src, t, dir, share); err != nil {
+			return err
+		}
 		if t.os == "linux" {
 			if err := makeDeb(src, t, dir, share); err != nil {
 				return err

@@ -20,10 +20,11 @@ func TestPublishAs(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":                         "module sheaf\n\ngo 1.26.0\n",
-		"bench/go.mod":                   "module sheaf/bench\n\nrequire (\n\tsheaf v0.0.0\n)\n\nreplace sheaf => ..\n",
-		"a.go":                           "package sheaf\n\nconst Name = \"sheaf/a\"\n",
-		"b/b.go":                         "package b\n\nimport (\n\t\"os\"\n\n\t\"sheaf\"\n)\n\nvar B = sheaf.Name + os.DevNull\n",
+		"go.mod":       "module sheaf\n\ngo 1.26.0\n",
+		"bench/go.mod": "module sheaf/bench\n\nrequire (\n\tsheaf v0.0.0\n)\n\nreplace sheaf => ..\n",
+		"a.go":         "package sheaf\n\nconst Name = \"sheaf/a\"\n",
+		"b/b.go": "package b\n\nimport (\n\t\"os\"\n\n\t\"sheaf\"\n)\n\n" +
+			"var B = sheaf.Name + os.DevNull\n",
 		"c/c.go":                         "package c\n\nimport \"sheaf/b\"\n\nvar C = b.B\n",
 		"internal/lint/layering_test.go": "package lint\n\nconst module = \"sheaf\"\n",
 		"README.md":                      "git clone \"$REPOSITORY\" sheaf && cd sheaf\n",
@@ -41,8 +42,8 @@ func TestPublishAs(t *testing.T) {
 	run := func(name string, args ...string) (string, error) {
 		cmd := exec.Command(name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.org",
-			"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org", "GOWORK=off", "GOFLAGS=")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t",
+			"GIT_AUTHOR_EMAIL=t@example.org", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org", "GOWORK=off", "GOFLAGS=")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -77,8 +78,9 @@ func TestPublishAs(t *testing.T) {
 		}
 		refused("is called "+module+" already", module)
 		for name, want := range map[string]string{
-			"go.mod":                         "module " + module + "\n",
-			"bench/go.mod":                   "module " + module + "/bench\n\nrequire (\n\t" + module + " v0.0.0\n)\n\nreplace " + module + " =>",
+			"go.mod": "module " + module + "\n",
+			"bench/go.mod": "module " + module + "/bench\n\nrequire (\n\t" + module + " v0.0.0\n)\n\n" +
+				"replace " + module + " =>",
 			"a.go":                           "\"sheaf/a\"",
 			"b/b.go":                         "\t\"" + module + "\"\n",
 			"c/c.go":                         "import \"" + module + "/b\"",

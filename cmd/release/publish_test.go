@@ -43,7 +43,8 @@ func TestPublishAs(t *testing.T) {
 		cmd := exec.Command(name, args...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t",
-			"GIT_AUTHOR_EMAIL=t@example.org", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org", "GOWORK=off", "GOFLAGS=")
+			"GIT_AUTHOR_EMAIL=t@example.org", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org",
+			"GOWORK=off", "GOFLAGS=")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -16,15 +16,15 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      130370,
-	"lines of tests in Go":                                           82430,
-	"lines over 120 columns":                                         162,
+	"lines of Go without tests":                                      129100,
+	"lines of tests in Go":                                           81550,
+	"lines over 120 columns":                                         161,
 	"lines of tests over 120 columns":                                149,
 	"structs with more than 12 fields (not JSON, Options or engine)": 22,
 	"fields of the largest of these structs":                         25,
-	"sync.Pool outside index/engine and text/analysis":               8,
-	"context.WithValue":                                              8,
-	"words that the style guide forbids":                             318,
+	"sync.Pool outside index/engine and text/analysis":               6,
+	"context.WithValue":                                              6,
+	"words that the style guide forbids":                             288,
 	"top-level folders of code":                                      15,
 	"longest chain of imports of our packages":                       7,
 }

@@ -3,6 +3,7 @@ package static
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -98,29 +99,40 @@ func normalize(v []float32) bool {
 
 // Knows reports whether the model knows a query. The table of other languages knows every text that it reads. The
 // English table, which also reads what is in no known language, must know more than half of the pieces: Latin words or
-// parts of at least two letters. Single digits and marks of ASCII say nothing either way. The passages nearest to other
-// texts are arbitrary.
+// parts of at least two letters. Numbers beside words, such as 5 in "chapter 5", say nothing either way. The passages
+// nearest to other texts are arbitrary.
 func (e *Encoder) Knows(text string) bool {
+	if words := withLetters(text); words != "" {
+		text = words
+	}
 	e.one.reset(text)
 	if e.table(&e.one) == othersTable {
 		return true
 	}
-	known, unknown := 0, 0
-	for _, id := range e.part(&e.one, englishTable).pieces {
-		switch {
-		case e.model.vocab.isWord(id):
+	pieces, known := e.part(&e.one, englishTable).pieces, 0
+	for _, id := range pieces {
+		if e.model.vocab.isWord(id) {
 			known++
-		case !e.model.vocab.isMark(id):
-			unknown++
 		}
 	}
-	return known > unknown
+	return 2*known > len(pieces)
+}
+
+// withLetters is the words of text that have a letter.
+func withLetters(text string) string {
+	words := strings.Fields(text)
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
+		return !strings.ContainsFunc(word, unicode.IsLetter)
+	}), " ")
 }
 
 // isWord reports whether a piece is ASCII, longer than one character, and not a
 // special one.
 func (v *Vocabulary) isWord(id int32) bool {
-	piece := v.letters(id)
+	piece := v.piece(id)
+	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {
+		piece = piece[len(continuation):]
+	}
 	if len(piece) < 2 || piece[0] == '[' {
 		return false
 	}
@@ -130,19 +142,4 @@ func (v *Vocabulary) isWord(id int32) bool {
 		}
 	}
 	return true
-}
-
-// isMark reports whether a piece is one digit or mark of ASCII.
-func (v *Vocabulary) isMark(id int32) bool {
-	piece := v.letters(id)
-	return len(piece) == 1 && piece[0] < 0x80 && !unicode.IsLetter(rune(piece[0]))
-}
-
-// letters is a piece without the sign that it continues a word.
-func (v *Vocabulary) letters(id int32) []byte {
-	piece := v.piece(id)
-	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {
-		piece = piece[len(continuation):]
-	}
-	return piece
 }

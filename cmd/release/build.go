@@ -42,8 +42,7 @@ type source struct {
 	home    string    // address of the module; "" when its path names none
 }
 
-// homepage is the address that the path of a module names; "" when nobody has published it. scripts/publish-as.sh gives
-// the module its path.
+// homepage returns the address of the module, or "" when its path has no host. scripts/publish-as.sh sets the path.
 func homepage(goMod []byte) string {
 	line, _, _ := strings.Cut(string(goMod), "\n")
 	module := strings.TrimSpace(strings.TrimPrefix(line, "module "))

@@ -58,7 +58,7 @@ type bundleWish struct {
 	Required    bool   `json:"required"`
 }
 
-// manifest is the manifest of the bundle for t, of which program is the file name of the program.
+// manifest makes the manifest of the bundle for t. program is the file name of the program.
 func manifest(src source, t target, program string) bundle {
 	entry := "server/" + program
 	system := t.os

@@ -217,14 +217,14 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	return out, x.View.Err()
 }
 
-// errStrays is that a server holds what no document here has.
+// errStrays means that the server has chunks of documents that this index does not know.
 var errStrays = errors.New("chunks of no document")
 
 // ErrUnreached means that a search by meaning does not find passages that the server keeps.
 var ErrUnreached = errors.New("passages that no search by meaning finds")
 
-// OnlyStrays reports whether the only fault is that the server holds documents that this folder
-// does not have. Writing the documents again does not repair that.
+// OnlyStrays reports whether all faults are chunks on the server that belong to no document of this folder. Writing the
+// documents again does not remove them.
 func OnlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }

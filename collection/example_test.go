@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"sheaf"
 	"sheaf/collection"
@@ -60,7 +61,9 @@ then:
 			r.Parameters = map[string]string{"title_weight": weight}
 		})
 		if err != nil {
-			fmt.Println(sheaf.ExitCode(err), err)
+			text, allowed, _ := strings.Cut(err.Error(), ": must be ")
+			fmt.Println(sheaf.ExitCode(err), text)
+			fmt.Println("  allowed:", allowed)
 			continue
 		}
 		fmt.Println(weight, answer.Results[0].Path, answer.Results[1].Path)
@@ -68,7 +71,8 @@ then:
 	// Output:
 	// 5 reset.md undo.md
 	// 0.1 undo.md reset.md
-	// 2 parameters/title_weight: invalid: parameter title_weight of profile titles-first is "0": must be a number within 0.1..100
+	// 2 parameters/title_weight: invalid: parameter title_weight of profile titles-first is "0"
+	//   allowed: a number within 0.1..100
 }
 
 // Two callers ask the same index. Each sees the documents that its grant allows, and no word of the others.

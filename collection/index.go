@@ -66,7 +66,7 @@ type IndexOptions struct {
 	Updates, Asked bool
 	// Whole refuses an answer from the last indexing run.
 	Whole bool
-	// Make makes an index when there is none; else that is an error.
+	// Make lets the program make an index when there is none. Without Make, a missing index is an error.
 	Make bool
 	// AsIs reports damage and leaves it. Damaged says that work met damage: it is looked for, and repaired.
 	AsIs, Damaged bool
@@ -89,9 +89,9 @@ type Making struct {
 	Workers int
 	// Engine has the options of the engine but its folder, analyzer and vectors.
 	Engine embedded.Options
-	// Embed opens the model; nil is none. dims are its dimensions when they are known, else 0.
+	// Embed opens the model. It is nil when there is no model. dims is the number of dimensions, or 0 when unknown.
 	Embed func(ctx context.Context, dims int, p Patience) (model.Embedder, error)
-	// Remote names the model of a server; "" is none or the built-in model.
+	// Remote is the name of the model on a server. It is empty for the built-in model and without a model.
 	Remote string
 	// Update says that the index is updated before an answer.
 	Update bool
@@ -407,7 +407,7 @@ func (x *Index) Close() {
 	x.View, x.Backend, x.Catalog, x.memory, x.walk = nil, nil, nil, nil, nil
 }
 
-// Holds reports whether any document lies in folder.
+// Holds reports whether the index has a document in folder.
 func (x *Index) Holds(folder string) bool {
 	for _, t := range x.View.Settings().Trees {
 		if rel, ok := location.Under(t.Root, folder); ok && x.View.Holds(t.Name, rel) {

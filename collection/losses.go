@@ -132,9 +132,9 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 	return x.strangers(fmt.Sprintf("another folder, %s among them, and words would be counted in both", found[0].ID))
 }
 
-// fileOf is the file in root that a chunk of path, with a slug behind it or not, can be of;
-// false, and the path up to the first #, when there is none. Texts that came without a file,
-// whose root is "", are left alone.
+// fileOf returns the file in root that a chunk came from. path may end with a slug behind "#". Without such a file,
+// fileOf returns the path before the first "#", and false. With an empty root, the text came without a file: fileOf
+// returns path as it is, and true.
 func fileOf(root, path string) (string, bool) {
 	if root == "" {
 		return path, true

@@ -202,7 +202,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 		show(p)
 	}
 	o.Walked, x.walk = x.walk, nil
-	making := x.remaking() // else the mark is that of a process that began meanwhile
+	making := x.remaking() // read before the run: another process may set the mark during it
 	report, err := ingest.Run(ctx, o)
 	x.noteGone(report)
 	x.noteUnread(report, o.Trees)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -752,29 +751,6 @@ func TestNewStage(t *testing.T) {
 	}
 }
 
-func TestNewFusion(t *testing.T) {
-	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"}, 10)
-	if err != nil || f != (rank.RRF{K: 10}) {
-		t.Errorf("got %+v, %v", f, err)
-	}
-	byLimit := map[string]string{"method": "rrf", "k": "2 * limit"}
-	if f, err = profile.NewFusion(byLimit, 30); err != nil || f != (rank.RRF{K: 60}) {
-		t.Errorf("k by limit: %+v, %v", f, err)
-	}
-	if _, err = profile.NewRunFusion(byLimit, 0); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "--k: fuse.k counts on limit, which is 0") {
-		t.Errorf("k by no limit: %v", err)
-	}
-	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"},
-		// of which rankings that come from elsewhere tell nothing, so that it would do nothing
-		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"},
-		{"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
-		if _, err := profile.NewFusion(set, 10); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%v: %v", set, err)
-		}
-	}
-}
-
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -803,25 +779,4 @@ func place(profile, text string, after int) string {
 	at := strings.Index(profile, text) + after
 	line := strings.Count(profile[:at], "\n") + 1
 	return fmt.Sprintf("p.yaml:%d:%d:", line, at-strings.LastIndexByte(profile[:at], '\n'))
-}
-
-// TestMeaningAlone: meaning 1 searches by meaning alone, and meaning 0 by words alone.
-func TestMeaningAlone(t *testing.T) {
-	p, err := profile.Load("sheaf", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		meaning        string
-		words, vectors float64
-	}{{"1", 0, 1}, {"0.5", 0.5, 0.5}, {"0", 1, 0}} {
-		plan, err := p.Plan(10, map[string]string{"meaning": c.meaning})
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
-			continue
-		}
-		if b := plan.Main.Branches; math.Abs(b[0].Weight-c.words) > 1e-9 || math.Abs(b[1].Weight-c.vectors) > 1e-9 {
-			t.Errorf("%+v: weights %v and %v", c, b[0].Weight, b[1].Weight)
-		}
-	}
 }

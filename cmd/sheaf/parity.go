@@ -221,7 +221,7 @@ type askedStore struct {
 	shards int
 }
 
-// kind is that of the address; collection.EngineStore is the engine's.
+// kind returns the kind of store that the address names, or collection.EngineStore for the engine.
 func (s *askedStore) kind() string {
 	kind, _, _ := strings.Cut(s.address, ":")
 	kind, _, _ = strings.Cut(kind, "+")

@@ -228,7 +228,7 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 		t.Error("it is made anew")
 	}
 	if err := s.Remake(t.Context(), sheaf.ErrUnsupported, false); err != nil || s.View.Settings().Extra["kept"] != "" {
-		t.Errorf("where nobody did it: %+v, %v", s.View.Settings(), err)
+		t.Errorf("the index was not made again: settings %+v, error %v", s.View.Settings(), err)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"sheaf"
 )
 
-// withSystemd makes the commands of the test use systemd with a systemctl that only notes what
-// it is told, in the returned file. The home folder is empty.
+// withSystemd lets the commands of the test use systemd. Its systemctl writes its arguments to the file log and does
+// nothing else. The home folder is empty.
 func withSystemd(t *testing.T, systemctl string) (home, log string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {

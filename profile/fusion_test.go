@@ -1,0 +1,34 @@
+package profile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/rank"
+)
+
+func TestNewFusion(t *testing.T) {
+	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"}, 10)
+	if err != nil || f != (rank.RRF{K: 10}) {
+		t.Errorf("got %+v, %v", f, err)
+	}
+	byLimit := map[string]string{"method": "rrf", "k": "2 * limit"}
+	if f, err = profile.NewFusion(byLimit, 30); err != nil || f != (rank.RRF{K: 60}) {
+		t.Errorf("k by limit: %+v, %v", f, err)
+	}
+	if _, err = profile.NewRunFusion(byLimit, 0); !errors.Is(err, sheaf.ErrInvalid) ||
+		!strings.Contains(err.Error(), "--k: fuse.k counts on limit, which is 0") {
+		t.Errorf("k by no limit: %v", err)
+	}
+	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"},
+		// of which rankings that come from elsewhere tell nothing, so that it would do nothing
+		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"},
+		{"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
+		if _, err := profile.NewFusion(set, 10); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%v: %v", set, err)
+		}
+	}
+}

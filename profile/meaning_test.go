@@ -1,0 +1,29 @@
+package profile_test
+
+import (
+	"math"
+	"testing"
+
+	"sheaf/profile"
+)
+
+// TestMeaningAlone: meaning 1 searches by meaning alone, and meaning 0 by words alone.
+func TestMeaningAlone(t *testing.T) {
+	p, err := profile.Load("sheaf", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		meaning        string
+		words, vectors float64
+	}{{"1", 0, 1}, {"0.5", 0.5, 0.5}, {"0", 1, 0}} {
+		plan, err := p.Plan(10, map[string]string{"meaning": c.meaning})
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if b := plan.Main.Branches; math.Abs(b[0].Weight-c.words) > 1e-9 || math.Abs(b[1].Weight-c.vectors) > 1e-9 {
+			t.Errorf("%+v: weights %v and %v", c, b[0].Weight, b[1].Weight)
+		}
+	}
+}

@@ -162,8 +162,8 @@ func (b *busy) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return b.Backend.Retrieve(ctx, req)
 }
 
-// A store gets no more requests at once than may work, however many come and however
-// impatient the callers are. Requests that work are answered whole.
+// A store gets as many requests at once as there are slots, and no more. This holds when many callers come, and when
+// they give up early. A request that has a slot gets its whole answer.
 func TestDistantStoreIsNotFlooded(t *testing.T) {
 	b := &busy{free: make(chan struct{})}
 	free := sync.OnceFunc(func() { close(b.free) })

@@ -370,7 +370,7 @@ func TestTagsInLines(t *testing.T) {
 	}
 }
 
-// TestTagsOfTheDocument: a caller who has the OpenAPI document or its page is told so.
+// TestTagsOfTheDocument: the server tells a caller that the OpenAPI document or its page did not change.
 func TestTagsOfTheDocument(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
 		access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})

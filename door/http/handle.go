@@ -350,7 +350,7 @@ func writePlain(w http.ResponseWriter, p *Problem) {
 // zippedBytes is the least size of an answer that is compressed.
 const zippedBytes = 1400
 
-// zippers has compressors, each of which has 0.8 MB of memory.
+// zippers keeps compressors for reuse: each needs 0.8 MB of memory.
 var zippers = sync.Pool{New: func() any { z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed); return z }}
 
 // send encodes an answer before the first byte goes out, so a fault is still a problem.

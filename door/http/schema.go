@@ -220,7 +220,7 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"},
 	schema{"type": "boolean"}}}
 
-// formsOf has the structs of which only some members go together.
+// formsOf lists the allowed combinations of members of a struct, for structs that do not allow all.
 var formsOf = map[reflect.Type][]any{
 	reflect.TypeFor[collection.DocumentInput](): documentForms,
 	reflect.TypeFor[BatchChange](): append(documentForms[:len(documentForms):len(documentForms)],

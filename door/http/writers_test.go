@@ -82,8 +82,8 @@ func TestPutBesideARun(t *testing.T) {
 	}
 }
 
-// Documents that wait for a model on another machine, or for others that are written, keep
-// nobody from reading.
+// Readers get answers while documents wait for a model on another machine, or for other documents that are being
+// written.
 func TestWritersThatWait(t *testing.T) {
 	f, model := slowModel(t)
 	defer model.let()

@@ -92,7 +92,7 @@ func (r *run) pairs(w *worth) []pair {
 			}
 		}
 	}
-	for _, text := range plain(r.query.Words) {
+	for _, text := range wordings(r.query.Words) {
 		add(text, r.searcher.Analyzer.PhraseTokens(text))
 		r.searcher.Analyzer.Words(text, func(start, end int) bool { // the parts of a name are pairs, too
 			add(text[start:end], r.searcher.Analyzer.QueryTokens(text[start:end]))
@@ -156,17 +156,20 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 	return found, nil
 }
 
-// plain returns the texts of a query that match when any of their words does.
-func plain(q sheaf.TextQuery) []string {
+// wordings returns the texts of a query whose words may stand side by side in a hit. A phrase is
+// one of them: its words count as much as the same words without quotes.
+func wordings(q sheaf.TextQuery) []string {
 	switch q := q.(type) {
 	case sheaf.Match:
 		return []string{q.Text}
+	case sheaf.Phrase:
+		return []string{q.Text}
 	case sheaf.Boost:
-		return plain(q.Query)
+		return wordings(q.Query)
 	case sheaf.Bool:
 		var texts []string
 		for _, part := range slices.Concat(q.Must, q.Should) {
-			texts = append(texts, plain(part)...)
+			texts = append(texts, wordings(part)...)
 		}
 		return texts
 	}

@@ -72,6 +72,13 @@ func TestWordsSideBySide(t *testing.T) {
 	if strings.Contains(why["a.md"], pair) || !strings.Contains(why["b.md"], pair) {
 		t.Errorf("explained by %s\nand %s", why["a.md"], why["b.md"])
 	}
+	quoted := query("", 5)
+	quoted.Words = sheaf.Phrase{Text: "apple trees"}
+	s := &search.Searcher{Backend: st, Store: "shelf", Facts: notes, Analyzer: a}
+	phrase := mustSearch(t, s, quoted, p, search.Options{Parameters: map[string]string{"pairs": "0.4"}})
+	if _, y := scores(r); phrase.Hits[0].Path != "b.md" || phrase.Hits[0].Score < y {
+		t.Errorf("the quoted words give %s %v, the same words without quotes %v", phrase.Hits[0].Path, phrase.Hits[0].Score, y)
+	}
 	if r, _ = ask(st, "0"); len(r.Notes) > 1 {
 		t.Errorf("notes %q", r.Notes)
 	}

@@ -24,7 +24,7 @@ import (
 // time; until then they are found as they were read. It keeps those of a higher version:
 // otherwise two programs side by side, one of them upgraded, would read everything again in
 // turn. What the older program reads waits for the newer one.
-const ParserVersion = 10
+const ParserVersion = 11
 
 // parserKey is the key of the settings for the ParserVersion with which documents are read,
 // or are being read: those that wait for it are pending.

@@ -239,7 +239,13 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	plain := ordinal.ReplaceAllString(plainSigns.Replace(v.Text), "$1")
-	text := strings.Join(strings.Fields(strings.ReplaceAll(plain, ",", " ")), " ")
+	words := strings.Fields(strings.ReplaceAll(plain, ",", " "))
+	for i, word := range words {
+		if month, ok := months[strings.ToLower(word)]; ok {
+			words[i] = month
+		}
+	}
+	text := strings.ReplaceAll(strings.Join(words, " "), " de ", " ") // Spanish, Portuguese: 20 de mayo de 2024
 	for _, layout := range namedLayouts {
 		if t, err := time.Parse(strings.ReplaceAll(layout, ",", ""), text); err == nil && Writable(t) {
 			return t, true
@@ -252,6 +258,29 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 // and soft hyphens, and the signs behind year, month and day in Chinese, Japanese and Korean.
 var plainSigns = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "",
 	"年", "-", "月", "-", "日", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "")
+
+// months gives the English name of a month in nine languages, as dates have it: German, Dutch, Swedish,
+// French, Spanish, Italian, Portuguese, Polish and
+// Russian.
+var months = func() map[string]string {
+	names := map[string]string{}
+	for _, year := range [...]string{
+		"januar februar märz april mai juni juli august september oktober november dezember",
+		"januari februari maart april mei juni juli augustus september oktober november december",
+		"januari februari mars april maj juni juli augusti september oktober november december",
+		"janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+		"enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+		"gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+		"janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+		"stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+		"января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+	} {
+		for i, name := range strings.Fields(year) {
+			names[name] = time.Month(i + 1).String()
+		}
+	}
+	return names
+}()
 
 // ordinal is the number of a day in English words, such as 20th.
 var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)

@@ -108,14 +108,14 @@ func TestBesideAnew(t *testing.T) {
 	_, err := f.For(access.Unrestricted())
 	<-f.MadeAnew()
 	for what, err := range map[string]error{"a reader": err, "readiness": f.Ready(t.Context())} {
-		if !errors.Is(err, ingest.ErrMadeAnew) {
-			t.Errorf("%s: %v, want ErrMadeAnew", what, err)
+		if !errors.Is(err, ingest.ErrRebuilt) {
+			t.Errorf("%s: %v, want ErrRebuilt", what, err)
 		}
 	}
 	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(),
 		[]collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n"}}}); !errors.Is(err,
-		ingest.ErrMadeAnew) {
-		t.Errorf("a document that is given: %v, want ErrMadeAnew", err)
+		ingest.ErrRebuilt) {
+		t.Errorf("a document that is given: %v, want ErrRebuilt", err)
 	}
 }
 
@@ -135,15 +135,15 @@ func TestBesideAnewUnrecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("%v, want ErrMadeAnew", err)
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) || errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v, want ErrRebuilt", err)
 	}
 	<-c.MadeAnew()
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) ||
-		!errors.Is(c.Ready(t.Context()), ingest.ErrMadeAnew) {
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
+		!errors.Is(c.Ready(t.Context()), ingest.ErrRebuilt) {
 		t.Errorf("%v where it is closed, to be opened again", err)
 	}
 }
@@ -160,9 +160,9 @@ func TestBesideRemaking(t *testing.T) {
 	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) ||
-		!errors.Is(f.Ready(t.Context()), ingest.ErrMadeAnew) {
-		t.Fatalf("%v, want ErrMadeAnew", err)
+	if _, err := f.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
+		!errors.Is(f.Ready(t.Context()), ingest.ErrRebuilt) {
+		t.Fatalf("%v, want ErrRebuilt", err)
 	}
 	<-f.MadeAnew()
 }

@@ -198,7 +198,7 @@ func (c *Collection) Close() error {
 func (c *Collection) shut() error {
 	switch {
 	case isClosed(c.anew):
-		return ingest.ErrMadeAnew
+		return ingest.ErrRebuilt
 	case isClosed(c.damaged):
 		return fmt.Errorf("%w: the index is damaged, and is made again", sheaf.ErrUnavailable)
 	}
@@ -213,7 +213,7 @@ func (c *Collection) Profile() string { return c.o.Profile }
 
 // For is the collection at this moment as a caller with grant may see it. Close
 // the Reader when done. A grant that has ended is [ErrForbidden]. When another process made the index anew in another way, or makes it
-// anew, the error wraps [ingest.ErrMadeAnew].
+// anew, the error wraps [ingest.ErrRebuilt].
 func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	c.reading.RLock()
 	done := sync.OnceFunc(c.reading.RUnlock)
@@ -237,8 +237,8 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		case err == nil: // else its requests say why
 			st, pinned = held, held
 		case errors.Is(err, store.ErrMadeOtherwise): // since it was opened; the catalog may not say so yet
-			c.seen(ingest.ErrMadeAnew)
-			return nil, ingest.ErrMadeAnew
+			c.seen(ingest.ErrRebuilt)
+			return nil, ingest.ErrRebuilt
 		}
 	}
 	view, err := c.latest()
@@ -262,7 +262,7 @@ func (c *Collection) good(grant *access.Grant) error {
 }
 
 // latest is what is known of the documents now, also from other processes. The error wraps
-// ingest.ErrMadeAnew when one of those made the index in another way, so that words and
+// ingest.ErrRebuilt when one of those made the index in another way, so that words and
 // vectors of queries are none of its, or makes it anew, so that it is not whole.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
@@ -273,7 +273,7 @@ func (c *Collection) latest() (*catalog.View, error) {
 	if c.o.Ingest != nil && view.Generation() != c.agreed.Load() {
 		err := c.o.Ingest.Agrees(view)
 		if err == nil && view.Settings().Extra[ingest.RemakingKey] != "" {
-			err = ingest.ErrMadeAnew
+			err = ingest.ErrRebuilt
 		}
 		if err != nil {
 			view.Close()
@@ -302,7 +302,7 @@ func (c *Collection) Damage() error {
 
 // seen tells of an index that was made anew, or is damaged.
 func (c *Collection) seen(err error) {
-	if errors.Is(err, ingest.ErrMadeAnew) {
+	if errors.Is(err, ingest.ErrRebuilt) {
 		c.tellAnew.Do(func() { close(c.anew) })
 	}
 	if errors.Is(err, vfs.ErrCorrupt) {

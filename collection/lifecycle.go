@@ -53,7 +53,7 @@ type Life struct {
 // Do works on an index until that succeeds, or an error comes that waiting, reopening and remaking do not mend:
 //
 //	vfs.ErrLocked         another process writes: wait as long as need says
-//	ingest.ErrMadeAnew    another process made the index again: reopen it, 5 times at most
+//	ingest.ErrRebuilt    another process made the index again: reopen it, 5 times at most
 //	damage of our files   remake it once
 //	any other             return it
 func (l *Life) Do(ctx context.Context, need Need, work func() error) error {
@@ -71,7 +71,7 @@ func (l *Life) Do(ctx context.Context, need Need, work func() error) error {
 			if waited := l.wait(ctx, err, began, need, &said); waited != nil {
 				return waited
 			}
-		case errors.Is(err, ingest.ErrMadeAnew) && l.Reopen != nil:
+		case errors.Is(err, ingest.ErrRebuilt) && l.Reopen != nil:
 			if tries == mostTries {
 				return Hint(err, "repeat the command when that process is done")
 			}

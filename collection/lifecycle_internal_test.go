@@ -95,7 +95,7 @@ func TestLifeWaitsForOthersWork(t *testing.T) {
 
 // TestLifeTable: each kind of error is met as Do says, and not without end.
 func TestLifeTable(t *testing.T) {
-	anew, damaged := ingest.ErrMadeAnew, fmt.Errorf("read: %w", sheaf.ErrCorrupt)
+	anew, damaged := ingest.ErrRebuilt, fmt.Errorf("read: %w", sheaf.ErrCorrupt)
 	server := StoreError{fmt.Errorf("ask: %w", sheaf.ErrUnsupported)}
 	for _, c := range []struct {
 		name           string

@@ -216,7 +216,7 @@ func (c *Collection) update(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case empty, errors.Is(err, ingest.ErrMadeAnew), errors.Is(err, sheaf.ErrCorrupt):
+	case empty, errors.Is(err, ingest.ErrRebuilt), errors.Is(err, sheaf.ErrCorrupt):
 		return err
 	}
 	return nil // Refresh noted it, and the answer has a warning

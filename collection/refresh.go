@@ -78,7 +78,7 @@ func (x *Index) Refresh(ctx context.Context) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, ingest.ErrMadeAnew):
+	case errors.Is(err, ingest.ErrRebuilt):
 		return err
 	case errors.Is(err, sheaf.ErrUnavailable) && !must:
 		if err := x.reload(); err != nil {
@@ -212,7 +212,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	return report, err
 }
 
-// ingestWhenFree waits for another process that indexes, and then does what is left. The error is ingest.ErrMadeAnew
+// ingestWhenFree waits for another process that indexes, and then does what is left. The error is ingest.ErrRebuilt
 // when a process began to make the index again meanwhile, which may be empty by now.
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need Need, o ingest.Options,
@@ -228,7 +228,7 @@ func (x *Index) ingestWhenFree(
 		return report, err
 	}
 	if err = x.reload(); err == nil && x.remaking() {
-		err = ingest.ErrMadeAnew
+		err = ingest.ErrRebuilt
 	}
 	return report, err
 }
@@ -263,7 +263,7 @@ func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 		default: // that is known
 		}
 	}
-	if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
+	if err != nil && !errors.Is(err, ingest.ErrRebuilt) {
 		x.Notice("%v", err)
 	}
 }

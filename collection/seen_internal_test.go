@@ -21,11 +21,11 @@ func TestSeen(t *testing.T) {
 	c.seen(damage)
 	c.seen(vfs.ErrCorrupt)
 	if !isClosed(c.Damaged()) || isClosed(c.MadeAnew()) || c.Damage() != damage ||
-		errors.Is(c.shut(), ingest.ErrMadeAnew) {
+		errors.Is(c.shut(), ingest.ErrRebuilt) {
 		t.Errorf("%v, %v", c.damage, c.shut())
 	}
-	c.seen(ingest.ErrMadeAnew)
-	if !isClosed(c.MadeAnew()) || !errors.Is(c.shut(), ingest.ErrMadeAnew) {
+	c.seen(ingest.ErrRebuilt)
+	if !isClosed(c.MadeAnew()) || !errors.Is(c.shut(), ingest.ErrRebuilt) {
 		t.Error("not told of another process")
 	}
 }

@@ -11,21 +11,21 @@ import (
 	"sheaf/store"
 )
 
-// commits is what the next commit publishes, and the one that is being recorded.
+// commits holds what the next commit publishes, and the commit that is being recorded.
 type commits struct {
 	update catalog.Update
-	// removing is how many documents of the work list's removed it removes.
+	// removing counts the documents of the work list's removed that the next commit removes.
 	removing int
-	// written are the documents that the store got, by ID.
+	// written holds the documents that were written to the store, by ID.
 	written map[sheaf.ID]writtenDocument
 	// recording returns the result of the catalog's update of the last commit; nil when
 	// none runs.
 	recording chan error
 }
 
-// writtenDocument is a document that was written, and what the report counted of it.
+// writtenDocument is a document that was written, and what the report counted for it.
 type writtenDocument struct {
-	skip   catalog.Skip // should the store refuse it
+	skip   catalog.Skip // used when the store refuses it
 	known  bool
 	given  bool
 	chunks int
@@ -39,7 +39,7 @@ func (c *commits) wrote(encoded catalog.Encoded, doc writtenDocument) {
 	c.written[encoded.ID()] = doc
 }
 
-// commit makes a batch durable: in the store first, then in the catalog, which is written
+// commit makes a batch durable: first in the store, then in the catalog. The catalog is written
 // while the next batch is read.
 func (r *runner) commit(ctx context.Context, last bool) error {
 	if err := r.recorded(); err != nil {
@@ -82,20 +82,20 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	if settings.Extra == nil {
 		settings.Extra = map[string]string{}
 	}
-	if firstReread || last && settings.Extra[skippedKey] != skipped { // skipped files are to be read again, too
+	if firstReread || last && settings.Extra[skippedKey] != skipped { // the next run reads the skipped files again, too
 		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped
 	}
-	if last { // before, what was seen may not be indexed
+	if last { // a file that was seen earlier may not be indexed yet
 		for tree := range r.list.until {
 			settings.Extra[seenKey(tree)] = r.list.text(tree)
 		}
 	}
 	pending := maps.Clone(r.pending)
 	u.Settings, u.Pending = &settings, &pending
-	u.Whole = last && r.list.outdated > 0 && waitsFor(pending, ReasonReread) == 0 // nothing stays as it was filed
+	u.Whole = last && r.list.outdated > 0 && waitsFor(pending, ReasonReread) == 0 // every document is filed again
 	r.commits.recording = make(chan error, 1)
-	// A run that is stopped now still records what the store has.
+	// Even a run that is stopped now records what the store has.
 	ctx = context.WithoutCancel(ctx)
 	go func() { r.commits.recording <- r.o.Catalog.Update(ctx, u) }()
 	if refused != nil {
@@ -104,16 +104,16 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	return nil
 }
 
-// writesNothing reports whether the last commit would change nothing, as when files that
-// could not be read still cannot.
+// writesNothing reports whether the last commit would change nothing, for example when unreadable
+// files are still unreadable.
 func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
 	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&
 		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
 }
 
-// begin records which documents the store is about to get and to lose. If this run stops
-// before the catalog has them, the next one writes them again, or removes what the store has
-// of them. Documents that wait go on to, until the store has what they wait for.
+// begin records which documents will be written to the store or removed from it. If this run stops
+// before the catalog has them, the next run writes or removes them again. Documents that wait keep
+// waiting until the store has them.
 func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
 	if len(r.commits.written)+len(removed) == 0 {
 		return nil
@@ -129,10 +129,10 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 	return r.o.Catalog.Update(ctx, catalog.Update{Pending: &pending})
 }
 
-// rejected leaves out the documents that the store refused, and what it had of them before,
-// which it has lost. The next run reads a refused file again when it has changed. given
-// reports that some were given as texts: that is an error once the rest is recorded,
-// because the sender waits for an answer.
+// rejected removes from the update the documents that the store refused. The store has also lost
+// their earlier versions. The next run reads a refused file again when it has changed. given is
+// true when some refused documents were given as texts: then commit fails after it recorded the
+// rest, because the sender waits for an answer.
 func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]
@@ -159,7 +159,7 @@ func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given
 	return given
 }
 
-// recorded waits until the catalog has the last commit.
+// recorded waits until the catalog has recorded the last commit.
 func (r *runner) recorded() error {
 	if r.commits.recording == nil {
 		return nil

@@ -17,15 +17,15 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// Text returns the text of a file's content as [Run] reads it, in UTF-8; ok is false when
-// the content is no text.
+// Text returns the text of a file in UTF-8, as [Run] reads it; ok is false when the content is not
+// text.
 func Text(content []byte) (text []byte, ok bool) {
 	text, _, ok = decode(content)
 	return text, ok
 }
 
-// decode is the text of a file's content in UTF-8, and a note about its encoding: "" for
-// UTF-8. ok is false for what is no text. Text that is UTF-8 is content itself.
+// decode returns the text of a file in UTF-8 and a note about its encoding: "" for UTF-8. ok is
+// false when the content is not text. For UTF-8 it returns content itself.
 func decode(content []byte) (text []byte, note string, ok bool) {
 	if text, name, ok := decodeMarked(content); ok {
 		return text, keptAs(name), true
@@ -47,7 +47,7 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 	at := firstInvalid(content)
 	switch {
 	case !apart || hasOddControls(content):
-		return content, fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are no part of words", at), true
+		return content, fmt.Sprintf("not valid UTF-8 at byte %d; words leave out invalid bytes", at), true
 	case whole:
 		return decodeBytes(content, charmap.Windows1252), keptAs("Windows-1252"), true
 	}
@@ -58,7 +58,7 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 
 func keptAs(name string) string { return name + ": its text is kept in the index as UTF-8" }
 
-// decodeMarked reads text whose bytes say what they are: UTF-32 and UTF-16, with and without a
+// decodeMarked reads encodings that their bytes identify: UTF-32 and UTF-16, with and without a
 // byte order mark, and ISO-2022-JP with its escapes.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	switch {
@@ -93,8 +93,8 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// isText reports whether what was decoded reads as text: characters that are written, with
-// spaces or line ends between them, or one line with its end.
+// isText reports whether decoded bytes read as text: printable characters with spaces or line ends
+// between them, or one line with its end.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -111,7 +111,7 @@ func isText(decoded []byte, line bool) bool {
 	return all > 0 && (spaces > 0 || line) && letters*2 >= all
 }
 
-// withoutHalfPair is data in UTF-16 without a first half of a pair at its end.
+// withoutHalfPair returns UTF-16 data without an unfinished surrogate pair at its end.
 func withoutHalfPair(data []byte, order binary.ByteOrder) []byte {
 	if n := len(data); n >= 2 && utf16.IsSurrogate(rune(order.Uint16(data[n-2:]))) {
 		return data[:n-2]
@@ -148,18 +148,18 @@ func decodeUTF32(data []byte, order binary.ByteOrder) []byte {
 	return text
 }
 
-// legacy is an encoding that was in use before UTF-8.
+// legacy is an encoding from before UTF-8.
 type legacy struct {
 	name string
 	encoding.Encoding
 }
 
-// languages have the letters that are frequent in them beyond ASCII, and the encodings that
-// were used for them. Text that is decoded in the right encoding has many of the letters of one
-// language; in a wrong one it has few.
+// languages lists for each language its frequent letters beyond ASCII, and the encodings that were
+// used for it. Text in the right encoding has many letters of one language; decoded wrongly, it has
+// few.
 var languages = [...]struct {
 	letters string
-	// least is how many of a hundred characters beyond ASCII are such letters.
+	// least is the smallest percentage of such letters among all characters beyond ASCII.
 	least     int
 	encodings []legacy
 }{
@@ -213,7 +213,7 @@ var (
 	}
 )
 
-// Least shares of frequent letters, in percent.
+// The smallest shares of frequent letters, in percent.
 const (
 	leastLatin   = 80
 	leastLetters = 60
@@ -222,9 +222,9 @@ const (
 )
 
 const (
-	// marks stand in texts of every Latin language.
+	// marks appear in texts of every Latin language.
 	marks = "„“”‚‘’–—…«»€§°±×²³¼½µ£©®™•·"
-	// kana are the letters that Japanese is written in beside signs.
+	// kana are the Japanese letters that are used beside Chinese signs.
 	kana = "のにをはがとでたしてるなれかもいらこりさっうくよあまどけそきめすえみせわおつだんち、。ーンスルトラアイリクシドレジタフロカマ"
 	// simplified, traditional and hangul are the most frequent signs of Chinese and Korean.
 	simplified = "，。、的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心" +
@@ -239,16 +239,16 @@ const (
 		"려연위점분화재현물당집식행방회할된체금업개교통중발음"
 )
 
-// sampleBytes is how much of a text tells its encoding, and leastSigns how many characters
-// beyond ASCII do where a text is not written in Latin letters.
+// sampleBytes is how much text is enough to detect the encoding. leastSigns is how many characters
+// beyond ASCII are enough in a text without Latin letters.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6
 )
 
-// decodeLegacy reads text in an encoding of languages; name is "" when none fits. apart says
-// that the bytes beyond ASCII have plain letters between them, as in Latin languages only. Of
-// two that fit alike, the first of languages is taken, but Windows-1252 before all.
+// decodeLegacy reads text in an encoding from before UTF-8; name is "" when none fits. apart says
+// that plain letters surround each byte beyond ASCII, which happens only in Latin languages. When
+// two encodings fit equally well, Windows-1252 wins, then the first in languages.
 func decodeLegacy(data []byte, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0
@@ -283,10 +283,10 @@ func decodeLegacy(data []byte, apart bool) (text []byte, name string) {
 	return text, fit.name
 }
 
-// frequentShare decodes a sample and returns how many of a hundred characters beyond ASCII are
-// among letters, small or capital, and how many there are. A capital behind a small letter does
-// not count, nor does a mark between two letters, but for the apostrophe: wrong encodings have
-// many. The share is 0 when the sample is not in the encoding.
+// frequentShare decodes a sample. It returns the percentage of the characters beyond ASCII that are
+// in letters, small or capital, and how many such characters there are. It ignores a capital after
+// a small letter and a mark between two letters, except the apostrophe: a wrong encoding has many
+// of both. The share is 0 when the sample is invalid in the encoding.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {
@@ -318,8 +318,8 @@ func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	return frequent * 100 / signs, signs
 }
 
-// decodeBytes reads what is UTF-8 as that, and each other byte as a character of an alphabet: so
-// a file may change its encoding in the middle.
+// decodeBytes keeps valid UTF-8 and decodes every other byte with alphabet, because a file may
+// change its encoding in the middle.
 func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	text := make([]byte, 0, len(data)+len(data)/8)
 	for len(data) > 0 {
@@ -333,14 +333,13 @@ func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	return text
 }
 
-// hasOddControls reports whether a text has bytes that Windows-1252 gives no meaning, or
-// control characters.
+// hasOddControls reports whether a text has bytes without meaning in Windows-1252, or control
+// characters.
 func hasOddControls(data []byte) bool {
 	return bytes.ContainsAny(data[:min(len(data), sampleBytes)], "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f")
 }
 
-// invalidBytes counts the bytes that are no UTF-8, and the runs of bytes beyond ASCII that
-// they stand in.
+// invalidBytes counts the bytes that are not UTF-8, and the runs of bytes beyond ASCII around them.
 func invalidBytes(data []byte) (n, runs int) {
 	within, counted := false, false
 	for len(data) > 0 {
@@ -359,7 +358,7 @@ func invalidBytes(data []byte) (n, runs int) {
 	return n, runs
 }
 
-// multibyte counts the characters beyond ASCII that are UTF-8.
+// multibyte counts the valid UTF-8 characters beyond ASCII.
 func multibyte(data []byte) (n int) {
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
@@ -371,7 +370,7 @@ func multibyte(data []byte) (n int) {
 	return n
 }
 
-// firstInvalid returns the place of the first byte that is no UTF-8.
+// firstInvalid returns the position of the first byte that is not UTF-8.
 func firstInvalid(data []byte) (at int) {
 	for at < len(data) {
 		r, size := utf8.DecodeRune(data[at:])

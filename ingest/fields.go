@@ -13,23 +13,21 @@ import (
 	"sheaf/text/chunk"
 )
 
-// columnExtension is the column of a file's extension, in lower case without the
-// dot.
+// columnExtension holds a file's extension, in lower case without the dot.
 const columnExtension = "ext"
 
-// entries turns a document into what a backend indexes, without vectors, a piece
-// at a time: those of a long document are not in memory all at once. A chunk's
-// texts are its title, the titles above it, its tags, its path and its body;
-// aliases and property values belong to the document's own chunk, or, in a document
-// of pieces, to every piece.
+// entries turns a document into chunks for the store, without vectors. It makes them in pieces so
+// that a long document is not in memory all at once. A chunk's fields are its title, the titles
+// above it, its tags, its path and its body. Aliases and property values go to the document's own
+// chunk; in a document of pieces, to every piece.
 type entries struct {
 	doc     *sheaf.Document
 	content string
-	next    int // of the document's chunks
+	next    int // index of the next chunk of the document
 
 	path, aliases, properties string
 	columns                   []store.Column
-	atDepth                   map[int][]store.Column // columns with the depth
+	atDepth                   map[int][]store.Column // the columns with the depth, by depth
 }
 
 func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
@@ -38,11 +36,11 @@ func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries 
 		columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
-// take returns the next n entries, fewer at the end.
+// take returns the next n chunks, fewer at the end.
 func (s *entries) take(n int) []store.Chunk {
 	out := make([]store.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
 	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {
-		if c := &s.doc.Chunks[s.next]; len(c.Members) == 0 { // else its members are indexed
+		if c := &s.doc.Chunks[s.next]; len(c.Members) == 0 { // chunks with members are indexed through these
 			out = append(out, s.entry(c))
 		}
 	}
@@ -69,7 +67,7 @@ func (s *entries) entry(c *sheaf.Chunk) store.Chunk {
 	return e
 }
 
-// usualFields is how many texts most chunks have at most.
+// usualFields is the number of fields that most chunks have.
 const usualFields = 4
 
 func appendField(fields []store.Field, name, text string) []store.Field {
@@ -79,7 +77,7 @@ func appendField(fields []store.Field, name, text string) []store.Field {
 	return append(fields, store.Field{Name: name, Text: text})
 }
 
-// titlesAbove are the titles of the hierarchy but the chunk's own.
+// titlesAbove returns the titles of the hierarchy above the chunk.
 func titlesAbove(c *sheaf.Chunk) string {
 	titles := c.Hierarchy
 	if n := len(titles); n > 0 && titles[n-1] == c.Title {
@@ -88,16 +86,15 @@ func titlesAbove(c *sheaf.Chunk) string {
 	return store.JoinValues(titles)
 }
 
-// bodyText is the text of a chunk that is indexed.
+// bodyText returns the text of a chunk that is indexed.
 func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
 	return chunk.IndexedText(doc, c, content).Text
 }
 
-// pathWords is a path without its extension.
+// pathWords returns a path without its extension.
 func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
-// propertyText is the scalar values of the frontmatter that are no fields of
-// their own.
+// propertyText returns the scalar values of the frontmatter, except those with fields of their own.
 func propertyText(doc *sheaf.Document) string {
 	var parts []string
 	for _, p := range doc.Properties {
@@ -111,18 +108,18 @@ func propertyText(doc *sheaf.Document) string {
 	return store.JoinValues(parts)
 }
 
-// maxTagsAbove is how many tags above one it is found by, the topmost: written out they
-// are as long as the square of its depth.
+// maxTagsAbove limits how many parents of a nested tag also find the document; the topmost count.
+// Without a limit their total length grows with the square of the depth.
 const maxTagsAbove = 32
 
-// PropertyColumn is the column of a property of a document: names that are the same but for
-// their case, or for how Unicode composes their letters, have one.
+// PropertyColumn returns the column of a property. Names that differ only in case or in Unicode
+// composition share a column.
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
-// Columns returns what filters see of a document: the columns that all its chunks share,
-// sorted by name. See sheaf.ColumnTree and the others. Tags and text of properties are folded,
-// tags come with those above them, and a property that is a link has the name of the note. The
-// columns belong to the caller.
+// Columns returns the columns that filters see: those that all chunks of a document share, sorted
+// by name. See sheaf.ColumnTree and the others. It folds tags and texts of properties, adds the
+// parents of nested tags, and replaces a link in a property by the name of its note. The columns
+// belong to the caller.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
 	columns := []store.Column{
@@ -158,11 +155,11 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	return columns
 }
 
-// propertyColumns are the columns of properties, in no order.
+// propertyColumns returns the columns of properties, in no order.
 func propertyColumns(of []sheaf.Property) (columns []store.Column) {
-	// The values by their columns: names may differ only in how they are written.
+	// Values by column: the names of two properties may differ only in spelling.
 	properties := map[string]*distinct.List[sheaf.Value]{}
-	// Numbers and dates as they are written, by their columns.
+	// Numbers and dates as text, by column.
 	written, unusual := map[string]*distinct.List[sheaf.Value]{}, map[string]bool{}
 	for _, p := range of {
 		if len(p.Values) == 0 {
@@ -199,8 +196,8 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 	return columns
 }
 
-// WithFields are the columns of a document with the fields of one of its chunks, whose
-// values come before those of the document. Columns are sorted by name.
+// WithFields returns the columns of a document together with the fields of one of its chunks,
+// sorted by name. Values of the chunk come before those of the document.
 func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	if len(fields) == 0 {
 		return columns
@@ -226,8 +223,8 @@ func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	return own
 }
 
-// inZone is the date of a document in the zone of its writer: the one that the document names,
-// UTC where it names none, and for the time of a file that of this machine.
+// inZone returns the date of a document in its writer's time zone: the zone that the date names,
+// else UTC. A file's time is in the zone of this machine.
 func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	switch date.Source {
 	case sheaf.DateFrontmatter:
@@ -240,15 +237,15 @@ func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	return date.Time.UTC()
 }
 
-// Names of the properties, in any case, that say who may see a document. Their
-// texts are compared byte by byte, and found by no words.
+// Names of the properties, in any case, that say who may see a document. Their values are compared
+// byte by byte, and word search does not find them.
 const (
 	PropertyTenant = "tenant"
 	PropertyAccess = "access"
 	PropertySets   = "sets"
 )
 
-// accessColumn is the column that a property fills besides its own, "" for none.
+// accessColumn returns the additional column that a property fills, "" for none.
 func accessColumn(property string) string {
 	switch strings.ToLower(property) {
 	case PropertyTenant:
@@ -261,8 +258,8 @@ func accessColumn(property string) string {
 	return ""
 }
 
-// accessColumns are the columns that say who may see a document. Of a property
-// that is there twice the first counts: a second must not open a document.
+// accessColumns returns the columns that say who may see a document. If a property appears twice,
+// the first counts: a second one must not open the document.
 func accessColumns(doc *sheaf.Document) []store.Column {
 	var columns []store.Column
 	for _, p := range doc.Properties {
@@ -279,7 +276,7 @@ func accessColumns(doc *sheaf.Document) []store.Column {
 	return columns
 }
 
-// folders are the folders above a file: "" and each longer one.
+// folders returns the folders above a file: "" and each longer one.
 func folders(p string) []sheaf.Value {
 	values := []sheaf.Value{sheaf.TextValue("")}
 	for i := 0; i < len(p); i++ {
@@ -290,8 +287,8 @@ func folders(p string) []sheaf.Value {
 	return values
 }
 
-// ChunkColumns are the columns of a document, as [Columns] gives them, with the
-// depth of one of its chunks in its place.
+// ChunkColumns returns the columns of a document, as [Columns] returns them, with the depth of one
+// of its chunks.
 func ChunkColumns(document []store.Column, depth int) []store.Column {
 	c := store.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
 	byName := func(d store.Column, name string) int { return strings.Compare(d.Name, name) }
@@ -300,9 +297,8 @@ func ChunkColumns(document []store.Column, depth int) []store.Column {
 	return append(append(append(out, document[:at]...), c), document[at:]...)
 }
 
-// IsText reports whether the values of the property called name are text to search: not a
-// field of their own, and not access rights. Values in a map belong to the property that
-// holds the map.
+// IsText reports whether the values of this property are text to search: the property has no field
+// of its own and is not an access right. Values in a map belong to the property that holds the map.
 func IsText(name string) bool {
 	property, _, _ := strings.Cut(name, ".")
 	return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(property)

@@ -16,20 +16,19 @@ import (
 
 // Given is a document that a program sent as a text; it has no file.
 type Given struct {
-	// Tree and Path name it. The path's ending says how to cut the text, as for a file.
+	// Tree and Path name the document. The path's ending says how to cut the text, as for a file.
 	Tree, Path string
-	// Title is the title of a document whose text has none. Without it the title is the
-	// last part of the path, as for a file, or empty with Untitled, for paths that are
-	// only numbers.
+	// Title is used when the text has no title. Without it, the last part of the path is the title,
+	// as for a file. With Untitled there is then no title, for paths that are only numbers.
 	Title    string
 	Untitled bool
 	Text     []byte
-	// Modified dates a document whose text has no date; the zero time leaves it without.
+	// Modified dates a document whose text has no date; the zero time means no date.
 	Modified time.Time
-	// Properties replace those of the same name in the text.
+	// Properties replace properties of the same name in the text.
 	Properties []sheaf.Property
-	// Chunks are the document when the sender cut it: its text is then what [JoinChunks]
-	// makes of them, and Text is not used.
+	// Chunks hold the document when the sender cut it. The text is then the result of [JoinChunks],
+	// and Text is ignored.
 	Chunks []GivenChunk
 	// Hash identifies this version; zero means the hash of Text.
 	Hash catalog.Hash
@@ -37,14 +36,14 @@ type Given struct {
 
 // GivenChunk is a chunk of a document that the sender cut.
 type GivenChunk struct {
-	// Slug ends the chunk's ID; "" means its number, from 0. Slugs of one document must
-	// differ, and hold no '#'.
+	// Slug ends the chunk's ID; "" stands for the chunk's number, from 0. Slugs of one document
+	// must differ and must not contain '#'.
 	Slug string
-	// Title is shown with it; "" is the document's.
+	// Title is shown with the chunk; "" means the title of the document.
 	Title string
 	Text  string
-	// Vectors are its passages by vector field, of unit length and the dimension of the
-	// index. A chunk without vectors is embedded when there is a model.
+	// Vectors are the chunk's passages, by vector field. They have unit length and the dimension of
+	// the index. A chunk without vectors is embedded when there is a model.
 	Vectors []store.Vectors
 }
 
@@ -66,8 +65,8 @@ func JoinChunks(chunks []GivenChunk) []byte {
 // slug returns the end of a chunk's ID.
 func (g *Given) slug(chunk int) string { return cmp.Or(g.Chunks[chunk].Slug, strconv.Itoa(chunk)) }
 
-// ready returns g with the text of its chunks, if it has any. Chunks of one name are an
-// error: one would replace the other in the store.
+// ready returns g with the joined text of its chunks, if it has chunks. Two chunks with one name
+// are an error, because one would replace the other in the store.
 func (g Given) ready() (*Given, error) {
 	if len(g.Chunks) == 0 {
 		return &g, nil
@@ -87,22 +86,22 @@ func (g Given) ready() (*Given, error) {
 	return &g, nil
 }
 
-// content returns the text of g as if it had been read from a file.
+// content returns the text of g as if it were read from a file.
 func (g *Given) content() content {
 	c := content{data: g.Text, state: catalog.FileState{Size: int64(len(g.Text)), Hash: g.Hash}}
 	if g.Hash == (catalog.Hash{}) {
 		c.state.Hash = catalog.HashOf(g.Text)
 	}
 	c.modified = g.Modified
-	if n := g.Modified.UnixNano(); time.Unix(0, n).Equal(g.Modified) { // a time in the years 1678 to 2261
+	if n := g.Modified.UnixNano(); time.Unix(0, n).Equal(g.Modified) { // only years 1678 to 2261 fit
 		c.state.ModTime = n
 	}
 	return c
 }
 
-// dated returns the date of g, which is doc with the given properties; found is the date in
-// its text or name. The date of the frontmatter counts first, then the given date, then the
-// properties and the name. A date that cannot be shown is none.
+// dated returns the date of g. doc is g with the given properties; found is the date in its text or
+// name. The date of the frontmatter comes first, then the given date, the properties and the name.
+// A date that cannot be shown counts as none.
 func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
@@ -113,7 +112,7 @@ func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	return found
 }
 
-// retitle replaces the title that came from the file's name by the given one.
+// retitle replaces a title that came from the file's name with the given title.
 func (g *Given) retitle(doc *sheaf.Document) {
 	name := path.Base(g.Path)
 	if g.Title == "" && !g.Untitled || doc.Title != name && doc.Title != strings.TrimSuffix(name, path.Ext(name)) {
@@ -178,7 +177,7 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 	return doc
 }
 
-// stored returns a document as it was given, as far as the catalog has it.
+// stored rebuilds a given document from what the catalog keeps of it.
 func stored(view *catalog.View, id sheaf.ID) (Given, error) {
 	doc, ok := view.Document(id)
 	if !ok {
@@ -191,7 +190,7 @@ func stored(view *catalog.View, id sheaf.ID) (Given, error) {
 	g := Given{Tree: doc.Tree, Path: doc.Path, Title: doc.Title, Untitled: doc.Title == "", Text: text}
 	for _, p := range doc.Properties {
 		if accessColumn(p.Name) != "" {
-			g.Properties = append(g.Properties, p) // access rights stay
+			g.Properties = append(g.Properties, p) // keep the access rights
 		}
 	}
 	if date, ok := view.Date(id); ok && date.Source == sheaf.DateModified {

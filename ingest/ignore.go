@@ -17,24 +17,24 @@ type ignoreRule struct {
 	line     int    // from 1
 	text     string // the line
 	pattern  string
-	ending   string // the plain characters that end the pattern: every match ends with them
+	ending   string // the plain characters at the end of the pattern: every match ends with them
 	negated  bool
 	dirOnly  bool
-	anchored bool // matched against the path from the file's folder, not the name
+	anchored bool // matched against the path below the file's folder, instead of the name
 }
 
-// ignoreFile is the rules of one file in folder base ("" for the top, else ending with a
-// slash). name is the file's name for people.
+// ignoreFile holds the rules of one file in folder base: "" for the top, else with a slash at its
+// end. name is the name that users see.
 type ignoreFile struct {
 	base string
-	// lead is the path from the file's folder down to the top, for a file above the top; ""
-	// for others. It ends with a slash.
+	// lead is the path from the ignore file's folder down to the top, with a slash at its end. It
+	// is "" unless the file is above the top.
 	lead  string
 	name  string
 	rules []ignoreRule
 }
 
-// own reports whether the rules are ours, and not git's.
+// own reports whether the rules are Sheaf's, not git's.
 func (f *ignoreFile) own() bool { return strings.HasSuffix(f.name, ignoreNames[1]) }
 
 // parseIgnore reads an ignore file.
@@ -67,11 +67,11 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character means only itself in a pattern. A slash after stars may
-// match nothing.
+// isPlain reports whether a character stands only for itself in a pattern. A slash after stars may
+// match nothing, so it does not count.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
-// trimUnescapedSpaces removes spaces at the end without a backslash before them.
+// trimUnescapedSpaces removes trailing spaces that no backslash escapes.
 func trimUnescapedSpaces(s string) string {
 	end := len(s)
 	for end > 0 && s[end-1] == ' ' {
@@ -83,8 +83,8 @@ func trimUnescapedSpaces(s string) string {
 	return s[:end]
 }
 
-// verdict returns the last rule that matches a path, relative to the top and without slashes at
-// its ends; nil when none does.
+// verdict returns the last rule that matches a path, or nil. The path is relative to the top,
+// without slashes at its ends.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {
@@ -107,29 +107,29 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	return nil
 }
 
-// says shows a rule: its place and its text.
+// says returns the place and the text of a rule.
 func (f *ignoreFile) says(r *ignoreRule) string {
 	if f.name == "" {
-		return "exclude: " + r.text // of the settings, which have no lines
+		return "exclude: " + r.text // a rule of the settings has no line
 	}
 	return fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 }
 
-// wildmatch matches a gitignore pattern. '?' and '[...]' match one character that is no slash,
-// '*' any number of them, and two or more stars between slashes any number of folders. '\'
-// takes the next character as it is.
+// wildmatch matches a gitignore pattern. '?' and '[...]' match one character except a slash, and
+// '*' matches any number of them. Two or more stars between slashes match any number of folders.
+// '\' escapes the next character.
 func wildmatch(pattern, s string) bool {
 	m := matcher{pattern: pattern, s: s, remembers: strings.Count(pattern, "*") > manyStars}
 	return m.match(0, 0)
 }
 
-// manyStars is how many stars a pattern may have before pairs of places that did
-// not match are remembered: without that, hostile patterns take exponential time.
+// manyStars is the number of stars from which the matcher remembers pairs of positions that did not
+// match. Otherwise hostile patterns take exponential time.
 const manyStars = 3
 
 type matcher struct {
 	pattern, s string
-	remembers  bool // whether failed is worth it
+	remembers  bool // the pattern has manyStars
 	failed     map[[2]int]bool
 }
 
@@ -155,13 +155,14 @@ func (m *matcher) try(p, i int) bool {
 		case '*':
 			rest := strings.TrimLeft(pattern, "*")
 			next := p + len(pattern) - len(rest)
-			// Git compares what is plain at the beginning first, so the first stars begin as a slash had them.
+			// Git compares the plain beginning first, so the first stars match as if a slash came
+			// before them.
 			switch whole := next > p+1 && (p == strings.IndexAny(m.pattern, `*?[\`) || m.pattern[p-1] == '/'); {
 			case whole && rest == "":
 				return true
-			case whole && rest[0] == '/': // in every folder, this one too
+			case whole && rest[0] == '/': // in this folder and every folder below
 				return m.folders(next+1, i)
-			case whole && strings.HasPrefix(rest, `\/`): // in every folder below this one
+			case whole && strings.HasPrefix(rest, `\/`): // in every folder below this folder
 				slash := strings.IndexByte(s, '/')
 				return slash >= 0 && m.folders(next+2, i+slash+1)
 			}
@@ -190,7 +191,7 @@ func (m *matcher) try(p, i int) bool {
 	return i == len(m.s)
 }
 
-// star matches pattern[p:] after any number of characters that are no slash.
+// star matches pattern[p:] after any number of characters except slashes.
 func (m *matcher) star(p, i int) bool {
 	for ; ; i++ {
 		if m.match(p, i) {
@@ -225,8 +226,8 @@ func runeLen(s string) int {
 	return len(s)
 }
 
-// bracket matches the first character of s with the set that pattern begins
-// with, and returns the set's length.
+// bracket matches the first character of s with the set at the beginning of pattern, and returns
+// the set's length.
 func bracket(pattern, s string) (size int, ok bool) {
 	if s == "" || s[0] == '/' {
 		return 0, false
@@ -239,7 +240,7 @@ func bracket(pattern, s string) (size int, ok bool) {
 	}
 	for first := i; ; i++ {
 		if i >= len(set) {
-			return 0, false // not closed: matches nothing
+			return 0, false // an open set matches nothing
 		}
 		if set[i] == ']' && i > first {
 			break
@@ -294,8 +295,8 @@ func inClass(name string, c rune) bool {
 	return false
 }
 
-// withIgnores adds the ignore files of a folder to those above it. It fails when it cannot read
-// one. Where a repository begins, git's rules from above end; ours stay.
+// withIgnores adds the ignore files of a folder to those of the folders above. It fails when it
+// cannot read one. Where a repository begins, git's rules from above end; Sheaf's rules continue.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores, added := dir.ignores, false
 	take := func(file, shown string) error {
@@ -328,13 +329,13 @@ func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]
 			return nil, err
 		}
 	}
-	if added { // to a copy
+	if added { // append to a copy
 		ownLast(ignores)
 	}
 	return ignores, nil
 }
 
-// ownLast sorts our rules behind git's, because the last rule counts.
+// ownLast sorts Sheaf's rules after git's, because the last matching rule counts.
 func ownLast(ignores []ignoreFile) {
 	slices.SortStableFunc(ignores, func(a, b ignoreFile) int {
 		switch {
@@ -347,12 +348,12 @@ func ownLast(ignores []ignoreFile) {
 	})
 }
 
-// excludes is the path of a repository's own rules below the folder of git.
+// excludes is the path, below git's folder, of the rules of one repository.
 const excludes = "info/exclude"
 
-// gitFolder returns the folder where git has the excludes of a repository that begins in folder
-// full; "" when git would find no repository there. In a worktree and in a submodule, .git is a
-// file that leads there.
+// gitFolder returns the folder where git keeps the excludes of a repository that begins in folder
+// full, or "" when git would find no repository there. In a worktree and in a submodule, .git is a
+// file with the path of that folder.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
 	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {
@@ -367,7 +368,7 @@ func gitFolder(full string) string {
 	return git
 }
 
-// readSmall returns the content of a small file of git; "" for anything else, such as a pipe.
+// readSmall returns the content of a small file of git; "" for anything else, for example a pipe.
 func readSmall(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
@@ -377,7 +378,7 @@ func readSmall(name string) string {
 	return string(text)
 }
 
-// leading returns where a path that git wrote in a file leads from a folder.
+// leading resolves a path that git wrote in a file, relative to a folder.
 func leading(from, to string) string {
 	to = filepath.FromSlash(strings.TrimSpace(to))
 	if filepath.IsAbs(to) {
@@ -386,8 +387,8 @@ func leading(from, to string) string {
 	return filepath.Join(from, to)
 }
 
-// repository reports whether a repository begins in a folder above, and returns the folder of
-// its excludes, "" when they may not be read. It fails when it cannot find out.
+// repository reports whether a repository begins in folder full. It returns the folder of its
+// excludes, or "" when they may not be read. It fails when it cannot find out.
 func repository(full string) (git string, begins bool, err error) {
 	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {
@@ -404,7 +405,7 @@ func repository(full string) (git string, begins bool, err error) {
 	}
 }
 
-// watchIgnore watches an ignore file, which need not exist.
+// watchIgnore watches an ignore file, which may be missing.
 func (w *walker) watchIgnore(name string) {
 	if w.o.watch == nil {
 		return
@@ -414,9 +415,9 @@ func (w *walker) watchIgnore(name string) {
 	}
 }
 
-// readIgnore returns the content of an ignore file; "" when there is none, or something else
-// has its name. It fails for a link that leads nowhere, for example to a disk that is not
-// mounted, because the rules are unknown.
+// readIgnore returns the content of an ignore file, or "" when there is none or the name belongs to
+// something else. It fails for a broken link, for example to an unmounted disk, because the rules
+// are then unknown.
 func readIgnore(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -438,21 +439,21 @@ func readIgnore(name string) (string, error) {
 	return string(content), err
 }
 
-// errNowhere means that a link leads to nothing.
+// errNowhere means that a link has no target.
 var errNowhere = errors.New("a link that leads nowhere")
 
-// isAbsent reports whether nothing has this name, not even a link that leads nowhere.
+// isAbsent reports whether nothing has this name, not even a broken link.
 func isAbsent(name string) bool {
 	_, err := os.Lstat(name)
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// outerIgnores returns the ignore files above root, up to the top of its repository, and the
-// excludes of the repository. from has the names of all of them, whether they exist or not. It
-// fails when it cannot read one, or cannot find where the repository begins. A repository that
-// it may not look for is none, and so are excludes.
+// outerIgnores returns the ignore files above root up to the top of its repository, and the
+// repository's excludes. from lists the names of all of them, even if they do not exist. It fails
+// when it cannot read one or cannot find where the repository begins. A repository or excludes that
+// it has no right to read count as missing.
 func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
-	lead := "" // from dir down to root
+	lead := "" // from the top down to root
 	take := func(name string) {
 		from = append(from, name)
 		content, fault := readIgnore(name)
@@ -489,8 +490,8 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 	}
 }
 
-// above returns the path of a file above root, relative to root: messages do not tell where
-// root itself is.
+// above returns the path of a file above root, relative to root, so that messages do not reveal
+// where root is.
 func above(root, name string) string {
 	at, err := filepath.Rel(root, name)
 	if err != nil {
@@ -499,11 +500,11 @@ func above(root, name string) string {
 	return filepath.ToSlash(at)
 }
 
-// ignoreNames are the ignore files, git's and ours, which count more.
+// ignoreNames are the ignore files: git's, then Sheaf's, which counts more.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
-// ignoredBy returns the rule that leaves a file or folder out, and its file; nil when none
-// does. It asks the options first, then our ignore files from the inside out, then git's.
+// ignoredBy returns the rule that excludes a file or folder, and the rule's file; nil when there is
+// none. It asks the options first, then Sheaf's ignore files from the inside out, then git's.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {

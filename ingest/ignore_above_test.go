@@ -16,7 +16,8 @@ import (
 func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".git/info/exclude": "/deep/**/excluded.md\n",
-		".gitignore":      "**/bar/*\n/deep/*/two/hid.md\ndeep/**/gone.md\n/d[e]ep/on?/class.md\n/ä*/x.md\ndeep/one/**/tmp/\n/deep/one/plain.md\n",
+		".gitignore": "**/bar/*\n/deep/*/two/hid.md\ndeep/**/gone.md\n/d[e]ep/on?/class.md\n/ä*/x.md\n" +
+			"deep/one/**/tmp/\n/deep/one/plain.md\n",
 		"deep/.gitignore": "*/two/inner.md\n!one/two/back.md\n", ".sheafignore": "deep/*/own.md\n/deep/**/back.md\n",
 		"foo/bar/out.md": "a\n", "foo/bar/baz/out.md": "a\n", "foo/in.md": "a\n", "ä1/x.md": "a\n", "ä1/y.md": "a\n",
 		"deep/one/two/hid.md": "a\n", "deep/one/two/inner.md": "a\n", "deep/one/gone.md": "a\n",
@@ -54,7 +55,8 @@ func TestIgnoreRulesAboveAsGit(t *testing.T) {
 		t.Skip("TestIgnoreRulesAboveAsGit: no git here to compare with")
 	}
 	root := filesOf(t, map[string]string{
-		".gitignore":     "**/bar/*\n/deep/*/two/hid.md\ndeep/**/gone.md\n!/deep/one/[x-z]*.md\nfoo/**/*.md\n**/d?ep/**/q.md\n",
+		".gitignore": "**/bar/*\n/deep/*/two/hid.md\ndeep/**/gone.md\n!/deep/one/[x-z]*.md\nfoo/**/*.md\n" +
+			"**/d?ep/**/q.md\n",
 		"foo/bar/out.md": "a\n", "foo/a.md": "a\n", "deep/one/two/hid.md": "a\n", "deep/one/gone.md": "a\n",
 		"deep/one/in.md":    "a\n",
 		"deep/one/xgone.md": "a\n", "deep/one/two/q.md": "a\n", "foo/bar/deep/q.md": "a\n", "deep/bar/x.md": "a\n",

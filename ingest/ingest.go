@@ -20,53 +20,52 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Options say what is indexed, and where to.
+// Options say what to index and where to write it.
 type Options struct {
 	Catalog *catalog.Catalog
 	Backend store.Backend
-	// Trees are the folders to index; documents of other trees are removed. Known are
-	// those that the catalog had when the caller chose Trees: a run keeps what another
-	// process added to them, moved or removed since then. Nil keeps none of that.
+	// Trees are the folders to index; the run removes documents of other trees. Known are the trees
+	// that the catalog had when the caller chose Trees: a run keeps the trees that another process
+	// added, moved or removed since then. With nil it keeps none of these changes.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
-	// Walked is a recent walk of one of the trees with the same options, which the run uses
-	// instead of another walk; nil is none.
+	// Walked is a recent walk of one of the trees with the same options. The run uses it instead of
+	// walking again. It may be nil.
 	Walked *Walk
 	Chunk  chunk.Options
-	// Analyzer says which words of a list of links are the same; nil compares their letters.
+	// Analyzer decides which words of a list of links are the same; nil compares their letters.
 	Analyzer *analysis.Analyzer
-	// HideComments says, at each run, whether to leave out comments in Markdown: see
-	// [chunk.WithoutComments]. When its answer changes, the next run reads all documents
-	// again. Nil hides none.
+	// HideComments reports, at each run, whether to skip comments in Markdown: see
+	// [chunk.WithoutComments]. When its answer changes, the next run reads all documents again. Nil
+	// hides no comments.
 	HideComments func() bool
 	// Embedder makes vectors; nil makes none.
 	Embedder model.Embedder
-	// Workers is how many files are read and cut at once; 0 is one a core.
+	// Workers is how many files are read and cut at once; 0 means one for each core.
 	Workers int
-	// CommitBytes is the most bytes of files in one commit; the commits of one run have
-	// about the same size. 0 is DefaultCommitBytes.
+	// CommitBytes limits the bytes of files in one commit; the commits of one run have about the
+	// same size. 0 means DefaultCommitBytes.
 	CommitBytes int64
-	// Kept returns a given document as it was given, by the hash that the catalog has of it;
-	// false when it is kept nowhere. With nil, the text in the catalog must do.
+	// Kept returns a given document as it was given, by the hash in the catalog; false when it was
+	// not kept. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
-	// Settings changes what is recorded of the collection besides the trees. Run records its
-	// chunker and model where none is recorded. Nil changes nothing: then another chunker or
-	// model than the recorded one is sheaf.ErrInvalid while there are documents, except with
-	// Rebuild. When vectors are given without an Embedder, Settings must name their model and
-	// Dims; otherwise doors accept no vectors.
+	// Settings changes the recorded settings of the collection, except the trees. Run records its
+	// chunker and model where none is recorded. Nil changes nothing: then another chunker or model
+	// than the recorded one fails with sheaf.ErrInvalid while there are documents, except with
+	// Rebuild. When vectors are given without an Embedder, Settings must name their model and Dims;
+	// otherwise doors accept no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
 	// Writing is locked while a run writes. Nil is for processes with one writing goroutine.
 	Writing *Writing
-	// Progress is called at most ten times a second and at the end of every phase, by one
-	// goroutine at a time. Watch calls it with the zero Progress when a run has ended. It
-	// may be nil.
+	// Progress is called at most ten times a second and at the end of every phase, by one goroutine
+	// at a time. After each run, Watch calls it with the zero Progress. It may be nil.
 	Progress func(Progress)
 }
 
-// DefaultCommitBytes bounds what an interruption can lose and what is in memory. Smaller
-// commits leave more segments, and every query looks at each.
+// DefaultCommitBytes limits the work that an interruption can lose, and the memory. Smaller commits
+// leave more segments, which slow down every query.
 const DefaultCommitBytes = 12 << 20
 
 // Phase is what a run is doing.
@@ -90,38 +89,38 @@ type Progress struct {
 	Remaining time.Duration // 0 when unknown
 }
 
-// Report is what a run did.
+// Report says what a run did.
 type Report struct {
 	Added     int `json:"added"`
 	Changed   int `json:"changed"`
 	Removed   int `json:"removed"`
-	Renamed   int `json:"renamed"` // of Added and of Removed: files with another name than before
+	Renamed   int `json:"renamed"` // of Added and of Removed: files with a new name
 	Unchanged int `json:"unchanged"`
-	Touched   int `json:"touched"` // of Unchanged: same content, another time
-	Ignored   int `json:"ignored"` // files and folders that ignore files leave out
+	Touched   int `json:"touched"` // of Unchanged: same content, new time
+	Ignored   int `json:"ignored"` // files and folders excluded by ignore files
 	Chunks    int `json:"chunks"`  // written
 	Pending   int `json:"pending"` // documents that wait for vectors
 	// Bytes is the size of the files that were read.
 	Bytes   int64          `json:"bytes"`
 	Skipped []catalog.Skip `json:"skipped,omitempty"`
-	// ByRule are the files and folders that rules leave out, sorted as Skipped, each with
-	// the line of the rule. A folder, which ends with a slash, includes all that it holds.
-	// Only [Scan] lists them, with Walk.ListIgnored, and at most 100,000 of a tree;
-	// AllByRule counts all.
+	// ByRule lists the files and folders that rules exclude, sorted like Skipped, each with the
+	// line of the rule. The path of a folder ends with a slash and stands for everything in it.
+	// Only [Scan] fills it, with Walk.ListIgnored, up to 100,000 for each tree; AllByRule counts
+	// all.
 	ByRule    []catalog.Skip `json:"by_rule,omitempty"`
 	AllByRule int            `json:"all_by_rule,omitempty"`
 	Warnings  []FileWarning  `json:"warnings,omitempty"`
 	Warned    int            `json:"-"` // documents with warnings
 	Took      time.Duration  `json:"took_ns"`
-	// Waiting are the documents to index or remove, in order; only [Scan] lists them.
+	// Waiting lists the documents to index or remove, in order; only [Scan] fills it.
 	Waiting []sheaf.ID `json:"-"`
-	// Gone are the folders that are missing while others are there, or whose disk is not
-	// mounted. Their indexed documents stay.
+	// Gone lists folders that are missing while others are there, or whose disk is not mounted.
+	// Their indexed documents stay.
 	Gone []string `json:"gone,omitempty"`
-	// Unseen is why the system does not report all changes, so that [Watch] polls; ""
-	// when it does, and for a run outside a watch.
+	// Unseen says why the system does not report all changes, so that [Watch] polls. It is "" when
+	// the system does, and outside a watch.
 	Unseen string `json:"unseen,omitempty"`
-	// EmbedError is why vectors are missing, "" when none are.
+	// EmbedError says why vectors are missing; "" when none are.
 	EmbedError string `json:"embed_error,omitempty"`
 }
 
@@ -149,10 +148,10 @@ type FileWarning struct {
 // Changes reports whether anything was written.
 func (r *Report) Changes() bool { return r.Added+r.Changed+r.Removed > 0 }
 
-// maxWarnings bounds how many warnings a report lists.
+// maxWarnings limits the warnings that a report lists.
 const maxWarnings = 1000
 
-// ready returns an error when an option is missing.
+// ready fails when an option is missing.
 func (o *Options) ready() error {
 	if o.Catalog == nil || o.Backend == nil {
 		return sheaf.Invalidf("index: a catalog and a store are needed")
@@ -172,9 +171,9 @@ func (o *Options) defaults() {
 	}
 }
 
-// Scan says what Run would do, without doing it. It reads files only where their size and
-// time cannot tell, so a file that was touched counts as changed. What a stopped run left in
-// the store of files that are gone counts as removed.
+// Scan returns what Run would do, without doing it. It reads a file only when size and time leave
+// doubt, so a touched file counts as changed. Documents that a stopped run left in the store, and
+// whose files are gone, count as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -201,7 +200,7 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// scanItems counts the items that would change anything.
+// scanItems counts the items that would change something.
 func (o *Options) scanItems(l *worklist) error {
 	view := o.Catalog.View()
 	defer view.Close()
@@ -222,7 +221,7 @@ func (o *Options) scanItems(l *worklist) error {
 		case skipped && r.skipsAgain(it, s):
 			report.Skipped = append(report.Skipped, s)
 			if it.known {
-				report.Unchanged++ // as it was when it could be read
+				report.Unchanged++ // unreadable files keep their indexed state
 			}
 		case !it.known:
 			report.Added++
@@ -238,27 +237,26 @@ func (o *Options) scanItems(l *worklist) error {
 	return nil
 }
 
-// skipsAgain reports whether the next run would skip a file for the same reason as the last
-// one did.
+// skipsAgain reports whether the next run would skip a file for the same reason as the last run.
 func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	c, err := it.content()
 	if err != nil {
-		return skipOf(err).Reason == s.Reason // tried again by each run; it does not wait
+		return skipOf(err).Reason == s.Reason // every run tries it again; it does not wait
 	}
 	_, _, reason := r.cut(it, &c)
 	return reason == s.Reason
 }
 
-// sameContent reports whether a file whose time cannot tell has the content that it had.
+// sameContent reports whether a file still has the indexed content when its time leaves doubt.
 func sameContent(it *item) bool {
 	c, err := it.content()
 	return err == nil && c.state.Hash == it.old.Hash
 }
 
-// Run brings catalog and store up to date with the folders. When nothing changed it writes
-// nothing and takes no lock. It skips files that cannot be read, with the reason, and
-// indexes the rest. Errors wrap sheaf.ErrUnavailable when another process is indexing, and
-// [ErrMadeAnew] when another process made the index in another way than Settings records.
+// Run brings catalog and store up to date with the folders. When nothing changed, it writes nothing
+// and takes no lock. It skips unreadable files, with the reason, and indexes the rest. It fails
+// with sheaf.ErrUnavailable while another process is indexing, and with [ErrRebuilt] when another
+// process built the index differently from what Settings records.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -294,8 +292,8 @@ func once(ctx context.Context, o Options) (*Report, error) {
 	return &l.report, nil
 }
 
-// run carries out a work list, or another one if the catalog changed since it was made.
-// Nobody else can change the catalog meanwhile.
+// run carries out a work list, or makes a new one if the catalog changed since. It holds the
+// catalog's lock.
 func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (*worklist, error) {
 	view := o.Catalog.View()
 	stale := view.Generation() != l.generation
@@ -307,25 +305,25 @@ func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (*workl
 		}
 		l = fresh
 	}
-	if l.nothing() { // the process that changed the catalog may still hold the store's lock
+	if l.nothing() { // another process changed the catalog; it may still hold the store's lock
 		return l, nil
 	}
 	return l, o.carryOut(ctx, l, began)
 }
 
-// Put indexes docs, each instead of the document of the same tree and path, and keeps all
-// others. The catalog keeps the texts. Put does not use Trees and Walk of the options, except
-// that it records Trees, or the recorded ones for nil, and the trees of docs, which need no
-// folder. CommitBytes bounds what an interruption can lose. Put waits up to five seconds for
-// another process that writes. Errors are those of [Run].
+// Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog
+// keeps the texts. Put ignores Trees and Walk of the options, except that it records Trees, or for
+// nil the recorded trees, and the trees of docs, which may lack a folder. CommitBytes limits what
+// an interruption can lose. Put waits up to five seconds for another process that writes. Its
+// errors are those of [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }
 
-// Change is [Put] that also removes other documents in its first commit. An unknown one is no
-// error. After a [store.PartialError] the catalog says what the store has: nothing of the
-// documents that the error names, and what was asked for of the others of the commit; later
-// commits are not made.
+// Change is [Put] that also removes other documents, in its first commit. Removing an unknown
+// document is not an error. After a [store.PartialError], the catalog matches the store: it has
+// nothing of the documents that the error names, and the requested state of the others in that
+// commit. Later commits did not happen.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -337,7 +335,7 @@ func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*
 	return whenEmptied(ctx, func() (*Report, error) { return changeOnce(ctx, o, docs, removed) })
 }
 
-// changeOnce is [Change] without waiting for the store to be emptied.
+// changeOnce is [Change] without waiting until the store is emptied.
 func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	began := time.Now()
 	unlock, err := o.lock(ctx, lockPatience)

@@ -14,11 +14,11 @@ func (l *listing) stat(e fs.DirEntry, to *found) error {
 	return nil
 }
 
-// device is 0: it is not known.
+// device returns 0, which means unknown.
 func (l *listing) device() uint64 { return 0 }
 
-// isMount is false: what is not mounted is not there.
+// isMount returns false: here a folder of an unmounted disk does not exist.
 func isMount(string) bool { return false }
 
-// isApart is not asked where devices are not known.
+// isApart is never called where devices are unknown.
 func isApart(_, _ string) bool { return false }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat fills in size and times of an entry. It asks by the open folder: the system
-// need not walk down the path again for every file.
+// stat fills in size and times of an entry. It uses the open folder, so that the system does not
+// resolve the path again for every file.
 func (l *listing) stat(e fs.DirEntry, to *found) error {
 	var st unix.Stat_t
 	for {
@@ -34,8 +34,8 @@ func (l *listing) device() uint64 {
 	return uint64(st.Dev)
 }
 
-// isMount reports whether a disk is mounted in the place of a folder, which is then on another
-// device than its parent.
+// isMount reports whether a disk is mounted at a folder: the folder is then on another device than
+// its parent.
 func isMount(dir string) bool { return isApart(dir, dir+"/..") }
 
 // isApart reports whether two folders are on different devices.

@@ -14,12 +14,12 @@ import (
 	"sheaf/text/chunk"
 )
 
-// servedPassages are for embedders that are asked for each passage, as a server is. Models
-// that read whole sentences profit from longer passages.
+// servedPassages are for embedders that get one passage per call, such as servers. Models that read
+// whole sentences profit from longer passages.
 var servedPassages = chunk.Passages{Words: 80, Stride: 60}
 
-// cheapPassages are for a model.WindowEmbedder. Vectors that are sums of words find smaller
-// passages, which overlap, better: doc/quality.md.
+// cheapPassages are for a model.WindowEmbedder. A vector that is a sum of words works better for
+// short passages that overlap: see doc/quality.md.
 var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
 
 // PassagesOf says how texts are cut for an embedder. Every passage is embedded
@@ -31,8 +31,8 @@ func PassagesOf(e model.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// suffixOf returns what is embedded after every passage of a document: its properties without
-// access rights, if the options of windows say so.
+// suffixOf returns the text that is embedded after every passage of a document: its properties
+// without access rights, if the options ask for it.
 func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
@@ -41,8 +41,8 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	return suffix
 }
 
-// completeBodies appends to the bodies of a document's chunks what words find and vectors do not
-// have: the words of lists, and the values of properties if the options of windows say so.
+// completeBodies appends to the bodies of a document's chunks the text that only word search uses:
+// the words of lists, and the values of properties if the options ask for it.
 func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, words []string) {
 	found := ""
 	if o.Chunk.Chunker == "window" {
@@ -55,7 +55,7 @@ func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, word
 	}
 }
 
-// passages returns the texts of one chunk that are embedded, each followed by suffix.
+// passages returns the texts of one chunk to embed, each followed by suffix.
 func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []string {
 	heading := strings.Join(c.Hierarchy, headingMark)
 	starts := p.Starts(body)
@@ -73,8 +73,8 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark separates the titles above a passage.
 const headingMark = " › "
 
-// embed gives the chunks of one document their vectors. at has the chunks by ID, and suffix
-// follows every passage.
+// embed adds vectors to the chunks of one document. at has the chunks by ID, and suffix follows
+// every passage.
 func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
 	if w, ok := e.(model.WindowEmbedder); ok {
@@ -121,19 +121,19 @@ func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
 	return e.Embed(ctx, purpose, texts)
 }
 
-// Answers reports whether a model gives a vector for a plain word. Then a text that it refused
-// is at fault, and not the model.
+// Answers reports whether a model returns a vector for a plain word. If it does, a refused text is
+// at fault, not the model.
 func Answers(ctx context.Context, e model.Embedder) bool {
-	// As a query, which fails at once when the server of the model is known not to answer.
+	// A query fails at once when the model's server is known to be down.
 	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
 	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }
 
-// embedWindows is [embed] with an embedder that takes whole texts. The suffix follows the
-// titles, above the passages, where that embedder wants what they share.
+// embedWindows is [embed] for an embedder that takes whole texts. The suffix follows the titles,
+// before the passages, where such an embedder expects what the passages share.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
-	var starts []int // of words, reused
+	var starts []int // of words; reused
 	p, dims := PassagesOf(e), e.Dims()
 	windows := func(heading, body string) (vectors [][]float32, err error) {
 		defer model.Caught(e.Model(), &err)
@@ -187,7 +187,7 @@ func textOf(c *store.Chunk) string {
 	return ""
 }
 
-// appendVectors appends vectors, without those of texts that the model does not know.
+// appendVectors appends vectors, except for texts that are unknown to the model.
 func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store.Vectors {
 	known := make([][]float32, 0, len(vectors))
 	for _, v := range vectors {
@@ -201,7 +201,7 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 	return append(to, store.Vectors{Name: name, Passages: known})
 }
 
-// vectors gives chunks the vectors that came with them, and the model's to the others.
+// vectors keeps the vectors that came with chunks and computes the others.
 func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	if it.given == nil || len(it.given.Chunks) != len(chunks) {
@@ -223,19 +223,19 @@ func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at 
 	return err
 }
 
-// errNoModel is why vectors are missing until a run with a model adds them.
+// errNoModel says why vectors are missing until a run with a model adds them.
 var errNoModel = errors.New("no model is configured")
 
-// refusedFor is how long an embedder may refuse one document after another before the run
-// stops asking it: a failing server takes seconds for each, with the pauses between attempts.
+// refusedFor is how long an embedder may refuse every document before the run stops calling it. A
+// failing server takes seconds for each document, with the pauses between attempts.
 const refusedFor = time.Minute
 
-// embedding is what a run knows of its embedder.
+// embedding is the state of a run's embedder.
 type embedding struct {
-	wanted bool // the documents of before have vectors
-	// fault is set when the embedder failed; the run asks it no more.
+	wanted bool // documents indexed earlier have vectors
+	// fault is set when the embedder failed; then the run does not call it again.
 	fault error
-	// refusing is since when it refuses every document; zero while it does not.
+	// refusing is the time since when it refuses every document; zero while it accepts some.
 	refusing time.Time
 }
 
@@ -260,7 +260,7 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	// Other documents need not wait for a server that does not answer.
+	// Other documents need not wait for a server that is down.
 	answers := err == nil || Answers(ctx, r.o.Embedder)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -278,19 +278,19 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	return err
 }
 
-// Embed gives the entries of one document their vectors: passages of the text,
-// each under the titles above it, and the title.
+// Embed adds vectors to the chunks of one document: for passages of the text, each under the titles
+// above it, and for the title.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
 	return embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
 
 // A bare list of links that share a word, such as "Staging environments" and "Production
-// environments", says that word more often than the documents that it links to.
-// So it would outrank them, by words and by meaning, although no title above it has the word.
-// Such a list gets no part in the vectors of its section, and each of its words is indexed once.
+// environments", says that word more often than the linked documents. So the list would outrank
+// them, by words and by meaning, although no title above it has the word. Such a list is left out
+// of the vectors of its section, and each of its words is indexed once.
 
-// takeLists removes such lists from the bodies of a document's chunks, before the chunks get
-// their vectors. It returns the words of the lists, by the place of the chunk.
+// takeLists removes such lists from the bodies of a document's chunks, before the chunks get their
+// vectors. It returns the words of the lists, by index of the chunk.
 func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) []string {
 	words := make([]string, len(chunks))
 	if o.Analyzer == nil || chunk.KindOf(doc.Path) != chunk.KindMarkdown {
@@ -304,8 +304,8 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without the lists whose links share a word, and the
-// words of these.
+// withoutLists returns the body of a chunk without lists of links that share a word, and the words
+// of these lists.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0
@@ -325,8 +325,8 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 	return kept.String(), listed.String()
 }
 
-// share reports whether three quarters of the links, and three at least, have a word in common
-// that tells something and stands in none of the titles.
+// share reports whether three quarters of the links, and at least three, share a content word that
+// is in none of the titles.
 func (o *Options) share(links, titles []string) bool {
 	in, titled := map[string]int{}, map[string]bool{}
 	for _, title := range titles {
@@ -359,7 +359,7 @@ func (o *Options) share(links, titles []string) bool {
 	return false
 }
 
-// writeOnce writes the words of text of which a term is new, in order.
+// writeOnce writes those words of text that have a new term, in order.
 func (o *Options) writeOnce(b *strings.Builder, text string) {
 	seen := map[string]bool{}
 	o.terms(text, func(word string, terms []string) {
@@ -375,8 +375,8 @@ func (o *Options) writeOnce(b *strings.Builder, text string) {
 	})
 }
 
-// terms calls with each word of text and its terms, without the forms of stems; they are there
-// until the next word.
+// terms calls with for each word of text and its terms, without the forms of stems. The terms are
+// valid until the next word.
 func (o *Options) terms(text string, with func(word string, terms []string)) {
 	var names []string
 	terms := o.Analyzer.Terms(nil, "")

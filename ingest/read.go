@@ -14,11 +14,11 @@ import (
 	"sheaf/index/vfs"
 )
 
-// errChanging means that a file changed at each attempt to read it.
+// errChanging means that a file changed during each attempt to read it.
 var errChanging = errors.New("the file changed while it was read")
 
-// text returns what was read as a string. That of a file shares its memory, which is not
-// written to again; a given text belongs to the caller.
+// text returns data as a string. The text of a file shares its memory, because it is never written
+// again; a given text belongs to the caller and is copied.
 func (it *item) text(data []byte) string {
 	if it.given != nil {
 		return string(data)
@@ -26,7 +26,7 @@ func (it *item) text(data []byte) string {
 	return unsafe.String(unsafe.SliceData(data), len(data))
 }
 
-// content returns the content of an item: a file that is read, or the given text.
+// content reads the file of an item, or returns its given text.
 func (it *item) content() (content, error) {
 	if it.given != nil {
 		return it.given.content(), nil
@@ -34,22 +34,21 @@ func (it *item) content() (content, error) {
 	return read(it.file)
 }
 
-// readAttempts is how often a file that changes is read.
+// readAttempts is how often Sheaf tries to read a changing file.
 const readAttempts = 3
 
-// content is a file as it was read.
+// content is what was read from a file.
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the time of the file, or the given one; zero for none.
+	// modified is the time of the file, or the given time; zero when there is none.
 	modified time.Time
-	// decoded says that data is the text of the file in UTF-8, converted from another
-	// encoding; note tells which.
+	// decoded says that data was converted to UTF-8 from another encoding; note names the encoding.
 	decoded bool
 	note    string
 }
 
-// read reads a file whole and makes sure that it did not change meanwhile.
+// read reads a whole file and makes sure that it did not change meanwhile.
 func read(name string) (content, error) {
 	for range readAttempts {
 		c, same, err := readOnce(name)
@@ -76,7 +75,7 @@ func readOnce(name string) (c content, same bool, err error) {
 	data := make([]byte, before.Size())
 	if _, err := io.ReadFull(f, data); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return c, false, nil // it shrank
+			return c, false, nil // the file shrank
 		}
 		return c, false, err
 	}
@@ -92,15 +91,14 @@ func readOnce(name string) (c content, same bool, err error) {
 	c.state = catalog.FileState{Size: after.Size(), ModTime: after.ModTime().UnixNano(), Hash: catalog.HashOf(data)}
 	c.modified = after.ModTime()
 	if isRecent(after.ModTime(), now) {
-		c.state.ModTime = 0 // a change within the clock's resolution would not show
+		c.state.ModTime = 0 // a change within the clock's resolution may not show
 	}
 	return c, true, nil
 }
 
-// isRecent reports whether a file may change again without another time: when it changed so
-// shortly before now that the next change may get the same time. Times of whole seconds show
-// a file system that counts seconds. A program, or a wrong clock, set a time that is further
-// ahead; no change gets that time soon.
+// isRecent reports whether a file may change again and keep its time, because it changed shortly
+// before now. Times of whole seconds show that the file system counts seconds. A time further ahead
+// comes from a program or a wrong clock; no change gets such a time soon.
 func isRecent(modified, now time.Time) bool {
 	window := 20 * time.Millisecond
 	if modified.Nanosecond() == 0 {
@@ -109,15 +107,14 @@ func isRecent(modified, now time.Time) bool {
 	return now.Sub(modified).Abs() < window
 }
 
-// headBytes is how much of a file is looked at to see whether it is text.
+// headBytes is how much of a file is examined to decide whether it is text.
 const headBytes = 8 << 10
 
-// isBinary reports whether data is no text: when it begins as a known format
-// does, when more than a tenth of its first 8 KB are zero bytes or control
-// characters, or when more than a fiftieth are and a fifth is no UTF-8 either.
-// Random and compressed bytes hold about a tenth of the former and nearly a half
-// of the latter; text in an older encoding may be all of the latter and none of
-// the former.
+// isBinary reports whether data is not text. It is binary when it begins like a known format, or
+// when more than a tenth of its first 8 KB are zero bytes or control characters. It is also binary
+// when more than a fiftieth are such bytes and a fifth is not UTF-8. Random and compressed bytes
+// have about a tenth of the former and half of the latter. Text in an older encoding may have much
+// of the latter but none of the former.
 func isBinary(data []byte) bool {
 	if hasSignature(data) {
 		return true
@@ -125,7 +122,7 @@ func isBinary(data []byte) bool {
 	head := data[:min(len(data), headBytes)]
 	control, i := 0, 0
 	for ; i+8 <= len(head); i += 8 {
-		// Eight bytes at a time: most hold none below a space.
+		// Eight bytes at a time: most groups have no byte below a space.
 		w := binary.LittleEndian.Uint64(head[i:])
 		if (w-0x2020202020202020)&^w&0x8080808080808080 == 0 {
 			continue
@@ -144,8 +141,8 @@ func isBinary(data []byte) bool {
 	return control*10 > len(head) || invalid*5 > len(head)
 }
 
-// signatures begin files of formats that may look like text further on. Those
-// that consist of letters alone are not here: a note may begin with them.
+// signatures begin files of formats that may look like text further on. Signatures of only letters
+// are missing, because a note may begin with them.
 var signatures = []string{
 	"\x89PNG\r\n\x1a\n", "\xff\xd8\xff" /* JPEG */, "\x1f\x8b\x08" /* gzip */, "PK\x03\x04" /* zip */, "\x7fELF",
 	"\x28\xb5\x2f\xfd" /* zstd */, "\xfd7zXZ\x00", "BZh91AY&SY" /* bzip2 */, "7z\xbc\xaf\x27\x1c", "OggS\x00",
@@ -164,7 +161,7 @@ func hasSignature(data []byte) bool {
 	return pdfSignature.Match(data[:min(len(data), 16)])
 }
 
-// controls is 1 for bytes that no text holds.
+// controls has 1 for each byte that does not occur in text.
 var controls = func() (t [256]uint8) {
 	for c := range ' ' {
 		if (c < '\t' || c > '\r') && c != 0x1b {
@@ -174,8 +171,8 @@ var controls = func() (t [256]uint8) {
 	return t
 }()
 
-// Read returns the text of a file, as [Run] reads it. left has the reason and detail when it
-// has none.
+// Read returns the text of a file, as [Run] reads it. If there is no text, left has the reason and
+// detail.
 func Read(name string) (text []byte, left *catalog.Skip) {
 	c, err := read(name)
 	if err != nil {

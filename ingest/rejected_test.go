@@ -127,7 +127,7 @@ func TestNothingRemoved(t *testing.T) {
 	off.Backend = down{store}
 	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})
 	if !errors.Is(err, sheaf.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "of 1 documents to be removed some may be gone") || r.Removed != 0 {
+		!strings.Contains(err.Error(), "some of 1 documents may be removed already") || r.Removed != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r, err = ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:none.md", "given:a.md"}); err != nil ||

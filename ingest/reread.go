@@ -12,31 +12,30 @@ import (
 	"sheaf/text/chunk"
 )
 
-// ParserVersion is the version of the rules by which documents are read. Raise it with every
-// change that makes another document of the same text: when package chunk finds other titles,
-// chunks, links, tags, properties, dates or warnings; when this package gives the store other
-// fields, columns or passages, or skips other files; when package catalog files documents
-// under other names. TestParserVersion fails after such a change. The options of the chunker,
-// the analyzer and the model have names of their own in the settings and do not count, nor
-// do formats.
+// ParserVersion is the version of the rules by which documents are read. Raise it with every change
+// that makes a different document from the same text: when package chunk finds other titles,
+// chunks, links, tags, properties, dates or warnings; when this package makes other fields, columns
+// or passages, or skips other files; when package catalog files documents under other names.
+// TestParserVersion fails after such a change. The options of the chunker, the analyzer and the
+// model have their own names in the settings and do not count, nor do formats.
 //
-// The next [Run] reads documents again that have a lower version, or none, a commit at a
-// time; until then they are found as they were read. It keeps those of a higher version:
-// otherwise two programs side by side, one of them upgraded, would read everything again in
-// turn. What the older program reads waits for the newer one.
+// The next [Run] reads documents with a lower or unknown version again, one commit at a time; until
+// then, search finds their old state. Documents with a higher version stay as they are. Otherwise
+// an old and an upgraded program side by side would read everything again in turn. What the old
+// program reads waits for the new program.
 const ParserVersion = 11
 
-// parserKey is the key of the settings for the ParserVersion with which documents are read,
-// or are being read: those that wait for it are pending.
+// parserKey is the key in the settings for the ParserVersion. Documents that still have to be read
+// with this version are pending.
 const parserKey = "reading"
 
 var parserText = strconv.Itoa(ParserVersion)
 
-// ReasonReread is why a document waits that was read with another [ParserVersion].
+// ReasonReread marks a document that waits because it was read with another [ParserVersion].
 const ReasonReread = "reading"
 
-// ReadBefore reports whether everything in a catalog was read with a lower version, or with
-// an unknown one. It is false once a run has begun to read it again: see Outdated.
+// ReadBefore reports whether every document was read with a lower or unknown version. It is false
+// after a run has begun to read them again: see Outdated.
 func ReadBefore(view *catalog.View) bool {
 	version, err := strconv.Atoi(view.Settings().Extra[parserKey])
 	return err != nil || version < ParserVersion
@@ -48,9 +47,9 @@ func Newer(view *catalog.View) bool {
 	return err == nil && version > ParserVersion
 }
 
-// Outdated counts the documents of an index that an older version of the program read. They
-// are found as they were read until the next [Run] has read them again. In an index that a
-// newer version made they wait for that version.
+// Outdated counts the documents that an older version of the program read. Search finds their old
+// state until the next [Run] has read them again. In an index of a newer version they wait for that
+// version.
 func Outdated(view *catalog.View) int {
 	if ReadBefore(view) {
 		return view.Docs()
@@ -68,7 +67,7 @@ func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 	return n
 }
 
-// planReread finds the documents that are to be read again.
+// planReread finds the documents to read again.
 func (w *waiting) planReread(view *catalog.View) {
 	w.newer, w.remaking = Newer(view), view.Settings().Extra[RemakingKey] != ""
 	w.hidesNow = w.hides && !HidesComments(view)
@@ -88,8 +87,8 @@ func (w *waiting) planReread(view *catalog.View) {
 	w.outdated = waitsFor(w.pending, ReasonReread)
 }
 
-// takesStored reports whether a given document that waits is to be looked at again: not where
-// the store would lose what was given because it is kept nowhere.
+// takesStored reports whether to read a waiting given document again. It must not when the store
+// would lose data that is kept nowhere else.
 func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
@@ -104,8 +103,8 @@ func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options)
 	return takes, err
 }
 
-// takeStored prepares an item of a given document: as it was given, or, into a store that was
-// emptied, as the catalog tells. whole is false where the document is to stay as it is.
+// takeStored prepares the item of a given document: from what was given, or, when the store was
+// emptied, from the catalog. whole is false when the document must stay as it is.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()
@@ -126,8 +125,8 @@ func (r *runner) takeStored(it *item) (whole bool, err error) {
 	return whole, nil
 }
 
-// refile records a document that stays as it is once more, because the catalog files
-// documents under other names now.
+// refile records an unchanged document again, because the catalog now files documents under other
+// names.
 func (r *runner) refile(it *item) error {
 	rec, err := r.record(it.doc)
 	if err != nil {
@@ -148,13 +147,13 @@ func (r *runner) refile(it *item) error {
 	return nil
 }
 
-// commentsKey is the key of the settings that says that an index was read without comments.
+// commentsKey is the key in the settings that says that comments were hidden.
 const (
 	commentsKey    = "comments"
 	commentsHidden = "hidden"
 )
 
-// CommentsExtra returns what the settings of an index record about comments.
+// CommentsExtra returns what the settings record about comments.
 func CommentsExtra(hidden bool) map[string]string {
 	if !hidden {
 		return nil
@@ -162,13 +161,13 @@ func CommentsExtra(hidden bool) map[string]string {
 	return map[string]string{commentsKey: commentsHidden}
 }
 
-// HidesComments reports whether documents are read without their comments.
+// HidesComments reports whether the index was made without comments.
 func HidesComments(view *catalog.View) bool {
 	return view.Settings().Extra[commentsKey] == commentsHidden
 }
 
-// Shown returns the text of a document as it is searched: without comments where the index
-// hides them. Bytes keep their places. Errors are those of the catalog.
+// Shown returns the searchable text of a document: without comments where the index hides them.
+// Bytes keep their positions. Errors are those of the catalog.
 func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 	text, err := view.Text(doc)
 	if err != nil || !HidesComments(view) {
@@ -177,14 +176,13 @@ func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 	return chunk.WithoutComments(doc.Path(), text), nil
 }
 
-// hidesComments returns what the options say now.
+// hidesComments returns the current answer of the options.
 func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideComments() }
 
-// Relist repairs the damaged lists of skipped and of pending documents, and the copy of the
-// settings, from the rest of the catalog. The next Run finds skipped files again. Without the
-// list of pending documents, all of them wait for vectors and are read again, and what the
-// store has of documents that were begun and whose files are gone stays. Relist reports
-// whether it wrote anything.
+// Relist repairs the lists of skipped and of pending documents, and the copy of the settings, from
+// the rest of the catalog. The next Run finds skipped files again. If the list of pending documents
+// is lost, all documents wait for vectors and are read again; documents that were begun and whose
+// files are gone stay in the store. Relist reports whether it wrote anything.
 func Relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	release, err := c.Hold()
 	if err != nil {
@@ -203,15 +201,15 @@ func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 		return false, err
 	}
 	settings := view.Settings()
-	u := catalog.Update{Settings: &settings} // which writes the copy
+	u := catalog.Update{Settings: &settings} // an update writes the copy
 	if skippedErr != nil {
 		u.Skipped = &[]catalog.Skip{}
 		settings.Extra = maps.Clone(settings.Extra)
-		delete(settings.Extra, skippedKey) // so that the next run writes the list
+		delete(settings.Extra, skippedKey) // makes the next run write the list
 	}
 	if pendingErr != nil {
 		settings.Extra = maps.Clone(settings.Extra)
-		delete(settings.Extra, parserKey) // the documents that wait to be read again are unknown
+		delete(settings.Extra, parserKey) // it is unknown which documents wait to be read again
 		pending := map[sheaf.ID]string{}
 		for id := range view.Files() {
 			if settings.Embedder != "" {

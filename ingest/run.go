@@ -32,17 +32,16 @@ type runner struct {
 	writer    store.BulkWriter
 	embedding embedding
 
-	mu       sync.Mutex // guards what follows, report and embedding
+	mu       sync.Mutex // guards the fields below, report and embedding
 	progress progress
 	commits  commits
-	// pending is which documents wait after this run, and for what.
+	// pending has the documents that wait after this run, with the reason.
 	pending map[sheaf.ID]string
 }
 
-// carryOut does what a work list says, in batches of about CommitBytes. Several workers
-// read, cut and write each batch, which is then committed to the store and to the
-// catalog, also when ctx ends between the two. The next run repeats what a crash leaves
-// between them.
+// carryOut does what a work list says, in batches of about CommitBytes. Several workers read, cut
+// and write each batch; then it is committed to the store and to the catalog, even if ctx ends
+// between the two. After a crash between them, the next run repeats the batch.
 func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) error {
 	view := o.Catalog.View()
 	settings := view.Settings()
@@ -62,8 +61,9 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	} else {
 		r.writer = &plainWriter{b: o.Backend}
 	}
-	if settings.Analyzer == "" && errors.Is(err, store.ErrMadeOtherwise) { // by a process that has not recorded it yet
-		return fmt.Errorf("%w: %v", ErrMadeAnew, err) // the request itself is valid
+	// Another process may have written the index and not recorded it yet.
+	if settings.Analyzer == "" && errors.Is(err, store.ErrMadeOtherwise) {
+		return fmt.Errorf("%w: %v", ErrRebuilt, err) // the request itself is valid
 	}
 	if err != nil {
 		return err
@@ -79,11 +79,11 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	return err
 }
 
-// plainWriter collects what is added and writes it at once.
+// plainWriter collects chunks and writes them at once.
 type plainWriter struct {
 	b  store.Backend
 	mu sync.Mutex
-	// batch is what was added since the last commit.
+	// batch has the chunks since the last commit.
 	batch store.Batch
 }
 
@@ -104,11 +104,11 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 	if !errors.Is(err, sheaf.ErrUnavailable) {
 		return err
 	}
-	some := fmt.Sprintf("of the last %d chunks some may be written", len(batch.Chunks))
+	some := fmt.Sprintf("some of the last %d chunks may be written", len(batch.Chunks))
 	if len(batch.Chunks) == 0 {
-		some = fmt.Sprintf("of %d documents to be removed some may be gone", len(batch.Replace))
+		some = fmt.Sprintf("some of %d documents may be removed already", len(batch.Replace))
 	}
-	return fmt.Errorf("%w; %s: repeat this when the store answers, and it is whole", err, some)
+	return fmt.Errorf("%w; %s: repeat this when the store answers, to complete it", err, some)
 }
 
 func (w *plainWriter) Close() error { return nil }
@@ -124,7 +124,7 @@ func (r *runner) batches(ctx context.Context) error {
 			delete(r.pending, id)
 		}
 	}
-	r.tell(PhaseIndex, true) // the first file may be all there is
+	r.tell(PhaseIndex, true) // this may be the only file
 	items := r.list.items
 	most := r.batchBytes()
 	for first := true; first || len(items) > 0; first = false {
@@ -146,15 +146,15 @@ func (r *runner) batches(ctx context.Context) error {
 	return r.recorded()
 }
 
-// batchBytes returns how many bytes of files are written before they are committed: the
-// least number of commits that CommitBytes allows, of about the same size.
+// batchBytes returns how many bytes of files go into one commit. CommitBytes sets the number of
+// commits, which have about the same size.
 func (r *runner) batchBytes() int64 {
 	all := r.progress.allBytes
 	commits := max(1, (all+r.o.CommitBytes-1)/r.o.CommitBytes)
 	return max(1, (all+commits-1)/commits)
 }
 
-// batch reads, cuts and adds documents, several at once.
+// batch reads, cuts and adds several documents at once.
 func (r *runner) batch(ctx context.Context, batch []item) error {
 	items := make(chan *item)
 	group, ctx := errgroup.WithContext(ctx)
@@ -182,7 +182,7 @@ func (r *runner) batch(ctx context.Context, batch []item) error {
 	return group.Wait()
 }
 
-// progress is how far a run is.
+// progress is the state of a run.
 type progress struct {
 	began, told     time.Time
 	files, allFiles int
@@ -205,7 +205,7 @@ func (r *runner) tell(phase Phase, now bool) {
 	p.tell(out)
 }
 
-// count counts a document that was read.
+// count adds a document that was read to the report.
 func (r *runner) count(c *content) {
 	r.progress.files++
 	r.progress.bytes += c.state.Size
@@ -221,7 +221,7 @@ func (r *runner) index(ctx context.Context, it *item) error {
 		} else if !whole {
 			return r.refile(it)
 		}
-		defer func() { it.given = nil }() // not all texts at once
+		defer func() { it.given = nil }() // frees the text before the next item
 	}
 	c, err := it.content()
 	if err != nil {
@@ -258,12 +258,12 @@ func (r *runner) index(ctx context.Context, it *item) error {
 	return nil
 }
 
-// pieceChunks is how many chunks of a document are embedded and written at a time,
-// so that a long one is not in memory all at once.
+// pieceChunks is how many chunks of a document are embedded and written at once, so that a long
+// document is not in memory as a whole.
 const pieceChunks = 256
 
-// add gives the chunks of a document their vectors, writes them and returns their number.
-// fault is why vectors are missing.
+// add adds vectors to the chunks of a document, writes them and returns their number. fault says
+// why vectors are missing.
 func (r *runner) add(ctx context.Context, it *item, doc *sheaf.Document,
 	from *entries) (chunks int, fault, err error) {
 	size := len(doc.Chunks)
@@ -300,8 +300,8 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.again(r.pending[doc], r.o)
 }
 
-// unchanged records a file that has the content that is indexed, with its time. done is
-// false when the document is dated by that time, so that it must be indexed again.
+// unchanged records the new time of a file whose content is already indexed. done is false when the
+// document's date is that time, so that it must be indexed again.
 func (r *runner) unchanged(it *item, c *content) (done bool, err error) {
 	if it.unsure {
 		r.mu.Lock()
@@ -327,7 +327,7 @@ func (r *runner) unchanged(it *item, c *content) (done bool, err error) {
 	return true, nil
 }
 
-// record returns what the catalog has of a document, with its text.
+// record returns the catalog's record of a document, with its text.
 func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 	view := r.o.Catalog.View()
 	defer view.Close()
@@ -342,8 +342,8 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 	return rec, err
 }
 
-// cut makes a document of a file's content, which becomes UTF-8, or returns the reason why
-// it is none. A given text always is one. shown is the text that is indexed.
+// cut makes a document from a file's content, which becomes UTF-8, or returns the reason why it
+// cannot. A given text always makes a document. shown is the text that is indexed.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.shown(it, c), ""
@@ -378,7 +378,7 @@ func (r *runner) shown(it *item, c *content) []byte {
 	return c.data
 }
 
-// sameBytes reports whether two slices are one memory.
+// sameBytes reports whether two slices share their memory.
 func sameBytes(a, b []byte) bool {
 	return unsafe.SliceData(a) == unsafe.SliceData(b) && len(a) == len(b)
 }
@@ -420,8 +420,8 @@ func (r *runner) done(it *item, c *content, doc *sheaf.Document, encoded catalog
 	r.count(c)
 }
 
-// refuse leaves out a file that was read, and what was indexed of it before. The next run
-// reads it again when it has changed.
+// refuse skips a file that was read, and removes its indexed document. The next run reads the file
+// again when it has changed.
 func (r *runner) refuse(ctx context.Context, it *item, c *content, reason string) error {
 	if err := r.forget(ctx, it); err != nil {
 		return err
@@ -435,7 +435,7 @@ func (r *runner) refuse(ctx context.Context, it *item, c *content, reason string
 	return nil
 }
 
-// forget removes what was indexed of a file before.
+// forget removes the indexed document of a file.
 func (r *runner) forget(ctx context.Context, it *item) error {
 	if !it.known {
 		return nil
@@ -451,8 +451,8 @@ func (r *runner) forget(ctx context.Context, it *item) error {
 	return nil
 }
 
-// mayReturn reports whether the folder of a file's tree, or a disk that the file is on, is
-// not there: then the file may still exist.
+// mayReturn reports whether the folder of a file's tree, or the file's disk, is missing, so that
+// the file may still exist.
 func (r *runner) mayReturn(it *item) bool {
 	tree := it.doc.Tree()
 	root := strings.TrimSuffix(it.file, filepath.FromSlash(it.path))
@@ -464,8 +464,8 @@ func (r *runner) mayReturn(it *item) bool {
 	})
 }
 
-// unreadable skips a file that cannot be read. What was indexed of it before stays when it
-// may come back, and is removed when the file was removed.
+// unreadable skips a file that cannot be read. Its indexed document stays if the file may come
+// back, and is removed if the file is gone.
 func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist) && !r.mayReturn(it)
 	if gone || r.hasComments(it) {
@@ -489,8 +489,8 @@ func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	return nil
 }
 
-// hasComments reports whether the index may have words of a document's comments, which are
-// to be hidden.
+// hasComments reports whether the index may have words of a document's comments that must be hidden
+// now.
 func (r *runner) hasComments(it *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

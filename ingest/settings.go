@@ -16,29 +16,28 @@ import (
 	"sheaf/text/chunk"
 )
 
-// ErrMadeAnew means that another process rebuilt the index in another way since it was
-// opened here, or is doing so: the caller must open it again. It wraps sheaf.ErrUnavailable.
-var ErrMadeAnew = fmt.Errorf("%w: another process made the index anew", sheaf.ErrUnavailable)
+// ErrRebuilt means that another process rebuilt the index differently since it was opened here, or
+// is doing so. The caller must open it again. It wraps sheaf.ErrUnavailable.
+var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
-// RemakingKey is where the settings' Extra says that an index is being made anew. With
-// another value than RemakingDocuments the store is still to be emptied: what was written
-// to it before would be removed, and the catalog would know documents that are not there.
+// RemakingKey is the key in the settings' Extra that says that an index is being rebuilt. Any value
+// but RemakingDocuments means that the store must still be emptied: documents that were written
+// earlier would be removed while the catalog still knows them.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
 )
 
-// errEmptying says that the store is still to be emptied.
-var errEmptying = fmt.Errorf("%w: what it held is still to be removed", ErrMadeAnew)
+// errEmptying means that the store must still be emptied.
+var errEmptying = fmt.Errorf("%w: its earlier content must still be removed", ErrRebuilt)
 
-// The process that makes an index anew empties the store in the next instant, unless it
-// ended before.
+// The process that rebuilds an index empties the store at once, unless it ended before.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond
 )
 
-// whenEmptied tries until the store is emptied, or nobody seems to do that.
+// whenEmptied tries until the store is emptied, or until it seems that no process empties it.
 func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
 	for began := time.Now(); ; {
 		report, err := try()
@@ -53,8 +52,8 @@ func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, err
 	}
 }
 
-// checkTrees returns an error that wraps sheaf.ErrInvalid unless each tree has a unique name
-// that an ID can begin with, and an absolute folder.
+// checkTrees fails with sheaf.ErrInvalid unless each tree has an absolute folder and a unique name
+// that can begin an ID.
 func checkTrees(trees []catalog.Tree) error {
 	for i, t := range trees {
 		switch {
@@ -69,9 +68,9 @@ func checkTrees(trees []catalog.Tree) error {
 	return nil
 }
 
-// treesNow decides which trees to index: the chosen ones, as another process added, moved or
-// removed them since then, and those without a folder, whose given documents stay. They keep
-// the recorded order; otherwise two processes would each restore their own.
+// treesNow decides which trees to index: the chosen trees, with the changes that another process
+// made since then, and trees without a folder, whose given documents stay. Trees keep their
+// recorded order; otherwise two processes would change the order in turn.
 func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })
@@ -82,8 +81,8 @@ func (o *Options) treesNow(view *catalog.View) error {
 		chosen, known := find(o.Trees, t.Name), find(o.Known, t.Name)
 		switch {
 		case chosen >= 0 && known < 0 && o.Known != nil && t.Root != o.Trees[chosen].Root:
-			return fmt.Errorf("%w: another process has just added the folder %s as %q, and so is %s to be called: repeat the "+
-				"command", sheaf.ErrUnavailable, t.Root, t.Name, o.Trees[chosen].Root)
+			return fmt.Errorf("%w: another process has just given the name %q to folder %s, which was chosen for %s: "+
+				"repeat the command", sheaf.ErrUnavailable, t.Name, t.Root, o.Trees[chosen].Root)
 		case chosen >= 0 && known >= 0 && t != o.Known[known]:
 			out = append(out, t)
 		case chosen >= 0:
@@ -108,14 +107,14 @@ func (o *Options) treesNow(view *catalog.View) error {
 func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	old, next := view.Settings(), o.recorded(view)
 	next.Trees = slices.Clone(o.Trees)
-	anew := o.Rebuild || view.Docs() == 0
-	if cut, err := chunk.New(o.Chunk); err == nil { // Run and Change refuse others
-		if err := o.made("chunker", &next.Chunker, cut.Name(), anew); err != nil {
+	rebuild := o.Rebuild || view.Docs() == 0
+	if cut, err := chunk.New(o.Chunk); err == nil { // Run and Change refuse other options
+		if err := o.made("chunker", &next.Chunker, cut.Name(), rebuild); err != nil {
 			return err
 		}
 	}
 	if e := o.Embedder; e != nil {
-		if err := o.made("model", &next.Embedder, e.Model(), anew); err != nil {
+		if err := o.made("model", &next.Embedder, e.Model(), rebuild); err != nil {
 			return err
 		}
 		if next.Embedder == e.Model() {
@@ -153,15 +152,15 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// made records what the collection is made with where Settings does not, and refuses to add
-// to a collection that was made with another.
-func (o *Options) made(what string, recorded *string, here string, anew bool) error {
+// made records what the collection is made with, unless Settings does. It refuses to add to a
+// collection that was made with something else.
+func (o *Options) made(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
 		return nil
-	case *recorded != "" && !anew:
-		return sheaf.Invalidf("index: it was made with the %s %q, and %q is given now: give that one, or index everything "+
-			"again", what, *recorded, here)
+	case *recorded != "" && !rebuild:
+		return sheaf.Invalidf("index: it was made with the %s %q, not with %q: use the former, or index everything again",
+			what, *recorded, here)
 	}
 	*recorded = here
 	return nil
@@ -179,14 +178,13 @@ func (o *Options) recorded(view *catalog.View) catalog.Settings {
 	return next
 }
 
-// Agrees returns nil when the index was made as Settings records, or was not made yet;
-// otherwise an error that wraps ErrMadeAnew. Any model agrees with an index without
-// documents, and with one without vectors that is being remade, which keeps its given
-// documents meanwhile.
+// Agrees returns nil when the index was made as Settings records, or was not made yet; otherwise it
+// fails with ErrRebuilt. Any model agrees with an index without documents. The same holds for an
+// index without vectors that is being remade, which keeps its given documents.
 func (o *Options) Agrees(view *catalog.View) error {
 	made, here := view.Settings(), o.recorded(view)
 	differ := func(what, made, here string) error {
-		return fmt.Errorf("%w: its %s is %q, and %q is used here", ErrMadeAnew, what, made, here)
+		return fmt.Errorf("%w: its %s is %q, but this process uses %q", ErrRebuilt, what, made, here)
 	}
 	switch {
 	case made.Analyzer == "":

@@ -100,18 +100,20 @@ func TestTreesOfOthers(t *testing.T) {
 
 // TestMadeAnew: who has an index open that another process makes anew in another way
 // neither writes its own way into it nor records that as how it was made.
-func TestMadeAnew(t *testing.T) {
+func TestRebuilt(t *testing.T) {
 	with := func(analyzer, chunker, model string) func(*catalog.Settings) {
 		return func(s *catalog.Settings) { s.Analyzer, s.Chunker, s.Embedder = analyzer, chunker, model }
 	}
-	for name, now := range map[string]func(*catalog.Settings){"analyzer": with("de", "tree", "m"), "chunker": with("en", "window", "m"), "model": with("en", "tree", "n")} {
+	for name, now := range map[string]func(*catalog.Settings){
+		"analyzer": with("de", "tree", "m"), "chunker": with("en", "window", "m"), "model": with("en", "tree", "n"),
+	} {
 		long, short := twoProcesses(t)
 		long.write("a.md", "# A\n\nfirst words\n")
 		long.o.Settings, short.o.Settings = with("en", "tree", "m"), now
 		long.run()
-		if _, err := ingest.Run(t.Context(), short.o); !errors.Is(err, ingest.ErrMadeAnew) ||
+		if _, err := ingest.Run(t.Context(), short.o); !errors.Is(err, ingest.ErrRebuilt) ||
 			!errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s: %v before it is made anew, want ErrMadeAnew", name, err)
+			t.Errorf("%s: %v before it is made anew, want ErrRebuilt", name, err)
 		}
 		empty := catalog.Settings{Trees: long.o.Trees}
 		// as sheaf index --rebuild does
@@ -124,12 +126,12 @@ func TestMadeAnew(t *testing.T) {
 		made := v.Settings()
 		v.Close()
 		long.write("c.md", "# C\n\nthird words\n")
-		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) {
-			t.Errorf("%s: a run: %v, want ErrMadeAnew", name, err)
+		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) {
+			t.Errorf("%s: a run: %v, want ErrRebuilt", name, err)
 		}
 		if _, err := ingest.Put(t.Context(), long.o,
-			[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); !errors.Is(err, ingest.ErrMadeAnew) {
-			t.Errorf("%s: a document that is given: %v, want ErrMadeAnew", name, err)
+			[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); !errors.Is(err, ingest.ErrRebuilt) {
+			t.Errorf("%s: a document that is given: %v, want ErrRebuilt", name, err)
 		}
 		v = short.o.Catalog.View()
 		if is := v.Settings(); is.Analyzer != made.Analyzer || is.Chunker != made.Chunker || is.Embedder != made.Embedder ||
@@ -241,9 +243,9 @@ func TestBeforeItIsEmptied(t *testing.T) {
 			t.Fatal(err)
 		}
 		long.write("b.md", "# B\n\nsecond words\n")
-		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) ||
+		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) ||
 			finds(t, long.o.Backend, "words") != 1 {
-			t.Errorf("a run: %v, want ErrMadeAnew and nothing written", err)
+			t.Errorf("a run: %v, want ErrRebuilt and nothing written", err)
 		}
 		for i, write := range []func() error{ // the mark forgets the tree of what is given
 			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
@@ -318,14 +320,14 @@ func TestMadeOtherwiseUnrecorded(t *testing.T) {
 	long.write("a.md", "# A\n\nfirst words\n")
 	st := long.o.Backend
 	long.o.Backend = otherwise{st}
-	if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) {
-		t.Errorf("%v, want ErrMadeAnew", err)
+	if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) {
+		t.Errorf("%v, want ErrRebuilt", err)
 	}
 	long.o.Backend, long.o.Settings = st, func(s *catalog.Settings) { s.Analyzer = "en" }
 	long.run()
 	long.write("b.md", "# B\n\nsecond words\n")
 	long.o.Backend = otherwise{st}
-	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrMadeAnew) ||
+	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrRebuilt) ||
 		!errors.Is(err, store.ErrMadeOtherwise) {
 		t.Errorf("%v where it is recorded, want ErrMadeOtherwise", err)
 	}
@@ -465,7 +467,7 @@ func TestModelOfWhatIsMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := w.o.Catalog.View()
-		if err := w.o.Agrees(v); errors.Is(err, ingest.ErrMadeAnew) != c.anew {
+		if err := w.o.Agrees(v); errors.Is(err, ingest.ErrRebuilt) != c.anew {
 			t.Errorf("%+v: %v", c, err)
 		}
 		v.Close()

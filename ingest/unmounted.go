@@ -14,30 +14,28 @@ import (
 	"sheaf/index/catalog"
 )
 
-// disks is which folders and disks are mounted. What is indexed of one that is not mounted
-// stays, as opposed to one whose files were removed.
+// disks says which folders and disks are mounted. Indexed documents of an unmounted disk stay;
+// those of removed files do not.
 type disks struct {
-	unmounted []catalog.Tree // whose folders are not there
-	// mounted says of each folder that is there whether a disk is mounted in its place.
+	unmounted []catalog.Tree // trees without their folder
+	// mounted says for each existing folder whether a disk is mounted there.
 	mounted map[string]bool
-	// below are, for each of them, the folders below that are on disks of their own, or were
-	// when those were mounted last.
+	// below has, for each tree, the folders that are on disks of their own, or were when the disks
+	// were last mounted.
 	below map[string][]string
 }
 
-// mountedKey is the key of the settings that says that a disk was mounted in the place of a
-// tree's folder.
+// mountedKey is the key in the settings that says that a disk was mounted at a tree's folder.
 func mountedKey(tree string) string { return "mounted:" + tree }
 
-// disksKey is the key of the settings for the folders of a tree on disks of their own, spelt
-// as in IDs, with diskBreak between them.
+// disksKey is the key in the settings for a tree's folders on disks of their own, spelt as in IDs,
+// with diskBreak between them.
 func disksKey(tree string) string { return "disks:" + tree }
 
 const diskBreak = "\x00"
 
-// findDisks finds the folders of a tree that are on disks of their own. A folder that was
-// one and is empty now, or a link that leads nowhere, is a disk that is not mounted: what is
-// indexed of it stays.
+// findDisks finds the folders of a tree that are on disks of their own. If such a folder is now
+// empty, or a link has no target, the disk is not mounted and its indexed documents stay.
 func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *walked, unread unreadPaths) {
 	disks := w.disks
 	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
@@ -55,7 +53,7 @@ func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, 
 		}
 	}
 	for _, disk := range w.disks {
-		if !o.Rebuild && !isDisk(tree.Root, disk) { // since it was walked
+		if !o.Rebuild && !isDisk(tree.Root, disk) { // unmounted since the walk
 			unread[disk] = true
 		}
 	}
@@ -68,10 +66,9 @@ func isDisk(root, dir string) bool {
 	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
 }
 
-// findUnmounted finds the folders that are not there while others are, as when a disk is not
-// mounted, and those that are empty in place of the disk that was mounted there. What is
-// indexed of them stays, and so do their skipped files. Where no folder is there the walk
-// reports that.
+// findUnmounted finds the folders that are missing while others are there, for example on an
+// unmounted disk, and empty folders where a disk was mounted. Their indexed documents and skipped
+// files stay. If all folders are missing, the walk reports it.
 func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	var unmounted []catalog.Tree
 	there := false
@@ -101,7 +98,7 @@ func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	}
 	skipped, err := view.Skipped()
 	if errors.Is(err, sheaf.ErrUnavailable) {
-		return nil // another process replaced the list: it is made again
+		return nil // another process replaced the list; the next run makes it again
 	}
 	for _, s := range skipped {
 		if l.isUnmounted(s.Tree) {
@@ -111,8 +108,8 @@ func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	return err
 }
 
-// isEmpty reports whether a folder holds nothing, not even hidden files, or forbids to look
-// into it, as mount points often do.
+// isEmpty reports whether a folder has no entries, not even hidden ones, or forbids to list them,
+// as mount points often do.
 func isEmpty(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -127,7 +124,7 @@ func (d *disks) isUnmounted(tree string) bool {
 	return slices.ContainsFunc(d.unmounted, func(t catalog.Tree) bool { return t.Name == tree })
 }
 
-// unreadPaths are the paths of a tree whose content is unknown, as walked has them.
+// unreadPaths are the paths of a tree with unknown content, as walked has them.
 type unreadPaths map[string]bool
 
 func unreadOf(paths []string) unreadPaths {
@@ -138,7 +135,7 @@ func unreadOf(paths []string) unreadPaths {
 	return u
 }
 
-// holds reports whether a file may be there: it, or a folder above it, could not be read.
+// holds reports whether a file may exist because the file, or a folder above it, could not be read.
 func (u unreadPaths) holds(path string) bool {
 	if len(u) == 0 {
 		return false

@@ -26,20 +26,19 @@ import (
 
 // WalkOptions say which files of a folder are documents.
 type WalkOptions struct {
-	// Include are gitignore patterns of further files that are documents, besides Markdown
-	// and plain text (.md, .markdown, .mdx, .txt).
+	// Include has gitignore patterns of additional documents, besides Markdown and plain text (.md,
+	// .markdown, .mdx, .txt).
 	Include []string
-	// Exclude are gitignore patterns of files and folders that are left out.
+	// Exclude has gitignore patterns of files and folders to skip.
 	Exclude []string
-	// MaxFileBytes is the size from which a file is skipped; 0 is
-	// DefaultMaxFileBytes.
+	// MaxFileBytes is the size from which a file is skipped; 0 means DefaultMaxFileBytes.
 	MaxFileBytes int64
-	// FollowLinks follows symbolic links, also out of the folder.
+	// FollowLinks follows symbolic links, even to targets outside the folder.
 	FollowLinks bool
-	// ListIgnored makes [Scan] list what rules leave out.
+	// ListIgnored makes [Scan] list the files that rules exclude.
 	ListIgnored bool
-	// watch is called with each folder before it is listed, and with the files that links
-	// lead to; paths are without links.
+	// watch is called with each folder before it is listed, and with the files that links point to.
+	// Its paths contain no links.
 	watch func(path string, isDir bool)
 }
 
@@ -57,21 +56,21 @@ const (
 	ReasonChanging    = "kept changing"
 	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
-	ReasonEmpty       = "empty" // of bytes, or of all but white space
-	// For a file or folder that a rule leaves out, and a folder that is never entered.
+	ReasonEmpty       = "empty" // of bytes, or only white space
+	// For a file or folder that a rule excludes, and a folder that is never entered.
 	ReasonIgnored = "ignored"
 	ReasonFolder  = "skipped folder"
 )
 
-// maxIgnored bounds how many files and folders that rules leave out are listed.
+// maxIgnored limits the list of files and folders that rules exclude.
 const maxIgnored = 100_000
 
 // skippedFolders are never entered.
 var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true,
 	"node_modules": true, ".sheaf": true}
 
-// indexRecord is the file in an index's folder that says what the index covers. It has at
-// most maxRecord bytes.
+// indexRecord is the file in an index's folder that says what the index covers. It has at most
+// maxRecord bytes.
 const (
 	indexRecord = "collection.json"
 	maxRecord   = 64 << 10
@@ -82,31 +81,30 @@ type found struct {
 	path    string // relative, slashes
 	size    int64
 	modTime int64
-	// state is when anything about the file changed last, its time included; 0 where the
-	// system does not say.
+	// state is the time when content, rights or times of the file changed last; 0 when the system
+	// does not say.
 	state int64
 }
 
-// walked is what walking found, each list sorted by path.
+// walked is the result of a walk, each list sorted by path.
 type walked struct {
 	began   time.Time
 	files   []found
 	skipped []catalog.Skip
-	// unread are the paths whose content is unknown. A folder's path ends with a slash; the
-	// top is "".
+	// unread has the paths with unknown content. A folder's path ends with a slash; the top is "".
 	unread []string
-	// disks are the folders on another device than their parent, empty those without content
-	// and links that lead nowhere. Both end with a slash.
+	// disks are the folders on another device than their parent. empty has folders without content
+	// and broken links. Both end with a slash.
 	disks, empty []string
-	ignored      int // files and folders that ignore files leave out
-	// byRule are the files and folders that rules leave out, and hidden files that are no
-	// documents, when they are to be listed: the first maxIgnored of allByRule.
+	ignored      int // files and folders excluded by ignore files
+	// byRule lists the excluded files and folders, and hidden files that are not documents, when
+	// the options ask for it: the first maxIgnored of allByRule.
 	byRule    []catalog.Skip
 	allByRule int
 }
 
-// walk lists the documents below root. It skips what cannot be read, with the reason; only a
-// root that cannot be read is an error.
+// walk lists the documents below root. It skips what it cannot read, with the reason; only an
+// unreadable root is an error.
 func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if o.MaxFileBytes <= 0 {
 		o.MaxFileBytes = DefaultMaxFileBytes
@@ -144,7 +142,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(root); err != nil { // it was unmounted meanwhile: its files are not removed
+	if _, err := os.Stat(root); err != nil { // unmounted meanwhile: keep its files
 		return nil, fmt.Errorf("index folder: %w", err)
 	}
 	slices.Sort(w.out.disks)
@@ -170,26 +168,26 @@ type folder struct {
 }
 
 type walker struct {
-	root, real       string // real is without links, where somebody watches or follows links
+	root, real       string // real is root without links; it is set for a watch and for FollowLinks
 	o                WalkOptions
 	include, exclude ignoreFile
 	frontier
 }
 
-// frontier is the folders that are to be read, and what was found so far.
+// frontier has the folders to read, and the results so far.
 type frontier struct {
 	mu      sync.Mutex
 	more    *sync.Cond
 	queue   []folder
 	open    int      // folders queued or being read
-	linked  []folder // that links lead to, to be entered when all others are read
+	linked  []folder // targets of links, entered after all other folders
 	entered map[string]bool
 	out     walked
 }
 
 // work reads folders until none is left.
 func (w *walker) work(ctx context.Context) error {
-	var out walked // what this worker found
+	var out walked // results of this worker
 	for {
 		w.mu.Lock()
 		for len(w.queue) == 0 && w.open > 0 && ctx.Err() == nil {
@@ -212,16 +210,16 @@ func (w *walker) work(ctx context.Context) error {
 		if w.open == 0 {
 			w.more.Broadcast()
 		}
-		for range len(folders) - 1 { // this worker takes one itself
+		for range len(folders) - 1 { // this worker reads one of them itself
 			w.more.Signal()
 		}
 		w.mu.Unlock()
 	}
 }
 
-// follow queues the first folder, by path, that links lead to and that was not entered. Links
-// wait for all folders that are reached without them, and for each other. So the path under
-// which a folder is indexed does not depend on which worker was first.
+// follow queues the first folder, by path, that a link points to and that was not entered. Links
+// wait for all folders that are reached without links, and for each other. So the indexed path of a
+// folder does not depend on which worker was first.
 func (w *walker) follow(out *walked) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	for len(w.linked) > 0 && w.open == 0 {
@@ -236,20 +234,20 @@ func (w *walker) follow(out *walked) {
 	}
 }
 
-// skipTwice returns the entry for a folder, whose path ends with a slash, that is reached twice.
+// skipTwice returns the skip of a folder that is reached twice. Its path ends with a slash.
 func skipTwice(path string) catalog.Skip {
 	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink,
 		Detail: "leads to a folder that is indexed under another path"}
 }
 
-// mayHold notes paths that could not be read, unless they do not exist.
+// mayHold notes unreadable paths, unless they do not exist.
 func (w *walked) mayHold(err error, paths ...string) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.unread = append(w.unread, paths...)
 	}
 }
 
-// gather adds what one worker found to what all found.
+// gather adds the results of one worker to those of all.
 func (w *walker) gather(out *walked) {
 	w.out.files = append(w.out.files, out.files...)
 	w.out.skipped = append(w.out.skipped, out.skipped...)
@@ -292,7 +290,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	if dir.unknown == nil {
 		dir.ignores, dir.unknown = w.withIgnores(dir, full, entries)
 	}
-	if dir.unknown != nil { // so are the ignored files
+	if dir.unknown != nil { // then the set of ignored files is unknown too
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, dir.unknown.Error())
 		out.unread = append(out.unread, dir.path)
 		return nil
@@ -360,8 +358,8 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	return folders
 }
 
-// offloaded returns the name of the file that iCloud replaced by a placeholder; "" when the
-// name is not that of a placeholder. See [catalog.Placeholder].
+// offloaded returns the name of the file that iCloud replaced with this placeholder, or "" when the
+// name is not a placeholder. See [catalog.Placeholder].
 func offloaded(placeholder string) string {
 	name, cloud := strings.CutSuffix(placeholder, ".icloud")
 	name, hidden := strings.CutPrefix(name, ".")
@@ -371,8 +369,8 @@ func offloaded(placeholder string) string {
 	return name
 }
 
-// isIndex reports whether a folder is an index. A run must not look at it: each run that
-// writes the index changes its files.
+// isIndex reports whether a folder is an index. A run skips an index, because each run changes the
+// files there.
 func isIndex(full string, entries []fs.DirEntry) bool {
 	if !listed(entries, indexRecord) || !isFile(filepath.Join(full, indexRecord)) {
 		return false
@@ -386,20 +384,20 @@ func isIndex(full string, entries []fs.DirEntry) bool {
 		Format int
 		Root   string
 	}
-	content, err := io.ReadAll(io.LimitReader(file, maxRecord+1)) // another program's file may be large
+	content, err := io.ReadAll(io.LimitReader(file, maxRecord+1)) // a file of another program may be large
 	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 &&
 		filepath.IsAbs(record.Root)
 }
 
-// listed reports whether one of entries, which are sorted, has this name.
+// listed reports whether one of the sorted entries has this name.
 func listed(entries []fs.DirEntry, name string) bool {
 	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
 	_, ok := slices.BinarySearchFunc(entries, name, byName)
 	return ok
 }
 
-// isFile reports whether a name is that of a file, or of a link to one. Opening a pipe would
-// wait for its writer.
+// isFile reports whether a name belongs to a file, or to a link to one. Opening a pipe would wait
+// for its writer.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
@@ -415,7 +413,7 @@ func (w *walker) linkMatters(path, name string) bool {
 	return err == nil && info.IsDir() && !skippedFolders[name]
 }
 
-// byRule notes a file or folder that a rule leaves out, when these are to be listed.
+// byRule notes a file or folder that a rule excludes, when the options ask for it.
 func (w *walker) byRule(out *walked, path, reason string, f *ignoreFile, r *ignoreRule) {
 	if !w.o.ListIgnored {
 		return
@@ -431,13 +429,13 @@ func (w *walker) byRule(out *walked, path, reason string, f *ignoreFile, r *igno
 	out.byRule = append(out.byRule, s)
 }
 
-// file takes a file that no rule leaves out.
+// file adds a file that no rule excludes.
 func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *walked,
 	skip func(path, reason, detail string)) {
 	name := e.Name()
 	switch {
 	case !w.document(path, name):
-		if strings.HasPrefix(name, ".") { // a program's own file
+		if strings.HasPrefix(name, ".") { // a file that belongs to a program
 			w.byRule(out, path, ReasonUnsupported, nil, nil)
 		} else {
 			skip(path, ReasonUnsupported, strings.ToLower(filepath.Ext(name)))
@@ -451,7 +449,7 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 	if info != nil {
 		file.size, file.modTime = info.Size(), info.ModTime().UnixNano()
 	} else if err := list.stat(e, &file); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) { // not removed meanwhile
+		if !errors.Is(err, fs.ErrNotExist) { // unless it was removed meanwhile
 			skip(path, ReasonUnreadable, reasonOf(err))
 			out.mayHold(err, path)
 		}
@@ -468,7 +466,7 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 	out.files = append(out.files, file)
 }
 
-// document reports whether a file of this name is a document.
+// document reports whether a file with this name is a document.
 func (w *walker) document(path, name string) bool {
 	if len(w.include.rules) > 0 {
 		if r := w.include.verdict(path, name, false); r != nil {
@@ -481,8 +479,8 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), ".txt")
 }
 
-// enter prepares a folder that is to be read now. ok is false for a folder that a link leads
-// to, which is read later, and for one that was entered before, which has no path.
+// enter prepares a folder to read now. ok is false for the target of a link, which is read later,
+// and for a folder that was entered before, whose path is then "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {
@@ -510,7 +508,7 @@ func realPath(path string) string {
 	return real
 }
 
-// reasonOf returns the text of an error without the path, which is shown beside it.
+// reasonOf returns the text of an error without the path, which users see beside it.
 func reasonOf(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -521,15 +519,14 @@ func reasonOf(err error) string {
 
 // File is a document's file.
 type File struct {
-	// Path is relative to the folder, slashes between its parts.
+	// Path is relative to the folder, with slashes.
 	Path    string
 	Bytes   int64
 	ModTime time.Time
 }
 
-// Files lists the documents below root, by path, with what was left out and
-// why: the files that [Run] would index, without an index. Only a root that
-// cannot be read is an error.
+// Files lists the documents below root by path, with the skipped files and reasons. These are the
+// files that [Run] would index; Files needs no index. Only an unreadable root is an error.
 func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipped []catalog.Skip, err error) {
 	w, err := walk(ctx, root, o)
 	if err != nil {
@@ -542,22 +539,21 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 	return files, w.skipped, nil
 }
 
-// Walk is what walking a folder found, for more than one use.
+// Walk is the result of walking a folder, for more than one use.
 type Walk struct {
 	root  string
 	found *walked
 }
 
-// NewWalk walks a folder. Only a root that cannot be read is an error.
+// NewWalk walks a folder. Only an unreadable root is an error.
 func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 	w, err := walk(ctx, root, o)
 	return &Walk{root, w}, err
 }
 
-// Sample returns the beginnings, of at most size bytes each, of at most n documents spread
-// evenly over the folder, as [Run] would read them. Each ends with a line feed; other
-// encodings become UTF-8, and invalid bytes spaces. It leaves out files that cannot be read
-// or are no text.
+// Sample returns the beginnings of at most n documents, at most size bytes each, spread evenly over
+// the folder and decoded as [Run] does. Each ends with a line feed; other encodings become UTF-8,
+// and invalid bytes become spaces. It omits files that are unreadable or not text.
 func (w *Walk) Sample(n, size int) string {
 	var sample strings.Builder
 	buffer := make([]byte, max(size, headBytes))
@@ -578,13 +574,13 @@ func (w *Walk) Sample(n, size int) string {
 	return sample.String()
 }
 
-// Bounds of what is read to detect the language of a folder.
+// Limits of the sample that detects the language of a folder.
 const (
 	languageFiles = 40
 	languageBytes = 4 << 10
 )
 
-// LanguageSample returns the sample that the language of the folder is detected from.
+// LanguageSample returns the sample for detecting the language of the folder.
 func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
 
 // readHead reads the beginning of a file into buffer.
@@ -611,8 +607,8 @@ func readHead(name string, buffer []byte) ([]byte, error) {
 // listing is a folder that is being read.
 type listing struct{ dir *os.File }
 
-// openListing opens a folder and lists it in the order of names. The listing is
-// never nil, and to be closed.
+// openListing opens a folder and lists it by name. The caller must close the listing, which is
+// never nil.
 func openListing(path string) (*listing, []fs.DirEntry, error) {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -625,6 +621,6 @@ func openListing(path string) (*listing, []fs.DirEntry, error) {
 
 func (l *listing) close() {
 	if l.dir != nil {
-		_ = l.dir.Close() // it was only read
+		_ = l.dir.Close() // opened only for reading
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"sheaf/index/vfs"
 )
 
-// How Watch times its runs. After the last event of a burst it waits quietTime, so that an
-// editor has written, renamed and removed all files of one save. In an endless burst it waits
-// patience. A run takes some tens of milliseconds, so a saved note is found well within a
-// second. Without events Watch runs every rescan, in case an event was lost.
+// Times of Watch. After the last event of a burst it waits quietTime, so that an editor can write,
+// rename and remove all files of one save. In an endless burst it waits patience. A run takes some
+// tens of milliseconds, so search finds a saved note well within a second. Without events Watch
+// runs every rescan, in case an event was lost.
 //
-// When only rights or times changed, as of many files that stay the same, it waits a second.
+// When only rights or times changed, for example of many unchanged files, it waits a second.
 const (
 	quietTime = 50 * time.Millisecond
 	patience  = 400 * time.Millisecond
@@ -30,26 +30,25 @@ const (
 	rescan    = time.Minute
 )
 
-// Where the system does not report changes, Watch runs every poll, or less often when runs
-// take long: they take at most one part in pollShare of the time.
+// Where the system does not report changes, Watch runs every poll. When runs take long it runs less
+// often, so that they take at most one part in pollShare of the time.
 const (
 	poll      = 500 * time.Millisecond
 	pollShare = 20
 )
 
-// lockPatience is how long another process may write before that is reported. Of several
-// processes that watch a folder, one indexes a saved file, and the others and given
-// documents wait.
+// lockPatience is how long another process may write before Watch reports it. When several
+// processes watch a folder, one indexes a saved file; the others, and given documents, wait.
 const lockPatience = 5 * time.Second
 
-// Watch keeps the index up to date until ctx ends, and then returns nil. It runs once at the
-// start, when something below the folders changes, when another process adds or removes a
-// folder, and every minute in case an event was lost. Where the system does not report changes
-// (too many folders, a network drive) it polls, twice a second in folders that are quick to
-// walk.
+// Watch keeps the index up to date until ctx ends, and then returns nil. It runs at the start, when
+// something below the folders changes, when another process adds or removes a folder, and every
+// minute in case an event was lost. Where the system does not report changes (too many folders, a
+// network drive) it polls, twice a second in folders that are quick to walk.
 //
-// Watch calls onRun, which may be nil, after every run, from one goroutine. It calls onRun once
-// for an error that stays the same, and not for a short wait for another process that writes.
+// Watch calls onRun, which may be nil, after every run, from one goroutine. While an error stays
+// the same, Watch calls onRun for it once. It does not report a short wait for another process that
+// writes.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if err := o.ready(); err != nil {
 		return err
@@ -58,14 +57,14 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 		onRun = func(*Report, error) {}
 	}
 	f := watched{stale: true}
-	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
+	o.Walk.watch, o.Walked = f.add, nil // each run walks the folders again and watches them
 	recorded := func() []catalog.Tree {
-		_ = o.Catalog.Follow() // a run says what is wrong with it
+		_ = o.Catalog.Follow() // the run reports its error
 		view := o.Catalog.View()
 		defer view.Close()
 		return view.Settings().Trees
 	}
-	var trees []catalog.Tree // as they were recorded when the last run began
+	var trees []catalog.Tree // the recorded trees when the last run began
 	fault, locked := "", time.Time{}
 	w := watch{events: make(chan struct{}, 1), rights: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
 	if o.Known != nil {
@@ -87,7 +86,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 		if report != nil {
 			report.Unseen = unseen
 		}
-		// There is no event when a folder returns.
+		// No event comes when a missing folder returns.
 		w.polls = unseen != "" || report != nil && len(report.Gone) > 0
 		if !errors.Is(err, vfs.ErrLocked) {
 			locked = time.Time{}
@@ -108,8 +107,8 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	return nil
 }
 
-// faultOf identifies a fault by its words, without names of files and connections, which may
-// differ at each attempt; "" for none.
+// faultOf identifies a fault by its message without the names of files and connections, which may
+// differ at each attempt; "" for no fault.
 func faultOf(err error) string {
 	at, system := (*fs.PathError)(nil), syscall.Errno(0)
 	switch {
@@ -128,24 +127,24 @@ type watched struct {
 	watch  func(folder string) error // subscribes to the events of a folder
 	mu     sync.Mutex
 	whole  map[string]bool // folders that were entered
-	files  map[string]bool // that links lead to
-	silent map[string]bool // those of them without events for all changes
+	files  map[string]bool // targets of links
+	silent map[string]bool // folders and files without events for all changes
 	stale  bool            // some events may come under another name, or not at all
 	fault  string          // why this walk could not subscribe to all events
 	unseen string          // why the last complete walk could not
 }
 
 // begin must be called before a walk. It reports whether the walk must subscribe again.
-func (f *watched) begin() (anew bool) {
+func (f *watched) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = ""
-	anew, f.stale = f.stale, false
-	return anew
+	again, f.stale = f.stale, false
+	return again
 }
 
-// listen sends the events of what the next walk finds to a watch, until unlisten is called.
-// No walk may run meanwhile.
+// listen sends the events of the next walk's folders to a watch, until unlisten is called. No walk
+// may run meanwhile.
 func (f *watched) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -161,12 +160,12 @@ func (f *watched) listen(w *watch) (unlisten func()) {
 	return func() { _ = watcher.Close(); <-done }
 }
 
-// add subscribes to the events of a folder, or of a file that a link leads to. Each walk adds
-// everything, so that a folder that was removed and made again is watched again. A folder
-// that was removed meanwhile is no error.
+// add subscribes to the events of a folder, or of the target of a link. Each walk adds everything,
+// so that a folder that was removed and created again is watched again. A folder that was removed
+// meanwhile is not an error.
 func (f *watched) add(path string, isDir bool) {
 	if path == "" {
-		return // a link that leads nowhere
+		return // a broken link
 	}
 	f.mu.Lock()
 	set, folder := f.whole, path
@@ -186,7 +185,7 @@ func (f *watched) add(path string, isDir bool) {
 		case err == nil || errors.Is(err, fs.ErrNotExist):
 			return
 		case errors.Is(err, fs.ErrPermission) && above:
-			return // the folder above has an event when its rights change
+			return // the folder above reports changes of its rights
 		case errors.Is(err, syscall.ENOSPC):
 			why = "limit fs.inotify.max_user_watches"
 		default:
@@ -201,8 +200,8 @@ func (f *watched) add(path string, isDir bool) {
 	}
 }
 
-// end must be called after a walk. It returns why some events do not come, "" when all do. A
-// walk that failed counts only with its faults.
+// end must be called after a walk. It returns why some events do not come, "" when all do. After a
+// failed walk only its faults count.
 func (f *watched) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,8 +211,8 @@ func (f *watched) end(whole bool) string {
 	return f.unseen
 }
 
-// pass sends events to a watch until the watcher is closed. It never waits for a run, which
-// adds folders meanwhile: one waiting event is enough.
+// pass sends events to a watch until the watcher is closed. It never waits for a run, which adds
+// folders meanwhile: one waiting event is enough.
 func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		to := w.events
@@ -236,7 +235,7 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 				return
 			}
 			to = w.faults
-			f.renamed("") // perhaps
+			f.renamed("") // some folder may be renamed
 		}
 		select {
 		case to <- struct{}{}:
@@ -245,36 +244,37 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// renamed makes the next walk subscribe again when a folder was renamed; "" may be one. Events
-// from below it come under the old names, and end when other folders get these names.
+// renamed makes the next walk subscribe again when a folder was renamed; "" means that some folder
+// may be. Events from below it come under the old names, and end when other folders get these
+// names.
 func (f *watched) renamed(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = f.stale || name == "" || f.whole[name]
 }
 
-// matters reports whether an event concerns what the walks found, and not another file beside
-// one that a link leads to.
+// matters reports whether an event concerns a folder or file that a walk found. Events of the other
+// files beside the target of a link do not.
 func (f *watched) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.whole[name] || f.whole[filepath.Dir(name)] || f.files[name]
 }
 
-// watch decides when to run. It knows no file system, so tests run it on a false clock.
+// watch decides when to run. It uses no file system, so tests run it with a simulated clock.
 type watch struct {
 	events chan struct{} // something changed
-	rights chan struct{} // or only rights or times did
+	rights chan struct{} // only rights or times changed
 	faults chan struct{} // some events were lost
 	run    func() error
-	// others reports whether another process added or removed a folder since the last run:
-	// there are no events from a folder that no run has walked. It may be nil.
+	// others reports whether another process added or removed a folder since the last run: a folder
+	// that no run has walked sends no events. It may be nil.
 	others func() bool
 	// polls says that some events do not come.
 	polls bool
 }
 
-// until runs at once and then whenever it is time, until ctx ends.
+// until runs at once and then when a run is due, until ctx ends.
 func (w *watch) until(ctx context.Context) {
 	rest := w.look()
 	next := time.Now().Add(rest)
@@ -290,7 +290,7 @@ func (w *watch) until(ctx context.Context) {
 		defer ticker.Stop()
 		asks = ticker.C
 	}
-	var first time.Time // of the events that are waiting
+	var first time.Time // time of the first waiting event
 	for {
 		select {
 		case <-ctx.Done():
@@ -306,7 +306,7 @@ func (w *watch) until(ctx context.Context) {
 				wait(rights)
 			}
 		case <-w.faults:
-			// Events were lost: look again soon.
+			// Events were lost: run again soon.
 			wait(quietTime)
 		case <-asks:
 			if w.others() {
@@ -319,7 +319,7 @@ func (w *watch) until(ctx context.Context) {
 	}
 }
 
-// look runs and returns when to run again without an event: soon when the run failed, for
+// look runs, and returns when to run again without an event. After a failed run that is soon, for
 // example because another process wrote the index, a folder is missing, or the disk is full.
 func (w *watch) look() time.Duration {
 	began := time.Now()

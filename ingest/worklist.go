@@ -18,22 +18,22 @@ import (
 	"sheaf/index/catalog"
 )
 
-// item is one document of a work list: a file, or a document that was given.
+// item is one document of a work list: a file, or a given document.
 type item struct {
 	doc   sheaf.ID
 	path  string // relative, slashes
-	file  string // where it is; "" for a given document
+	file  string // the file's place; "" for a given document
 	size  int64
 	known bool // the catalog has it
 	old   catalog.FileState
 	given *Given // the text instead of a file
-	// stored marks a given document that is to be indexed again from what is kept of it;
-	// given is read when its turn comes.
+	// stored marks a given document to be indexed again from what is kept of it; given is read when
+	// its turn comes.
 	stored bool
-	// unsure says that size and time are as they were, and that the system reports a
-	// change: the time was set back, or only rights changed.
+	// unsure says that size and time are the same although the system reports a change: the time
+	// was set back, or only rights changed.
 	unsure bool
-	state  int64 // as found has it
+	state  int64 // as in found
 }
 
 // skip returns the item as a skipped file.
@@ -41,50 +41,49 @@ func (it *item) skip(reason string) catalog.Skip {
 	return catalog.Skip{Tree: it.doc.Tree(), Path: it.path, Reason: reason}
 }
 
-// worklist is what there is to do.
+// worklist is the work of one run.
 type worklist struct {
-	generation uint64     // of the catalog that was compared
-	items      []item     // in order of documents, or as they were given
+	generation uint64     // of the compared catalog
+	items      []item     // in order of documents, or as given
 	removed    []sheaf.ID // documents of the catalog
 	// renamed counts the removed documents by content, to find new names of files.
 	renamed map[catalog.Hash]int
-	// report is what is known before anything is done. Its Skipped are the files that
-	// walking left out, and those that an earlier run read and left out and that did not
-	// change since.
+	// report is what is known before the run. Its Skipped are the files that the walk skipped, and
+	// those that an earlier run read and skipped and that did not change since.
 	report Report
-	// listed says that the catalog lists exactly those.
+	// listed says that the catalog lists exactly these skipped files.
 	listed bool
-	// settings are those to record, when they differ from what is recorded.
+	// settings are the settings to record, nil when they do not change.
 	settings *catalog.Settings
 	seen
 	waiting
 	disks
 }
 
-// seen is how far the system's reports of changes are known.
+// seen says up to which time all changes of files are known.
 type seen struct {
 	until  map[string]int64 // by tree
-	unsure bool             // some of the work comes from such a report
-	// unread is, by tree, when the first of the unsure files that could not be read changed.
+	unsure bool             // some work comes from reported changes alone
+	// unread has, by tree, the change time of the first unsure file that could not be read.
 	unread map[string]int64
 }
 
-// waiting is which documents wait to be indexed, and for what.
+// waiting has the documents that wait to be indexed, with the reasons.
 type waiting struct {
 	pending map[sheaf.ID]string // reasons
 	// before is pending without the documents that wait to be read again.
 	before map[sheaf.ID]string
-	// begun are documents that the catalog does not have and the store may have a part
-	// of, because a run was stopped or nobody knows: that part is removed first.
+	// begun are documents that the catalog lacks while the store may have a part of them, because a
+	// run was stopped or the record was lost. That part is removed first.
 	begun []sheaf.ID
-	// rereads says that everything is to be read again, which is to be recorded; newer that
-	// documents were read with a higher [ParserVersion]; outdated counts those that wait to
-	// be read again.
+	// rereads says that everything must be read again, and that this must be recorded. newer says
+	// that documents were read with a higher [ParserVersion]; outdated counts those that wait to be
+	// read again.
 	rereads, newer bool
 	outdated       int
 	// remaking says that the store was emptied and is filled again.
 	remaking bool
-	// hides says that comments are no text; hidesNow that the index still has their words.
+	// hides says that comments are not text; hidesNow that the index still has their words.
 	hides, hidesNow bool
 }
 
@@ -93,15 +92,15 @@ func (l *worklist) nothing() bool {
 	return len(l.items) == 0 && len(l.removed) == 0 && len(l.begun) == 0 && l.settings == nil && l.listed
 }
 
-// ReasonBegun is why a document waits that the store is about to get, or to lose: until the
-// catalog has it, too, the store may have any part of it.
+// ReasonBegun marks a document that is being written or removed: until the catalog has recorded it,
+// the store may have any part of it.
 const ReasonBegun = "begun"
 
-// ReasonVectors is why a document waits whose vectors are missing: the model failed, or none
-// is configured. Words find it meanwhile.
+// ReasonVectors marks a document without vectors: the model failed, or none is configured. Word
+// search finds it meanwhile.
 const ReasonVectors = "vectors"
 
-// findBegun adds the documents that an earlier run began and that never came to the catalog.
+// findBegun adds the documents that an earlier run began and that the catalog never recorded.
 func (l *worklist) findBegun(view *catalog.View) error {
 	for id, reason := range l.pending {
 		if reason != ReasonBegun {
@@ -120,8 +119,8 @@ func (l *worklist) findBegun(view *catalog.View) error {
 	return nil
 }
 
-// again reports whether a document that waits for a reason, "" for none, is to be
-// indexed again though its file is as the catalog has it.
+// again reports whether to index a waiting document again although its file did not change. The
+// reason is "" for a document that does not wait.
 func (w *waiting) again(reason string, o *Options) bool {
 	if reason == ReasonReread {
 		return !w.newer
@@ -132,7 +131,7 @@ func (w *waiting) again(reason string, o *Options) bool {
 // wantVectors counts the documents that wait for vectors.
 func wantVectors(pending map[sheaf.ID]string) int { return waitsFor(pending, ReasonVectors) }
 
-// documents makes the work list of documents that are given, and of others to remove.
+// documents makes the work list for given documents, and for others to remove.
 func (o *Options) documents(docs []Given, removed []sheaf.ID) (*worklist, error) {
 	view := o.Catalog.View()
 	defer view.Close()
@@ -182,7 +181,7 @@ func (o *Options) documents(docs []Given, removed []sheaf.ID) (*worklist, error)
 	return l, l.planSettings(view, o)
 }
 
-// folders makes the work list of the folders: it compares them with the catalog.
+// folders compares the folders with the catalog and makes their work list.
 func (o *Options) folders(ctx context.Context) (*worklist, error) {
 	view := o.Catalog.View()
 	defer view.Close()
@@ -205,7 +204,7 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 	unread := map[string]unreadPaths{}
 	for _, tree := range o.Trees {
 		if tree.Root == "" || l.isUnmounted(tree.Name) {
-			continue // its texts were given, or stay as they are
+			continue // given documents, or documents that stay
 		}
 		w, err := o.walk(ctx, tree.Root)
 		if err == nil && l.mounted[tree.Name] && !isMount(tree.Root) {
@@ -241,7 +240,7 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 	return l, l.planSettings(view, o)
 }
 
-// appendSkips appends what walking a tree left out.
+// appendSkips appends the files that walking a tree skipped.
 func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) []catalog.Skip {
 	to = slices.Grow(to, len(skipped))
 	for _, s := range skipped {
@@ -251,16 +250,16 @@ func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) [
 	return to
 }
 
-// walk walks the folder of a tree, unless that was done just before.
+// walk walks the folder of a tree, unless the options have a recent walk.
 func (o *Options) walk(ctx context.Context, root string) (*walked, error) {
 	if w := o.Walked; w != nil && w.root == root {
-		o.Walked = nil // what it found grows old
+		o.Walked = nil // a walk is used once
 		return w.found, nil
 	}
 	return walk(ctx, root, o.Walk)
 }
 
-// candidate is a file of the folders, and the document that it is or would be.
+// candidate is a file of the folders with its document's ID.
 type candidate struct {
 	id   sheaf.ID
 	tree catalog.Tree
@@ -283,21 +282,21 @@ func candidates(trees []catalog.Tree, files map[string][]found) []candidate {
 	return out
 }
 
-// comparison is the catalog and the folders while they are compared.
+// comparison compares the catalog with the folders.
 type comparison struct {
 	*worklist
 	o      *Options
 	view   *catalog.View
 	unread map[string]unreadPaths
 	given  map[string]bool // trees without a folder
-	// seenBefore is until when earlier runs knew all changes, by tree.
+	// seenBefore is the time until which earlier runs knew all changes, by tree.
 	seenBefore map[string]int64
-	// refused are the files that an earlier run read and left out.
+	// refused are the files that an earlier run read and skipped.
 	refused func() (map[sheaf.ID]catalog.Skip, error)
 }
 
-// compare finds what is new, changed and gone. Both sides are sorted by document. What is
-// indexed of files that may exist stays.
+// compare finds new, changed and removed documents. Both sides are sorted by document. Indexed
+// documents stay if their files may exist.
 func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]found,
 	unread map[string]unreadPaths) error {
 	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{},
@@ -305,7 +304,7 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]fo
 	c.refused = sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
 	for key, at := range view.Settings().Extra {
 		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {
-			c.seenBefore[tree], _ = strconv.ParseInt(at, 10, 64) // what is no number says nothing
+			c.seenBefore[tree], _ = strconv.ParseInt(at, 10, 64) // a value that is not a number counts as 0
 		}
 	}
 	for _, tree := range o.Trees {
@@ -346,13 +345,13 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]fo
 	return nil
 }
 
-// withoutFile decides about a document of the catalog whose file the walk cannot tell of;
-// false for others.
+// withoutFile decides about a document of the catalog when the walk says nothing about its file; it
+// returns false for other documents.
 func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
 	tree := id.Tree()
 	unmounted := c.isUnmounted(tree)
 	if c.hidesNow && !c.given[tree] && (unmounted || c.unread[tree].holds(id.Path())) {
-		// The index has words of its comments, and nothing can take only them out.
+		// The index has words of its comments, which cannot be removed alone.
 		c.removed = append(c.removed, id)
 		return true, nil
 	}
@@ -372,7 +371,7 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 	return true, err
 }
 
-// both decides about a file that the catalog has.
+// both decides about a file that is in the catalog.
 func (c *comparison) both(f candidate, old catalog.FileState) {
 	switch {
 	case c.o.Rebuild || c.again(c.pending[f.id], c.o) || f.file.size != old.Size || f.file.modTime != old.ModTime:
@@ -385,7 +384,7 @@ func (c *comparison) both(f candidate, old catalog.FileState) {
 	}
 }
 
-// added decides about a file that the catalog does not have.
+// added decides about a file that is not in the catalog.
 func (c *comparison) added(f candidate) error {
 	if !c.o.Rebuild && !c.rereads {
 		before, err := c.refused()
@@ -415,12 +414,11 @@ func (c *comparison) take(f candidate, known bool, old catalog.FileState, unsure
 		file: filepath.Join(f.tree.Root, filepath.FromSlash(f.file.path)), state: f.file.state})
 }
 
-// readRefused returns the files that an earlier run read and left out, by the ID that a
-// document there would have.
+// readRefused returns the files that an earlier run read and skipped, by the ID of their document.
 func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 	skipped, err := view.Skipped()
 	if errors.Is(err, sheaf.ErrUnavailable) {
-		return nil, nil // another process replaced the list: they are read again
+		return nil, nil // another process replaced the list; the run reads these files again
 	}
 	refused := map[sheaf.ID]catalog.Skip{}
 	for _, s := range skipped {
@@ -431,8 +429,8 @@ func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 	return refused, err
 }
 
-// skippedKey is the key of the settings for a hash of the list of skipped files, so
-// that the list need not be read to see whether it changed.
+// skippedKey is the key in the settings for a hash of the list of skipped files. The hash shows a
+// change without reading the list.
 const skippedKey = "skipped-all"
 
 func hashSkips(skipped []catalog.Skip) string {
@@ -448,20 +446,19 @@ func hashSkips(skipped []catalog.Skip) string {
 	return hex.EncodeToString(h[:])
 }
 
-// seenKey is the key of the settings for the time when the files of a tree changed last, by
-// the clock of their file system. Files that changed later and have the size and time that
-// they had are read.
+// seenKey is the key in the settings for the time of the last change in a tree, by the clock of its
+// file system. The run reads files that changed later, even if size and time are the same.
 func seenKey(tree string) string { return "seen:" + tree }
 
-// seenUntil is until when all changes of files are known; 0 where the system does not
-// say. What changes during the walk may have been looked at before, and what changed
-// while the clock was ahead says nothing of the others: neither counts.
+// seenUntil returns the time until which all changes of files are known; 0 when the system does not
+// say. Two kinds of changes do not count: changes during the walk, which may come after a file was
+// looked at, and changes while the clock was ahead.
 func (w *walked) seenUntil() int64 {
 	began, last := w.began.UnixNano(), int64(0)
 	for i := range w.files {
 		switch state := w.files[i].state; {
 		case state > began:
-			last = max(last, 1) // the system does say
+			last = max(last, 1) // 1 means: the system reports changes
 		default:
 			last = max(last, state)
 		}
@@ -469,8 +466,8 @@ func (w *walked) seenUntil() int64 {
 	return last
 }
 
-// text returns until when changes of a tree are known, as the settings have it: an unsure
-// file that could not be read is unsure again in the next run.
+// text returns the value of seen for the settings. A file that was unsure and unreadable is unsure
+// again in the next run.
 func (s *seen) text(tree string) string {
 	at := s.until[tree]
 	if first, ok := s.unread[tree]; ok {
@@ -479,7 +476,7 @@ func (s *seen) text(tree string) string {
 	return strconv.FormatInt(at, 10)
 }
 
-// differs reports whether that is other than what is recorded.
+// differs reports whether that value differs from the recorded one.
 func (s *seen) differs(settings *catalog.Settings) bool {
 	for tree := range s.until {
 		if settings.Extra[seenKey(tree)] != s.text(tree) {

@@ -10,14 +10,14 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Writing is the mutex of the one writer in a process. The catalog's lock is for processes; it
+// Writing is the mutex of the one writer in a process. The catalog's lock is between processes; it
 // would refuse all goroutines but the first.
 type Writing struct{ free chan struct{} }
 
 // NewWriting returns an unlocked mutex.
 func NewWriting() *Writing { return &Writing{free: make(chan struct{}, 1)} }
 
-// Lock waits until the caller may write. A context that ends first is sheaf.ErrUnavailable. A
+// Lock waits until the caller may write. It fails with sheaf.ErrUnavailable when ctx ends first. A
 // nil Writing never waits.
 func (w *Writing) Lock(ctx context.Context) error {
 	if w == nil {
@@ -38,10 +38,10 @@ func (w *Writing) Unlock() {
 	}
 }
 
-// lockStep is how long to wait before the next look whether another process still writes.
+// lockStep is the pause between two attempts to get a lock that another process has.
 const lockStep = 20 * time.Millisecond
 
-// lock locks Writing and the catalog, which another process may have locked for a while.
+// lock locks Writing and the catalog. It waits up to patience for another process.
 func (o *Options) lock(ctx context.Context, patience time.Duration) (unlock func() error, err error) {
 	if err := o.Writing.Lock(ctx); err != nil {
 		return nil, err

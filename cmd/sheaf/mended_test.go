@@ -41,7 +41,7 @@ func TestReopeningMends(t *testing.T) {
 			ends    error
 			damaged bool // what it is opened with
 		}{
-			{{0, damage, false}, {0, vfs.ErrLocked, true}, {0, ingest.ErrMadeAnew, true}, {damagedRest, damage, false},
+			{{0, damage, false}, {0, vfs.ErrLocked, true}, {0, ingest.ErrRebuilt, true}, {damagedRest, damage, false},
 				{0, nil, true}},
 			{{damagedRest, damage, false}, {0, damage, true}},
 		} {
@@ -76,8 +76,8 @@ func TestUntilAnew(t *testing.T) {
 			wait time.Duration
 		}{
 			{here, 0, time.Hour, damage, damagedRest},
-			{here, 0, time.Second, ingest.ErrMadeAnew, time.Second},
-			{filepath.Join(here, "none"), 2 * time.Hour, time.Hour, ingest.ErrMadeAnew, time.Hour},
+			{here, 0, time.Second, ingest.ErrRebuilt, time.Second},
+			{filepath.Join(here, "none"), 2 * time.Hour, time.Hour, ingest.ErrRebuilt, time.Hour},
 			{filepath.Join(here, "later"), 5 * damagedRest / 2, time.Hour, damage, 3 * damagedRest},
 		} {
 			s := quietSession(location.Location{Dir: c.dir})

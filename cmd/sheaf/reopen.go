@@ -36,7 +36,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 	for again := false; ; again = true {
 		began := time.Now()
 		err := run(o, again)
-		anew := errors.Is(err, ingest.ErrMadeAnew)
+		anew := errors.Is(err, ingest.ErrRebuilt)
 		busy := again && errors.Is(err, vfs.ErrLocked)
 		damaged := errors.Is(err, vfs.ErrCorrupt) && time.Since(a.mended) >= damagedRest
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -56,7 +56,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 			a.mended = time.Now()
 		}
 		if anew {
-			a.notice("%v: it is opened again", ingest.ErrMadeAnew)
+			a.notice("%v: it is opened again", ingest.ErrRebuilt)
 		}
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (s *session) untilAnew(ctx context.Context, door changing) error {
 	for {
 		select {
 		case <-door.MadeAnew():
-			return ingest.ErrMadeAnew
+			return ingest.ErrRebuilt
 		case <-damaged:
 			if damaged, rested = nil, s.app.rested(); !collection.Writable(s.Where.Dir) {
 				s.notice("%v: it is made again once the index can be written", door.Damage())

@@ -171,7 +171,7 @@ func TestReopeningWaits(t *testing.T) {
 			vfs.ErrLocked) {
 			t.Errorf("at first: %v", err)
 		}
-		results := []error{ingest.ErrMadeAnew, vfs.ErrLocked, vfs.ErrLocked, nil}
+		results := []error{ingest.ErrRebuilt, vfs.ErrLocked, vfs.ErrLocked, nil}
 		err := a.reopening(t.Context(), func(_ openOptions, again bool) error {
 			if again != (len(results) < 4) {
 				t.Errorf("again is %v with %d to come", again, len(results))

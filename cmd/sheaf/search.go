@@ -132,7 +132,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 	err := life.Do(cmd.Context(), collection.NeedAnswer, func() (err error) {
 		out, err = s.answer(cmd.Context(), q, o)
 		if err == nil && first && s.RemadeBeside(len(out.Results) == 0) {
-			err = ingest.ErrMadeAnew
+			err = ingest.ErrRebuilt
 		}
 		first = false
 		return err

@@ -60,7 +60,7 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 			case <-ctx.Done():
 			}
 		}
-		if errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, vfs.ErrCorrupt) {
+		if errors.Is(err, ingest.ErrRebuilt) || errors.Is(err, vfs.ErrCorrupt) {
 			stop(err)
 			return
 		}

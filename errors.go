@@ -8,7 +8,7 @@ import (
 // The categories of error. Every error that leaves a package of this module which
 // imports this one either wraps one of these (test with [errors.Is]), wraps an error
 // of the operating system or of a context, or is a bug. Packages that stand alone
-// (analysis, engine, inference, vfs and what lies below them) have errors of their own.
+// (text/analysis, model, index/vfs) have errors of their own.
 var (
 	// ErrNotFound says that a named thing does not exist.
 	ErrNotFound = errors.New("not found")

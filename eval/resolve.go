@@ -10,6 +10,7 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
 	"sheaf/index/catalog"
+	"sheaf/internal/wikilink"
 	"sheaf/text/chunk"
 )
 
@@ -50,7 +51,7 @@ func resolveTarget(target string, v *catalog.View) (string, error) {
 }
 
 func resolveSection(path, heading string, v *catalog.View) (string, error) {
-	for _, ending := range []string{"", ".md", ".markdown", ".mdx", ".txt"} {
+	for _, ending := range append([]string{"", ".txt"}, wikilink.MarkdownEndings[:]...) {
 		doc, ok := v.Document(sheaf.DocumentID(tree, path+ending))
 		if !ok {
 			continue

@@ -28,9 +28,6 @@ func (p *Profile) IsDefault() bool {
 	return p.digest == defaultDigest()
 }
 
-// IsBuiltin reports whether a profile is a built-in one, unchanged.
-func (p *Profile) IsBuiltin() bool { return p.unchanged }
-
 var defaultDigest = sync.OnceValue(func() string {
 	own, err := Load(Default, Builtin)
 	if err != nil {

@@ -265,8 +265,7 @@ func days(n float64) time.Duration    { return time.Duration(n * float64(24*time
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
 
-// fusions are the kinds of fusion. "method" names one; the other options are
-// those of all of them, each with its own defaults.
+// fusionOptions are the options of the three methods of fusion, each with its own default.
 var fusionOptions = []option{
 	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: "+
 		"scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),

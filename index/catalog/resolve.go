@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/fold"
+	"sheaf/internal/wikilink"
 )
 
 // Resolve is the document or chunk that a link in the document from leads to:
@@ -157,7 +158,7 @@ func address(link sheaf.Link) string {
 
 // cutMarkdown splits a folded name before the ending of Markdown files.
 func cutMarkdown(name string) (plain, suffix string) {
-	for _, suffix := range []string{".md", ".markdown", ".mdx"} {
+	for _, suffix := range wikilink.MarkdownEndings {
 		if plain, ok := strings.CutSuffix(name, suffix); ok && plain != "" && !strings.HasSuffix(plain, "/") {
 			return plain, suffix
 		}

@@ -4,6 +4,7 @@ package wikilink
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -83,6 +84,9 @@ func (l Link) Text() string {
 	return l.Target
 }
 
+// MarkdownEndings are the endings of the names of Markdown files.
+var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
+
 // Name is what a text that is a link to a note and nothing else calls it: the last part of
 // its target, without the ending of a Markdown file. It is "" for another text.
 func Name(s string) string {
@@ -92,11 +96,8 @@ func Name(s string) string {
 	}
 	name := path.Base(l.Target)
 	ending := path.Ext(name)
-	switch strings.ToLower(ending) {
-	case ".md", ".markdown", ".mdx":
-		if len(ending) < len(name) {
-			return strings.TrimSuffix(name, ending)
-		}
+	if len(ending) < len(name) && slices.Contains(MarkdownEndings[:], strings.ToLower(ending)) {
+		return strings.TrimSuffix(name, ending)
 	}
 	return name
 }

@@ -9,10 +9,12 @@ package chunk
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unsafe"
 
 	"sheaf"
+	"sheaf/internal/wikilink"
 )
 
 // Chunker cuts one document into chunks. Chunkers are safe for concurrent use.
@@ -48,12 +50,12 @@ const (
 	KindCode
 )
 
-// KindOf tells how the file of this name is read: ".md", ".markdown" and ".mdx" in
-// any case are Markdown, files of well-known programming languages are code, and
-// everything else is plain text.
+// KindOf tells how the file of this name is read: files with one of
+// [wikilink.MarkdownEndings], in any case, are Markdown, files of well-known programming
+// languages are code, and everything else is plain text.
 func KindOf(name string) Kind {
 	switch ext := strings.ToLower(path.Ext(name)); {
-	case ext == ".md" || ext == ".markdown" || ext == ".mdx":
+	case slices.Contains(wikilink.MarkdownEndings[:], ext):
 		return KindMarkdown
 	case codeExtensions[ext]:
 		return KindCode
